@@ -1,0 +1,17 @@
+"""What can go wrong, said in sentences: where, what was found, what is allowed, what happened to the data, what next."""
+
+
+class AuditError(Exception):
+    """A problem a person can act on. Its text is shown as it stands, in a terminal or on a page."""
+
+
+class ReleaseError(AuditError):
+    """A release as a whole cannot be used: nothing was loaded."""
+
+
+class UnknownRunError(AuditError):
+    """No loaded run goes by the name asked for."""
+
+
+class NotInRunError(AuditError):
+    """The run is there, but not the question, handbook, pair or answers that were asked of it."""

@@ -1,0 +1,86 @@
+"""Writing a release: the one way in which any producer hands its output to the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from audit.vocabulary import LABELS
+
+Record = Mapping[str, Any]
+
+
+def write_release(
+    root: Path,
+    *,
+    manifest: Record,
+    handbooks: Iterable[Record],
+    questions: Iterable[Record],
+    answers: Iterable[Record] | None,
+    comparisons: Iterable[Record],
+) -> Path:
+    """Write a release folder in the layout of data/README.md and return it.
+
+    `comparisons` yields one record per question: question_id, handbooks (ids, in order) and pairs; the matrix is
+    drawn from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only.
+    All iterables may be generators; one record is held at a time. The manifest is written last and with the
+    counts of what was written, so a folder with a manifest is complete.
+    """
+    (root / "comparisons").mkdir(parents=True, exist_ok=True)
+    counts = {
+        "handbooks": write_jsonl(root / "handbooks.jsonl", handbooks),
+        "questions": write_jsonl(root / "questions.jsonl", questions),
+    }
+    if answers is not None:
+        counts["answers"] = write_jsonl(root / "answers.jsonl", answers)
+    counts["pairs"] = sum(write_comparison(root / "comparisons", comparison) for comparison in comparisons)
+    write_json(root / "manifest.json", {**manifest, **counts}, indent=1)
+    return root
+
+
+def write_comparison(folder: Path, comparison: Record) -> int:
+    """Write one question's comparison file, its matrix drawn from its pairs; return the number of pairs."""
+    pairs = list(comparison["pairs"])
+    record = {
+        "question_id": comparison["question_id"],
+        "handbooks": list(comparison["handbooks"]),
+        "matrix": matrix_of(comparison["handbooks"], pairs),
+        "pairs": pairs,
+    }
+    write_json(folder / f"{comparison['question_id']}.json", record)
+    return len(pairs)
+
+
+def matrix_of(handbooks: Iterable[str], pairs: Iterable[Record]) -> list[list[int | None]]:
+    """The N x N label codes of `pairs` (0 ABSENT ... 4 CONTRADICTORY), diagonal 1, None where there is no label."""
+    codes: dict[str | None, int | None] = {label.value: label.code for label in LABELS}
+    place = {handbook: i for i, handbook in enumerate(handbooks)}
+    matrix: list[list[int | None]] = [[None] * len(place) for _ in place]
+    for i in range(len(place)):
+        matrix[i][i] = 1
+    for pair in pairs:
+        a, b = place[pair["handbook_a"]], place[pair["handbook_b"]]
+        matrix[a][b] = matrix[b][a] = codes.get(pair["classification"])
+    return matrix
+
+
+def write_jsonl(path: Path, records: Iterable[Record]) -> int:
+    """Write one JSON object a line (UTF-8, LF) and return how many."""
+    count = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for record in records:
+            file.write(_dumps(record) + "\n")
+            count += 1
+    return count
+
+
+def write_json(path: Path, record: Record, indent: int | None = None) -> None:
+    """Write one JSON object as a file."""
+    path.write_text(_dumps(record, indent) + "\n", encoding="utf-8")
+
+
+def _dumps(record: Record, indent: int | None = None) -> str:
+    # NaN is no JSON: a producer that computes one has made a mistake, and hears of it here.
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=indent)

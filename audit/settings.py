@@ -1,0 +1,46 @@
+"""The settings, each from one environment variable, read when asked for and never at import."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from audit.errors import AuditError
+
+
+def _number(name: str, default: int) -> int:
+    text = os.environ.get(name, "").strip()
+    try:
+        return int(text or default)
+    except ValueError:
+        raise AuditError(
+            f"Setting {name} is '{text}', which is no whole number. Nothing was done. Unset it, or set it to a number such as {default}."
+        ) from None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where things are kept and how the server is reached.
+
+    AUDIT_DATA_DIR          folder of everything written at run time (default: ./data)
+    AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback unless told otherwise)
+    AUDIT_MAX_ARCHIVE_MB    an archive that unpacks to more is refused (default: 20000)
+    AUDIT_MAX_OBJECT_MB     a single JSON object larger than this is quarantined (default: 512)
+    """
+
+    data_dir: Path = field(default_factory=lambda: Path(os.environ.get("AUDIT_DATA_DIR") or "data"))
+    host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
+    port: int = field(default_factory=lambda: _number("AUDIT_PORT", 8501))
+    max_archive_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_ARCHIVE_MB", 20_000) * 2**20)
+    max_object_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_OBJECT_MB", 512) * 2**20)
+
+    @property
+    def releases_dir(self) -> Path:
+        """Where the demo and other producers write release folders."""
+        return self.data_dir / "releases"
+
+    @property
+    def store_dir(self) -> Path:
+        """Where loaded runs stand, one DuckDB file each; disposable, rebuilt from releases."""
+        return self.data_dir / "store"

@@ -1,0 +1,43 @@
+"""Opening a run's store. The only module that imports duckdb."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+Connection = duckdb.DuckDBPyConnection
+DuckDBError = duckdb.Error
+
+
+def open_store(path: Path) -> Connection:
+    """A read-only connection to one run's store; any number of processes may hold one at a time."""
+    return duckdb.connect(str(path), read_only=True)
+
+
+def create_store(path: Path, schema: str) -> Connection:
+    """A new, writable store at `path` with the tables of `schema`; only the loader calls this."""
+    con = duckdb.connect(str(path))
+    con.execute(schema)
+    return con
+
+
+def frame(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """The rows of one statement with named parameters (`$name`).
+
+    Each call takes its own cursor: one DuckDB connection used by two threads at once raises.
+    """
+    return con.cursor().execute(sql, dict(parameters or {})).df()
+
+
+def rows(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    """The same as plain tuples."""
+    return con.cursor().execute(sql, dict(parameters or {})).fetchall()
+
+
+def arrays(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The same as one numpy array per column (masked where a column holds nulls)."""
+    return con.cursor().execute(sql, dict(parameters or {})).fetchnumpy()

@@ -1,0 +1,74 @@
+-- One loaded run, one file. Rebuilt from release files at any time, so nothing here is written by hand.
+-- Handbooks and questions are numbered from 0 in release order; a pair always has handbook_a < handbook_b by that number.
+
+create type label as enum ('ABSENT', 'CONSISTENT', 'COMPLEMENTARY', 'DIVERGENT', 'CONTRADICTORY');
+create type significance as enum ('low', 'medium', 'high');
+
+create table run (            -- exactly one row
+    run_id      varchar not null,
+    title       varchar not null,
+    digest      varchar not null,   -- sha256 over the release's files
+    synthetic   boolean not null,   -- made by a simulator: every page says so
+    has_answers boolean not null,   -- false: a release of pairs only; absence per handbook is then unknown, not zero
+    loaded_at   timestamp not null, -- UTC
+    terms       json not null,      -- display words: {"handbook": "institute", "organ": "topic area"}
+    manifest    json not null,      -- as the release has it
+    report      json not null       -- the load report
+);
+
+create table handbooks (
+    handbook    smallint primary key,
+    handbook_id varchar not null,
+    organ       varchar not null,
+    center      varchar not null,
+    phase       varchar not null,   -- pre, post, combined
+    title       varchar,
+    url         varchar,
+    pages       integer
+);
+
+create table questions (
+    question    integer primary key,
+    question_id varchar not null,
+    text        varchar not null,
+    organ       varchar not null,
+    source      varchar
+);
+
+create table topics    (question integer not null, topic    varchar not null);  -- one row per question and topic
+create table subtopics (question integer not null, subtopic varchar not null);
+
+create table answers (        -- no row: the handbook was not asked
+    question       integer not null,
+    handbook       smallint not null,
+    answer         varchar,
+    absent         boolean not null,
+    absence_method varchar,         -- prefix, check, ...; null when present
+    mode           varchar,         -- retrieval mode
+    sections       varchar[],       -- cited sections
+    url            varchar,
+    retrieval      json
+);
+
+create table pairs (          -- no row: the pair was not asked
+    question         integer not null,
+    handbook_a       smallint not null,
+    handbook_b       smallint not null,
+    label            label,            -- null: unscored, the judge gave no readable verdict
+    prescreened      boolean not null, -- labelled ABSENT without asking the judge
+    significance     significance,     -- DIVERGENT and CONTRADICTORY only; null: not stated
+    reasoning        varchar,
+    divergence_topic varchar,
+    input_tokens     integer,
+    output_tokens    integer,
+    latency_s        float
+);
+
+create table findings (       -- what the loader had to say, record by record
+    file     varchar not null,
+    position varchar not null,
+    outcome  varchar not null,         -- quarantined, repaired, noted
+    code     varchar not null,
+    message  varchar not null,
+    record   varchar                   -- the quarantined record as it stood, cut at 2,000 characters
+);

@@ -1,0 +1,96 @@
+"""The words of the audit: labels, significances and phases, in order, with the spellings that mean them.
+
+Every spelling a release may use stands here as data. A spelling is taken when it is unambiguous:
+case, spaces, hyphens and underscores do not matter, a label may be given by its number 0 to 4.
+"""
+
+from __future__ import annotations
+
+import difflib
+from enum import StrEnum
+from typing import TypeVar
+
+Term = TypeVar("Term", bound=StrEnum)
+
+
+class Label(StrEnum):
+    """What a judge says of a pair, ordered on the coverage-agreement axis (ABSENT 0 ... CONTRADICTORY 4)."""
+
+    ABSENT = "ABSENT"
+    CONSISTENT = "CONSISTENT"
+    COMPLEMENTARY = "COMPLEMENTARY"
+    DIVERGENT = "DIVERGENT"
+    CONTRADICTORY = "CONTRADICTORY"
+
+    @property
+    def code(self) -> int:
+        """The number that stands for the label in a release's matrix."""
+        return LABELS.index(self)
+
+
+class Significance(StrEnum):
+    """How much a disagreement matters to a patient; given to DIVERGENT and CONTRADICTORY pairs only."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Phase(StrEnum):
+    """The part of the patient's journey that a handbook covers."""
+
+    PRE = "pre"
+    POST = "post"
+    COMBINED = "combined"
+
+
+LABELS = tuple(Label)
+SIGNIFICANCES = tuple(Significance)
+PHASES = tuple(Phase)
+DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
+GENERAL = "general"
+"""The organ of a question that concerns every handbook."""
+
+NOT_ADDRESSED = "NOT ADDRESSED"
+"""The canonical prefix of an answer in which the handbook does not address the question."""
+
+LABEL_VARIANTS: dict[Label, tuple[str, ...]] = {
+    Label.ABSENT: ("absence", "missing", "notaddressed", "0"),
+    Label.CONSISTENT: ("consistency", "agree", "agreement", "1"),
+    Label.COMPLEMENTARY: ("complement", "complimentary", "complements", "2"),
+    Label.DIVERGENT: ("divergence", "diverging", "diverge", "diverges", "3"),
+    Label.CONTRADICTORY: ("contradiction", "contradicts", "contradicting", "contradict", "4"),
+}
+SIGNIFICANCE_VARIANTS: dict[Significance, tuple[str, ...]] = {
+    Significance.LOW: ("minor",),
+    Significance.MEDIUM: ("med", "moderate"),
+    Significance.HIGH: ("major", "severe"),
+}
+PHASE_VARIANTS: dict[Phase, tuple[str, ...]] = {
+    Phase.PRE: ("pretransplant", "before"),
+    Phase.POST: ("posttransplant", "after"),
+    Phase.COMBINED: ("both", "all", "prepost", "preandpost"),
+}
+EMPTY_WORDS = frozenset({"", "null", "none", "nan", "na", "n/a"})
+"""Texts that stand for "no value" where a label or a significance is expected."""
+
+
+def plain(text: str) -> str:
+    """`text` without case, spaces, hyphens and underscores: the form in which spellings are compared."""
+    return "".join(ch for ch in text.casefold() if ch not in " -_\t\r\n")
+
+
+def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
+    """Every accepted plain spelling of a vocabulary, the words themselves included."""
+    return {plain(word): term for term, others in variants.items() for word in (term.value, *others)}
+
+
+LABEL_SPELLINGS = spellings(LABEL_VARIANTS)
+SIGNIFICANCE_SPELLINGS = spellings(SIGNIFICANCE_VARIANTS)
+PHASE_SPELLINGS = spellings(PHASE_VARIANTS)
+
+
+def nearest(word: str, allowed: list[str]) -> str:
+    """` Did you mean 'x'?` for the allowed word closest to `word`, or an empty text when none is close."""
+    close = difflib.get_close_matches(word, allowed, n=1)
+    return f" Did you mean '{close[0]}'?" if close else ""
