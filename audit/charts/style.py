@@ -1,0 +1,107 @@
+"""Colours, order and words that every chart and page shares.
+
+The five labels run from grey (nothing said) over blue (agreement) to orange and dark red (disagreement): hues of
+Okabe and Ito (2008), apart in lightness too, so they hold in greyscale and for every common colour blindness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audit.vocabulary import GENERAL, LABELS, Label
+
+UNSCORED = "unscored"
+NOT_ASKED = "not asked"
+PRESCREENED = "prescreened"
+
+LABEL_COLOURS: dict[str, str] = {
+    Label.ABSENT: "#d4d7db",
+    Label.CONSISTENT: "#0072b2",
+    Label.COMPLEMENTARY: "#9ccbea",
+    Label.DIVERGENT: "#e69f00",
+    Label.CONTRADICTORY: "#a3210f",
+    UNSCORED: "#8a8f98",
+    NOT_ASKED: "#ffffff",
+}
+LABEL_PATTERNS: dict[str, str] = {UNSCORED: "/", NOT_ASKED: "x"}
+"""Hatching, so that a missing verdict never looks like a label."""
+
+LABEL_WORDS: dict[str, str] = {
+    Label.ABSENT: "absent",
+    Label.CONSISTENT: "consistent",
+    Label.COMPLEMENTARY: "complementary",
+    Label.DIVERGENT: "divergent",
+    Label.CONTRADICTORY: "contradictory",
+    UNSCORED: "unscored",
+    NOT_ASKED: "not asked",
+}
+LABEL_ORDER: tuple[str, ...] = (*(label.value for label in LABELS), UNSCORED, NOT_ASKED)
+SIGNIFICANCE_COLOURS = {"low": "#f6d58f", "medium": "#e69f00", "high": "#a3210f"}
+ABSENCE_SCALE = ((0.0, "#0b4f6c"), (0.5, "#8fb8c9"), (1.0, "#f3ece0"))
+"""Dark where a handbook answers much, paper-coloured where it is silent."""
+
+INK = "#31333f"
+FAINT = "#6b7280"
+ACCENT = "#0072b2"
+GENERAL_COLOUR = "#6b7280"
+QUALITATIVE = ("#cc6677", "#332288", "#117733", "#ddaa33", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499")
+"""Tol's muted palette; organs take a colour in alphabetical order, so an organ keeps its colour on every page."""
+
+FONT = '"Source Sans", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif'
+
+
+def shown(name: object) -> str:
+    """A name as a person reads it: `heart_lung_blood_sleep` becomes `heart lung blood sleep`."""
+    return str(name).replace("_", " ")
+
+
+def html(text: object) -> str:
+    """A release's text for a Plotly label or hover, which would take tags for formatting."""
+    return shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def clipped(text: object, most: int = 40) -> str:
+    """`text` cut to `most` characters with an ellipsis, safe for Plotly."""
+    plain = shown(text)
+    return html(plain if len(plain) <= most else plain[: most - 1].rstrip() + "…")
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share in [0, 1] as `12.3 %`; a dash where there is none."""
+    return "–" if share is None or pd.isna(share) else f"{100 * share:.{digits}f} %"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """`10.1 to 14.6 %`; empty where there is no interval."""
+    if low is None or high is None or pd.isna(low) or pd.isna(high):
+        return ""
+    return f"{100 * low:.1f} to {100 * high:.1f} %"
+
+
+def organ_colours(organs: Iterable[str]) -> dict[str, str]:
+    """One colour for each organ; `general` is always grey."""
+    named = sorted(set(organs) - {GENERAL})
+    colours = {organ: QUALITATIVE[i % len(QUALITATIVE)] for i, organ in enumerate(named)}
+    return colours | {GENERAL: GENERAL_COLOUR}
+
+
+def styled(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
+    """The common layout: readable type, room for long labels, no frame, no zoom by accident."""
+    figure.update_layout(
+        height=height,
+        font={"family": FONT, "size": 14},
+        margin={"l": 8, "r": 8, "t": 36, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        dragmode=False,
+        hoverlabel={"font": {"size": 14, "family": FONT}, "align": "left"},
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left", "traceorder": "normal"},
+    )
+    figure.update_xaxes(automargin=True, fixedrange=True, zeroline=False)
+    figure.update_yaxes(automargin=True, fixedrange=True, zeroline=False)
+    figure.update_layout(**layout)
+    return figure

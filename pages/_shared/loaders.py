@@ -1,0 +1,64 @@
+"""The only caches of the dashboard.
+
+A run is known by its digest and its load time, so a run that is loaded anew is read anew. Streamlit cannot hash a
+function, so a metric is known to the cache by its full name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from audit.errors import AuditError
+from audit.settings import Settings
+from audit.store.connection import Connection, DuckDBError, open_store
+from audit.store.runs import Run, list_runs
+
+
+def runs() -> list[Run]:
+    """Every loaded run, newest first. Raises AuditError when a store file cannot be read."""
+    folder = Settings().store_dir
+    files = tuple(sorted((path.name, path.stat().st_mtime_ns) for path in folder.glob("*.duckdb")))
+    try:
+        return _runs(str(folder), files)
+    except DuckDBError as error:
+        raise AuditError(
+            f"A store file in {folder} cannot be read ({error}). No page can be shown. "
+            "Delete that file (it holds nothing that its release does not) and run: audit load PATH"
+        ) from error
+
+
+def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
+    """`metric(connection, **arguments)` on a run's store, computed once per run and arguments.
+
+    Raises what the metric raises (AuditError), and AuditError when the store file is gone or damaged.
+    """
+    name = f"{metric.__module__}.{metric.__qualname__}"
+    try:
+        return _computed(run.digest, run.loaded_at, name, arguments, _metric=metric, _path=run.path)
+    except DuckDBError as error:
+        raise AuditError(
+            f"Run {run.key} could not be read from {run.path} ({error}). Nothing is shown. "
+            "If the file was removed or damaged, load the release again: audit load PATH"
+        ) from error
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _runs(folder: str, files: tuple[tuple[str, int], ...]) -> list[Run]:
+    return list_runs(Path(folder)) if files else []
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _connection(path: str, loaded_at: str) -> Connection:
+    return open_store(Path(path))
+
+
+@st.cache_data(show_spinner="Counting ...", max_entries=400)
+def _computed(
+    digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path
+) -> pd.DataFrame | Any:
+    return _metric(_connection(str(_path), loaded_at), **arguments)

@@ -1,0 +1,54 @@
+"""The frame of every page: heading, run, notices, and a failure said in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from audit.errors import AuditError
+from audit.store.runs import Run
+from pages._shared import loaders
+from pages._shared.pickers import pick_run
+from pages._shared.widgets import explain
+from pages._shared.words import say
+
+NOTHING_LOADED = "No run is loaded yet. In a terminal, one of these two loads one; then reload this page."
+COMMANDS = "audit demo          # a synthetic release, to look around\naudit load PATH     # your own release: a folder, .zip or .tar.gz"
+SYNTHETIC = (
+    ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, center or patient stands behind it. Not for clinical use."
+)
+
+
+@contextmanager
+def page(title: str, lead: str) -> Iterator[Run]:
+    """Draw a page's frame and hand its run to the body; an AuditError in the body is explained, not traced.
+
+    `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms.
+    """
+    heading = st.container()
+    try:
+        run = _run_or_stop(heading, title)
+        heading.title(say(run, title), anchor=False)
+        heading.markdown(say(run, lead))
+        if run.synthetic:
+            heading.caption(say(run, SYNTHETIC))
+        yield run
+    except AuditError as error:
+        explain(error)
+
+
+def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
+    runs = loaders.runs()
+    if not runs:
+        _empty_state(heading, title)
+        st.stop()
+    return pick_run(runs)
+
+
+def _empty_state(heading: st.delta_generator.DeltaGenerator, title: str) -> None:
+    plain = Run("", "", "", False, False, "", loaders.Settings().store_dir)
+    heading.title(say(plain, title), anchor=False)
+    st.info(NOTHING_LOADED)
+    st.code(COMMANDS, language="bash")

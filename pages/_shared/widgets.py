@@ -1,0 +1,98 @@
+"""What stands around a drawing: its definition, its counts, its table, its file, and the way on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from audit.errors import AuditError
+from audit.metrics import METRICS
+from audit.store.runs import Run
+from pages._shared.csv import csv_bytes, file_name
+from pages._shared.words import escaped, say
+
+CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
+
+
+def explain(error: AuditError) -> None:
+    """Show a problem as the sentence it is."""
+    st.error(escaped(error))
+
+
+def how_counted(*names: str) -> None:
+    """The definition and the SQL behind what is shown, one click away; `names` are those of audit.metrics.METRICS."""
+    with st.popover("How this is counted", icon=":material/functions:"):
+        for name in names:
+            st.text(METRICS[name].docstring)
+            st.code(METRICS[name].sql, language="sql")
+
+
+def counts(run: Run, template: str, **values: object) -> None:
+    """A line under a drawing that says which counts it stands on; a template of `say`."""
+    st.caption(say(run, template, **values))
+
+
+def download(frame: pd.DataFrame, name: str, run: Run) -> None:
+    """A button that saves what is shown as CSV, cells safe to open in a spreadsheet; the name tells run and digest."""
+    st.download_button(
+        "Download CSV", data=lambda: csv_bytes(frame), file_name=file_name(run, name), mime="text/csv",
+        key=f"csv_{name}", on_click="ignore", icon=":material/download:",
+    )  # fmt: skip
+
+
+def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
+    """`download` and `how_counted`, side by side."""
+    with st.container(horizontal=True):
+        download(frame, name, run)
+        how_counted(*metrics)
+
+
+def chart(figure: go.Figure, key: str, alt: str) -> None:
+    """Draw a figure; `alt` says in a sentence what it shows."""
+    st.plotly_chart(figure, width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None)
+
+
+def clicked_point(figure: go.Figure, key: str, alt: str) -> Any | None:
+    """Draw a figure and return the `customdata` of the marker that was clicked, None when none was."""
+    event = st.plotly_chart(
+        figure, width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None, on_select="rerun", selection_mode="points"
+    )
+    points = event["selection"]["points"]
+    return points[0].get("customdata") if points else None
+
+
+def table(
+    frame: pd.DataFrame, key: str, headings: Mapping[str, str], shares: Sequence[str] = (), height: int | str = "auto"
+) -> None:
+    """A sortable table of the columns in `headings` (name -> heading), those in `shares` as percentages."""
+    st.dataframe(frame, key=key, **_table_options(headings, shares), height=height)  # type: ignore[arg-type]
+
+
+def clicked_row(
+    frame: pd.DataFrame, key: str, headings: Mapping[str, str], shares: Sequence[str] = (), height: int | str = "auto"
+) -> pd.Series | None:
+    """The same, returning the row that was clicked, None when none was."""
+    options = _table_options(headings, shares)
+    event = st.dataframe(frame, key=key, **options, height=height, on_select="rerun", selection_mode="single-row")  # type: ignore[arg-type]
+    rows = event["selection"]["rows"]
+    return frame.iloc[rows[0]] if rows and rows[0] < len(frame) else None
+
+
+def go_to(script: str, run: Run, **params: str) -> None:
+    """Open another page on the same run: `go_to("question", run, question="q1")`."""
+    st.switch_page(f"pages/{script}.py", query_params={"run": run.key, **params})
+
+
+def link(script: str, label: str, run: Run, icon: str | None = None, **params: str | list[str]) -> None:
+    """A link to another page on the same run; `label` is a template of `say`."""
+    st.page_link(f"pages/{script}.py", label=say(run, label), icon=icon, query_params={"run": run.key, **params})
+
+
+def _table_options(headings: Mapping[str, str], shares: Sequence[str]) -> dict[str, Any]:
+    config: dict[str, Any] = {name: heading for name, heading in headings.items()}
+    config |= {name: st.column_config.NumberColumn(headings[name], format="percent") for name in shares}
+    return {"column_config": config, "column_order": list(headings), "hide_index": True, "width": "stretch"}

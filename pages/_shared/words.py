@@ -1,0 +1,45 @@
+"""Text on a page: a release's own terms, and nothing that a release wrote taken for Markdown."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable
+
+from audit.charts.style import shown
+from audit.store.runs import Run
+
+TERMS = ("handbook", "organ", "question", "topic", "subtopic", "center", "phase")
+PUNCTUATION = re.compile(f"([{re.escape(string.punctuation)}])")
+
+
+def escaped(text: object) -> str:
+    """`text` on one line, so that Streamlit shows every character of it and interprets none as Markdown."""
+    return PUNCTUATION.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def terms(run: Run) -> dict[str, str]:
+    """The display words of a run by the names a template uses: `handbook`, `handbooks`, `Handbook`, `Handbooks`, ..."""
+    words = {word: shown(run.term(word)) for word in TERMS}
+    words |= {f"{word}s": shown(run.term(word, 2)) for word in TERMS}
+    return words | {name.capitalize(): word[:1].upper() + word[1:] for name, word in words.items()}
+
+
+def say(run: Run, template: str, **values: object) -> str:
+    """Markdown from a template of ours: `{handbooks}`, `{Organ}` are the run's terms, all values are escaped."""
+    known = {name: escaped(value) for name, value in {**terms(run), **values}.items()}
+    return template.format(**known)
+
+
+def title_of(run: Run, word: str) -> str:
+    """The run's word for `word` as a column heading or a label: `Topic area` for `organ` in a release that says so.
+
+    Plain text: labels of widgets interpret Markdown, so escape it there with `escaped`.
+    """
+    return terms(run)[word.capitalize()]
+
+
+def listed(names: Iterable[object]) -> str:
+    """`a, b and c`."""
+    *most, last = [str(name) for name in names] or [""]
+    return f"{', '.join(most)} and {last}" if most else last
