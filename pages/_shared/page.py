@@ -15,9 +15,12 @@ from pages._shared.widgets import explain
 from pages._shared.words import say
 
 NOTHING_LOADED = "No run is loaded yet. In a terminal, one of these two loads one; then reload this page."
-COMMANDS = "audit demo          # a synthetic release, to look around\naudit load PATH     # your own release: a folder, .zip or .tar.gz"
+COMMANDS = """\
+audit demo          # a synthetic release, to look around
+audit load PATH     # your own release: a folder, .zip or .tar.gz"""
 SYNTHETIC = (
-    ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, center or patient stands behind it. Not for clinical use."
+    ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, {center} or patient stands behind it. "
+    "Not for clinical use."
 )
 
 

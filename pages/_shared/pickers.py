@@ -21,8 +21,9 @@ def pick_run(runs: list[Run]) -> Run:
     key = url.one("run", by_key, last if last in by_key else runs[0].key)
     st.session_state["run"] = key
     st.sidebar.selectbox(
-        "Run", list(by_key), key="run", format_func=lambda key: _described(by_key[key]), on_change=url.remember, args=("run", None)
-    )
+        "Run", list(by_key), key="run", format_func=lambda key: _described(by_key[key]),
+        on_change=url.remember, args=("run", None),
+    )  # fmt: skip
     st.session_state[LAST_RUN] = key
     if "run" not in st.query_params:
         st.query_params["run"] = str(key)
@@ -59,8 +60,9 @@ def pick_many(
     """Any number of `options`; none chosen means no filter."""
     st.session_state[param] = url.many(param, set(options), [])
     chosen: list[str] = st.multiselect(
-        escaped(label), options, key=param, format_func=format_func, placeholder=placeholder, on_change=url.remember, args=(param, [])
-    )
+        escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
+        on_change=url.remember, args=(param, []),
+    )  # fmt: skip
     return chosen
 
 
@@ -77,7 +79,9 @@ def choose(label: str, options: Sequence[str], param: str, format_func: Callable
 def type_words(label: str, param: str, placeholder: str = "") -> str:
     """Words a person types, as typed, without the spaces around them."""
     st.session_state[param] = url.one(param, None, "")
-    typed: str = st.text_input(escaped(label), key=param, placeholder=placeholder, max_chars=200, on_change=url.remember, args=(param, ""))
+    typed: str = st.text_input(
+        escaped(label), key=param, placeholder=placeholder, max_chars=200, on_change=url.remember, args=(param, "")
+    )
     return typed.strip()
 
 

@@ -93,6 +93,6 @@ def link(script: str, label: str, run: Run, icon: str | None = None, **params: s
 
 
 def _table_options(headings: Mapping[str, str], shares: Sequence[str]) -> dict[str, Any]:
-    config: dict[str, Any] = {name: heading for name, heading in headings.items()}
+    config: dict[str, Any] = dict(headings)
     config |= {name: st.column_config.NumberColumn(headings[name], format="percent") for name in shares}
     return {"column_config": config, "column_order": list(headings), "hide_index": True, "width": "stretch"}
