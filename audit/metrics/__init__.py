@@ -1,0 +1,56 @@
+"""The metrics, one module per question asked of a run: a constant `SQL` with named steps and a function that returns a frame.
+
+Importing this package loads no metric; a metric's module is imported when its function, SQL or definition is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric, by the name that its module, its function, its page and its test share."""
+
+    name: str
+
+    @property
+    def module(self) -> ModuleType:
+        """The module that defines it."""
+        return importlib.import_module(f"audit.metrics.{self.name}")
+
+    @property
+    def function(self) -> Callable[..., pd.DataFrame]:
+        """The function that takes a connection (and `options`) and returns a frame."""
+        found: Callable[..., pd.DataFrame] = getattr(self.module, self.name)
+        return found
+
+    @property
+    def sql(self) -> str:
+        """The statement behind the counts, complete: it runs as it stands once its `$named` parameters are bound."""
+        return str(self.module.SQL)
+
+    @property
+    def docstring(self) -> str:
+        """The definition, in words."""
+        return inspect.getdoc(self.function) or ""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the function takes after the connection: name to default (`inspect.Parameter.empty` where required)."""
+        parameters = list(inspect.signature(self.function).parameters.values())[1:]
+        return {parameter.name: parameter.default for parameter in parameters}
+
+
+NAMES = (
+    "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs", "gaps",
+)  # fmt: skip
+METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}

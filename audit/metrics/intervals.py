@@ -1,0 +1,44 @@
+"""95 % intervals: Wilson's where the units are independent, percentiles where something was resampled.
+
+A frame carries the interval of a share `x` as `x_low` and `x_high`. An interval that cannot be known is NaN, never
+zero wide: a share without a denominator has none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Floats = npt.NDArray[np.floating]
+Z = 1.959963984540054
+"""The 97.5 % point of the normal distribution."""
+
+
+def wilson(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Lower and upper ends of Wilson's 95 % score interval, without continuity correction; NaN where `trials` is 0.
+
+    Both arguments are counts of the same shape (`trials` may be an effective, fractional count).
+    Source: Wilson (1927), J. Am. Stat. Assoc. 22; tested on Newcombe (1998), Stat. Med. 17, Table I, method 3.
+    """
+    k, n = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = k / np.where(n > 0, n, np.nan)
+        centre = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+        half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    # At k = 0 and k = n the ends are exactly 0 and 1; rounding must not move them.
+    return np.where(k == 0, share, centre - half), np.where(k == n, share, centre + half)
+
+
+def with_interval(table: pd.DataFrame, share: str, low: npt.ArrayLike, high: npt.ArrayLike) -> pd.DataFrame:
+    """`table` with columns `<share>_low` and `<share>_high` right after `share`."""
+    at = list(table.columns).index(share) + 1
+    table = table.copy(deep=False)
+    table.insert(at, f"{share}_low", np.asarray(low, dtype=float))
+    table.insert(at + 1, f"{share}_high", np.asarray(high, dtype=float))
+    return table
+
+
+def with_wilson(table: pd.DataFrame, share: str, successes: str, trials: str) -> pd.DataFrame:
+    """`table` with Wilson's interval of `share`, which is `successes` over `trials`, three of its columns."""
+    return with_interval(table, share, *wilson(table[successes], table[trials]))
