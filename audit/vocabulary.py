@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from enum import StrEnum
+from functools import lru_cache
 from typing import TypeVar
 
 Term = TypeVar("Term", bound=StrEnum)
@@ -90,7 +91,8 @@ SIGNIFICANCE_SPELLINGS = spellings(SIGNIFICANCE_VARIANTS)
 PHASE_SPELLINGS = spellings(PHASE_VARIANTS)
 
 
-def nearest(word: str, allowed: list[str]) -> str:
+@lru_cache(1024)
+def nearest(word: str, allowed: tuple[str, ...]) -> str:
     """` Did you mean 'x'?` for the allowed word closest to `word`, or an empty text when none is close."""
     close = difflib.get_close_matches(word, allowed, n=1)
     return f" Did you mean '{close[0]}'?" if close else ""

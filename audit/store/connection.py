@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 
 Connection = duckdb.DuckDBPyConnection
 DuckDBError = duckdb.Error
@@ -41,3 +42,11 @@ def rows(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None)
 def arrays(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The same as one numpy array per column (masked where a column holds nulls)."""
     return con.cursor().execute(sql, dict(parameters or {})).fetchnumpy()
+
+
+def append(con: Connection, table: str, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Insert equally long columns into `table` by name; texts become the table's own types (enums included)."""
+    batch = pa.table(dict(columns))
+    con.register("batch", batch)
+    con.execute(f"insert into {table} by name select * from batch")
+    con.unregister("batch")

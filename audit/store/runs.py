@@ -73,5 +73,5 @@ def find_run(store_dir: Path, name: str) -> Run:
     known = [run.key for run in runs]
     there_are = f"Loaded: {', '.join(known)}." if known else "No run is loaded yet."
     raise UnknownRunError(
-        f"Run '{name}' is not in {store_dir}.{nearest(name, [run.run_id for run in runs])} {there_are} Load one with: audit load PATH"
+        f"Run '{name}' is not in {store_dir}.{nearest(name, tuple(run.run_id for run in runs))} {there_are} Load one with: audit load PATH"
     )

@@ -1,0 +1,198 @@
+"""The command line: `audit demo | check | load | runs | metrics | serve | schema`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import audit
+from audit.errors import AuditError
+from audit.release.report import as_text
+from audit.schema import json_schema
+from audit.settings import Settings
+from audit.store.load import Loaded, check_release, load_release
+from audit.store.runs import find_run, list_runs
+
+OK, FINDINGS, FAILED = 0, 1, 2
+EXIT_CODES = "Exit code: 0 all is well, 1 loaded (or loadable) but the report has something to say, 2 nothing was done."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = parser().parse_args(argv)
+    try:
+        code: int = arguments.command(arguments, Settings())
+        return code
+    except AuditError as error:
+        print(f"audit: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("\naudit: stopped. What was loaded before is as it was.", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:  # `audit ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands, their options and their help."""
+    top = argparse.ArgumentParser(prog="audit", description="See where institutions' handbooks disagree.", epilog=Settings.__doc__,
+                                  formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    top.add_argument("--version", action="version", version=audit.__version__)
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _demo(commands)
+    _check(commands)
+    _load(commands)
+    _runs(commands)
+    _metrics(commands)
+    _serve(commands)
+    _schema(commands)
+    return top
+
+
+def _add(commands: Any, name: str, run: Callable[[argparse.Namespace, Settings], int], words: str, epilog: str = "") -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=words, description=words, epilog=epilog)
+    command.set_defaults(command=run)
+    return command
+
+
+def _address(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--host", help="address to listen on (default: AUDIT_HOST, or 127.0.0.1)")
+    command.add_argument("--port", type=int, help="port to listen on (default: AUDIT_PORT, or 8501)")
+
+
+def _demo(commands: Any) -> None:
+    command = _add(commands, "demo", demo, "Write the synthetic demo release, load it, and open the dashboard on it.")
+    command.add_argument("--scale", choices=("small", "paper"), default="small", help="paper: the full published shape, 5.7 million pairs")
+    command.add_argument("--seed", type=int, default=20261120, help="another seed is another world")
+    command.add_argument("--no-serve", action="store_true", help="write and load only")
+    _address(command)
+
+
+def _check(commands: Any) -> None:
+    command = _add(commands, "check", check, "Say what loading a release would report, without loading it.", EXIT_CODES)
+    command.add_argument("path", type=Path, help="release folder, .zip or .tar.gz")
+    command.add_argument("--json", action="store_true", help="the report for machines, every finding included")
+
+
+def _load(commands: Any) -> None:
+    command = _add(commands, "load", load, "Load a release as a run.", EXIT_CODES)
+    command.add_argument("path", type=Path, help="release folder, .zip or .tar.gz")
+    command.add_argument("--json", action="store_true", help="the report for machines, every finding included")
+    command.add_argument("--again", action="store_true", help="rebuild the run even if the same content is loaded")
+
+
+def _runs(commands: Any) -> None:
+    command = _add(commands, "runs", runs, "List the loaded runs, newest first.")
+    command.add_argument("--json", action="store_true", help="for machines")
+
+
+def _metrics(commands: Any) -> None:
+    command = _add(commands, "metrics", metrics, "Print one metric of a run.")
+    command.add_argument("name", help="labels, organs, handbooks, ...; 'list' names them all")
+    command.add_argument("--run", help="run id or key (default: the newest run)")
+    command.add_argument("--format", choices=("json", "csv", "md"), default="md")
+    command.add_argument("--explain", action="store_true", help="print the definition and the SQL instead")
+    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the metric, such as level=subtopic")
+
+
+def _serve(commands: Any) -> None:
+    _address(_add(commands, "serve", serve, "Open the dashboard on the loaded runs."))
+
+
+def _schema(commands: Any) -> None:
+    _add(commands, "schema", schema, "Print the release format as a JSON Schema.")
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def check(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit check PATH`"""
+    return _report(check_release(arguments.path, settings, _progress(arguments)), arguments.json)
+
+
+def load(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit load PATH`"""
+    loaded = load_release(arguments.path, settings, again=arguments.again, progress=_progress(arguments))
+    code = _report(loaded, arguments.json)
+    if not arguments.json:
+        print(f"\nRun {loaded.run.key} is {'loaded' if loaded.fresh else 'already loaded; nothing was read'}. See it with: audit serve")
+    return code
+
+
+def _progress(arguments: argparse.Namespace) -> Callable[[str], None]:
+    return (lambda _: None) if arguments.json else (lambda step: print(f"{step} ...", file=sys.stderr))
+
+
+def _report(loaded: Loaded, as_json: bool) -> int:
+    report = loaded.run.report
+    if as_json:
+        findings = [asdict(finding) for finding in loaded.report.findings] if loaded.report else []
+        print(json.dumps({"run": loaded.run.key, "fresh": loaded.fresh, **report, "details": findings}, indent=1, ensure_ascii=False))
+    else:
+        print(as_text(loaded.report) if loaded.report else report["verdict"])
+    return OK if report["clean"] else FINDINGS
+
+
+def runs(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit runs`"""
+    found = list_runs(settings.store_dir)
+    if arguments.json:
+        print(json.dumps([{"run": r.key, "title": r.title, "loaded_at": r.loaded_at, "verdict": r.report["verdict"]} for r in found], indent=1))
+        return OK
+    for run in found:
+        print(f"{run.key:<32} {run.loaded_at[:16]}  {run.title}: {run.report['verdict']}")
+    if not found:
+        print(f"No run is loaded in {settings.store_dir}. Load one with: audit load PATH, or see the demo with: audit demo")
+    return OK
+
+
+def schema(_: argparse.Namespace, __: Settings) -> int:
+    """`audit schema`"""
+    print(json.dumps(json_schema(), indent=1))
+    return OK
+
+
+def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit metrics NAME --run RUN`"""
+    from audit.exports import metric_text
+
+    print(metric_text(arguments, settings))
+    return OK
+
+
+def demo(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit demo`"""
+    from audit.demo.build import demo_release
+
+    path = demo_release(settings.releases_dir, arguments.scale, arguments.seed, lambda step: print(f"{step} ...", file=sys.stderr))
+    load_release(path, settings, progress=lambda step: print(f"{step} ...", file=sys.stderr))
+    return OK if arguments.no_serve else serve(arguments, settings)
+
+
+def serve(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit serve`"""
+    settings = replace(settings, host=arguments.host or settings.host, port=arguments.port or settings.port)
+    app = _app()
+    print(f"The dashboard opens at http://{settings.host}:{settings.port} (stop it with Ctrl-C).", file=sys.stderr)
+    options = {"server.address": settings.host, "server.port": settings.port, "server.headless": "true", "browser.gatherUsageStats": "false"}
+    flags = [f"--{name}={value}" for name, value in options.items()]
+    os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(app), *flags])
+
+
+def _app() -> Path:
+    """app.py: beside the package in a checkout, inside it in an installed wheel."""
+    package = Path(audit.__file__).parent
+    places = [package.parent / "app.py", package / "dashboard" / "app.py"]
+    return next(place for place in places if place.is_file() and (place.parent / "pages").is_dir())
+
+
+# A dependency of the terminal only: settings are looked up once per command.
+__all__ = ["find_run", "main", "parser"]

@@ -1,0 +1,112 @@
+"""Opening a release wherever it is: a folder, a .zip or a .tar(.gz), unpacked under limits and never outside its folder."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from audit.errors import ReleaseError
+from audit.release.report import QUARANTINED, WHOLE_FILE, Finding
+
+CHUNK = 2**20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One member of an archive: its name, declared size, and what opens it (None: not a plain file)."""
+
+    name: str
+    size: int
+    open: object
+
+
+@contextmanager
+def opened(path: Path, max_bytes: int) -> Iterator[tuple[Path, list[Finding]]]:
+    """The folder of the release at `path`, with what was refused on the way.
+
+    An archive is unpacked into a temporary folder that goes away afterwards.
+    Raises ReleaseError when there is nothing at `path`, when it is no archive, or when it unpacks to more than `max_bytes`.
+    """
+    if path.is_dir():
+        yield path, []
+        return
+    if not path.is_file():
+        raise ReleaseError(f"{path}: there is no such file or folder. Nothing was loaded. Give the path of a release folder, .zip or .tar.gz.")
+    with tempfile.TemporaryDirectory(prefix="audit-release-") as scratch:
+        findings = _unpack(path, Path(scratch), max_bytes)
+        yield _root(Path(scratch)), findings
+
+
+def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                return _extract(path, _zip_entries(archive), target, max_bytes)
+        if tarfile.is_tarfile(path):
+            with tarfile.open(path) as archive:
+                return _extract(path, _tar_entries(archive), target, max_bytes)
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+        raise ReleaseError(f"{path}: the archive is damaged ({error}). Nothing was loaded. Fetch or pack it again.") from error
+    raise ReleaseError(f"{path}: neither a folder nor an archive. Nothing was loaded. Allowed: a release folder, .zip, .tar, .tar.gz.")
+
+
+def _zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
+    for info in archive.infolist():
+        if not info.is_dir():
+            symlink = (info.external_attr >> 16) & 0o170000 == 0o120000
+            yield Entry(info.filename, info.file_size, None if symlink else lambda info=info: archive.open(info))
+
+
+def _tar_entries(archive: tarfile.TarFile) -> Iterator[Entry]:
+    for info in archive:
+        if not info.isdir():
+            yield Entry(info.name, info.size, (lambda info=info: archive.extractfile(info)) if info.isfile() else None)
+
+
+def _extract(path: Path, entries: Iterator[Entry], target: Path, max_bytes: int) -> list[Finding]:
+    findings, left = [], max_bytes
+    for entry in entries:
+        name = PurePosixPath(entry.name.replace("\\", "/"))
+        if entry.open is None or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
+            findings.append(_refused(path, entry))
+            continue
+        left -= _copy(entry, target.joinpath(*name.parts), left, path, max_bytes)
+    return findings
+
+
+def _copy(entry: Entry, target: Path, left: int, path: Path, max_bytes: int) -> int:
+    """Write one member and return its real size; what the archive declares is not believed."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+    source: IO[bytes]
+    with entry.open() as source, target.open("wb") as file:  # type: ignore[operator]
+        while chunk := source.read(CHUNK):
+            written += len(chunk)
+            if written > left:
+                raise ReleaseError(
+                    f"{path}: the archive unpacks to more than {max_bytes / 2**20:,.0f} MB (at {entry.name!r}), which looks like a zip bomb. "
+                    "Nothing was loaded. If the release is that large, unpack it yourself or raise AUDIT_MAX_ARCHIVE_MB."
+                )
+            file.write(chunk)
+    return written
+
+
+def _refused(path: Path, entry: Entry) -> Finding:
+    return Finding(
+        f"{path.name}!{entry.name}", WHOLE_FILE, QUARANTINED, "unsafe_path",
+        "this member is a link or would be written outside the release's folder; it was not unpacked, the others were.",
+    )  # fmt: skip
+
+
+def _root(folder: Path) -> Path:
+    """The folder itself, or the single folder in it: many archives wrap their content in one."""
+    shutil.rmtree(folder / "__MACOSX", ignore_errors=True)
+    inside = list(folder.iterdir())
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() and inside[0].name != "comparisons" else folder

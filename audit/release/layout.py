@@ -1,0 +1,100 @@
+"""Which files of a folder are the release, what each is, and the digest that names it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.errors import ReleaseError
+
+FORMATS = (".json", ".jsonl", ".ndjson", ".csv", ".parquet")
+PARTS: dict[str, tuple[str, ...]] = {
+    "manifest": ("manifest", "run"),
+    "handbook": ("handbooks", "sources"),
+    "question": ("questions",),
+    "answer": ("answers", "responses"),
+    "pair": ("comparisons", "pairs", "judgements", "judgments"),
+}
+"""Kind of record -> the names, without ending, that a file or a folder of such records may have."""
+NEEDED = ("handbook", "question", "pair")
+READ_SIZE = 2**20
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files of a release by kind of record, each list in the order of its names."""
+
+    root: Path
+    parts: dict[str, list[Path]]
+
+    def name(self, path: Path) -> str:
+        """`path` as the report shows it: below the release's folder, with forward slashes."""
+        return path.relative_to(self.root).as_posix()
+
+    def files(self) -> Iterator[Path]:
+        """Every file that is read."""
+        for paths in self.parts.values():
+            yield from paths
+
+
+def find_layout(root: Path) -> Layout:
+    """The release in `root`. Files the format does not know are left alone.
+
+    Raises ReleaseError when there are no handbooks, no questions or no pairs.
+    """
+    parts = {kind: _part(root, names) for kind, names in PARTS.items()}
+    if missing := [PARTS[kind][0] for kind in NEEDED if not parts[kind]]:
+        raise ReleaseError(
+            f"{root}: this is no release: it has no {' and no '.join(missing)}. Nothing was loaded. "
+            f"Expected beside each other: {', '.join(PARTS[kind][0] for kind in NEEDED)} (a file ending in {', '.join(FORMATS)}, or a folder of them)."
+        )
+    return Layout(root, parts)
+
+
+def _part(root: Path, names: tuple[str, ...]) -> list[Path]:
+    return sorted({path for name in names for path in (*_named(root, name), *_inside(root / name))})
+
+
+def _named(root: Path, name: str) -> list[Path]:
+    return [path for path in root.glob(f"{name}.*") if stem(path) == name and is_data(path)]
+
+
+def _inside(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if is_data(path)] if folder.is_dir() else []
+
+
+def is_data(path: Path) -> bool:
+    """Whether `path` is a file in one of the accepted formats."""
+    return path.is_file() and not path.name.startswith(".") and ending(path) in FORMATS
+
+
+def ending(path: Path) -> str:
+    """The format's ending, without a `.gz` behind it."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def stem(path: Path) -> str:
+    """The file's name without its ending and without `.gz`."""
+    return Path(path.name.removesuffix(".gz")).stem
+
+
+def digest(layout: Layout, salt: str) -> str:
+    """sha256 (hex) over the name and content of every file that is read; `salt` tells apart what the content cannot."""
+    files = list(layout.files())
+    with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock alone, so two cores serve
+        hashes = list(pool.map(_sha256, files))
+    total = hashlib.sha256(salt.encode())
+    for path, value in zip(files, hashes, strict=True):
+        total.update(f"\n{layout.name(path)} {value}".encode())
+    return total.hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    value = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(READ_SIZE):
+            value.update(chunk)
+    return value.hexdigest()

@@ -1,0 +1,142 @@
+"""Reading any accepted file record by record: what is sound comes out, what is not comes out as a sentence.
+
+This is the careful road: plain Python, one record at a time, each with its position. The store takes a faster one
+for files with nothing to report, and comes back here for every other.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from audit.release.layout import ending
+from audit.release.report import WHOLE_FILE
+
+BOM = b"\xef\xbb\xbf"
+csv.field_size_limit(2**27)
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A record, or a whole file, that could not be read."""
+
+    code: str
+    message: str
+
+
+@dataclass
+class RecordFile:
+    """One file of a release. Iterate `rows()`; `repairs` then says what was mended on the way, with counts."""
+
+    path: Path
+    max_bytes: int
+    repairs: dict[str, int] = field(default_factory=dict)
+
+    def rows(self) -> Iterator[tuple[str, Any]]:
+        """(position, record) for each record, and (position, Bad) where one cannot be read."""
+        read = {".csv": self._csv, ".parquet": self._parquet, ".json": self._json}.get(ending(self.path), self._lines)
+        try:
+            yield from read()
+        except UnicodeDecodeError as error:
+            yield WHOLE_FILE, Bad("not_utf8", f"the text is not UTF-8 (byte {error.start:,}); save the file as UTF-8.")
+        except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
+            yield WHOLE_FILE, Bad("unreadable_file", f"the file cannot be read to its end ({error}).")
+
+    def _bytes(self) -> IO[bytes]:
+        return gzip.open(self.path) if self.path.name.endswith(".gz") else self.path.open("rb")  # type: ignore[return-value]
+
+    def _text(self) -> str | Bad:
+        with self._bytes() as file:
+            raw = file.read(self.max_bytes + 1)
+        if len(raw) > self.max_bytes:
+            return Bad("too_large", f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB.")
+        if raw.startswith(BOM):
+            self._mend("byte order mark skipped")
+        return raw.decode("utf-8-sig")
+
+    def _json(self) -> Iterator[tuple[str, Any]]:
+        text = self._text()
+        value = text if isinstance(text, Bad) else self._parse(text)
+        if isinstance(value, Bad):
+            yield WHOLE_FILE, value
+            return
+        listed = _only_list(value)
+        records = value if isinstance(value, list) else listed
+        if records is None:
+            yield "record 1", value
+        else:
+            yield from ((f"record {i}", record) for i, record in enumerate(records, 1))
+
+    def _lines(self) -> Iterator[tuple[str, Any]]:
+        with self._bytes() as file:
+            for number, raw in enumerate(file, 1):
+                if raw.startswith(BOM):
+                    self._mend("byte order mark skipped")
+                if raw.strip():
+                    yield f"line {number}", self._line(raw)
+
+    def _line(self, raw: bytes) -> Any:
+        try:
+            return self._parse(raw.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            return Bad("not_utf8", f"the text is not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8.")
+
+    def _parse(self, text: str) -> Any:
+        try:
+            return json.loads(text, parse_constant=self._constant)
+        except (json.JSONDecodeError, RecursionError) as error:
+            return Bad("broken_json", _broken(text, error))
+
+    def _constant(self, name: str) -> None:
+        self._mend(f"{name} read as no value")
+
+    def _csv(self) -> Iterator[tuple[str, Any]]:
+        text = self._text()
+        if isinstance(text, Bad):
+            yield WHOLE_FILE, text
+            return
+        reader = csv.DictReader(text.splitlines(keepends=True))
+        try:
+            yield from ((f"line {reader.line_num}", _cells(row)) for row in reader)
+        except csv.Error as error:
+            yield f"line {reader.line_num}", Bad("broken_csv", f"the rest of the table cannot be read ({error}).")
+
+    def _parquet(self) -> Iterator[tuple[str, Any]]:
+        import pyarrow as pa  # here: 170 MB that only parquet releases need
+        import pyarrow.parquet as pq
+
+        try:
+            number = 0
+            for batch in pq.ParquetFile(self.path).iter_batches(batch_size=10_000):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield f"row {number}", record
+        except pa.ArrowException as error:
+            yield WHOLE_FILE, Bad("unreadable_file", f"this is no readable parquet file ({str(error).splitlines()[0]}).")
+
+    def _mend(self, what: str) -> None:
+        self.repairs[what] = self.repairs.get(what, 0) + 1
+
+
+def _only_list(value: Any) -> list[Any] | None:
+    """The records of `{"answers": [...]}`: an object whose single value is a list of objects."""
+    inside = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else None
+    return inside if isinstance(inside, list) and inside and isinstance(inside[0], dict) else None
+
+
+def _cells(row: dict[str | None, Any]) -> Any:
+    if None in row:
+        return Bad("broken_csv", f"the row has {len(row[None])} more cells than the header.")
+    return {key: value if value != "" else None for key, value in row.items()}
+
+
+def _broken(text: str, error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError) and error.pos >= len(text.rstrip()) - 1:
+        return f"the JSON stops in the middle (line {error.lineno}, column {error.colno}): the file looks truncated."
+    return f"this is not JSON ({error})."

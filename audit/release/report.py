@@ -1,0 +1,115 @@
+"""What the loader has to say: findings record by record, counts file by file, and checks that must add up."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+QUARANTINED, REPAIRED, NOTED = "quarantined", "repaired", "noted"
+WHOLE_FILE = "whole file"
+RECORD_CUT = 2_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found. `outcome`: the record was quarantined, was loaded after a repair, or is loaded and noted."""
+
+    file: str
+    position: str
+    outcome: str
+    code: str
+    message: str
+    record: str | None = None
+
+    def sentence(self) -> str:
+        """Where, then what."""
+        return f"{self.file}, {self.position}: {self.message}"
+
+
+@dataclass
+class FileCount:
+    """Records of one file: `read` always equals `loaded + quarantined`."""
+
+    file: str
+    kind: str
+    read: int = 0
+    loaded: int = 0
+    quarantined: int = 0
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One sum that should come out: `ok` is None where there was nothing to hold it against."""
+
+    name: str
+    expected: int | None
+    found: int | None
+    ok: bool | None
+    message: str
+
+
+@dataclass
+class Report:
+    """The load report of one release; stored with the run, printed, and shown on a page."""
+
+    files: list[FileCount] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def count(self, outcome: str) -> int:
+        """How many findings have `outcome`."""
+        return sum(finding.outcome == outcome for finding in self.findings)
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """Records read, loaded and quarantined per kind of record."""
+        sums: dict[str, dict[str, int]] = {}
+        for file in self.files:
+            row = sums.setdefault(file.kind, {"files": 0, "read": 0, "loaded": 0, "quarantined": 0})
+            row["files"] += 1
+            for name in ("read", "loaded", "quarantined"):
+                row[name] += getattr(file, name)
+        return sums
+
+    @property
+    def clean(self) -> bool:
+        """Nothing was quarantined or repaired, and every sum came out."""
+        return not (self.count(QUARANTINED) or self.count(REPAIRED)) and all(check.ok is not False for check in self.checks)
+
+    def verdict(self) -> str:
+        """The report in one sentence."""
+        totals = self.totals()
+        read, loaded = (sum(row[name] for row in totals.values()) for name in ("read", "loaded"))
+        pairs = totals.get("pair", {"loaded": 0, "quarantined": 0})
+        failed = sum(check.ok is False for check in self.checks)
+        parts = [f"{pairs['loaded']:,} pairs loaded, {pairs['quarantined']:,} quarantined"]
+        parts.append(f"{loaded:,} of {read:,} records in all")
+        parts.append("every sum comes out" if not failed else f"{failed} of {len(self.checks)} sums do not come out")
+        return "; ".join(parts) + "."
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report without its findings one by one (those stand in the store's table), for JSON."""
+        return {
+            "verdict": self.verdict(),
+            "clean": self.clean,
+            "totals": self.totals(),
+            "findings": {outcome: self.count(outcome) for outcome in (QUARANTINED, REPAIRED, NOTED)},
+            "checks": [asdict(check) for check in self.checks],
+            "files": [asdict(file) for file in self.files],
+        }
+
+
+def as_text(report: Report, most: int = 20) -> str:
+    """The report for a terminal: verdict, totals, checks, and the first `most` findings."""
+    lines = [report.verdict(), "", f"{'records':<12}{'files':>8}{'read':>12}{'loaded':>12}{'quarantined':>13}"]
+    lines += [f"{kind:<12}{t['files']:>8,}{t['read']:>12,}{t['loaded']:>12,}{t['quarantined']:>13,}" for kind, t in report.totals().items()]
+    lines += ["", *(f"  {_mark(check)} {check.message}" for check in report.checks)]
+    shown = sorted(report.findings, key=lambda finding: (QUARANTINED, REPAIRED, NOTED).index(finding.outcome))
+    lines += ["", *(f"  {finding.outcome}: {finding.sentence()}" for finding in shown[:most])] if shown else []
+    if len(shown) > most:
+        lines.append(f"  ... and {len(shown) - most:,} more findings; --json lists them all, the Runs page shows them.")
+    return "\n".join(lines)
+
+
+def _mark(check: Check) -> str:
+    return {True: "ok ", False: "GAP", None: "-  "}[check.ok]

@@ -1,0 +1,263 @@
+"""From a record as somebody wrote it to a record as the format means it, or a sentence that says why not.
+
+Each function takes a raw record and returns a dict with the format's own field names and types. A field that cannot
+be used but is not needed is dropped and said in `repairs`; a needed one raises Reject, and the record is quarantined.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from audit.schema import KINDS, canonical
+from audit.vocabulary import (
+    DISAGREEING,
+    EMPTY_WORDS,
+    LABEL_SPELLINGS,
+    LABELS,
+    NOT_ADDRESSED,
+    PHASE_SPELLINGS,
+    PHASES,
+    SIGNIFICANCE_SPELLINGS,
+    SIGNIFICANCES,
+    Label,
+    nearest,
+    plain,
+)
+
+REQUIRED = {kind: tuple(field.name for field in fields if field.required) for kind, fields in KINDS.items()}
+TRUE, FALSE = frozenset({"true", "yes", "1", "t", "y"}), frozenset({"false", "no", "0", "f", "n"})
+USAGE = ("input_tokens", "output_tokens", "latency_s")
+
+
+class Reject(Exception):
+    """Why a record is quarantined: a code for machines, a sentence for people."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+Repairs = list[str]
+
+
+def fields_of(record: Any, kind: str) -> dict[str, Any]:
+    """The known fields of `record` under their own names. Rejects what is no object or lacks a needed field."""
+    if not isinstance(record, Mapping):
+        raise Reject("wrong_type", f"this is {_type(record)}, but each record must be an object.")
+    found = canonical(record, kind)
+    for name in REQUIRED[kind]:
+        if name not in found:
+            raise Reject("missing_field", f"it has no field '{name}'{_also(kind, name)}; it has: {', '.join(map(str, record)) or 'nothing'}.")
+    return found
+
+
+def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """A handbook's record: handbook_id, organ, center, phase, title, url, pages."""
+    raw = fields_of(record, "handbook")
+    found: dict[str, Any] = {name: needed(raw, name) for name in ("handbook_id", "organ", "center")}
+    phase = word(raw.get("phase"), PHASE_SPELLINGS, "phase", PHASES) if raw.get("phase") is not None else None
+    return found | {
+        "phase": phase or "combined",
+        "title": text(raw.get("title"), "title"),
+        "url": text(raw.get("url"), "url"),
+        "pages": optional(whole, raw, "pages", repairs),
+    }
+
+
+def question(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """A question's record: question_id, question, organ, topics, subtopics, source."""
+    raw = fields_of(record, "question")
+    found: dict[str, Any] = {name: needed(raw, name) for name in ("question_id", "question", "organ")}
+    return found | {
+        "topics": optional(texts, raw, "topics", repairs) or [],
+        "subtopics": optional(texts, raw, "subtopics", repairs) or [],
+        "source": text(raw.get("source"), "source"),
+    }
+
+
+def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """An answer's record. Whether it is absent is taken from `absent`, or else from the canonical prefix of its text."""
+    raw = fields_of(record, "answer")
+    words = text(raw.get("answer"), "answer")
+    prefixed = (words or "").lstrip().upper().startswith(NOT_ADDRESSED)
+    absent = flag(raw.get("absent"), "absent")
+    if absent is None and words is None:
+        raise Reject("missing_field", "it has neither an answer nor an 'absent' flag, so it cannot be told whether the handbook answers.")
+    if absent is False and prefixed:
+        repairs.append(f"it says absent: false but begins with '{NOT_ADDRESSED}'; taken as present, as its flag says.")
+    is_absent = prefixed if absent is None else absent
+    method = text(raw.get("absence_method"), "absence_method")
+    retrieval = optional(mapping, raw, "retrieval", repairs) or {}
+    return {
+        "question_id": needed(raw, "question_id"), "handbook_id": needed(raw, "handbook_id"), "answer": words, "absent": is_absent,
+        "absence_method": (method or ("prefix" if prefixed else "stated")) if is_absent else None,
+        "mode": _loose(retrieval.get("mode")), "sections": _sections(retrieval), "url": _loose(retrieval.get("url")),
+        "retrieval": json.dumps(retrieval, ensure_ascii=False, default=str) if retrieval else None,
+    }  # fmt: skip
+
+
+def pair(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """A pair's record; `asked` says whether the judge left a trace (a reason or metadata)."""
+    raw = fields_of(record, "pair")
+    label = word(raw.get("classification"), LABEL_SPELLINGS, "classification", LABELS)
+    asked = not (missing(raw.get("reasoning")) and missing(raw.get("judge_metadata")))
+    if label is None and not asked:
+        raise Reject("no_verdict", "it has neither a label nor any trace of a judge, so nothing shows that it was ever asked.")
+    usage = optional(mapping, raw, "judge_metadata", repairs)
+    return _couple(raw) | {
+        "label": label, "asked": asked,
+        "significance": significance(raw.get("clinical_significance"), label, repairs),
+        "reasoning": optional(text, raw, "reasoning", repairs),
+        "divergence_topic": optional(text, raw, "divergence_topic", repairs),
+        **{name: _figure(usage or {}, name, repairs) for name in USAGE},
+    }  # fmt: skip
+
+
+def _couple(raw: Mapping[str, Any]) -> dict[str, Any]:
+    a, b = needed(raw, "handbook_a"), needed(raw, "handbook_b")
+    if a == b:
+        raise Reject("self_pair", f"both sides are '{a}', and a handbook is not compared with itself.")
+    return {"handbook_a": a, "handbook_b": b}
+
+
+def significance(value: Any, label: Label | None, repairs: Repairs) -> str | None:
+    """The significance of a disagreement; dropped, and said, where the label is none."""
+    found = word(value, SIGNIFICANCE_SPELLINGS, "clinical_significance", SIGNIFICANCES)
+    if found is None or label in DISAGREEING:
+        return found
+    repairs.append(
+        f"clinical_significance '{found}' on {label or 'an unscored pair'}: only {' and '.join(DISAGREEING)} have one. "
+        "The pair was loaded without it."
+    )
+    return None
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def missing(value: Any) -> bool:
+    """None, and the NaN that table tools write for it."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def text(value: Any, name: str) -> str | None:
+    """A text; a number or a truth value is taken as its text, a list or an object is not."""
+    if missing(value):
+        return None
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    raise Reject("wrong_type", f"field '{name}' is {_type(value)}, but must be text.")
+
+
+def needed(raw: Mapping[str, Any], name: str) -> str:
+    """A text that must be there and not be empty."""
+    value = (text(raw[name], name) or "").strip()
+    if not value:
+        raise Reject("missing_field", f"field '{name}' is empty.")
+    return value
+
+
+def word(value: Any, spellings: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> Any:
+    """The term of a vocabulary that `value` spells, or None where there is no value."""
+    if isinstance(value, bool):
+        raise Reject("wrong_type", f"field '{name}' is {_type(value)}, but must be one of: {', '.join(allowed)}.")
+    found = (text(value, name) or "").strip()
+    if plain(found) in EMPTY_WORDS:
+        return None
+    term = spellings.get(plain(found.removesuffix(".0")))
+    if term is None:
+        raise Reject(f"unknown_{name}", f"{name} {found!r} is not in the vocabulary.{nearest(found.upper(), allowed)} Allowed: {', '.join(allowed)}.")
+    return term
+
+
+def flag(value: Any, name: str) -> bool | None:
+    """A truth value; yes/no, true/false and 1/0 are taken."""
+    if missing(value) or isinstance(value, bool):
+        return None if missing(value) else bool(value)
+    said = str(value).strip().lower()
+    if said in TRUE or said in FALSE:
+        return said in TRUE
+    raise Reject("wrong_type", f"field '{name}' is {value!r}, but must be true or false.")
+
+
+def whole(value: Any, name: str) -> int | None:
+    """A whole number, also as text or as a float without a fraction."""
+    found = number(value, name)
+    if found is not None and found != int(found):
+        raise Reject("wrong_type", f"field '{name}' is {value!r}, but must be a whole number.")
+    return None if found is None else int(found)
+
+
+def number(value: Any, name: str) -> float | None:
+    """A finite number, also as text."""
+    if missing(value) or value == "":
+        return None
+    try:
+        found = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise Reject("wrong_type", f"field '{name}' is {_shown(value)}, but must be a number.")
+    return found
+
+
+def texts(value: Any, name: str) -> list[str]:
+    """A list of texts; one text is a list of one, and `;` or `|` or a JSON list separates several in a table's cell."""
+    if missing(value):
+        return []
+    if isinstance(value, str):
+        value = json.loads(value) if value.startswith("[") and value.endswith("]") else value.replace("|", ";").split(";")
+    if not isinstance(value, (list, tuple)):
+        raise Reject("wrong_type", f"field '{name}' is {_type(value)}, but must be a list of texts.")
+    return [found for item in value if (found := (text(item, name) or "").strip())]
+
+
+def mapping(value: Any, name: str) -> dict[str, Any] | None:
+    """An object, also as JSON in a table's cell."""
+    if missing(value) or value == "":
+        return None
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = json.loads(value)
+    if not isinstance(value, dict):
+        raise Reject("wrong_type", f"field '{name}' is {_type(value)}, but must be an object.")
+    return value
+
+
+def optional(read: Any, raw: Mapping[str, Any], name: str, repairs: Repairs) -> Any:
+    """`read` the field, or drop it and say so: a record is not lost for a field it can do without."""
+    try:
+        return read(raw.get(name), name)
+    except (Reject, json.JSONDecodeError) as error:
+        repairs.append(f"{str(error).rstrip('.')}. It was loaded without that field.")
+        return None
+
+
+def _figure(usage: Mapping[str, Any], name: str, repairs: Repairs) -> float | None:
+    found: float | None = optional(whole if name.endswith("tokens") else number, usage, name, repairs)
+    return found
+
+
+def _sections(retrieval: Mapping[str, Any]) -> list[str]:
+    listed = retrieval.get("sections") or []
+    return [str(section) for section in listed] if isinstance(listed, list) else [str(listed)]
+
+
+def _loose(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:80]
+
+
+def _type(value: Any) -> str:
+    names = {str: "text", bool: "true/false", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "nothing"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def _also(kind: str, name: str) -> str:
+    aliases = next(field.aliases for field in KINDS[kind] if field.name == name)
+    return f" (or {', '.join(aliases)})" if aliases else ""

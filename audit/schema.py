@@ -1,0 +1,165 @@
+"""The release format as data: every record, its fields, their types and the other names they are known by.
+
+The reader, the JSON Schema that others validate against (`audit schema`, data/release.schema.json) and the
+tables of data/README.md all come from `KINDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.vocabulary import LABELS, PHASES, SIGNIFICANCES, plain
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a record. `type` is one of the keys of `JSON_TYPES`."""
+
+    name: str
+    type: str
+    meaning: str
+    required: bool = False
+    aliases: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+
+
+JSON_TYPES: dict[str, dict[str, Any]] = {
+    "text": {"type": ["string", "null"]},
+    "flag": {"type": ["boolean", "null"]},
+    "integer": {"type": ["integer", "null"]},
+    "number": {"type": ["number", "null"]},
+    "texts": {"type": ["array", "null"], "items": {"type": "string"}},
+    "object": {"type": ["object", "null"]},
+    "matrix": {"type": ["array", "null"], "items": {"type": "array", "items": {"type": ["integer", "null"], "minimum": 0, "maximum": 4}}},
+    "pairs": {"type": "array", "items": {"$ref": "#/$defs/pair"}},
+}
+
+QUESTION_ID = Field("question_id", "text", "the question's id", required=True, aliases=("qid", "question_key"))
+
+HANDBOOK = (
+    Field("handbook_id", "text", "unique id, by habit organ_center_phase", required=True, aliases=("id", "handbook", "source_id")),
+    Field("organ", "text", "organ the handbook is about", required=True, aliases=("organ_type",)),
+    Field("center", "text", "institution that wrote it", required=True, aliases=("centre", "institution", "institute", "hospital")),
+    Field("phase", "text", "part of the journey it covers", aliases=("stage",), allowed=tuple(PHASES)),
+    Field("title", "text", "title as printed"),
+    Field("url", "text", "where it was found", aliases=("link",)),
+    Field("pages", "integer", "number of pages", aliases=("n_pages", "page_count")),
+)
+QUESTION = (
+    Field("question_id", "text", "unique id", required=True, aliases=("id", "qid", "question_key")),
+    Field("question", "text", "the question as a patient asks it", required=True, aliases=("text", "question_text")),
+    Field("organ", "text", "organ it concerns, or general", required=True, aliases=("organ_type",)),
+    Field("topics", "texts", "1..n topics", aliases=("topic", "categories", "category")),
+    Field("subtopics", "texts", "0..n subtopics", aliases=("subtopic", "subcategories", "subcategory")),
+    Field("source", "text", "where the question comes from"),
+)
+ANSWER = (
+    QUESTION_ID,
+    Field("handbook_id", "text", "the handbook asked", required=True, aliases=("handbook", "source_id")),
+    Field("answer", "text", "the answer's text", aliases=("answer_text", "response", "text")),
+    Field("absent", "flag", "the handbook does not address the question", aliases=("is_absent", "not_addressed")),
+    Field("absence_method", "text", "how that was found: prefix, check, ...", aliases=("absent_method", "absence_source")),
+    Field("retrieval", "object", "mode, sections[] and whatever else retrieval left", aliases=("retrieval_metadata",)),
+    Field("usage", "object", "tokens and time of the generator", aliases=("generator_metadata",)),
+)
+PAIR = (
+    Field("handbook_a", "text", "one handbook of the pair", required=True, aliases=("handbook_1", "source_a", "a")),
+    Field("handbook_b", "text", "the other", required=True, aliases=("handbook_2", "source_b", "b")),
+    Field(
+        "classification", "text", "the judge's label; null beside a trace of the judge (a reason, metadata): unscored",
+        aliases=("label", "verdict", "judgement", "judgment"), allowed=tuple(LABELS),
+    ),
+    Field("reasoning", "text", "the judge's reason; null where the judge was not asked", aliases=("rationale", "explanation", "reason")),
+    Field("divergence_topic", "text", "what the answers differ on", aliases=("divergence", "topic_of_divergence")),
+    Field(
+        "clinical_significance", "text", "how much it matters; DIVERGENT and CONTRADICTORY only",
+        aliases=("significance", "severity"), allowed=tuple(SIGNIFICANCES),
+    ),
+    Field("judge_metadata", "object", "input_tokens, output_tokens, latency_s; null: the judge was not asked", aliases=("judge_usage", "usage", "metadata")),
+)  # fmt: skip
+COMPARISON = (
+    Field("question_id", "text", "the question's id (the file's name when left out)", aliases=("qid", "question_key", "id")),
+    Field("handbooks", "texts", "the N handbooks asked, in the matrix's order", aliases=("handbook_ids", "sources")),
+    Field("matrix", "matrix", "N x N label codes 0..4, diagonal 1, null where unscored", aliases=("label_matrix",)),
+    Field("pairs", "pairs", "one record per unordered couple of handbooks", required=True, aliases=("comparisons", "judgements", "judgments")),
+)
+MANIFEST = (
+    Field("run_id", "text", "short name of the run"),
+    Field("title", "text", "what a page calls it"),
+    Field("generator", "text", "what wrote the answers"),
+    Field("judge", "text", "what judged the pairs"),
+    Field("retriever", "text", "what chose the sections"),
+    Field("date", "text", "when the run was made"),
+    Field("licence", "text", "terms of use", aliases=("license",)),
+    Field("synthetic", "flag", "made by a simulator; every page then says so"),
+    Field("terms", "object", "display words: handbook, organ, and their plurals handbooks, organs"),
+    Field("handbooks", "integer", "declared count", aliases=("n_handbooks",)),
+    Field("questions", "integer", "declared count", aliases=("n_questions",)),
+    Field("answers", "integer", "declared count", aliases=("n_answers",)),
+    Field("pairs", "integer", "declared count", aliases=("n_pairs", "comparisons")),
+    Field("pairs_judged", "integer", "declared count of pairs the judge was asked", aliases=("judged", "n_judged")),
+)
+KINDS: dict[str, tuple[Field, ...]] = {
+    "manifest": MANIFEST, "handbook": HANDBOOK, "question": QUESTION, "answer": ANSWER, "comparison": COMPARISON, "pair": PAIR,
+}  # fmt: skip
+
+
+def _names(fields: Iterable[Field]) -> dict[str, str]:
+    """Plain spelling of every name of every field -> the field's own name; a field's own name beats an alias."""
+    names = {plain(alias): field.name for field in fields for alias in field.aliases}
+    return names | {plain(field.name): field.name for field in fields}
+
+
+NAMES: dict[str, dict[str, str]] = {kind: _names(fields) for kind, fields in KINDS.items()}
+
+
+def canonical(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """`record` with every known field under its own name; fields the format does not know are left out.
+
+    Where a record has a field under two names, the field's own name wins.
+    """
+    names = NAMES[kind]
+    found: dict[str, Any] = {}
+    for key, value in record.items():
+        name = names.get(key) or names.get(plain(key))
+        if name and (name not in found or key == name):
+            found[name] = value
+    return found
+
+
+def spelling(record: Mapping[str, Any], kind: str) -> dict[str, str]:
+    """The field's own name -> the name that `record` uses for it, for the fields that it has."""
+    names = NAMES[kind]
+    found: dict[str, str] = {}
+    for key in record:
+        name = names.get(plain(key))
+        if name and (name not in found or key == name):
+            found[name] = key
+    return found
+
+
+def json_schema() -> dict[str, Any]:
+    """A JSON Schema (draft 2020-12) with one definition per record of the format."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A release of pairwise judgements",
+        "description": "Validate a manifest against #/$defs/manifest, a line of handbooks.jsonl against #/$defs/handbook, and so on.",
+        "$defs": {kind: _definition(fields) for kind, fields in KINDS.items()},
+        "$ref": "#/$defs/comparison",
+    }
+
+
+def _definition(fields: Iterable[Field]) -> dict[str, Any]:
+    fields = list(fields)
+    return {
+        "type": "object",
+        "properties": {field.name: _property(field) for field in fields},
+        "required": [field.name for field in fields if field.required],
+    }
+
+
+def _property(field: Field) -> dict[str, Any]:
+    described = {**JSON_TYPES[field.type], "description": field.meaning}
+    return {**described, "enum": [*field.allowed, None]} if field.allowed else described

@@ -1,0 +1,222 @@
+"""The fast road for pairs: DuckDB's own JSON reader, a few files at a time, for files with nothing to report.
+
+Each batch is read into a staging table and tallied per file. A file whose tally is spotless goes into `pairs` as it is;
+any other is left for `audit.store.careful`, which reads it again record by record and says what is wrong. The two roads
+give the same rows (tests/store/test_roads.py), so this one may only ever accept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audit.release.layout import ending
+from audit.release.report import NOTED, FileCount
+from audit.schema import spelling
+from audit.store.connection import Connection, DuckDBError
+from audit.store.index import Index
+from audit.store.matrix import Block, contradictions
+from audit.store.reader import Reader
+
+BATCH_BYTES = 32 * 2**20
+GZ_OBJECT_BYTES = 64 * 2**20
+OBJECT_SLACK = 2**20
+
+STAGE = """
+create or replace temp table stage as
+with files as (
+    select list_position($files, filename) - 1 as file, {question_id} as question_id, {pairs} as pairs
+    from read_json($files, columns = {columns}, format = 'unstructured', maximum_object_size = {size}, filename = true)
+),
+numbered as (
+    select file, question, unnest(pairs) as p
+    from files left join question_numbers using (question_id)
+)
+select file, question,
+       enum_code(try_cast(p.{handbook_a} as handbook))::smallint as a,
+       enum_code(try_cast(p.{handbook_b} as handbook))::smallint as b,
+       try_cast(upper(p.{classification}) as label)               as label,
+       p.{classification} is null                                 as unscored,
+       p.{judge_metadata} is null and p.{reasoning} is null       as untouched,
+       try_cast(lower(p.{clinical_significance}) as significance) as significance,
+       p.{clinical_significance} is null                          as unstated,
+       p.{reasoning}                    as reasoning,
+       p.{divergence_topic}             as divergence_topic,
+       p.{judge_metadata}.input_tokens  as input_tokens,
+       p.{judge_metadata}.output_tokens as output_tokens,
+       p.{judge_metadata}.latency_s     as latency_s
+from numbered
+"""
+TALLY = """
+select file, any_value(question) as question, count(*) as pairs,
+       count(question) = count(*)
+       and count(a) = count(*) and count(b) = count(*)
+       and count(distinct least(a, b)::integer * 65536 + greatest(a, b)) = count(*)
+       and not bool_or(a = b)
+       and bool_and(label is not null or (unscored and not untouched))
+       and bool_and(significance is not null or unstated)
+       and not coalesce(bool_or(significance is not null and (label is null or label not in ('DIVERGENT', 'CONTRADICTORY'))), false)
+       and not coalesce(bool_or(left(ltrim(reasoning), 1) in ('{', '[') or left(ltrim(divergence_topic), 1) in ('{', '[')), false) as spotless
+from stage group by file order by file
+"""
+ARRAYS = "select file, a, b, coalesce(enum_code(label), -1)::tinyint as label, untouched from stage where file in (select unnest($files))"
+INSERT = """
+insert into pairs
+select question, least(a, b), greatest(a, b), label, coalesce(label = 'ABSENT', false) and untouched, significance,
+       reasoning, divergence_topic, input_tokens, output_tokens, latency_s
+from stage where file in (select unnest($files))
+"""
+MATRICES = """
+select list_position($files, filename) - 1, {handbooks}, {matrix}
+from read_json($files, columns = {columns}, format = 'unstructured', maximum_object_size = {size}, filename = true)
+"""
+PAIR_FIELDS = ("handbook_a", "handbook_b", "classification", "reasoning", "divergence_topic", "clinical_significance", "judge_metadata")
+USAGE = "STRUCT(input_tokens INTEGER, output_tokens INTEGER, latency_s DOUBLE)"
+
+
+@dataclass
+class BulkRoad:
+    """Takes the files it can and returns the others."""
+
+    con: Connection
+    reader: Reader
+    index: Index
+    blocks: dict[str, Block]
+    """Per file taken or careful: the handbooks it lists and its matrix, for the sums of audit.store.sums."""
+
+    def take(self, paths: Iterable[Path]) -> list[Path]:
+        """Load every spotless file of `paths`; the rest, in order, for the careful road."""
+        nested = [path for path in paths if ending(path) == ".json"]
+        left = [path for path in paths if path not in set(nested)]
+        if nested:
+            prepare(self.con, self.index)
+            names = _spellings(nested[0])
+            for batch in _batches(nested):
+                left += self._batch(batch, names)
+        return left
+
+    def _batch(self, batch: list[Path], names: dict[str, str]) -> list[Path]:
+        """One batch, or, where a file in it stops DuckDB, each of its files alone."""
+        try:
+            matrices = self._stage(batch, names)
+        except DuckDBError:
+            if len(batch) == 1:
+                return batch
+            return [path for single in batch for path in self._batch([single], names)]
+        return self._accept(batch, matrices)
+
+    def _stage(self, batch: list[Path], names: dict[str, str]) -> dict[int, Block]:
+        files = [str(path) for path in batch]
+        size = _object_size(batch)
+        self.con.execute(STAGE.format(columns=_pair_columns(names), size=size, **_quoted(names)), {"files": files})
+        texts = {names["question_id"]: "VARCHAR", names["handbooks"]: "VARCHAR[]", names["matrix"]: "VARCHAR"}
+        sql = MATRICES.format(columns=_columns(texts), size=size, **_quoted(names))
+        return {file: Block.parse(handbooks, matrix) for file, handbooks, matrix in self.con.execute(sql, {"files": files}).fetchall()}
+
+    def _accept(self, batch: list[Path], matrices: dict[int, Block]) -> list[Path]:
+        tallies = {file: (question, pairs) for file, question, pairs, spotless in self.con.execute(TALLY).fetchall() if spotless}
+        repeated = _repeated(question for question, _ in tallies.values())
+        tallies = {file: tally for file, tally in tallies.items() if tally[0] not in repeated | self._seen}
+        arrays = self._arrays(tallies)
+        taken = {file for file in tallies if self._agrees(tallies[file][0], arrays[file])}
+        for file in sorted(taken):
+            self._count(batch[file], *tallies[file], matrices[file], arrays[file])
+        self.con.execute(INSERT, {"files": sorted(taken)})
+        return [path for file, path in enumerate(batch) if file not in taken]
+
+    @property
+    def _seen(self) -> set[int]:
+        return {block.question for block in self.blocks.values()}
+
+    def _arrays(self, tallies: dict[int, Any]) -> dict[int, dict[str, Any]]:
+        columns = self.con.execute(ARRAYS, {"files": sorted(tallies)}).fetchnumpy()
+        order = np.argsort(columns["file"], kind="stable")
+        cuts = np.searchsorted(columns["file"][order], sorted(tallies), side="left")
+        parts = np.split(order, cuts[1:])
+        return {file: {name: column[part] for name, column in columns.items()} for file, part in zip(sorted(tallies), parts, strict=False)}
+
+    def _agrees(self, question: int, pairs: dict[str, Any]) -> bool:
+        """No pair is called pre-screened although both of its answers are present."""
+        untouched = pairs["untouched"] & (pairs["label"] == 0)
+        return not self.index.both_present(question, pairs["a"][untouched], pairs["b"][untouched]).any()
+
+    def _count(self, path: Path, question: int, pairs: int, block: Block, arrays: dict[str, Any]) -> None:
+        line = self.reader.count(path, "pair")
+        line.read = line.loaded = pairs
+        block.question, block.pairs, block.fast = question, pairs, True
+        self.blocks[line.file] = block
+        remark(self.reader, line, block, self.index, arrays)
+
+
+def remark(reader: Reader, line: FileCount, block: Block, index: Index, arrays: dict[str, Any]) -> None:
+    """Note what does not fit together in a file that is loaded all the same: its matrix, and answers against labels."""
+    for message in contradictions(block, index.handbooks, arrays):
+        reader.note(line, "matrix", NOTED, "matrix_contradicts", message)
+    present = arrays["label"] > 0
+    clash = int(index.either_absent(block.question, arrays["a"][present], arrays["b"][present]).sum())
+    if clash:
+        reader.note(line, "pairs", NOTED, "label_on_absent_answer", f"{clash:,} pairs have a label other than ABSENT although an answer is absent.")
+
+
+def prepare(con: Connection, index: Index) -> None:
+    """Make the handbook ids a type and the question ids a table, so that reading turns both into numbers."""
+    ids = ", ".join("'" + name.replace("'", "''") + "'" for name in index.handbooks)
+    con.execute(f"create or replace temp type handbook as enum ({ids})")
+    con.execute("create or replace temp table question_numbers as select question_id, question from questions")
+
+
+def _spellings(path: Path) -> dict[str, str]:
+    """The names that the first file uses for each field; what it does not have keeps the format's own name."""
+    own = {name: name for name in (*PAIR_FIELDS, "question_id", "handbooks", "matrix", "pairs")}
+    try:
+        comparison = json.loads(path.read_bytes())
+        outer = spelling(comparison, "comparison")
+        return own | outer | spelling(comparison[outer["pairs"]][0], "pair")
+    except (ValueError, OSError, KeyError, IndexError, TypeError, AttributeError):
+        return own  # the careful road will say what is wrong with this file
+
+
+def _batches(paths: list[Path]) -> Iterator[list[Path]]:
+    """`paths` in order, in batches of about BATCH_BYTES."""
+    batch: list[Path] = []
+    size = 0
+    for path in paths:
+        if batch and size + path.stat().st_size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(path)
+        size += path.stat().st_size
+    yield batch
+
+
+def _object_size(batch: list[Path]) -> int:
+    """DuckDB wants to know the largest object beforehand; a compressed file does not tell."""
+    return max(GZ_OBJECT_BYTES if path.suffix == ".gz" else path.stat().st_size + OBJECT_SLACK for path in batch)
+
+
+def _repeated(questions: Iterable[int]) -> set[int]:
+    seen: set[int] = set()
+    return {question for question in questions if question in seen or seen.add(question)}  # type: ignore[func-returns-value]
+
+
+def _pair_columns(names: dict[str, str]) -> str:
+    types = {name: USAGE if name == "judge_metadata" else "VARCHAR" for name in PAIR_FIELDS}
+    inner = ", ".join(f"{_quote(names[name])} {kind}" for name, kind in types.items())
+    return _columns({names["question_id"]: "VARCHAR", names["pairs"]: f"STRUCT({inner})[]"})
+
+
+def _columns(types: dict[str, str]) -> str:
+    return "{" + ", ".join(f"{_quote(name)}: '{kind}'" for name, kind in types.items()) + "}"
+
+
+def _quoted(names: dict[str, str]) -> dict[str, str]:
+    return {name: _quote(spelled) for name, spelled in names.items()}
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""').replace("'", "''") + '"'

@@ -1,0 +1,155 @@
+"""From a release to a run: everything is read into a file with a temporary name, which then appears at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from audit.errors import ReleaseError
+from audit.release.archive import opened
+from audit.release.layout import Layout, digest, find_layout
+from audit.release.records import Bad, RecordFile
+from audit.release.report import NOTED, WHOLE_FILE, Finding, Report
+from audit.schema import canonical
+from audit.settings import Settings
+from audit.store.bulk import BulkRoad
+from audit.store.careful import CarefulRoad
+from audit.store.connection import Connection, append, create_store
+from audit.store.corpus import load_answers, load_handbooks, load_questions
+from audit.store.index import Index
+from audit.store.matrix import Block
+from audit.store.reader import Reader
+from audit.store.runs import Run, read_run, store_path
+from audit.store.sums import sums
+
+STORE_FORMAT = "1"
+"""Changes whenever the same release would give other tables, so that an older store is rebuilt and not reused."""
+
+FINDING_COLUMNS = ("file", "position", "outcome", "code", "message", "record")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A run that is in the store; `fresh` is False where it stood there already. `findings` are those of this load."""
+
+    run: Run
+    fresh: bool
+    report: Report | None
+
+
+def load_release(path: Path, settings: Settings, *, again: bool = False, progress: Progress = lambda _: None) -> Loaded:
+    """Load the release at `path` (folder, .zip, .tar.gz) and return its run.
+
+    The same content loads once: a second call finds the store by its digest and reads nothing, unless `again`.
+    Raises ReleaseError, and leaves the store as it was, when the release as a whole cannot be used.
+    """
+    with opened(path, settings.max_archive_bytes) as (root, refused):
+        layout = find_layout(root)
+        progress("Reading the release's digest")
+        name = digest(layout, STORE_FORMAT)
+        target = store_path(settings.store_dir, name)
+        if target.exists() and not again:
+            return Loaded(read_run(target), False, None)
+        report = Report(findings=list(refused))
+        with _building(target) as temporary:
+            _fill(temporary, layout, report, settings, {"digest": name, "name": _name(path)}, progress)
+    return Loaded(read_run(target), True, report)
+
+
+def check_release(path: Path, settings: Settings, progress: Progress = lambda _: None) -> Loaded:
+    """The load report of the release at `path`, without loading it: the same road into a store that is thrown away."""
+    with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
+        return load_release(path, replace(settings, data_dir=Path(scratch)), progress=progress)
+
+
+@contextmanager
+def _building(target: Path) -> Iterator[Path]:
+    """A temporary file beside `target` that becomes `target` when the block ends well, and goes away otherwise."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target.parent)
+    temporary = target.with_name(f"{target.stem}.{os.getpid()}.building")
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        for left in target.parent.glob(f"{temporary.name}*"):
+            left.unlink()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what loads that were killed have left behind."""
+    for path in folder.glob("*.building*"):
+        owner = path.name.split(".")[1]
+        if not Path(f"/proc/{owner}").exists() or not Path("/proc/self").exists():
+            path.unlink(missing_ok=True)
+
+
+def _fill(target: Path, layout: Layout, report: Report, settings: Settings, identity: dict[str, str], progress: Progress) -> None:
+    con = create_store(target, resources.files("audit.store").joinpath("schema.sql").read_text())
+    try:
+        reader, index, blocks = Reader(layout, report, settings.max_object_bytes), Index(), {}
+        manifest = _manifest(layout, report, settings)
+        progress("Reading handbooks, questions and answers")
+        load_handbooks(con, reader, index)
+        load_questions(con, reader, index)
+        _must_have(index, layout, report)
+        load_answers(con, reader, index)
+        progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
+        load_pairs(con, reader, index, blocks)
+        report.checks = sums(con, manifest, index, blocks, report)
+        _write_run(con, manifest, index, report, identity)
+        con.execute("checkpoint")
+    finally:
+        con.close()
+
+
+def load_pairs(con: Connection, reader: Reader, index: Index, blocks: dict[str, Block]) -> None:
+    """Fill `pairs`: spotless files by the fast road, every other record by record."""
+    left = BulkRoad(con, reader, index, blocks).take(reader.layout.parts["pair"])
+    if left:
+        CarefulRoad(con, reader, index, blocks).take(left)
+
+
+def _must_have(index: Index, layout: Layout, report: Report) -> None:
+    for kind, numbers in (("handbook", index.handbooks), ("question", index.questions)):
+        if not numbers:
+            why = next((f" {finding.sentence()}" for finding in report.findings), "")
+            raise ReleaseError(f"{layout.root}: no usable {kind} in {layout.name(layout.parts[kind][0])}.{why} Nothing was loaded.")
+
+
+def _manifest(layout: Layout, report: Report, settings: Settings) -> dict[str, Any]:
+    """The manifest under the format's own names, or an empty one; a release can do without."""
+    for path in layout.parts["manifest"]:
+        _, raw = next(RecordFile(path, settings.max_object_bytes).rows(), ("", Bad("broken_json", "the file is empty.")))
+        if isinstance(raw, dict):
+            return raw | canonical(raw, "manifest")
+        why = raw.message if isinstance(raw, Bad) else "it is no object."
+        report.findings.append(Finding(layout.name(path), WHOLE_FILE, NOTED, "manifest_unread", f"{why} The release was loaded without it."))
+    return {}
+
+
+def _write_run(con: Connection, manifest: dict[str, Any], index: Index, report: Report, identity: dict[str, str]) -> None:
+    terms = manifest.get("terms")
+    run_id = str(manifest.get("run_id") or identity["name"])
+    row = {
+        "run_id": run_id, "title": str(manifest.get("title") or run_id), "digest": identity["digest"],
+        "synthetic": manifest.get("synthetic") is True, "has_answers": index.has_answers,
+        "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
+        "terms": json.dumps({str(k): str(v) for k, v in terms.items()} if isinstance(terms, dict) else {}),
+        "report": json.dumps(report.as_dict()),
+    }  # fmt: skip
+    append(con, "run", {name: [value] for name, value in row.items()})
+    append(con, "findings", {name: [getattr(finding, name) for finding in report.findings] for name in FINDING_COLUMNS})
+
+
+def _name(path: Path) -> str:
+    return path.resolve().name.removesuffix(".gz").removesuffix(".tar").removesuffix(".zip").removesuffix(".tgz")
