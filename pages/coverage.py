@@ -1,6 +1,43 @@
-"""Coverage: what each handbook leaves out."""
+"""Coverage: how much of each organ's questions each handbook leaves out. A click on a row opens the handbook."""
 
+import streamlit as st
+
+from audit.charts.coverage import ORDERS, coverage_figure, coverage_rows
+from audit.metrics.coverage import coverage
+from audit.metrics.handbooks import handbooks
+from pages._shared.loaders import load
 from pages._shared.page import page
+from pages._shared.pickers import choose, pick_many
+from pages._shared.widgets import clicked_point, counts, footer, go_to
+from pages._shared.words import say, title_of
 
-with page("Coverage", "What each {handbook} leaves out."):
-    pass
+LEAD = (
+    "Each number is the percentage of questions that {a_handbook} does not address. "
+    "Dark means it answers much, pale that it is silent; hatched, that it was not asked."
+)
+WORDS = {"organ": "{organ}, then silence", "absence": "silence", "center": "{center}", "name": "name"}
+
+with page("Coverage", LEAD) as run:
+    cells, overall = load(coverage, run), load(handbooks, run)
+    left, right = st.columns([3, 2])
+    with left:
+        order = choose("Order by", ORDERS, "order", format_func=lambda name: say(run, WORDS[name]).replace("\\", ""))
+    with right:
+        only = pick_many(f"{title_of(run, 'handbook')}: {run.term('organ')}", sorted(overall["organ"].unique()), "of_organ")
+    picked = overall[overall["organ"].isin(only)] if only else overall
+    rows = coverage_rows(picked, order)
+    figure = coverage_figure(rows, cells, run.term("handbook"))
+    names = dict(zip(rows["handbook_id"], rows["name"], strict=True))
+
+    to_open = st.selectbox(
+        say(run, "Open {a_handbook} (or click its row)"), list(names), index=None, format_func=names.get, key="to_open",
+        placeholder=say(run, "Choose {a_handbook}").replace("\\", ""),
+    )  # fmt: skip
+    clicked = clicked_point(figure, "coverage", "Percentage of questions left out, per handbook and question organ.")
+    if opened := to_open or clicked:
+        go_to("handbook", run, handbook=str(opened))
+    counts(
+        run, "{n} {handbooks}; {absent} of {asked} answers do not address their question.",
+        n=len(rows), absent=f"{rows['absent'].sum():,}", asked=f"{rows['asked'].sum():,}",
+    )  # fmt: skip
+    footer(cells[cells["handbook_id"].isin(rows["handbook_id"])], "coverage", run, "coverage", "handbooks")

@@ -1,6 +1,79 @@
-"""Glossary: the words of the audit in plain clinical English."""
+"""Glossary: the words of the audit in plain clinical English, under this run's own terms."""
 
+import streamlit as st
+
+from audit.charts.style import LABEL_COLOURS
+from audit.store.runs import Run
+from audit.vocabulary import LABELS
 from pages._shared.page import page
+from pages._shared.words import say
 
-with page("Glossary", "One word, one meaning."):
-    pass
+LABEL_MEANINGS = {
+    "ABSENT": "At least one of the two {handbooks} does not address the question. Nothing is compared.",
+    "CONSISTENT": "Both give the same advice; a patient would act the same way after either.",
+    "COMPLEMENTARY": "They add to each other: one has details that the other lacks, and nothing conflicts.",
+    "DIVERGENT": "Both answer, and the advice differs: another number, another time, another condition.",
+    "CONTRADICTORY": "Both answer, and following one means going against the other.",
+}
+
+WORDS = {
+    "What is compared": {
+        "{handbook}": "One source document that patients are given. It belongs to one {center} and one {organ}, and covers the time "
+        "before (pre), after (post) or both (combined).",
+        "{question}": "A question a patient asks. It belongs to one {organ}, or is general, and to one or more {topics}.",
+        "answer": "What was found in one {handbook} for one {question}. An answer is absent when the {handbook} does not address it.",
+        "pair": "One {question} and two of its {handbooks}. With N {handbooks} asked, {a_question} has N(N-1)/2 pairs.",
+        "label": "What the judge says of a pair: one of the five above.",
+    },
+    "Four things that are not the same": {
+        "absent": "The {handbook} was asked, and does not address the {question}.",
+        "unscored": "The judge was asked about the pair, and gave no verdict that could be read. It counts in no share.",
+        "not asked": "The {question} was never put to this {handbook}. It counts neither as answered nor as left out.",
+        "zero": "Pairs were counted, and none was of this kind.",
+    },
+    "How pairs come to their label": {
+        "pre-screened": "Labelled absent without asking the judge, because one of the two answers is absent.",
+        "judged": "Both answers were read by the judge (a language model), which gave a label and its reasons.",
+        "clinical significance": "How much a disagreement matters to a patient, in the judge's view: low, medium or high.",
+        "divergence topic": "In a few words, what the two answers differ about.",
+    },
+    "How the numbers are made": {
+        "silent (r_abs)": "Of all pairs with a verdict, the share that is absent.",
+        "disagree (R_div)": "Of the pairs in which both {handbooks} answer, the share that is divergent or contradictory.",
+        "agree fully (R_con)": "Of the pairs in which both {handbooks} answer, the share that is consistent.",
+        "any disagreement (pct_any_div)": "The share of {questions} on which at least one pair disagrees. The more {handbooks} answer, "
+        "the more pairs there are, so this share rises with their number.",
+        "95 % interval": "The range in which the share would probably lie if other {questions} (and, where pairs are pooled, other "
+        "{handbooks}) of the same kind had been taken. A wide interval means few data.",
+        "severity score": "Disagreements weighed by significance (low 1, medium 2, high 3), per pair in which both answer.",
+        "gap": "{A_question} that one {handbook} leaves out and most of its peers answer.",
+        "camp": "A group of {handbooks} whose answers to one {question} agree with each other.",
+    },
+    "Where the data comes from": {
+        "release": "The files of one such comparison, as they were published or produced.",
+        "run": "A release that was loaded here. Its digest is a fingerprint: the same digest means the very same data.",
+        "quarantined": "A record that could not be used and was set aside, with the reason. It counts nowhere and is listed on Runs.",
+    },
+}
+
+
+def define(run: Run, words: dict[str, str]) -> None:
+    """Words and their meanings, one a paragraph."""
+    for word, meaning in words.items():
+        st.markdown(say(run, f"**{word}**  \n{meaning}"))
+
+
+def define_labels(run: Run) -> None:
+    """The five labels, each beside its colour."""
+    for label in LABELS:
+        swatch, text = st.columns([1, 40], vertical_alignment="center", gap="small")
+        swatch.html(f'<div style="width:18px;height:18px;border-radius:3px;background:{LABEL_COLOURS[label]}"></div>')
+        text.markdown(say(run, f"**{label.value.lower()}**: {LABEL_MEANINGS[label]}"))
+
+
+with page("Glossary", "One word, one meaning, on every page.") as run:
+    st.subheader("The five labels", anchor=False)
+    define_labels(run)
+    for heading, words in WORDS.items():
+        st.subheader(heading, anchor=False)
+        define(run, words)

@@ -1,6 +1,100 @@
-"""Handbook: one handbook's profile."""
+"""Handbook: what one handbook answers, what it leaves out that its peers answer, and whom it disagrees with."""
 
+import pandas as pd
+import streamlit as st
+
+from audit.charts.names import handbook_names
+from audit.charts.profile import profile_bars
+from audit.charts.style import interval, percent, shown
+from audit.metrics.gaps import gaps
+from audit.metrics.handbooks import handbooks
+from audit.metrics.pairs import pairs
+from audit.metrics.profile import profile
+from audit.store.runs import Run
+from pages._shared.loaders import load
 from pages._shared.page import page
+from pages._shared.pickers import choose, pick_one
+from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link
+from pages._shared.words import say, title_of
 
-with page("{Handbook}", "One {handbook}'s profile."):
-    pass
+
+def summary(run: Run, one: pd.Series) -> None:
+    """Organ, center, phase, and the two rates of this handbook in one sentence each."""
+    st.markdown(
+        say(
+            run,
+            "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**  \n"
+            "It does not address **{absence}** of the {asked} questions it was asked (95 % interval {absence_span}). "
+            "Where another {handbook} answers too, they disagree in **{r_div}** of {present} pairs{div_span}.",
+            organ_of=shown(one["organ"]), center_of=one["center"], phase_of=one["phase"],
+            absence=percent(one["absence"]), asked=f"{one['asked']:,}", absence_span=interval(one["absence_low"], one["absence_high"]),
+            r_div=percent(one["r_div"]), present=f"{one['present']:,}",
+            div_span=f" ({interval(one['r_div_low'], one['r_div_high'])})" if one["present"] else "",
+        )
+    )  # fmt: skip
+
+
+def others(couples: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd.DataFrame:
+    """The couples of one handbook, seen from it: one row per other handbook with which it shares an answered question."""
+    a, b = couples["handbook_a_id"], couples["handbook_b_id"]
+    mine = couples[((a == handbook_id) | (b == handbook_id)) & (couples["present"] > 0)]
+    other = mine["handbook_b_id"].where(mine["handbook_a_id"] == handbook_id, mine["handbook_a_id"])
+    return mine.assign(other=other, name=other.map(names)).sort_values(["r_div_low", "present"], ascending=False, ignore_index=True)
+
+
+def gap_section(run: Run, handbook_id: str) -> None:
+    """Questions left out here and answered by most peers; a click opens the question."""
+    st.subheader("What it leaves out and most others answer", anchor=False)
+    frame = load(gaps, run, handbook_id=handbook_id)
+    if frame.empty:
+        st.info(say(run, "No question is left out here and answered by most other {handbooks}."))
+        return
+    counts(run, "{n} questions, the surest gap first. Click a row to read the question across all {handbooks}.", n=len(frame))
+    headings = {
+        "text": "Question", "organ": title_of(run, "organ"), "topics": "Topics", "peers_answering": "Peers answering",
+        "peers_asked": "Peers asked", "share": "Share", "share_low": "from", "share_high": "to",
+    }  # fmt: skip
+    shares = ("share", "share_low", "share_high")
+    readable = frame.assign(organ=frame["organ"].map(shown), topics=frame["topics"].map(shown))
+    row = clicked_row(readable, "gap_table", headings, shares, height=min(420, 38 + 35 * len(frame)))
+    footer(frame, "gaps", run, "gaps")
+    if row is not None:
+        go_to("question", run, question=row["question_id"])
+
+
+def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> None:
+    """The other handbooks, those it most surely disagrees with first; a click opens the disagreements."""
+    st.subheader("Whom it disagrees with", anchor=False)
+    frame = others(load(pairs, run), handbook_id, names)
+    if frame.empty:
+        st.info(say(run, "No other {handbook} answers a question that this one answers too."))
+        return
+    counts(run, "Ranked by the lower end of the interval, so that few shared answers do not top the list. Click a row to read them.")
+    headings = {
+        "name": title_of(run, "handbook"), "disagreeing": "Disagreeing", "present": "Both answer", "r_div": "Share",
+        "r_div_low": "from", "r_div_high": "to",
+    }  # fmt: skip
+    row = clicked_row(frame, "other_table", headings, ("r_div", "r_div_low", "r_div_high"), height=min(420, 38 + 35 * len(frame)))
+    footer(frame, "disagrees-with", run, "pairs")
+    if row is not None:
+        go_to("disagreements", run, handbook=[handbook_id, row["other"]])
+
+
+with page("{Handbook}", "One {handbook}: what it answers, what it leaves out, and whom it disagrees with.") as run:
+    overall = load(handbooks, run)
+    names = handbook_names(overall)
+    ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
+    chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=lambda h: names.get(h, h))
+    handbook_id = chosen or ordered[0]
+    summary(run, overall.set_index("handbook_id").loc[handbook_id])
+    link("disagreements", "Read its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
+
+    st.subheader("What it answers", anchor=False)
+    by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))
+    answered = load(profile, run, handbook_id=handbook_id, by=by)
+    peers = f"other {run.term('handbook', 2)} of its {run.term('organ')}, on average"
+    chart(profile_bars(answered, peers), "profile", "Share of questions answered, beside that of peers.")
+    footer(answered, f"profile-{by}", run, "profile")
+
+    gap_section(run, handbook_id)
+    disagreement_section(run, handbook_id, names)

@@ -1,6 +1,81 @@
-"""Overview: what this run is, and its headline figures."""
+"""Overview: what this run is, how its pairs were labelled, and its headline figures."""
 
+import pandas as pd
+import streamlit as st
+
+from audit.charts.bars import two_step_bar
+from audit.charts.style import LABEL_WORDS, interval, percent
+from audit.metrics.labels import labels
+from audit.metrics.organs import organs
+from audit.store.runs import Run
+from audit.vocabulary import LABELS
+from pages._shared.loaders import load
 from pages._shared.page import page
+from pages._shared.rates import MEANINGS, RATES
+from pages._shared.widgets import chart, counts, footer, link, table
+from pages._shared.words import say
 
-with page("Overview", "What this run holds."):
-    pass
+LEAD = "The same patient questions were put to each {handbook}; a judge then compared the answers two by two."
+OUTCOMES = {"pre-screened": "absent, pre-screened: not put to the judge", "unscored": "unscored: no readable verdict"}
+
+
+def facts(run: Run) -> None:
+    """Who made this run, when, and with what; a fact that the manifest lacks is left out."""
+    known = [
+        (word, run.manifest[key])
+        for key, word in (("date", "Date"), ("judge", "Judge"), ("generator", "Answers"), ("retriever", "Retrieval"))
+        if run.manifest.get(key)
+    ]
+    st.markdown("  \n".join(say(run, f"**{word}**: {{value}}", value=value) for word, value in known))
+
+
+def headline(run: Run, total: pd.Series) -> None:
+    """The four rates of the whole run, each with its interval and the number it is a share of."""
+    with st.container(horizontal=True):
+        for rate in RATES:
+            with st.container(border=True, width=250):
+                st.metric(rate.title, percent(total[rate.column]), help=say(run, MEANINGS[rate]))
+                span = interval(total[f"{rate.column}_low"], total[f"{rate.column}_high"])
+                st.caption(f"95 % interval {span or 'unknown'}  \nof {total[rate.of]:,} {rate.unit}")
+
+
+def named(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the label metric under names in which absent, judged absent and unscored are three things."""
+    judged = outcomes["label"].map(lambda label: f"{LABEL_WORDS.get(label, label)}, by the judge")
+    return outcomes.assign(outcome=outcomes["how"].map(OUTCOMES).fillna(judged))
+
+
+with page("{Run}", LEAD) as run:
+    outcomes, total = load(labels, run), load(organs, run).iloc[-1]
+    facts(run)
+    headline(run, total)
+    with st.container(horizontal=True):
+        link("disagreements", "See where {handbooks} disagree", run, icon=":material/call_split:")
+        link("coverage", "See what each {handbook} leaves out", run, icon=":material/grid_on:")
+        link("glossary", "What the words mean", run, icon=":material/menu_book:")
+
+    st.subheader("How the pairs were labelled", anchor=False)
+    pairs = outcomes.set_index(["how", "label"])["pairs"]
+    judged = {label.value: int(pairs["judged", label.value]) for label in LABELS}
+    figure = two_step_bar(int(pairs["pre-screened"].sum()), judged, int(pairs["unscored"].sum()))
+    chart(figure, "labels", "Share of pairs pre-screened as absent, judged and unscored; and the labels of the judged pairs.")
+    counts(
+        run,
+        "{pairs} pairs from {asked} questions: {judged} were judged, {unscored} were put to the judge without a readable verdict, "
+        "the rest are absent because one of the two {handbooks} does not address the question.",
+        pairs=f"{total['pairs']:,}", asked=f"{total['questions']:,}", judged=f"{sum(judged.values()):,}",
+        unscored=f"{total['unscored']:,}",
+    )  # fmt: skip
+    shown_table = named(outcomes)
+    table(
+        shown_table, "label_table",
+        {"outcome": "Outcome", "pairs": "Pairs", "share": "Of all pairs", "share_of_judged": "Of judged pairs",
+         "share_of_judged_low": "from", "share_of_judged_high": "to"},
+        shares=("share", "share_of_judged", "share_of_judged_low", "share_of_judged_high"),
+    )  # fmt: skip
+    footer(shown_table, "labels", run, "labels", "organs")
+
+    st.subheader("Is the data complete?", anchor=False)
+    verdict = str(run.report.get("verdict", "This run carries no load report."))
+    st.markdown(say(run, "{verdict}", verdict=verdict))
+    link("runs", "Read the load report", run, icon=":material/fact_check:")

@@ -1,6 +1,56 @@
-"""Topics: rates per topic and subtopic."""
+"""Topics: rates per topic or subtopic, and whether severity changes the ranking."""
 
+import streamlit as st
+
+from audit.charts.rates import rate_dots
+from audit.metrics.severity import severity
+from audit.metrics.severity_rho import severity_rho
+from audit.metrics.topics import topics
+from audit.store.runs import Run
+from pages._shared.loaders import load
 from pages._shared.page import page
+from pages._shared.pickers import choose
+from pages._shared.rates import ANY, COUNT_HEADINGS, DISAGREE, HEADINGS, SILENT
+from pages._shared.widgets import chart, counts, footer, table
+from pages._shared.words import title_of
 
-with page("{Topics}", "Rates per {topic}."):
-    pass
+ORDERS = {"r_div": "disagreement", "pct_any_div": "questions with any", "r_abs": "silence", "topic": "name"}
+RANKS = {
+    "unit": "Topic", "rank_r_div": "Rank by share", "rank_score": "Rank by severity", "rank_shift": "Places gained", "r_div": "Disagree",
+    "score": "Severity score", "high": "High", "medium": "Medium", "low": "Low", "unstated": "Not stated",
+}  # fmt: skip
+DRAWN = 60
+
+
+def severity_section(run: Run) -> None:
+    """Severity-weighted against unweighted ranks of topics, and Spearman's rho between them."""
+    st.subheader("Does severity change the ranking?", anchor=False)
+    frame, rho = load(severity, run, level="topic"), load(severity_rho, run).set_index("level").loc["topic"]
+    counts(
+        run,
+        "A disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained: how far {a_topic} moves up when "
+        "severity counts. The two rankings agree with Spearman's rho {rho} over {n} {topics} (1 is the same ranking).",
+        rho=f"{rho['rho']:.2f}", n=int(rho["units"]),
+    )  # fmt: skip
+    shown_frame = frame.assign(unit=frame["unit"].str.replace("_", " "))
+    table(shown_frame, "severity_table", {**RANKS, "unit": title_of(run, "topic")}, shares=("r_div",))
+    footer(frame, "severity-topics", run, "severity", "severity_rho")
+
+
+with page("By {topic}", "Which {topics} draw differing advice, and on which are {handbooks} silent?") as run:
+    left, right = st.columns(2)
+    with left:
+        level = choose("Level", ("topic", "subtopic"), "level", format_func=lambda word: title_of(run, word))
+    with right:
+        order = choose("Order by", list(ORDERS), "order", format_func=ORDERS.__getitem__)
+    frame = load(topics, run, level=level).sort_values(order, ascending=order == "topic", ignore_index=True)
+    chart(rate_dots(frame.head(DRAWN), "topic", (DISAGREE, ANY, SILENT)), "topic_rates", "Three rates per topic, with 95 % intervals.")
+    counts(
+        run,
+        "{n} {topics}, {drawn} drawn; lines are 95 % intervals. A question with two topics counts in both.",
+        n=len(frame), drawn=min(len(frame), DRAWN),
+    )  # fmt: skip
+    shown_frame = frame.assign(topic=frame["topic"].str.replace("_", " "))
+    table(shown_frame, "topic_table", {"topic": title_of(run, level), **COUNT_HEADINGS, **HEADINGS}, shares=list(HEADINGS))
+    footer(frame, level, run, "topics")
+    severity_section(run)

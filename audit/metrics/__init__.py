@@ -51,6 +51,7 @@ class Metric:
 
 
 NAMES = (
-    "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs", "gaps",
+    "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs",
+    "gaps", "profile", "findings",
 )  # fmt: skip
 METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}

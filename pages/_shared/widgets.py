@@ -45,10 +45,11 @@ def download(frame: pd.DataFrame, name: str, run: Run) -> None:
 
 
 def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
-    """`download` and `how_counted`, side by side."""
+    """`download`, and `how_counted` where metrics stand behind the frame, side by side."""
     with st.container(horizontal=True):
         download(frame, name, run)
-        how_counted(*metrics)
+        if metrics:
+            how_counted(*metrics)
 
 
 def chart(figure: go.Figure, key: str, alt: str) -> None:

@@ -21,12 +21,14 @@ def escaped(text: object) -> str:
 def terms(run: Run) -> dict[str, str]:
     """The display words of a run by the names a template uses: `handbook`, `handbooks`, `Handbook`, `Handbooks`, ..."""
     words = {word: shown(run.term(word)) for word in TERMS}
+    words |= {f"a_{word}": f"{'an' if own[:1].lower() in 'aeiou' else 'a'} {own}" for word, own in words.items()}
     words |= {f"{word}s": shown(run.term(word, 2)) for word in TERMS}
+    words["run"] = run.title
     return words | {name.capitalize(): word[:1].upper() + word[1:] for name, word in words.items()}
 
 
 def say(run: Run, template: str, **values: object) -> str:
-    """Markdown from a template of ours: `{handbooks}`, `{Organ}` are the run's terms, all values are escaped."""
+    """Markdown from a template of ours: `{handbooks}`, `{Organ}`, `{a_handbook}` are the run's terms, all values are escaped."""
     known = {name: escaped(value) for name, value in {**terms(run), **values}.items()}
     return template.format(**known)
 

@@ -1,0 +1,84 @@
+"""Label shares as stacked bars: what part of the pairs is what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from audit.charts.style import INK, LABEL_COLOURS, LABEL_PATTERNS, LABEL_WORDS, UNSCORED, percent, styled
+from audit.vocabulary import LABELS, Label
+
+SMALLEST_LABELLED = 0.045
+"""A segment narrower than this share has no room for its name; the table beside the figure and the hover have it."""
+
+Segment = tuple[str, int, str, str]
+"""Name, pairs, colour, pattern."""
+
+
+def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> go.Figure:
+    """All pairs in one bar, and the judged part of it drawn out below: what was never judged stays apart.
+
+    prescreened  pairs labelled ABSENT without asking the judge
+    judged       label -> pairs that the judge gave this label
+    unscored     pairs for which the judge gave no readable verdict
+    """
+    total_judged = sum(judged.values())
+    rows: list[tuple[str, list[Segment]]] = [
+        ("All pairs", _steps(prescreened, total_judged, unscored)),
+        ("Judged pairs", [_segment(label, judged.get(label, 0)) for label in LABELS]),
+    ]
+    figure = go.Figure([_bar(row, segments, part) for row, segments in rows for part in _placed(segments)])
+    _link(figure, *_span(prescreened, total_judged, unscored))
+    figure.update_xaxes(range=[0, 1], visible=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
+    return styled(figure, 230, barmode="overlay", showlegend=False, bargap=0.45, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+
+
+def _steps(prescreened: int, judged: int, unscored: int) -> list[Segment]:
+    return [
+        ("pre-screened absent", prescreened, LABEL_COLOURS[Label.ABSENT], ""),
+        ("judged", judged, "#5b7083", ""),
+        ("unscored", unscored, LABEL_COLOURS[UNSCORED], LABEL_PATTERNS[UNSCORED]),
+    ]
+
+
+def _segment(label: Label, pairs: int) -> Segment:
+    name = f"judged {LABEL_WORDS[label]}" if label is Label.ABSENT else LABEL_WORDS[label]
+    return name, pairs, LABEL_COLOURS[label], ""
+
+
+def _placed(segments: Sequence[Segment]) -> list[tuple[Segment, float, float]]:
+    total = sum(pairs for _, pairs, _, _ in segments) or 1
+    placed, start = [], 0.0
+    for segment in segments:
+        share = segment[1] / total
+        placed.append((segment, start, share))
+        start += share
+    return placed
+
+
+def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, float]) -> go.Bar:
+    (name, pairs, colour, pattern), start, share = part
+    return go.Bar(
+        y=[row], x=[share], base=[start], orientation="h", width=0.5,
+        marker={"color": colour, "pattern": {"shape": pattern, "fgcolor": "#ffffff"}, "line": {"color": "#ffffff", "width": 1}},
+        text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "", textposition="inside", insidetextanchor="middle",
+        textangle=0, textfont={"color": _ink_on(colour), "size": 13}, constraintext="none" if share > 0.12 else "both",
+        hovertemplate=f"{name}: {pairs:,} pairs, {percent(share, 2)} of {row.lower()}<extra></extra>",
+    )  # fmt: skip
+
+
+def _ink_on(colour: str) -> str:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
+
+
+def _span(prescreened: int, judged: int, unscored: int) -> tuple[float, float]:
+    total = (prescreened + judged + unscored) or 1
+    return prescreened / total, (prescreened + judged) / total
+
+
+def _link(figure: go.Figure, start: float, end: float) -> None:
+    for top, bottom in ((start, 0.0), (end, 1.0)):
+        figure.add_shape(type="line", x0=top, y0=0.25, x1=bottom, y1=0.75, line={"color": "#9aa3ad", "width": 1, "dash": "dot"})

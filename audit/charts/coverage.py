@@ -1,0 +1,142 @@
+"""The coverage heatmap: how much of each organ's questions each handbook leaves out.
+
+Drawn as bars of equal length, not as a heatmap trace: a bar can be hatched (not asked is no share), and a click on it
+is an event, which a click on a Plotly heatmap is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
+
+from audit.charts.names import handbook_names
+from audit.charts.style import ABSENCE_SCALE, INK, clipped, html, interval, organ_colours, percent, shown, styled
+
+ROW_HEIGHT = 18
+ORDERS = ("organ", "absence", "center", "name")
+ALL = "(all)"
+STRIP, FIRST_ORGAN = -0.3, 1.25
+"""Where the strip of organ colours ends and the first organ column starts; the column of all questions is at 0."""
+
+
+def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
+    """One row per handbook in the order asked for, with its name and its place on the figure's y axis.
+
+    overall  handbook_id, organ, center, phase, asked, absent, absence (with _low, _high), over all questions
+    order    'organ' (grouped, the least silent first), 'absence', 'center' or 'name'
+
+    Adds: name, place (float; groups stand one row apart), opens (True in the first row of a group).
+    """
+    keys = {
+        "organ": ["organ", "absence", "handbook_id"], "absence": ["absence", "handbook_id"],
+        "center": ["center", "organ", "handbook_id"], "name": ["name"],
+    }  # fmt: skip
+    names = handbook_names(overall, without=("organ",) if order == "organ" else ())
+    table = overall.assign(name=overall["handbook_id"].map(names)).sort_values(keys[order], ignore_index=True)
+    group = table[order] if order in ("organ", "center") else pd.Series("", index=table.index)
+    opens = group.ne(group.shift()) & (order == "organ")
+    return table.assign(opens=opens, place=table.index + 1.3 * opens.cumsum())
+
+
+def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "handbook") -> go.Figure:
+    """Handbooks down, question organs across; each cell holds the percentage of questions left out.
+
+    rows      from `coverage_rows`
+    cells     handbook_id, question_organ, asked, absent, absence (with _low, _high); asked 0 is drawn hatched
+    handbook  the run's word for a handbook, for the hover text
+
+    Every bar's `customdata` is its handbook_id.
+    """
+    organs = list(dict.fromkeys(cells["question_organ"]))
+    colours = organ_colours([*organs, *rows["organ"]])
+    figure = go.Figure(_strip(rows, colours))
+    figure.add_trace(_column(rows, rows, 0.0, "all questions", handbook))
+    for i, organ in enumerate(organs):
+        column = rows[["handbook_id", "name", "place"]].merge(cells[cells["question_organ"] == organ], on="handbook_id", how="left")
+        figure.add_trace(_column(rows, column, FIRST_ORGAN + i, f"{shown(organ)} questions", handbook))
+    _head_columns(figure, organs)
+    _head_groups(figure, rows, colours)
+    return _laid_out(figure, rows, len(organs))
+
+
+def _strip(rows: pd.DataFrame, colours: dict[str, str]) -> go.Bar:
+    return go.Bar(
+        y=rows["place"], x=[0.12] * len(rows), base=STRIP - 0.12, orientation="h", width=1.0,
+        marker={"color": rows["organ"].map(colours), "line": {"width": 0}}, customdata=rows["handbook_id"],
+        text=rows["organ"].map(html), textposition="none", hovertemplate="%{text}<extra></extra>",
+        unselected={"marker": {"opacity": 1}},
+    )  # fmt: skip
+
+
+def _column(rows: pd.DataFrame, column: pd.DataFrame, start: float, title: str, handbook: str) -> go.Bar:
+    asked = column["asked"].fillna(0) > 0
+    colours = _colours(column["absence"], asked)
+    return go.Bar(
+        y=column["place"], x=[0.98] * len(column), base=start - 0.24, orientation="h", width=0.94,
+        marker={"color": colours, "pattern": {"shape": ["" if a else "/" for a in asked], "fgcolor": "#b6bcc4"}, "line": {"width": 0}},
+        text=[f"{100 * share:.0f}" if a else "" for share, a in zip(column["absence"], asked, strict=True)],
+        textposition="inside", insidetextanchor="middle", textangle=0, constraintext="none",
+        insidetextfont={"size": 12, "color": [_ink(share) for share in column["absence"]]},
+        customdata=column["handbook_id"], hovertext=[_hover(row, title, handbook) for row in column.to_dict("records")],
+        hovertemplate="%{hovertext}<extra></extra>", unselected={"marker": {"opacity": 1}},
+    )  # fmt: skip
+
+
+def _colours(absence: pd.Series, asked: pd.Series) -> list[str]:
+    scale = [list(stop) for stop in ABSENCE_SCALE]
+    sampled = sample_colorscale(scale, absence.fillna(1.0).clip(0, 1).tolist())
+    return [colour if known else "#ffffff" for colour, known in zip(sampled, asked, strict=True)]
+
+
+def _ink(share: float) -> str:
+    return "#ffffff" if share < 0.45 else INK
+
+
+def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
+    name = f"<b>{html(row['name'])}</b><br>{html(title)}: "
+    if not row["asked"] > 0:
+        return f"{name}not asked of this {html(handbook)}"
+    span = interval(row["absence_low"], row["absence_high"])
+    return f"{name}{row['absent']:,.0f} of {row['asked']:,.0f} not addressed<br>{percent(row['absence'])} (95 % interval {span})"
+
+
+def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
+    places = [0.25, *(FIRST_ORGAN + 0.25 + i for i in range(len(organs)))]
+    figure.update_xaxes(
+        side="top", tickmode="array", tickvals=places, ticktext=["<b>all</b>", *(_wrapped(organ) for organ in organs)],
+        range=[STRIP - 0.15, places[-1] + 0.52], showgrid=False, tickfont={"size": 13}, ticks="",
+    )  # fmt: skip
+
+
+def _wrapped(name: str, width: int = 13) -> str:
+    lines: list[str] = []
+    for word in html(name).split():
+        if lines and len(lines[-1]) + len(word) < width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "<br>".join(lines)
+
+
+def _head_groups(figure: go.Figure, rows: pd.DataFrame, colours: dict[str, str]) -> None:
+    for first in rows[rows["opens"]].to_dict("records"):
+        count = int((rows["organ"] == first["organ"]).sum())
+        figure.add_annotation(
+            x=STRIP - 0.12, y=first["place"] - 1.0, text=f"<b>{html(first['organ'])}</b> ({count})", showarrow=False,
+            xanchor="left", font={"color": colours[first["organ"]], "size": 14},
+        )  # fmt: skip
+
+
+def _laid_out(figure: go.Figure, rows: pd.DataFrame, organs: int) -> go.Figure:
+    last = float(rows["place"].max()) if len(rows) else 0.0
+    figure.update_yaxes(
+        tickmode="array", tickvals=rows["place"], ticktext=[clipped(name, 46) for name in rows["name"]], ticks="",
+        range=[last + 0.6, -0.6], showgrid=False, tickfont={"size": 12},
+    )  # fmt: skip
+    return styled(
+        figure, int(110 + ROW_HEIGHT * (last + 1)), barmode="overlay", showlegend=False, bargap=0, margin={"l": 8, "r": 8, "t": 60, "b": 8}
+    )

@@ -1,0 +1,72 @@
+"""Shares with their intervals: a dot for the share, a line for where it may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from audit.charts.style import ACCENT, FAINT, clipped, html, interval, percent, styled
+
+ROW_HEIGHT = 30
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One share of a frame: columns `column`, `column_low`, `column_high`, and its denominator, column `of`."""
+
+    column: str
+    title: str
+    of: str
+    unit: str = "pairs"
+    colour: str = ACCENT
+
+
+def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str | None = None) -> go.Figure:
+    """One panel per rate, one row per `by`, in the order of the frame; a dashed line marks the row `overall`.
+
+    Each panel has its own scale from 0, so read along a row for one group, down a panel to compare groups.
+    """
+    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=[r.title for r in rates])
+    for place, rate in enumerate(rates, start=1):
+        figure.add_trace(_dots(frame, by, rate), row=1, col=place)
+        _mark_overall(figure, frame, by, rate, overall, place)
+        figure.update_xaxes(range=[0, _top(frame, rate)], tickformat=".0%", nticks=5, gridcolor="#eceef1", row=1, col=place)
+    figure.update_yaxes(
+        autorange="reversed", showgrid=True, gridcolor="#f3f4f6", tickmode="array",
+        tickvals=list(range(len(frame))), ticktext=[clipped(name) for name in frame[by]],
+    )  # fmt: skip
+    figure.update_annotations(font={"size": 14})
+    return styled(figure, 90 + ROW_HEIGHT * len(frame), showlegend=False, margin={"l": 8, "r": 16, "t": 44, "b": 8})
+
+
+def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
+    share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
+    return go.Scatter(
+        x=share, y=list(range(len(frame))), mode="markers", marker={"color": rate.colour, "size": 10},
+        error_x={
+            "type": "data", "symmetric": False, "array": high - share, "arrayminus": share - low,
+            "color": rate.colour, "thickness": 2, "width": 0,
+        },
+        text=[_hover(row, by, rate) for row in frame.to_dict("records")], hovertemplate="%{text}<extra></extra>",
+    )  # fmt: skip
+
+
+def _hover(row: Mapping[str, object], by: str, rate: Rate) -> str:
+    span = interval(row[f"{rate.column}_low"], row[f"{rate.column}_high"])  # type: ignore[arg-type]
+    within = f"<br>95 % interval {span}" if span else ""
+    return f"<b>{html(row[by])}</b><br>{rate.title}: {percent(row[rate.column])}{within}<br>of {row[rate.of]:,} {rate.unit}"  # type: ignore[arg-type]
+
+
+def _mark_overall(figure: go.Figure, frame: pd.DataFrame, by: str, rate: Rate, overall: str | None, place: int) -> None:
+    whole = frame.loc[frame[by] == overall, rate.column]
+    if len(whole) and pd.notna(whole.iloc[0]):
+        figure.add_vline(x=whole.iloc[0], line={"color": FAINT, "width": 1, "dash": "dash"}, row=1, col=place)
+
+
+def _top(frame: pd.DataFrame, rate: Rate) -> float:
+    highest = frame[[rate.column, f"{rate.column}_high"]].max().max()
+    return 1.0 if pd.isna(highest) else min(1.02, max(0.02, float(highest) * 1.08))

@@ -1,0 +1,34 @@
+"""The four rates of the audit, in the order and under the names that every page uses."""
+
+from __future__ import annotations
+
+from audit.charts.rates import Rate
+from audit.charts.style import LABEL_COLOURS
+from audit.vocabulary import Label
+
+SILENT = Rate("r_abs", "Silent", "scored", "pairs with a verdict", "#6b7280")
+DISAGREE = Rate("r_div", "Disagree", "present", "pairs in which both answer", "#c77700")
+CONSISTENT = Rate("r_con", "Agree fully", "present", "pairs in which both answer", LABEL_COLOURS[Label.CONSISTENT])
+ANY = Rate("pct_any_div", "Any disagreement", "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY])
+RATES = (SILENT, DISAGREE, CONSISTENT, ANY)
+
+MEANINGS = {
+    SILENT: "Share of pairs in which at least one of the two {handbooks} does not address the question (r_abs).",
+    DISAGREE: "Of the pairs in which both {handbooks} answer, the share judged divergent or contradictory (R_div).",
+    CONSISTENT: "Of the pairs in which both {handbooks} answer, the share judged consistent: the same advice (R_con). "
+    "The rest add to each other without conflict (complementary), or disagree.",
+    ANY: "Share of questions on which at least one pair of {handbooks} disagrees (pct_any_div).",
+}
+
+HEADINGS = {
+    f"{rate.column}{end}": f"{rate.title}{words}" for rate in RATES for end, words in (("", ""), ("_low", ", from"), ("_high", ", to"))
+}
+"""Table headings of the four rates and the ends of their 95 % intervals."""
+
+COUNT_HEADINGS = {
+    "questions": "Questions",
+    "pairs": "Pairs",
+    "present": "Both answer",
+    "disagreeing": "Disagreeing",
+    "unscored": "Unscored",
+}
