@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import with_wilson
+from audit.metrics.intervals import Interval, with_interval
+from audit.metrics.pair_blocks import Pairs, read_pairs
+from audit.metrics.pigeonhole import RATES, clustered_interval
+from audit.metrics.pigeonhole_sides import side_intervals
 from audit.metrics.steps import BY_COUPLE
 from audit.store.connection import Connection, frame
 
@@ -70,15 +74,57 @@ order by center
 """
 
 
+BY_CENTER_AND_QUESTION = """
+select center, question, count(*) as asked, count(*) filter (absent) as absent
+from answers join handbooks using (handbook)
+group by center, question
+"""
+
+
 def centers(con: Connection) -> pd.DataFrame:
-    """Absence and disagreement per center."""
+    """What each center's handbooks leave out, and how often they disagree with each other and with those of others.
+
+    absence: of the answers asked of the center's handbooks, the share that does not address the question. Then, over the
+    pairs that involve at least one of its handbooks: r_abs, the share of pairs with a verdict in which one does not
+    address the question; r_div and r_con, the shares of the pairs in which both do (present pairs) that the judge found
+    divergent or contradictory, and consistent. r_div_within takes pairs of two handbooks of the center, r_div_between
+    pairs with another center's. Unscored pairs (no readable verdict) enter no rate.
+
+    One row per center, by name. A pair between two centers is in the rows of both, so rows add up to more than the run:
+        center                            str
+        handbooks                         int, handbooks of the center
+        asked, absent                     Int64, answers; <NA> in a release without answers
+        absence                           float in [0, 1], absent / asked
+        pairs, scored, unscored           int, pairs; pairs = scored + unscored
+        absent_pairs, present             int, pairs; scored = absent_pairs + present
+        consistent, disagreeing           int, pairs
+        r_abs, r_div, r_con               float in [0, 1]
+        within_present, ..._disagreeing   int, pairs of two handbooks of the center
+        between_present, ..._disagreeing  int, pairs with another center's handbook
+        r_div_within, r_div_between       float in [0, 1], disagreeing / present of those pairs
+        ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; questions are resampled and,
+                                          for pairs with other centers, so are their handbooks (pigeonhole bootstrap)
+
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook
+    of others, stand in the denominator. Source: as arXiv:2605.29084; intervals: Owen (2007).
+    """
     table = frame(con, SQL).astype({"asked": "Int64", "absent": "Int64"})
-    for share, k, n in (
-        ("r_abs", "absent_pairs", "scored"), ("r_div", "disagreeing", "present"), ("r_con", "consistent", "present"),
-        ("r_div_within", "within_disagreeing", "within_present"), ("r_div_between", "between_disagreeing", "between_present"),
+    table = with_interval(table, "absence", *_absence_interval(con, table["center"]))
+    scopes = _rate_intervals(con, read_pairs(con), table["center"])
+    for column, scope, rate in (
+        ("r_abs", "all", "r_abs"), ("r_div", "all", "r_div"), ("r_con", "all", "r_con"),
+        ("r_div_within", "within", "r_div"), ("r_div_between", "between", "r_div"),
     ):  # fmt: skip
-        table = with_wilson(table, share, k, n)
-    known = table[["absent", "asked"]].astype(float)
-    return with_wilson(table.assign(absent=known["absent"], asked=known["asked"]), "absence", "absent", "asked").astype(
-        {"asked": "Int64", "absent": "Int64"}
-    )
+        table = with_interval(table, column, *scopes[scope][rate])
+    return table
+
+
+def _absence_interval(con: Connection, names: pd.Series) -> Interval:
+    counts = frame(con, BY_CENTER_AND_QUESTION).pivot(index="center", columns="question").reindex(names).fillna(0)
+    return clustered_interval(*(counts[kind].to_numpy(np.float32) for kind in ("absent", "asked")))
+
+
+def _rate_intervals(con: Connection, pairs: Pairs, names: pd.Series) -> dict[str, dict[str, Interval]]:
+    placed = frame(con, "select handbook, center from handbooks").set_index("handbook")["center"]
+    group = pd.Index(names).get_indexer(placed.reindex(pairs.handbooks))
+    return side_intervals(pairs, group, len(names), RATES)

@@ -11,11 +11,14 @@ import numpy.typing as npt
 import pandas as pd
 
 Floats = npt.NDArray[np.floating]
+Ints = npt.NDArray[np.integer]
+Interval = tuple[Floats, Floats]
+"""Lower ends and upper ends, one of each per group."""
 Z = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 
 
-def wilson(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
+def wilson(successes: npt.ArrayLike, trials: npt.ArrayLike) -> Interval:
     """Lower and upper ends of Wilson's 95 % score interval, without continuity correction; NaN where `trials` is 0.
 
     Both arguments are counts of the same shape (`trials` may be an effective, fractional count).
@@ -28,6 +31,24 @@ def wilson(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Flo
         half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
     # At k = 0 and k = n the ends are exactly 0 and 1; rounding must not move them.
     return np.where(k == 0, share, centre - half), np.where(k == n, share, centre + half)
+
+
+def percentiles(values: Floats) -> Interval:
+    """The 2.5 and 97.5 percentiles of each row, NaN left out (a draw without a denominator says nothing).
+
+    Linear between neighbours, as numpy.nanpercentile, which takes ten times as long.
+    """
+    ordered = np.sort(values, axis=1)
+    last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=1) - 1, 0)
+    low, high = (_at(ordered, share * last) for share in (0.025, 0.975))
+    return low, high
+
+
+def _at(ordered: Floats, place: Floats) -> Floats:
+    below, rows = np.floor(place).astype(int), np.arange(len(ordered))
+    left, right = ordered[rows, below], ordered[rows, np.ceil(place).astype(int)]
+    between: Floats = left + (right - left) * (place - below)
+    return between
 
 
 def with_interval(table: pd.DataFrame, share: str, low: npt.ArrayLike, high: npt.ArrayLike) -> pd.DataFrame:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import with_wilson
+from audit.metrics.intervals import with_interval
+from audit.metrics.pair_blocks import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, read_pairs
+from audit.metrics.pigeonhole import Rate, pooled_intervals
 from audit.store.connection import Connection, frame
+from audit.vocabulary import LABELS
 
 SQL = """
 with outcomes(place, label, how) as (
@@ -29,6 +33,11 @@ order by place
 """
 
 
+ROWS = {"pre-screened": PRESCREENED, **{label.value: label.code for label in LABELS}, "unscored": UNSCORED}
+"""The outcome that each row of SQL counts."""
+UNKNOWN = (np.array([np.nan]), np.array([np.nan]))
+
+
 def labels(con: Connection) -> pd.DataFrame:
     """How all pairs fall on the labels, with what was pre-screened, judged and unscored kept apart.
 
@@ -42,10 +51,19 @@ def labels(con: Connection) -> pd.DataFrame:
         pairs            int
         share            float in [0, 1], of all pairs; NaN in a run without pairs
         share_of_judged  float in [0, 1], of the judged pairs; NaN for pre-screened and unscored
-        ..._low, _high   95 % interval, questions and handbooks resampled (see audit.metrics.pigeonhole)
+        ..._low, _high   95 % interval with questions and handbooks resampled (pigeonhole bootstrap); NaN where
+                         fewer than two questions or three handbooks stand in the denominator
+
+    Source: the labels are those of arXiv:2605.29084; intervals: Owen (2007), Ann. Appl. Stat. 1(2).
     """
-    table = frame(con, SQL)
-    table["pairs_all"], table["judged"] = table["pairs"].sum(), table["pairs"].where(table["how"] == "judged").sum()
-    table = with_wilson(table, "share", "pairs", "pairs_all")
-    table = with_wilson(table, "share_of_judged", "pairs", "judged")
-    return table.drop(columns=["pairs_all", "judged"])
+    table, pairs = frame(con, SQL), read_pairs(con)
+    everything = np.ones((1, len(pairs.questions)), dtype=np.float32)
+    found = pooled_intervals(pairs, everything, {**_rates("share", ALL), **_rates("share_of_judged", JUDGED)})
+    for share in ("share", "share_of_judged"):
+        ends = [found.get(f"{share} {name}", UNKNOWN) for name in ROWS]
+        table = with_interval(table, share, [low[0] for low, _ in ends], [high[0] for _, high in ends])
+    return table
+
+
+def _rates(share: str, whole: Outcomes) -> dict[str, Rate]:
+    return {f"{share} {name}": (frozenset((code,)), whole) for name, code in ROWS.items() if code in whole}

@@ -4,34 +4,55 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.intervals import with_wilson
-from audit.metrics.steps import BY_QUESTION, COUNTS, RATES, SUMMED
+from audit.metrics.rates import GROUP_COLUMNS, GROUP_COUNTS, with_rate_intervals
+from audit.metrics.steps import BY_QUESTION
 from audit.store.connection import Connection, frame
+
+MEMBERSHIPS = """memberships as (
+    select question, organ, false as is_total from questions
+    union all
+    select question, '(all)', true from questions
+)"""
 
 SQL = f"""
 with {BY_QUESTION},
-summed as (
-    select case when grouping(organ) = 1 then '(all)' else organ end as organ,
-           grouping(organ)                        as is_total,
-           count(*)                               as questions,
-           count(*) filter (scored > 0)           as questions_scored,
-           count(*) filter (disagreeing > 0)      as questions_any,
-{SUMMED}
-    from questions left join tallies using (question)
-    group by grouping sets ((organ), ())
+{MEMBERSHIPS},
+counted as (
+    select organ, is_total,
+{GROUP_COUNTS}
+    from memberships left join tallies using (question)
+    group by organ, is_total
 )
-select organ, questions, {", ".join(COUNTS)},
-       {RATES},
-       questions_scored, questions_any,
-       questions_any / nullif(questions_scored, 0) as pct_any_div
-from summed
+select organ, {GROUP_COLUMNS}
+from counted
 order by is_total, organ = 'general', organ
 """
 
 
 def organs(con: Connection) -> pd.DataFrame:
-    """Absence, disagreement and agreement per question organ."""
-    table = frame(con, SQL)
-    for share, k, n in (("r_abs", "absent", "scored"), ("r_div", "disagreeing", "present"), ("r_con", "consistent", "present")):
-        table = with_wilson(table, share, k, n)
-    return with_wilson(table, "pct_any_div", "questions_any", "questions_scored")
+    """How often handbooks are silent, disagree and agree, by the organ that a question is about.
+
+    r_abs: of the pairs with a verdict, the share in which at least one handbook does not address the question. r_div: of
+    the pairs in which both do (present pairs), the share that the judge found divergent or contradictory. r_con: of the
+    present pairs, the share found consistent. pct_any_div: of the questions with a verdict on any pair, the share with at
+    least one disagreeing pair. Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement.
+
+    One row per question organ, by name, 'general' after the others, then a row '(all)':
+        organ                            str
+        questions                        int, questions of the organ
+        pairs, scored, unscored          int, pairs; pairs = scored + unscored
+        prescreened, absent_judged       int, pairs; absent = prescreened + absent_judged
+        present                          int, pairs; consistent + complementary + divergent + contradictory
+        disagreeing                      int, pairs; divergent + contradictory
+        r_abs                            float in [0, 1], absent / scored
+        r_div, r_con                     float in [0, 1], disagreeing / present, consistent / present
+        questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
+        pct_any_div                      float in [0, 1], questions_any / questions_scored
+        ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con with questions and handbooks resampled
+                                         (pigeonhole bootstrap), of pct_any_div Wilson's over questions
+
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks stand
+    in the denominator. Source: rates as in arXiv:2605.29084, section 4; intervals: Owen (2007), Wilson (1927).
+    """
+    memberships = frame(con, f"with {MEMBERSHIPS} select question, organ from memberships")
+    return with_rate_intervals(con, frame(con, SQL), "organ", memberships)

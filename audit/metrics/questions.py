@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.intervals import with_wilson
+from audit.metrics.intervals import with_interval
+from audit.metrics.pair_blocks import read_pairs
+from audit.metrics.pigeonhole import question_intervals
 from audit.metrics.severity import WEIGHT
-from audit.metrics.steps import BY_QUESTION, COUNTS, RATES
+from audit.metrics.steps import BY_QUESTION, COUNTS
 from audit.store.connection import Connection, frame
 
 SQL = f"""
@@ -44,7 +46,9 @@ counted as (
     cross join run
 )
 select question, question_id, text, organ, topics, subtopics, asked, answering, {", ".join(COUNTS)},
-       {RATES},
+       absent / nullif(scored, 0)         as r_abs,
+       disagreeing / nullif(present, 0)   as r_div,
+       consistent / nullif(present, 0)    as r_con,
        low, medium, high, unstated,
        ({WEIGHT}) / nullif(present, 0) as severity
 from counted
@@ -53,6 +57,31 @@ order by question
 
 
 def questions(con: Connection) -> pd.DataFrame:
-    """Counts, disagreement and severity per question."""
-    table = frame(con, SQL).astype({"asked": "Int64", "answering": "Int64"})
-    return with_wilson(table, "r_div", "disagreeing", "present")
+    """Every question: which handbooks answer it, how its pairs were labelled, how often and how gravely they disagree.
+
+    r_abs: of the pairs with a verdict, the share in which at least one handbook does not address the question. r_div: of
+    the pairs in which both do (present pairs), the share that the judge found divergent or contradictory; r_con: found
+    consistent. severity: as r_div, but a disagreement counts 1 when its clinical significance is low or unstated, 2 when
+    medium, 3 when high; so it runs from 0 to 3. Unscored pairs (no readable verdict) enter no rate.
+
+    One row per question, in release order:
+        question                     int, number; question_id, text, organ  str
+        topics, subtopics            str, joined by ', '; empty where there are none
+        asked, answering             Int64, handbooks asked, handbooks that address it; <NA> in a release without answers
+        pairs, scored, unscored      int, pairs; pairs = scored + unscored
+        prescreened, absent_judged   int, pairs; absent = prescreened + absent_judged
+        present                      int, pairs; consistent + complementary + divergent + contradictory
+        disagreeing                  int, pairs; divergent + contradictory = low + medium + high + unstated
+        r_abs, r_div, r_con          float in [0, 1]; NaN where the denominator is 0
+        r_div_low, r_div_high        95 % interval with the handbooks resampled (the question is fixed); NaN where fewer
+                                     than three handbooks answer. Three to six are few: read it as a rough guide
+        low, medium, high, unstated  int, disagreeing pairs by clinical significance
+        severity                     float in [0, 3]; NaN where present is 0
+
+    Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007) pigeonhole bootstrap.
+    """
+    table, pairs = frame(con, SQL).astype({"asked": "Int64", "answering": "Int64"}), read_pairs(con)
+    low, high = question_intervals(pairs)
+    # A question without pairs was not resampled: its interval is unknown.
+    ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
+    return with_interval(table, "r_div", ends["low"], ends["high"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from audit.metrics.steps import require_level
 from audit.store.connection import Connection, frame
 
 WEIGHTS = {"low": 1, "medium": 2, "high": 3, "unstated": 1}
@@ -65,6 +66,28 @@ order by rank_severity nulls last, rank_r_div, place, unit
 """
 
 
+LEVELS = ("question", "topic", "handbook")
+
+
 def severity(con: Connection, level: str = "question") -> pd.DataFrame:
-    """Severity-weighted against plain disagreement."""
+    """Which questions, topics or handbooks disagree most, with disagreements weighed by their clinical significance.
+
+    severity: the sum over disagreeing pairs (divergent or contradictory) of 1 when the judge called the difference of low
+    clinical significance, 2 medium, 3 high, divided by the present pairs (those in which both handbooks address the
+    question). A significance that was not stated weighs 1, as the least, and is counted in its own column. r_div is the
+    same with every disagreement weighing 1. Both are ranked, 1 being the worst; equal values share the better rank.
+
+    `level` is 'question', 'topic' (a question with two topics counts in both) or 'handbook' (a pair counts in both).
+    One row per unit, worst severity first, units without a present pair last:
+        unit                         str, question_id, topic or handbook_id
+        present, disagreeing         int, pairs; disagreeing = low + medium + high + unstated
+        low, medium, high, unstated  int, disagreeing pairs by clinical significance
+        severity                     float in [0, 3]; NaN where present is 0
+        r_div                        float in [0, 1]; NaN where present is 0
+        rank_severity, rank_r_div    Int64, from 1; <NA> where present is 0
+        rank_shift                   Int64, rank_r_div - rank_severity: positive where weighing makes the unit look worse
+
+    Raises AuditError for another level.
+    """
+    require_level(level, LEVELS)
     return frame(con, SQL, {"level": level}).astype({"rank_severity": "Int64", "rank_r_div": "Int64", "rank_shift": "Int64"})

@@ -1,22 +1,60 @@
-"""Whether the severity-weighted ranking is the plain ranking: Spearman's rho, per level."""
+"""Whether weighing disagreements by significance changes the ranking at all: Spearman's rho, per level."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from audit.metrics.severity import SQL, severity
+from audit.metrics.intervals import Floats, percentiles
+from audit.metrics.pigeonhole import draws
+from audit.metrics.severity import LEVELS, SQL, severity
 from audit.store.connection import Connection
 
-LEVELS = ("question", "topic", "handbook")
-
-__all__ = ["LEVELS", "SQL", "severity_rho"]
+__all__ = ["SQL", "severity_rho", "spearman"]
 
 
 def severity_rho(con: Connection) -> pd.DataFrame:
-    """Spearman's rho between severity-weighted and unweighted disagreement."""
-    records = []
-    for level in LEVELS:
-        table = severity(con, level).dropna(subset=["severity"])
-        rho = table["severity"].rank().corr(table["r_div"].rank())
-        records.append({"level": level, "units": len(table), "rho": rho, "rho_low": float("nan"), "rho_high": float("nan")})
-    return pd.DataFrame(records)
+    """How far the severity-weighted ranking is the plain one, for questions, topics and handbooks.
+
+    Spearman's rho is the correlation of the two rankings of `severity`: 1 when weighing by clinical significance leaves
+    the order as it was, 0 when the orders have nothing in common. Units without a present pair have no rank and are out.
+
+    Three rows, level 'question', 'topic', 'handbook':
+        level              str
+        units              int, units that are ranked
+        rho                float in [-1, 1], equal values sharing their mean rank; NaN where all units are equal
+        rho_low, rho_high  95 % percentile interval with the units resampled, seeded; NaN where fewer than four are ranked
+
+    Source: Spearman (1904); percentile bootstrap: Efron and Tibshirani (1993), chapter 13.
+    """
+    return pd.DataFrame([{"level": level, **_agreement(severity(con, level))} for level in LEVELS])
+
+
+def _agreement(table: pd.DataFrame) -> dict[str, float]:
+    ranked = table.dropna(subset=["severity"])
+    x, y = ranked["severity"].to_numpy(), ranked["r_div"].to_numpy()
+    once = np.ones((len(x), 1))
+    low, high = percentiles(spearman(x, y, draws(len(x), stream=2))[None, :]) if len(x) >= 4 else ([np.nan], [np.nan])
+    return {"units": len(x), "rho": float(spearman(x, y, once)[0]), "rho_low": float(low[0]), "rho_high": float(high[0])}
+
+
+def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Spearman's rho of `x` and `y` with unit i standing weights[i, r] times, one value per column r.
+
+    NaN where one of them does not vary. `weights` are whole numbers, units x replicates.
+    """
+    total = weights.sum(axis=0)
+    rank_x, rank_y = (_mid_ranks(values, weights) - (total + 1) / 2 for values in (x, y))
+    variance = (weights * rank_x**2).sum(axis=0) * (weights * rank_y**2).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rho: Floats = (weights * rank_x * rank_y).sum(axis=0) / np.sqrt(np.where(variance > 0, variance, np.nan))
+    return rho
+
+
+def _mid_ranks(values: Floats, weights: Floats) -> Floats:
+    # Equal values share the mean of the ranks they take up: those before them, plus half their own number.
+    tied, group = np.unique(values, return_inverse=True)
+    own = np.zeros((len(tied), weights.shape[1]))
+    np.add.at(own, group, weights)
+    ranks: Floats = (np.cumsum(own, axis=0) - own + (own + 1) / 2)[group]
+    return ranks

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from audit.errors import NotInRunError
+from audit.errors import AuditError, NotInRunError
 from audit.store.connection import Connection, rows
 from audit.vocabulary import nearest
 
@@ -53,12 +53,6 @@ BY_COUPLE = f"""tallies as (
     group by handbook_a, handbook_b
 )"""
 
-RATES = """absent / nullif(scored, 0)       as r_abs,
-       disagreeing / nullif(present, 0) as r_div,
-       consistent / nullif(present, 0)  as r_con"""
-"""Null, which reads as NaN, where nothing was counted: no pair is not the same as no disagreement."""
-
-
 def require_answers(con: Connection, wanted: str) -> None:
     """Raise NotInRunError when the release came without answers, so that what was not told is not shown as zero."""
     ((run_id, has_answers),) = rows(con, "select run_id, has_answers from run")
@@ -69,12 +63,18 @@ def require_answers(con: Connection, wanted: str) -> None:
         )
 
 
+def require_level(level: str, levels: tuple[str, ...]) -> None:
+    """Raise AuditError when `level` is not one of `levels`."""
+    if level not in levels:
+        raise AuditError(f"Level '{level}' is not known here. Nothing was computed. Give one of: {', '.join(levels)}.")
+
+
 def handbook_number(con: Connection, handbook_id: str) -> int:
     """The number of the handbook called `handbook_id`. Raises NotInRunError when there is none."""
     known: dict[Any, int] = dict(rows(con, "select handbook_id, handbook::integer from handbooks order by handbook"))
     if handbook_id not in known:
         raise NotInRunError(
-            f"Handbook '{handbook_id}' is not in this run.{nearest(handbook_id, list(known))} "
+            f"Handbook '{handbook_id}' is not in this run.{nearest(handbook_id, tuple(known))} "
             f"It has {len(known)} handbooks. Nothing was computed. Pick one of them."
         )
     return known[handbook_id]

@@ -4,39 +4,63 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.intervals import with_wilson
-from audit.metrics.steps import BY_QUESTION, COUNTS, RATES, SUMMED
+from audit.metrics.rates import GROUP_COLUMNS, GROUP_COUNTS, with_rate_intervals
+from audit.metrics.steps import BY_QUESTION, require_level
 from audit.store.connection import Connection, frame
 
-SQL = f"""
-with {BY_QUESTION},
-memberships as (
+LEVELS = ("topic", "subtopic")
+
+MEMBERSHIPS = """named as (
     select question, topic from topics where $level = 'topic'
     union
     select question, subtopic from subtopics where $level = 'subtopic'
 ),
-summed as (
-    select coalesce(topic, '(none)')              as topic,
-           topic is null                          as is_rest,
-           count(*)                               as questions,
-           count(*) filter (scored > 0)           as questions_scored,
-           count(*) filter (disagreeing > 0)      as questions_any,
-{SUMMED}
-    from questions left join memberships using (question) left join tallies using (question)
-    group by topic
+memberships as (
+    select question, coalesce(topic, '(none)') as topic, topic is null as is_rest
+    from questions left join named using (question)
+)"""
+
+SQL = f"""
+with {BY_QUESTION},
+{MEMBERSHIPS},
+counted as (
+    select topic, is_rest,
+{GROUP_COUNTS}
+    from memberships left join tallies using (question)
+    group by topic, is_rest
 )
-select topic, questions, {", ".join(COUNTS)},
-       {RATES},
-       questions_scored, questions_any,
-       questions_any / nullif(questions_scored, 0) as pct_any_div
-from summed
+select topic, {GROUP_COLUMNS}
+from counted
 order by is_rest, topic
 """
 
 
 def topics(con: Connection, level: str = "topic") -> pd.DataFrame:
-    """Absence, disagreement and agreement per topic (or subtopic)."""
-    table = frame(con, SQL, {"level": level})
-    for share, k, n in (("r_abs", "absent", "scored"), ("r_div", "disagreeing", "present"), ("r_con", "consistent", "present")):
-        table = with_wilson(table, share, k, n)
-    return with_wilson(table, "pct_any_div", "questions_any", "questions_scored")
+    """How often handbooks are silent, disagree and agree, by the topic (or subtopic) of a question.
+
+    A question with two topics counts in both, so the rows add up to more than the run. r_abs: of the pairs with a verdict,
+    the share in which at least one handbook does not address the question. r_div: of the pairs in which both do (present
+    pairs), the share that the judge found divergent or contradictory. r_con: of the present pairs, the share found
+    consistent. pct_any_div: of the questions with a verdict on any pair, the share with at least one disagreeing pair.
+    Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement.
+
+    `level` is 'topic' or 'subtopic'. One row per topic, by name, and a last row '(none)' when a question has none:
+        topic                            str, topic or subtopic
+        questions                        int, questions on the topic
+        pairs, scored, unscored          int, pairs; pairs = scored + unscored
+        prescreened, absent_judged       int, pairs; absent = prescreened + absent_judged
+        present                          int, pairs; consistent + complementary + divergent + contradictory
+        disagreeing                      int, pairs; divergent + contradictory
+        r_abs                            float in [0, 1], absent / scored
+        r_div, r_con                     float in [0, 1], disagreeing / present, consistent / present
+        questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
+        pct_any_div                      float in [0, 1], questions_any / questions_scored
+        ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con with questions and handbooks resampled
+                                         (pigeonhole bootstrap), of pct_any_div Wilson's over questions
+
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks stand
+    in the denominator. Raises AuditError for another level. Source: as audit.metrics.organs.
+    """
+    require_level(level, LEVELS)
+    memberships = frame(con, f"with {MEMBERSHIPS} select question, topic from memberships", {"level": level})
+    return with_rate_intervals(con, frame(con, SQL, {"level": level}), "topic", memberships)

@@ -40,7 +40,8 @@ def _fill(con: Connection, release: Path, answers: bool) -> None:
     handbooks, questions = _lines(release / "handbooks.jsonl"), _lines(release / "questions.jsonl")
     h = {row["handbook_id"]: i for i, row in enumerate(handbooks)}
     q = {row["question_id"]: i for i, row in enumerate(questions)}
-    _insert(con, "handbooks", [(h[r["handbook_id"]], *(r[k] for k in ("handbook_id", "organ", "center", "phase"))) for r in handbooks])
+    places = ("handbook_id", "organ", "center", "phase")
+    _insert(con, "handbooks", [(h[r["handbook_id"]], *(r[k] for k in places)) for r in handbooks])
     _insert(con, "questions", [(q[r["question_id"]], r["question_id"], r["question"], r["organ"]) for r in questions])
     _insert(con, "topics", [(q[r["question_id"]], topic) for r in questions for topic in r["topics"]])
     _insert(con, "subtopics", [(q[r["question_id"]], topic) for r in questions for topic in r["subtopics"]])

@@ -1,0 +1,162 @@
+"""95 % intervals of shares of pairs, where neither questions nor handbooks can be taken as fixed.
+
+Two pairs that share a question, or a handbook, tell partly the same thing, so thousands of pairs know less than their
+number says, and a binomial interval over pairs is several times too narrow. The pigeonhole bootstrap draws questions
+with replacement and, independently, handbooks with replacement. A pair of handbooks a and b on question q then counts
+w_q * w_a * w_b times, w being how often each was drawn; the interval is the middle 95 % of the share over REPLICATES
+such draws, seeded, so that the same run always shows the same interval. It errs, a little, on the wide side.
+
+Where it cannot speak:
+- fewer than two questions or three handbooks (two couples) in the denominator: NaN. Nothing was repeated, so the spread
+  is unknown, which is not the same as none.
+- the event, or its opposite, occurs on fewer than FEW questions: most draws hold hardly any of it, and with none at all
+  every draw gives zero and an interval without width. Then Wilson's interval stands in, with the questions in the
+  denominator as trials: each question counts once, however many pairs it has.
+
+Source: Owen (2007), The pigeonhole bootstrap, Ann. Appl. Stat. 1(2). Fewer trials than observations where these come in
+clusters: Korn and Graubard (1998), Survey Methodology 24(2); here with the largest design effect that questions can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.metrics.intervals import Floats, Interval, percentiles, wilson
+from audit.metrics.pair_blocks import ABSENT, CONSISTENT, DISAGREEING, PRESENT, SCORED, Block, Outcomes, Pairs
+
+REPLICATES = 1000
+SEED = 2007
+FEW = 5
+
+Bools = npt.NDArray[np.bool_]
+Rate = tuple[Outcomes, Outcomes]
+"""Which outcomes count, of which outcomes."""
+RATES: Mapping[str, Rate] = {"r_abs": (ABSENT, SCORED), "r_div": (DISAGREEING, PRESENT), "r_con": (CONSISTENT, PRESENT)}
+
+
+@dataclass
+class Weighed:
+    """The pairs with one kind of outcome, in groups: their weight in each replicate, and where they stand.
+
+    weight     float32, groups x replicates
+    questions  float32, groups x questions: pairs on each question, unweighted
+    handbooks  float32, groups x handbooks: pairs of each resampled handbook, unweighted
+    """
+
+    weight: Floats
+    questions: Floats
+    handbooks: Floats
+
+    @classmethod
+    def nothing(cls, groups: int, questions: int, handbooks: int) -> Weighed:
+        """Before anything was weighed."""
+        return cls(*(np.zeros((groups, width), dtype=np.float32) for width in (REPLICATES, questions, handbooks)))
+
+    @property
+    def pairs(self) -> Floats:
+        """Pairs per group, unweighted."""
+        counted: Floats = self.questions.sum(axis=1, dtype=float)
+        return counted
+
+
+def draws(units: int, stream: int) -> Floats:
+    """How often each unit is drawn in each replicate: float32, units x REPLICATES; a replicate draws `units` in all."""
+    chances = np.full(units, 1 / max(units, 1))
+    drawn: Floats = np.random.default_rng([SEED, stream]).multinomial(units, chances, size=REPLICATES).T.astype(np.float32)
+    return drawn
+
+
+def question_draws(pairs: Pairs) -> Floats:
+    """The draws of pairs.questions."""
+    return draws(len(pairs.questions), stream=0)
+
+
+def handbook_draws(pairs: Pairs) -> Floats:
+    """The draws of pairs.handbooks, independent of those of the questions."""
+    return draws(len(pairs.handbooks), stream=1)
+
+
+def pooled_intervals(pairs: Pairs, groups: Floats, rates: Mapping[str, Rate] = RATES) -> dict[str, Interval]:
+    """The interval of each rate in groups of questions: name to (low, high), one value per group.
+
+    `groups` is float32, groups x pairs.questions: 1 where a question belongs to a group. It may belong to several.
+    """
+    w_question, w_handbook = question_draws(pairs), handbook_draws(pairs)
+    weighed = {kind: Weighed.nothing(len(groups), len(pairs.questions), len(pairs.handbooks)) for kind in kinds(rates)}
+    for block in pairs.blocks():
+        w_couple, sides, own = couple_weights(block, w_handbook), block.sides(len(pairs.handbooks)), groups[:, block.questions]
+        for kind, sums in weighed.items():
+            held = block.holds(kind)
+            sums.weight += own @ (held @ w_couple * w_question[block.questions])
+            sums.questions[:, block.questions] += own * held.sum(axis=1)
+            sums.handbooks += own @ (held @ sides)
+    return {name: _pooled(weighed[part], weighed[whole]) for name, (part, whole) in rates.items()}
+
+
+def question_intervals(pairs: Pairs, rate: Rate = RATES["r_div"]) -> Interval:
+    """The interval of a rate on each of pairs.questions: the question is fixed, its handbooks are resampled.
+
+    NaN where fewer than three handbooks stand in the denominator. Where none or all of the pairs hold the outcome, every
+    draw says the same; there Wilson's interval takes as trials the most couples that share no handbook: half the handbooks.
+    """
+    w_handbook = handbook_draws(pairs)
+    part, whole = (Weighed.nothing(len(pairs.questions), 1, len(pairs.handbooks)) for _ in rate)
+    for block in pairs.blocks():
+        w_couple, sides = couple_weights(block, w_handbook), block.sides(len(pairs.handbooks))
+        for kind, sums in zip(rate, (part, whole), strict=True):
+            held = block.holds(kind)
+            sums.weight[block.questions] += held @ w_couple
+            sums.questions[block.questions, 0] += held.sum(axis=1)
+            sums.handbooks[block.questions] += held @ sides
+    handbooks = np.count_nonzero(whole.handbooks, axis=1)
+    uniform = (part.pairs == 0) | (part.pairs == whole.pairs)
+    return interval(part, whole, known=handbooks >= 3, rare=uniform, trials=handbooks // 2)
+
+
+def clustered_interval(part: Floats, whole: Floats) -> Interval:
+    """The interval of part / whole counted per group and question, where only questions are resampled.
+
+    Both are float32, groups x questions. NaN where fewer than two questions stand in the denominator.
+    """
+    w_question, nobody = draws(whole.shape[1], stream=0), np.zeros((len(whole), 0), dtype=np.float32)
+    events, trials = (Weighed(counts @ w_question, counts, nobody) for counts in (part, whole))
+    questions = np.count_nonzero(whole, axis=1)
+    return interval(events, trials, questions >= 2, rare(events, trials), questions)
+
+
+def kinds(rates: Mapping[str, Rate]) -> set[Outcomes]:
+    """Every kind of outcome that the rates ask for, once."""
+    return {kind for rate in rates.values() for kind in rate}
+
+
+def couple_weights(block: Block, w_handbook: Floats) -> Floats:
+    """How often each couple of the block is drawn: float32, couples x replicates."""
+    weights: Floats = w_handbook[block.a] * w_handbook[block.b]
+    return weights
+
+
+def interval(part: Weighed, whole: Weighed, known: Bools, rare: Bools, trials: npt.NDArray[np.integer]) -> Interval:
+    """The interval of part / whole: percentiles; Wilson's over `trials` where the event is rare; NaN where not known."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = part.pairs / whole.pairs
+        resampled = percentiles(part.weight / whole.weight)
+    instead = wilson(share * trials, trials)
+    low, high = (np.where(known, np.where(rare, w, p), np.nan) for w, p in zip(instead, resampled, strict=True))
+    return low, high
+
+
+def rare(part: Weighed, whole: Weighed) -> Bools:
+    """Whether the event or its opposite occurs on fewer than FEW questions."""
+    with_event = np.count_nonzero(part.questions, axis=1)
+    with_opposite = np.count_nonzero(whole.questions - part.questions, axis=1)
+    scarce: Bools = np.minimum(with_event, with_opposite) < FEW
+    return scarce
+
+
+def _pooled(part: Weighed, whole: Weighed) -> Interval:
+    questions, handbooks = np.count_nonzero(whole.questions, axis=1), np.count_nonzero(whole.handbooks, axis=1)
+    return interval(part, whole, (questions >= 2) & (handbooks >= 3), rare(part, whole), questions)
