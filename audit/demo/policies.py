@@ -1,0 +1,99 @@
+"""What the fictional handbooks can say: the policies of audit/demo/handbook, one file per topic."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+HANDBOOK_DIR = Path(__file__).parent / "handbook"
+DETAILS = 5
+DETAIL_SETS = tuple(combinations(range(DETAILS), 2))
+"""Every answer carries one of these ten couples of details; the same couple and the same value make a CONSISTENT pair."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A further fact that an answer may carry: what it is about in a few words, and the sentence."""
+
+    tag: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One rule on which handbooks may agree, differ or keep silent.
+
+    kind        value: centers hold one of several values; stance: the first value is the usual advice, the second its opposite
+    organs      empty: concerns every organ; otherwise only questions about these organs ask for it
+    phase       pre or post: the part of the journey in which patients ask
+    severity    low, medium or high: how much a disagreement tends to matter
+    theme       what a disagreement is about, in a judge's words
+    values      2 or 3 positions; for a value policy the words that stand for {value}
+    says        per value, the ways to state it
+    guidance    the advice that every center shares, worded in several ways
+    asks, hows  questions that turn on the value, and questions that turn on the shared advice; {o} stands for "kidney " or nothing
+    details     five facts, of which an answer carries two
+    """
+
+    id: str
+    kind: str
+    topics: tuple[str, ...]
+    subtopics: tuple[str, ...]
+    chapter: str
+    section: str
+    organs: tuple[str, ...]
+    phase: str
+    severity: str
+    theme: str
+    values: tuple[str, ...]
+    says: tuple[tuple[str, ...], ...]
+    guidance: tuple[str, ...]
+    asks: tuple[str, ...]
+    hows: tuple[str, ...]
+    details: tuple[Detail, ...]
+
+    def concerns(self, organ: str) -> bool:
+        """Whether a question about `organ` (or `general`) may ask for this policy."""
+        return not self.organs or organ in self.organs
+
+
+@cache
+def policies() -> tuple[Policy, ...]:
+    """Every policy, in the order of the files' names and of the entries in a file."""
+    return tuple(policy for path in sorted(HANDBOOK_DIR.glob("*.toml")) for policy in _read(path))
+
+
+def _read(path: Path) -> list[Policy]:
+    chapter = tomllib.loads(path.read_text(encoding="utf-8"))
+    return [_policy(entry, chapter) for entry in chapter["policy"]]
+
+
+def _policy(entry: dict[str, Any], chapter: dict[str, Any]) -> Policy:
+    return Policy(
+        id=entry["id"],
+        kind=entry.get("kind", "value"),
+        topics=(chapter["topic"], *entry.get("also", ())),
+        subtopics=tuple(entry["subtopics"]),
+        chapter=chapter["chapter"],
+        section=entry["section"],
+        organs=tuple(entry.get("organs", ())),
+        phase=entry.get("phase", "post"),
+        severity=entry["severity"],
+        theme=entry["theme"],
+        values=tuple(entry["values"]),
+        says=_says(entry),
+        guidance=tuple(entry["guidance"]),
+        asks=tuple(entry["asks"]),
+        hows=tuple(entry["hows"]),
+        details=tuple(Detail(*text.split(": ", 1)) for text in entry["details"]),
+    )
+
+
+def _says(entry: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    if entry.get("kind") == "stance":
+        return tuple(tuple(ways) for ways in entry["says"])
+    return tuple(tuple(way.format(value=value) for way in entry["says"]) for value in entry["values"])
