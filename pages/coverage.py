@@ -9,7 +9,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
 from pages._shared.widgets import clicked_point, counts, footer, go_to
-from pages._shared.words import say, title_of
+from pages._shared.words import fill, say
 
 LEAD = (
     "Each number is the percentage of questions that {a_handbook} does not address. "
@@ -19,11 +19,13 @@ WORDS = {"organ": "{organ}, then silence", "absence": "silence", "center": "{cen
 
 with page("Coverage", LEAD) as run:
     cells, overall = load(coverage, run), load(handbooks, run)
+    several = overall["organ"].nunique() > 1
     left, right = st.columns([3, 2])
     with left:
-        order = choose("Order by", ORDERS, "order", format_func=lambda name: say(run, WORDS[name]).replace("\\", ""))
+        order = choose("Order by", ORDERS if several else ORDERS[1:], "order", format_func=lambda name: fill(run, WORDS[name]))
     with right:
-        only = pick_many(f"{title_of(run, 'handbook')}: {run.term('organ')}", sorted(overall["organ"].unique()), "of_organ")
+        organs = sorted(overall["organ"].unique())
+        only = pick_many(fill(run, "{Handbooks} of {organ}"), organs, "of_organ") if several else []
     picked = overall[overall["organ"].isin(only)] if only else overall
     rows = coverage_rows(picked, order)
     figure = coverage_figure(rows, cells, run.term("handbook"))
@@ -31,7 +33,7 @@ with page("Coverage", LEAD) as run:
 
     to_open = st.selectbox(
         say(run, "Open {a_handbook} (or click its row)"), list(names), index=None, format_func=names.get, key="to_open",
-        placeholder=say(run, "Choose {a_handbook}").replace("\\", ""),
+        placeholder=fill(run, "Choose {a_handbook}"),
     )  # fmt: skip
     clicked = clicked_point(figure, "coverage", "Percentage of questions left out, per handbook and question organ.")
     if opened := to_open or clicked:

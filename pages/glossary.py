@@ -18,10 +18,10 @@ LABEL_MEANINGS = {
 
 WORDS = {
     "What is compared": {
-        "{handbook}": "One source document that patients are given. It belongs to one {center} and one {organ}, and covers the time "
-        "before (pre), after (post) or both (combined).",
+        "{handbook}": "One source of advice for patients, such as a book or a site. It belongs to one {center} and one {organ}, "
+        "and covers the time before (pre), after (post) or both (combined).",
         "{question}": "A question a patient asks. It belongs to one {organ}, or is general, and to one or more {topics}.",
-        "answer": "What was found in one {handbook} for one {question}. An answer is absent when the {handbook} does not address it.",
+        "answer": "What was found in one {handbook} for one {question}. It is absent when the {handbook} does not address it.",
         "pair": "One {question} and two of its {handbooks}. With N {handbooks} asked, {a_question} has N(N-1)/2 pairs.",
         "label": "What the judge says of a pair: one of the five above.",
     },
@@ -41,10 +41,10 @@ WORDS = {
         "silent (r_abs)": "Of all pairs with a verdict, the share that is absent.",
         "disagree (R_div)": "Of the pairs in which both {handbooks} answer, the share that is divergent or contradictory.",
         "agree fully (R_con)": "Of the pairs in which both {handbooks} answer, the share that is consistent.",
-        "any disagreement (pct_any_div)": "The share of {questions} on which at least one pair disagrees. The more {handbooks} answer, "
-        "the more pairs there are, so this share rises with their number.",
-        "95 % interval": "The range in which the share would probably lie if other {questions} (and, where pairs are pooled, other "
-        "{handbooks}) of the same kind had been taken. A wide interval means few data.",
+        "any disagreement (pct_any_div)": "The share of {questions} on which at least one pair disagrees. The more "
+        "{handbooks} answer, the more pairs there are, so this share rises with their number.",
+        "95 % interval": "The range in which the share would probably lie if other {questions} (and, where pairs are pooled, "
+        "other {handbooks}) of the same kind had been taken. A wide interval means few data.",
         "severity score": "Disagreements weighed by significance (low 1, medium 2, high 3), per pair in which both answer.",
         "gap": "{A_question} that one {handbook} leaves out and most of its peers answer.",
         "camp": "A group of {handbooks} whose answers to one {question} agree with each other.",
@@ -52,7 +52,7 @@ WORDS = {
     "Where the data comes from": {
         "release": "The files of one such comparison, as they were published or produced.",
         "run": "A release that was loaded here. Its digest is a fingerprint: the same digest means the very same data.",
-        "quarantined": "A record that could not be used and was set aside, with the reason. It counts nowhere and is listed on Runs.",
+        "quarantined": "A record that could not be used and was set aside. It counts nowhere; Runs lists it with the reason.",
     },
 }
 

@@ -14,7 +14,8 @@ from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_one
-from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link
+from pages._shared.tables import clicked_row
+from pages._shared.widgets import chart, counts, footer, go_to, link
 from pages._shared.words import say, title_of
 
 
@@ -25,11 +26,12 @@ def summary(run: Run, one: pd.Series) -> None:
             run,
             "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**  \n"
             "It does not address **{absence}** of the {asked} questions it was asked (95 % interval {absence_span}). "
-            "Where another {handbook} answers too, they disagree in **{r_div}** of {present} pairs{div_span}.",
+            "Where another {handbook} answers too, they disagree in **{r_div}** of {present} pairs (95 % interval {div_span}).",
             organ_of=shown(one["organ"]), center_of=one["center"], phase_of=one["phase"],
-            absence=percent(one["absence"]), asked=f"{one['asked']:,}", absence_span=interval(one["absence_low"], one["absence_high"]),
+            absence=percent(one["absence"]), asked=f"{one['asked']:,}",
+            absence_span=interval(one["absence_low"], one["absence_high"]),
             r_div=percent(one["r_div"]), present=f"{one['present']:,}",
-            div_span=f" ({interval(one['r_div_low'], one['r_div_high'])})" if one["present"] else "",
+            div_span=interval(one["r_div_low"], one["r_div_high"]) or "unknown",
         )
     )  # fmt: skip
 
@@ -39,7 +41,9 @@ def others(couples: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd
     a, b = couples["handbook_a_id"], couples["handbook_b_id"]
     mine = couples[((a == handbook_id) | (b == handbook_id)) & (couples["present"] > 0)]
     other = mine["handbook_b_id"].where(mine["handbook_a_id"] == handbook_id, mine["handbook_a_id"])
-    return mine.assign(other=other, name=other.map(names)).sort_values(["r_div_low", "present"], ascending=False, ignore_index=True)
+    return mine.assign(other=other, name=other.map(names)).sort_values(
+        ["r_div_low", "present"], ascending=False, ignore_index=True
+    )
 
 
 def gap_section(run: Run, handbook_id: str) -> None:
@@ -52,11 +56,10 @@ def gap_section(run: Run, handbook_id: str) -> None:
     counts(run, "{n} questions, the surest gap first. Click a row to read the question across all {handbooks}.", n=len(frame))
     headings = {
         "text": "Question", "organ": title_of(run, "organ"), "topics": "Topics", "peers_answering": "Peers answering",
-        "peers_asked": "Peers asked", "share": "Share", "share_low": "from", "share_high": "to",
+        "peers_asked": "of", "share": "Share",
     }  # fmt: skip
-    shares = ("share", "share_low", "share_high")
     readable = frame.assign(organ=frame["organ"].map(shown), topics=frame["topics"].map(shown))
-    row = clicked_row(readable, "gap_table", headings, shares, height=min(420, 38 + 35 * len(frame)))
+    row = clicked_row(readable, "gap_table", headings, ("share",))
     footer(frame, "gaps", run, "gaps")
     if row is not None:
         go_to("question", run, question=row["question_id"])
@@ -69,12 +72,13 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
     if frame.empty:
         st.info(say(run, "No other {handbook} answers a question that this one answers too."))
         return
-    counts(run, "Ranked by the lower end of the interval, so that few shared answers do not top the list. Click a row to read them.")
+    counts(
+        run, "Ranked by the lower end of the interval, so that few shared answers do not top the list. Click a row to read them."
+    )
     headings = {
         "name": title_of(run, "handbook"), "disagreeing": "Disagreeing", "present": "Both answer", "r_div": "Share",
-        "r_div_low": "from", "r_div_high": "to",
     }  # fmt: skip
-    row = clicked_row(frame, "other_table", headings, ("r_div", "r_div_low", "r_div_high"), height=min(420, 38 + 35 * len(frame)))
+    row = clicked_row(frame, "other_table", headings, ("r_div",))
     footer(frame, "disagrees-with", run, "pairs")
     if row is not None:
         go_to("disagreements", run, handbook=[handbook_id, row["other"]])
@@ -92,7 +96,8 @@ with page("{Handbook}", "One {handbook}: what it answers, what it leaves out, an
     st.subheader("What it answers", anchor=False)
     by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))
     answered = load(profile, run, handbook_id=handbook_id, by=by)
-    peers = f"other {run.term('handbook', 2)} of its {run.term('organ')}, on average"
+    same = f" of its {run.term('organ')}" if overall["organ"].nunique() > 1 else ""
+    peers = f"other {run.term('handbook', 2)}{same}, on average"
     chart(profile_bars(answered, peers), "profile", "Share of questions answered, beside that of peers.")
     footer(answered, f"profile-{by}", run, "profile")
 

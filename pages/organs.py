@@ -4,14 +4,16 @@ import streamlit as st
 
 from audit.charts.rates import rate_dots
 from audit.charts.shares import share_heatmap
+from audit.charts.style import shown
 from audit.metrics.organs import organs
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.rates import COUNT_HEADINGS, HEADINGS, RATES
-from pages._shared.widgets import chart, counts, footer, table
-from pages._shared.words import say, title_of
+from pages._shared.tables import table
+from pages._shared.widgets import chart, counts, footer
+from pages._shared.words import title_of
 
 ALL = "(all)"
 BASES = {
@@ -21,10 +23,11 @@ BASES = {
 
 with page("By {organ}", "Does advice differ more in one {organ} than in another? Rows are the {organ} of the question.") as run:
     frame = load(organs, run)
-    shown_frame = frame.replace({"organ": {ALL: f"all {run.term('organ', 2)}"}})
+    everything = f"all {run.term('organ', 2)}"
+    shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(shown))
 
     st.subheader("How often they disagree", anchor=False)
-    figure = rate_dots(shown_frame, "organ", RATES, overall=shown_frame["organ"].iloc[-1])
+    figure = rate_dots(shown_frame, "organ", RATES, overall=everything)
     chart(figure, "organ_rates", "The four rates per organ, with 95 % intervals.")
     counts(run, "Dots are shares, lines their 95 % intervals, the dashed line the whole run. Each panel has its own scale.")
 
@@ -33,12 +36,11 @@ with page("By {organ}", "Does advice differ more in one {organ} than in another?
     words, shown_labels = BASES[base]
     chart(share_heatmap(shown_frame, "organ", shown_labels, words), "organ_labels", "Share of each label per organ.")
     counts(
-        run, "{present} pairs in which both {handbooks} answer, of {scored} with a verdict; {unscored} unscored pairs count nowhere.",
-        present=f"{frame['present'].iloc[-1]:,}", scored=f"{frame['scored'].iloc[-1]:,}", unscored=f"{frame['unscored'].iloc[-1]:,}",
+        run,
+        "{present} pairs in which both {handbooks} answer, of {scored} with a verdict; {unscored} unscored pairs count nowhere.",
+        **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
     )  # fmt: skip
 
-    with st.expander("The numbers", expanded=True):
-        st.caption(say(run, "Click a heading to sort. Shares are percentages; 'from' and 'to' bound the 95 % interval."))
-        headings = {"organ": title_of(run, "organ"), **COUNT_HEADINGS, **HEADINGS}
-        table(shown_frame, "organ_table", headings, shares=list(HEADINGS))
+    headings = {"organ": title_of(run, "organ"), **COUNT_HEADINGS, **HEADINGS}
+    table(shown_frame, "organ_table", headings, shares=list(HEADINGS), rows=20)
     footer(frame, "organs", run, "organs")

@@ -12,7 +12,8 @@ from audit.vocabulary import LABELS
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.rates import MEANINGS, RATES
-from pages._shared.widgets import chart, counts, footer, link, table
+from pages._shared.tables import table
+from pages._shared.widgets import chart, counts, footer, link
 from pages._shared.words import say
 
 LEAD = "The same patient questions were put to each {handbook}; a judge then compared the answers two by two."
@@ -33,10 +34,10 @@ def headline(run: Run, total: pd.Series) -> None:
     """The four rates of the whole run, each with its interval and the number it is a share of."""
     with st.container(horizontal=True):
         for rate in RATES:
-            with st.container(border=True, width=250):
+            with st.container(border=True, width=196):
                 st.metric(rate.title, percent(total[rate.column]), help=say(run, MEANINGS[rate]))
                 span = interval(total[f"{rate.column}_low"], total[f"{rate.column}_high"])
-                st.caption(f"95 % interval {span or 'unknown'}  \nof {total[rate.of]:,} {rate.unit}")
+                st.caption(f"of {total[rate.of]:,} {rate.unit}  \n95 % interval {span or 'unknown'}")
 
 
 def named(outcomes: pd.DataFrame) -> pd.DataFrame:
@@ -61,17 +62,16 @@ with page("{Run}", LEAD) as run:
     chart(figure, "labels", "Share of pairs pre-screened as absent, judged and unscored; and the labels of the judged pairs.")
     counts(
         run,
-        "{pairs} pairs from {asked} questions: {judged} were judged, {unscored} were put to the judge without a readable verdict, "
-        "the rest are absent because one of the two {handbooks} does not address the question.",
+        "{pairs} pairs from {asked} questions: {judged} were judged, {unscored} were put to the judge without a readable "
+        "verdict, the rest are absent because one of the two {handbooks} does not address the question.",
         pairs=f"{total['pairs']:,}", asked=f"{total['questions']:,}", judged=f"{sum(judged.values()):,}",
         unscored=f"{total['unscored']:,}",
     )  # fmt: skip
     shown_table = named(outcomes)
     table(
         shown_table, "label_table",
-        {"outcome": "Outcome", "pairs": "Pairs", "share": "Of all pairs", "share_of_judged": "Of judged pairs",
-         "share_of_judged_low": "from", "share_of_judged_high": "to"},
-        shares=("share", "share_of_judged", "share_of_judged_low", "share_of_judged_high"),
+        {"outcome": "Outcome", "pairs": "Pairs", "share": "Of all pairs", "share_of_judged": "Of judged pairs"},
+        shares=("share", "share_of_judged"), digits=2,
     )  # fmt: skip
     footer(shown_table, "labels", run, "labels", "organs")
 

@@ -10,12 +10,27 @@ from audit.store.runs import Run
 from pages._shared.loaders import load, runs
 from pages._shared.page import page
 from pages._shared.pickers import pick_many
-from pages._shared.widgets import counts, footer, table
+from pages._shared.tables import table
+from pages._shared.widgets import counts, footer
 from pages._shared.words import escaped, say
 
-FILES = {"file": "File", "kind": "Holds", "read": "Records read", "loaded": "Loaded", "quarantined": "Quarantined", "notes": "Notes"}
+FILES = {
+    "file": "File",
+    "kind": "Holds",
+    "read": "Records read",
+    "loaded": "Loaded",
+    "quarantined": "Quarantined",
+    "notes": "Notes",
+}
 CHECKS = {"ok": "Agrees", "name": "Check", "expected": "Expected", "found": "Found", "message": "What it means"}
-FINDINGS = {"outcome": "Outcome", "code": "Code", "file": "File", "position": "Where", "message": "What was found", "record": "Record"}
+FINDINGS = {
+    "outcome": "Outcome",
+    "code": "Code",
+    "file": "File",
+    "position": "Where",
+    "message": "What was found",
+    "record": "Record",
+}
 OUTCOMES = {"quarantined": "set aside, not counted", "repaired": "put right", "noted": "kept as it is"}
 
 
@@ -72,7 +87,13 @@ def findings_section(run: Run) -> None:
 
 with page("Runs", "Which releases are loaded, and what the loader had to say about the one chosen.") as run:
     listed = run_list(runs())
-    headings = {"title": "Title", "key": "Run", "synthetic": "Synthetic", "loaded_at": "Loaded (UTC)", "digest": "Digest (SHA-256)"}
+    headings = {
+        "title": "Title",
+        "key": "Run",
+        "synthetic": "Synthetic",
+        "loaded_at": "Loaded (UTC)",
+        "digest": "Digest (SHA-256)",
+    }
     table(listed, "runs", headings)
     st.subheader("Load report", anchor=False)
     st.markdown(f"**{escaped(run.title)}**  \n{escaped(run.report.get('verdict', 'This run carries no load report.'))}")

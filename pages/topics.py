@@ -11,13 +11,15 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.rates import ANY, COUNT_HEADINGS, DISAGREE, HEADINGS, SILENT
-from pages._shared.widgets import chart, counts, footer, table
+from pages._shared.tables import table
+from pages._shared.widgets import chart, counts, footer
 from pages._shared.words import title_of
 
 ORDERS = {"r_div": "disagreement", "pct_any_div": "questions with any", "r_abs": "silence", "topic": "name"}
 RANKS = {
-    "unit": "Topic", "rank_r_div": "Rank by share", "rank_score": "Rank by severity", "rank_shift": "Places gained", "r_div": "Disagree",
-    "score": "Severity score", "high": "High", "medium": "Medium", "low": "Low", "unstated": "Not stated",
+    "unit": "Topic", "rank_r_div": "Rank by share", "rank_severity": "Rank by severity", "rank_shift": "Places gained",
+    "r_div": "Disagreement",
+    "severity": "Severity score", "high": "High", "medium": "Medium", "low": "Low", "unstated": "Not stated",
 }  # fmt: skip
 DRAWN = 60
 
@@ -28,8 +30,8 @@ def severity_section(run: Run) -> None:
     frame, rho = load(severity, run, level="topic"), load(severity_rho, run).set_index("level").loc["topic"]
     counts(
         run,
-        "A disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained: how far {a_topic} moves up when "
-        "severity counts. The two rankings agree with Spearman's rho {rho} over {n} {topics} (1 is the same ranking).",
+        "A disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained: how far {a_topic} "
+        "moves up when severity counts. The two rankings agree with Spearman's rho {rho} over {n} {topics} (1 is the same ranking).",
         rho=f"{rho['rho']:.2f}", n=int(rho["units"]),
     )  # fmt: skip
     shown_frame = frame.assign(unit=frame["unit"].str.replace("_", " "))
@@ -44,7 +46,11 @@ with page("By {topic}", "Which {topics} draw differing advice, and on which are 
     with right:
         order = choose("Order by", list(ORDERS), "order", format_func=ORDERS.__getitem__)
     frame = load(topics, run, level=level).sort_values(order, ascending=order == "topic", ignore_index=True)
-    chart(rate_dots(frame.head(DRAWN), "topic", (DISAGREE, ANY, SILENT)), "topic_rates", "Three rates per topic, with 95 % intervals.")
+    chart(
+        rate_dots(frame.head(DRAWN), "topic", (DISAGREE, ANY, SILENT)),
+        "topic_rates",
+        "Three rates per topic, with 95 % intervals.",
+    )
     counts(
         run,
         "{n} {topics}, {drawn} drawn; lines are 95 % intervals. A question with two topics counts in both.",

@@ -28,11 +28,12 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
         ("All pairs", _steps(prescreened, total_judged, unscored)),
         ("Judged pairs", [_segment(label, judged.get(label, 0)) for label in LABELS]),
     ]
-    figure = go.Figure([_bar(row, segments, part) for row, segments in rows for part in _placed(segments)])
+    figure = go.Figure([_bar(row, segments, part) for row, segments in rows for part in _placed(segments) if part[0][1]])
     _link(figure, *_span(prescreened, total_judged, unscored))
     figure.update_xaxes(range=[0, 1], visible=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
-    return styled(figure, 230, barmode="overlay", showlegend=False, bargap=0.45, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}
+    return styled(figure, 250, barmode="overlay", bargap=0.45, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
 
 
 def _steps(prescreened: int, judged: int, unscored: int) -> list[Segment]:
@@ -61,9 +62,10 @@ def _placed(segments: Sequence[Segment]) -> list[tuple[Segment, float, float]]:
 def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, float]) -> go.Bar:
     (name, pairs, colour, pattern), start, share = part
     return go.Bar(
-        y=[row], x=[share], base=[start], orientation="h", width=0.5,
+        name=name, showlegend=name != "judged", y=[row], x=[share], base=[start], orientation="h", width=0.5,
         marker={"color": colour, "pattern": {"shape": pattern, "fgcolor": "#ffffff"}, "line": {"color": "#ffffff", "width": 1}},
-        text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "", textposition="inside", insidetextanchor="middle",
+        text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "",
+        textposition="inside", insidetextanchor="middle",
         textangle=0, textfont={"color": _ink_on(colour), "size": 13}, constraintext="none" if share > 0.12 else "both",
         hovertemplate=f"{name}: {pairs:,} pairs, {percent(share, 2)} of {row.lower()}<extra></extra>",
     )  # fmt: skip

@@ -14,7 +14,19 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
 from audit.charts.names import handbook_names
-from audit.charts.style import ABSENCE_SCALE, INK, clipped, html, interval, organ_colours, percent, shown, styled
+from audit.charts.style import (
+    ABSENCE_SCALE,
+    INK,
+    LABEL_PATTERNS,
+    NOT_ASKED,
+    clipped,
+    html,
+    interval,
+    organ_colours,
+    percent,
+    shown,
+    styled,
+)
 
 ROW_HEIGHT = 18
 ORDERS = ("organ", "absence", "center", "name")
@@ -53,10 +65,12 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     """
     organs = list(dict.fromkeys(cells["question_organ"]))
     colours = organ_colours([*organs, *rows["organ"]])
-    figure = go.Figure(_strip(rows, colours))
+    figure = go.Figure(_strip(rows, colours) if rows["organ"].nunique() > 1 else None)
     figure.add_trace(_column(rows, rows, 0.0, "all questions", handbook))
     for i, organ in enumerate(organs):
-        column = rows[["handbook_id", "name", "place"]].merge(cells[cells["question_organ"] == organ], on="handbook_id", how="left")
+        column = rows[["handbook_id", "name", "place"]].merge(
+            cells[cells["question_organ"] == organ], on="handbook_id", how="left"
+        )
         figure.add_trace(_column(rows, column, FIRST_ORGAN + i, f"{shown(organ)} questions", handbook))
     _head_columns(figure, organs)
     _head_groups(figure, rows, colours)
@@ -77,13 +91,17 @@ def _column(rows: pd.DataFrame, column: pd.DataFrame, start: float, title: str, 
     colours = _colours(column["absence"], asked)
     return go.Bar(
         y=column["place"], x=[0.98] * len(column), base=start - 0.24, orientation="h", width=0.94,
-        marker={"color": colours, "pattern": {"shape": ["" if a else "/" for a in asked], "fgcolor": "#b6bcc4"}, "line": {"width": 0}},
+        marker={"color": colours, "pattern": _hatching(asked), "line": {"width": 0}},
         text=[f"{100 * share:.0f}" if a else "" for share, a in zip(column["absence"], asked, strict=True)],
         textposition="inside", insidetextanchor="middle", textangle=0, constraintext="none",
         insidetextfont={"size": 12, "color": [_ink(share) for share in column["absence"]]},
         customdata=column["handbook_id"], hovertext=[_hover(row, title, handbook) for row in column.to_dict("records")],
         hovertemplate="%{hovertext}<extra></extra>", unselected={"marker": {"opacity": 1}},
     )  # fmt: skip
+
+
+def _hatching(asked: pd.Series) -> dict[str, Any]:
+    return {"shape": ["" if known else LABEL_PATTERNS[NOT_ASKED] for known in asked], "fgcolor": "#b6bcc4"}
 
 
 def _colours(absence: pd.Series, asked: pd.Series) -> list[str]:
@@ -105,9 +123,12 @@ def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
 
 
 def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
+    longest = max((len(word) for organ in organs for word in shown(organ).split()), default=0)
+    slanted = longest * len(organs) > 70
+    heads = [html(organ) if slanted else _wrapped(organ) for organ in organs]
     places = [0.25, *(FIRST_ORGAN + 0.25 + i for i in range(len(organs)))]
     figure.update_xaxes(
-        side="top", tickmode="array", tickvals=places, ticktext=["<b>all</b>", *(_wrapped(organ) for organ in organs)],
+        side="top", tickmode="array", tickvals=places, ticktext=["<b>all</b>", *heads], tickangle=-35 if slanted else 0,
         range=[STRIP - 0.15, places[-1] + 0.52], showgrid=False, tickfont={"size": 13}, ticks="",
     )  # fmt: skip
 
@@ -123,6 +144,8 @@ def _wrapped(name: str, width: int = 13) -> str:
 
 
 def _head_groups(figure: go.Figure, rows: pd.DataFrame, colours: dict[str, str]) -> None:
+    if rows["organ"].nunique() < 2:
+        return
     for first in rows[rows["opens"]].to_dict("records"):
         count = int((rows["organ"] == first["organ"]).sum())
         figure.add_annotation(
@@ -138,5 +161,10 @@ def _laid_out(figure: go.Figure, rows: pd.DataFrame, organs: int) -> go.Figure:
         range=[last + 0.6, -0.6], showgrid=False, tickfont={"size": 12},
     )  # fmt: skip
     return styled(
-        figure, int(110 + ROW_HEIGHT * (last + 1)), barmode="overlay", showlegend=False, bargap=0, margin={"l": 8, "r": 8, "t": 60, "b": 8}
+        figure,
+        int(110 + ROW_HEIGHT * (last + 1)),
+        barmode="overlay",
+        showlegend=False,
+        bargap=0,
+        margin={"l": 8, "r": 8, "t": 60, "b": 8},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -30,11 +31,13 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
 
     Each panel has its own scale from 0, so read along a row for one group, down a panel to compare groups.
     """
-    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=[r.title for r in rates])
+    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.045, subplot_titles=[r.title for r in rates])
     for place, rate in enumerate(rates, start=1):
         figure.add_trace(_dots(frame, by, rate), row=1, col=place)
         _mark_overall(figure, frame, by, rate, overall, place)
-        figure.update_xaxes(range=[0, _top(frame, rate)], tickformat=".0%", nticks=5, gridcolor="#eceef1", row=1, col=place)
+        figure.update_xaxes(
+            range=[0, _top(frame, rate)], tickformat=".0%", tickvals=_ticks(frame, rate), gridcolor="#e4e7eb", row=1, col=place
+        )
     figure.update_yaxes(
         autorange="reversed", showgrid=True, gridcolor="#f3f4f6", tickmode="array",
         tickvals=list(range(len(frame))), ticktext=[clipped(name) for name in frame[by]],
@@ -46,7 +49,7 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
 def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
     share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
     return go.Scatter(
-        x=share, y=list(range(len(frame))), mode="markers", marker={"color": rate.colour, "size": 10},
+        x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": 10},
         error_x={
             "type": "data", "symmetric": False, "array": high - share, "arrayminus": share - low,
             "color": rate.colour, "thickness": 2, "width": 0,
@@ -55,16 +58,23 @@ def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
     )  # fmt: skip
 
 
-def _hover(row: Mapping[str, object], by: str, rate: Rate) -> str:
-    span = interval(row[f"{rate.column}_low"], row[f"{rate.column}_high"])  # type: ignore[arg-type]
+def _hover(row: Mapping[Any, Any], by: str, rate: Rate) -> str:
+    span = interval(row[f"{rate.column}_low"], row[f"{rate.column}_high"])
     within = f"<br>95 % interval {span}" if span else ""
-    return f"<b>{html(row[by])}</b><br>{rate.title}: {percent(row[rate.column])}{within}<br>of {row[rate.of]:,} {rate.unit}"  # type: ignore[arg-type]
+    share = f"{rate.title}: {percent(row[rate.column])}{within}"
+    return f"<b>{html(row[by])}</b><br>{share}<br>of {row[rate.of]:,} {rate.unit}"
 
 
 def _mark_overall(figure: go.Figure, frame: pd.DataFrame, by: str, rate: Rate, overall: str | None, place: int) -> None:
     whole = frame.loc[frame[by] == overall, rate.column]
     if len(whole) and pd.notna(whole.iloc[0]):
         figure.add_vline(x=whole.iloc[0], line={"color": FAINT, "width": 1, "dash": "dash"}, row=1, col=place)
+
+
+def _ticks(frame: pd.DataFrame, rate: Rate) -> list[float]:
+    top = _top(frame, rate)
+    step = next(step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5) if top / step <= 3.2)
+    return [i * step for i in range(int(top / step + 1e-9) + 1)]
 
 
 def _top(frame: pd.DataFrame, rate: Rate) -> float:

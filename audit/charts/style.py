@@ -44,6 +44,7 @@ SIGNIFICANCE_COLOURS = {"low": "#f6d58f", "medium": "#e69f00", "high": "#a3210f"
 ABSENCE_SCALE = ((0.0, "#0b4f6c"), (0.5, "#8fb8c9"), (1.0, "#f3ece0"))
 """Dark where a handbook answers much, paper-coloured where it is silent."""
 
+NO_VALUE = "\N{EN DASH}"
 INK = "#31333f"
 FAINT = "#6b7280"
 ACCENT = "#0072b2"
@@ -72,7 +73,7 @@ def clipped(text: object, most: int = 40) -> str:
 
 def percent(share: float | None, digits: int = 1) -> str:
     """A share in [0, 1] as `12.3 %`; a dash where there is none."""
-    return "–" if share is None or pd.isna(share) else f"{100 * share:.{digits}f} %"
+    return NO_VALUE if share is None or pd.isna(share) else f"{100 * share:.{digits}f} %"
 
 
 def interval(low: float | None, high: float | None) -> str:

@@ -24,12 +24,20 @@ SYNTHETIC = (
 )
 
 
+STYLE = """<style>
+.stMainBlockContainer { padding: 2.2rem 2.5rem 4rem; max-width: 1500px; }
+[data-testid="stMetricValue"] { font-size: 1.9rem; }
+</style>"""
+"""Streamlit's wide layout leaves 5 rem at each side, which a narrow screen cannot spare."""
+
+
 @contextmanager
 def page(title: str, lead: str) -> Iterator[Run]:
     """Draw a page's frame and hand its run to the body; an AuditError in the body is explained, not traced.
 
     `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms.
     """
+    st.html(STYLE)
     heading = st.container()
     try:
         run = _run_or_stop(heading, title)

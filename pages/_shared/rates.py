@@ -6,9 +6,9 @@ from audit.charts.rates import Rate
 from audit.charts.style import LABEL_COLOURS
 from audit.vocabulary import Label
 
-SILENT = Rate("r_abs", "Silent", "scored", "pairs with a verdict", "#6b7280")
-DISAGREE = Rate("r_div", "Disagree", "present", "pairs in which both answer", "#c77700")
-CONSISTENT = Rate("r_con", "Agree fully", "present", "pairs in which both answer", LABEL_COLOURS[Label.CONSISTENT])
+SILENT = Rate("r_abs", "Silent pairs", "scored", "pairs with a verdict", "#6b7280")
+DISAGREE = Rate("r_div", "Disagreement", "present", "pairs in which both answer", "#c77700")
+CONSISTENT = Rate("r_con", "Full agreement", "present", "pairs in which both answer", LABEL_COLOURS[Label.CONSISTENT])
 ANY = Rate("pct_any_div", "Any disagreement", "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY])
 RATES = (SILENT, DISAGREE, CONSISTENT, ANY)
 
@@ -20,10 +20,8 @@ MEANINGS = {
     ANY: "Share of questions on which at least one pair of {handbooks} disagrees (pct_any_div).",
 }
 
-HEADINGS = {
-    f"{rate.column}{end}": f"{rate.title}{words}" for rate in RATES for end, words in (("", ""), ("_low", ", from"), ("_high", ", to"))
-}
-"""Table headings of the four rates and the ends of their 95 % intervals."""
+HEADINGS = {rate.column: rate.title for rate in RATES}
+"""Table headings of the four rates."""
 
 COUNT_HEADINGS = {
     "questions": "Questions",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,9 @@ import streamlit as st
 from audit.errors import AuditError
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from pages._shared.csv import csv_bytes, file_name
+from pages._shared.csv_file import csv_bytes, file_name
+from pages._shared.tables import clicked_row as clicked_row
+from pages._shared.tables import table as table
 from pages._shared.words import escaped, say
 
 CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
@@ -66,23 +67,6 @@ def clicked_point(figure: go.Figure, key: str, alt: str) -> Any | None:
     return points[0].get("customdata") if points else None
 
 
-def table(
-    frame: pd.DataFrame, key: str, headings: Mapping[str, str], shares: Sequence[str] = (), height: int | str = "auto"
-) -> None:
-    """A sortable table of the columns in `headings` (name -> heading), those in `shares` as percentages."""
-    st.dataframe(frame, key=key, **_table_options(headings, shares), height=height)  # type: ignore[arg-type]
-
-
-def clicked_row(
-    frame: pd.DataFrame, key: str, headings: Mapping[str, str], shares: Sequence[str] = (), height: int | str = "auto"
-) -> pd.Series | None:
-    """The same, returning the row that was clicked, None when none was."""
-    options = _table_options(headings, shares)
-    event = st.dataframe(frame, key=key, **options, height=height, on_select="rerun", selection_mode="single-row")  # type: ignore[arg-type]
-    rows = event["selection"]["rows"]
-    return frame.iloc[rows[0]] if rows and rows[0] < len(frame) else None
-
-
 def go_to(script: str, run: Run, **params: str) -> None:
     """Open another page on the same run: `go_to("question", run, question="q1")`."""
     st.switch_page(f"pages/{script}.py", query_params={"run": run.key, **params})
@@ -91,9 +75,3 @@ def go_to(script: str, run: Run, **params: str) -> None:
 def link(script: str, label: str, run: Run, icon: str | None = None, **params: str | list[str]) -> None:
     """A link to another page on the same run; `label` is a template of `say`."""
     st.page_link(f"pages/{script}.py", label=say(run, label), icon=icon, query_params={"run": run.key, **params})
-
-
-def _table_options(headings: Mapping[str, str], shares: Sequence[str]) -> dict[str, Any]:
-    config: dict[str, Any] = dict(headings)
-    config |= {name: st.column_config.NumberColumn(headings[name], format="percent") for name in shares}
-    return {"column_config": config, "column_order": list(headings), "hide_index": True, "width": "stretch"}

@@ -27,6 +27,11 @@ def terms(run: Run) -> dict[str, str]:
     return words | {name.capitalize(): word[:1].upper() + word[1:] for name, word in words.items()}
 
 
+def fill(run: Run, template: str) -> str:
+    """Plain text from a template of ours, for the labels of pickers, which escape it themselves."""
+    return template.format(**terms(run))
+
+
 def say(run: Run, template: str, **values: object) -> str:
     """Markdown from a template of ours: `{handbooks}`, `{Organ}`, `{a_handbook}` are the run's terms, all values are escaped."""
     known = {name: escaped(value) for name, value in {**terms(run), **values}.items()}
