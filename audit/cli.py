@@ -8,18 +8,24 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
 import audit
 from audit.errors import AuditError
+from audit.exports.tables import csv_text, json_text, markdown_text
+from audit.metrics import METRICS, Metric
 from audit.release.report import as_text
 from audit.schema import json_schema
 from audit.settings import Settings
+from audit.store.connection import open_store
 from audit.store.load import Loaded, check_release, load_release
 from audit.store.runs import find_run, list_runs
+from audit.vocabulary import nearest
 
 OK, FINDINGS, FAILED = 0, 1, 2
+WRITERS: dict[str, Callable[..., str]] = {"json": json_text, "md": markdown_text, "csv": lambda frame, *_: csv_text(frame)}
 EXIT_CODES = "Exit code: 0 all is well, 1 loaded (or loadable) but the report has something to say, 2 nothing was done."
 
 
@@ -42,8 +48,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The commands, their options and their help."""
-    top = argparse.ArgumentParser(prog="audit", description="See where institutions' handbooks disagree.", epilog=Settings.__doc__,
-                                  formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    top = argparse.ArgumentParser(
+        prog="audit",
+        description="See where institutions' handbooks disagree.",
+        epilog=Settings.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     top.add_argument("--version", action="version", version=audit.__version__)
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _demo(commands)
@@ -56,7 +66,9 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add(commands: Any, name: str, run: Callable[[argparse.Namespace, Settings], int], words: str, epilog: str = "") -> argparse.ArgumentParser:
+def _add(
+    commands: Any, name: str, run: Callable[[argparse.Namespace, Settings], int], words: str, epilog: str = ""
+) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(name, help=words, description=words, epilog=epilog)
     command.set_defaults(command=run)
     return command
@@ -69,7 +81,9 @@ def _address(command: argparse.ArgumentParser) -> None:
 
 def _demo(commands: Any) -> None:
     command = _add(commands, "demo", demo, "Write the synthetic demo release, load it, and open the dashboard on it.")
-    command.add_argument("--scale", choices=("small", "paper"), default="small", help="paper: the full published shape, 5.7 million pairs")
+    command.add_argument(
+        "--scale", choices=("small", "paper"), default="small", help="paper: the full published shape, 5.7 million pairs"
+    )
     command.add_argument("--seed", type=int, default=20261120, help="another seed is another world")
     command.add_argument("--no-serve", action="store_true", help="write and load only")
     _address(command)
@@ -99,7 +113,9 @@ def _metrics(commands: Any) -> None:
     command.add_argument("--run", help="run id or key (default: the newest run)")
     command.add_argument("--format", choices=("json", "csv", "md"), default="md")
     command.add_argument("--explain", action="store_true", help="print the definition and the SQL instead")
-    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the metric, such as level=subtopic")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the metric, such as level=subtopic"
+    )
 
 
 def _serve(commands: Any) -> None:
@@ -123,7 +139,7 @@ def load(arguments: argparse.Namespace, settings: Settings) -> int:
     loaded = load_release(arguments.path, settings, again=arguments.again, progress=_progress(arguments))
     code = _report(loaded, arguments.json)
     if not arguments.json:
-        print(f"\nRun {loaded.run.key} is {'loaded' if loaded.fresh else 'already loaded; nothing was read'}. See it with: audit serve")
+        print(f"\nRun {loaded.run.key} is {'' if loaded.fresh else 'already '}loaded. See it with: audit serve")
     return code
 
 
@@ -135,7 +151,11 @@ def _report(loaded: Loaded, as_json: bool) -> int:
     report = loaded.run.report
     if as_json:
         findings = [asdict(finding) for finding in loaded.report.findings] if loaded.report else []
-        print(json.dumps({"run": loaded.run.key, "fresh": loaded.fresh, **report, "details": findings}, indent=1, ensure_ascii=False))
+        print(
+            json.dumps(
+                {"run": loaded.run.key, "fresh": loaded.fresh, **report, "details": findings}, indent=1, ensure_ascii=False
+            )
+        )
     else:
         print(as_text(loaded.report) if loaded.report else report["verdict"])
     return OK if report["clean"] else FINDINGS
@@ -145,7 +165,12 @@ def runs(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit runs`"""
     found = list_runs(settings.store_dir)
     if arguments.json:
-        print(json.dumps([{"run": r.key, "title": r.title, "loaded_at": r.loaded_at, "verdict": r.report["verdict"]} for r in found], indent=1))
+        print(
+            json.dumps(
+                [{"run": r.key, "title": r.title, "loaded_at": r.loaded_at, "verdict": r.report["verdict"]} for r in found],
+                indent=1,
+            )
+        )
         return OK
     for run in found:
         print(f"{run.key:<32} {run.loaded_at[:16]}  {run.title}: {run.report['verdict']}")
@@ -162,17 +187,47 @@ def schema(_: argparse.Namespace, __: Settings) -> int:
 
 def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit metrics NAME --run RUN`"""
-    from audit.exports import metric_text
-
-    print(metric_text(arguments, settings))
+    if arguments.name == "list":
+        print("\n".join(f"{name:<14}{metric.docstring.splitlines()[0]}" for name, metric in METRICS.items()))
+        return OK
+    metric = _metric(arguments.name)
+    if arguments.explain:
+        print(f"{metric.docstring}\n{metric.sql}")
+        return OK
+    run = find_run(settings.store_dir, arguments.run)
+    with open_store(run.path) as con:
+        frame = metric.function(con, **_options(metric, arguments.set))
+    print(WRITERS[arguments.format](frame, run, metric.name).rstrip())
     return OK
+
+
+def _metric(name: str) -> Metric:
+    if name not in METRICS:
+        raise AuditError(
+            f"There is no metric '{name}'.{nearest(name, tuple(METRICS))} Nothing was counted. Allowed: {', '.join(METRICS)}."
+        )
+    return METRICS[name]
+
+
+def _options(metric: Metric, given: list[str]) -> dict[str, str]:
+    """The metric's own options from NAME=VALUE texts, every required one among them."""
+    options = dict(text.partition("=")[::2] for text in given)
+    known = {name: default for name, default in metric.options.items() if default is Parameter.empty or isinstance(default, str)}
+    needed = [name for name, default in known.items() if default is Parameter.empty and name not in options]
+    unknown = [name for name in options if name not in known]
+    if needed or unknown:
+        fault = f"needs --set {needed[0]}=VALUE" if needed else f"has no option '{unknown[0]}'"
+        raise AuditError(f"Metric '{metric.name}' {fault}. Nothing was counted. Its options: {', '.join(known) or 'none'}.")
+    return options
 
 
 def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
     from audit.demo.build import demo_release
 
-    path = demo_release(settings.releases_dir, arguments.scale, arguments.seed, lambda step: print(f"{step} ...", file=sys.stderr))
+    path = demo_release(
+        settings.releases_dir, arguments.scale, arguments.seed, lambda step: print(f"{step} ...", file=sys.stderr)
+    )
     load_release(path, settings, progress=lambda step: print(f"{step} ...", file=sys.stderr))
     return OK if arguments.no_serve else serve(arguments, settings)
 
@@ -182,9 +237,16 @@ def serve(arguments: argparse.Namespace, settings: Settings) -> int:
     settings = replace(settings, host=arguments.host or settings.host, port=arguments.port or settings.port)
     app = _app()
     print(f"The dashboard opens at http://{settings.host}:{settings.port} (stop it with Ctrl-C).", file=sys.stderr)
-    options = {"server.address": settings.host, "server.port": settings.port, "server.headless": "true", "browser.gatherUsageStats": "false"}
+    options = {
+        "server.address": settings.host,
+        "server.port": settings.port,
+        "server.headless": "true",
+        "browser.gatherUsageStats": "false",
+    }
     flags = [f"--{name}={value}" for name, value in options.items()]
-    os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(app), *flags])
+    os.execv(  # noqa: S606 - the dashboard takes this process over, so that Ctrl-C and signals reach it
+        sys.executable, [sys.executable, "-m", "streamlit", "run", str(app), *flags]
+    )
 
 
 def _app() -> Path:
@@ -192,7 +254,3 @@ def _app() -> Path:
     package = Path(audit.__file__).parent
     places = [package.parent / "app.py", package / "dashboard" / "app.py"]
     return next(place for place in places if place.is_file() and (place.parent / "pages").is_dir())
-
-
-# A dependency of the terminal only: settings are looked up once per command.
-__all__ = ["find_run", "main", "parser"]

@@ -32,16 +32,23 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "number": {"type": ["number", "null"]},
     "texts": {"type": ["array", "null"], "items": {"type": "string"}},
     "object": {"type": ["object", "null"]},
-    "matrix": {"type": ["array", "null"], "items": {"type": "array", "items": {"type": ["integer", "null"], "minimum": 0, "maximum": 4}}},
+    "matrix": {
+        "type": ["array", "null"],
+        "items": {"type": "array", "items": {"type": ["integer", "null"], "minimum": 0, "maximum": 4}},
+    },
     "pairs": {"type": "array", "items": {"$ref": "#/$defs/pair"}},
 }
 
 QUESTION_ID = Field("question_id", "text", "the question's id", required=True, aliases=("qid", "question_key"))
 
 HANDBOOK = (
-    Field("handbook_id", "text", "unique id, by habit organ_center_phase", required=True, aliases=("id", "handbook", "source_id")),
+    Field(
+        "handbook_id", "text", "unique id, by habit organ_center_phase", required=True, aliases=("id", "handbook", "source_id")
+    ),
     Field("organ", "text", "organ the handbook is about", required=True, aliases=("organ_type",)),
-    Field("center", "text", "institution that wrote it", required=True, aliases=("centre", "institution", "institute", "hospital")),
+    Field(
+        "center", "text", "institution that wrote it", required=True, aliases=("centre", "institution", "institute", "hospital")
+    ),
     Field("phase", "text", "part of the journey it covers", aliases=("stage",), allowed=tuple(PHASES)),
     Field("title", "text", "title as printed"),
     Field("url", "text", "where it was found", aliases=("link",)),
@@ -71,19 +78,28 @@ PAIR = (
         "classification", "text", "the judge's label; null beside a trace of the judge (a reason, metadata): unscored",
         aliases=("label", "verdict", "judgement", "judgment"), allowed=tuple(LABELS),
     ),
-    Field("reasoning", "text", "the judge's reason; null where the judge was not asked", aliases=("rationale", "explanation", "reason")),
+    Field("reasoning", "text", "the judge's reason; null where it was not asked", aliases=("rationale", "explanation", "reason")),
     Field("divergence_topic", "text", "what the answers differ on", aliases=("divergence", "topic_of_divergence")),
     Field(
         "clinical_significance", "text", "how much it matters; DIVERGENT and CONTRADICTORY only",
         aliases=("significance", "severity"), allowed=tuple(SIGNIFICANCES),
     ),
-    Field("judge_metadata", "object", "input_tokens, output_tokens, latency_s; null: the judge was not asked", aliases=("judge_usage", "usage", "metadata")),
+    Field(
+        "judge_metadata", "object", "input_tokens, output_tokens, latency_s; null: the judge was not asked",
+        aliases=("judge_usage", "usage", "metadata"),
+    ),
 )  # fmt: skip
 COMPARISON = (
     Field("question_id", "text", "the question's id (the file's name when left out)", aliases=("qid", "question_key", "id")),
     Field("handbooks", "texts", "the N handbooks asked, in the matrix's order", aliases=("handbook_ids", "sources")),
     Field("matrix", "matrix", "N x N label codes 0..4, diagonal 1, null where unscored", aliases=("label_matrix",)),
-    Field("pairs", "pairs", "one record per unordered couple of handbooks", required=True, aliases=("comparisons", "judgements", "judgments")),
+    Field(
+        "pairs",
+        "pairs",
+        "one record per unordered couple of handbooks",
+        required=True,
+        aliases=("comparisons", "judgements", "judgments"),
+    ),
 )
 MANIFEST = (
     Field("run_id", "text", "short name of the run"),
@@ -145,7 +161,7 @@ def json_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A release of pairwise judgements",
-        "description": "Validate a manifest against #/$defs/manifest, a line of handbooks.jsonl against #/$defs/handbook, and so on.",
+        "description": "Validate a manifest against #/$defs/manifest, a handbook against #/$defs/handbook, and so on.",
         "$defs": {kind: _definition(fields) for kind, fields in KINDS.items()},
         "$ref": "#/$defs/comparison",
     }

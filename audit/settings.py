@@ -15,7 +15,8 @@ def _number(name: str, default: int) -> int:
         return int(text or default)
     except ValueError:
         raise AuditError(
-            f"Setting {name} is '{text}', which is no whole number. Nothing was done. Unset it, or set it to a number such as {default}."
+            f"Setting {name} is '{text}', which is no whole number. Nothing was done. "
+            f"Unset it, or set it to a number such as {default}."
         ) from None
 
 

@@ -38,7 +38,9 @@ def opened(path: Path, max_bytes: int) -> Iterator[tuple[Path, list[Finding]]]:
         yield path, []
         return
     if not path.is_file():
-        raise ReleaseError(f"{path}: there is no such file or folder. Nothing was loaded. Give the path of a release folder, .zip or .tar.gz.")
+        raise ReleaseError(
+            f"{path}: there is no such file or folder. Nothing was loaded. Give the path of a release folder, .zip or .tar.gz."
+        )
     with tempfile.TemporaryDirectory(prefix="audit-release-") as scratch:
         findings = _unpack(path, Path(scratch), max_bytes)
         yield _root(Path(scratch)), findings
@@ -54,7 +56,9 @@ def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
                 return _extract(path, _tar_entries(archive), target, max_bytes)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
         raise ReleaseError(f"{path}: the archive is damaged ({error}). Nothing was loaded. Fetch or pack it again.") from error
-    raise ReleaseError(f"{path}: neither a folder nor an archive. Nothing was loaded. Allowed: a release folder, .zip, .tar, .tar.gz.")
+    raise ReleaseError(
+        f"{path}: neither a folder nor an archive. Nothing was loaded. Allowed: a release folder, .zip, .tar, .tar.gz."
+    )
 
 
 def _zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
@@ -91,7 +95,7 @@ def _copy(entry: Entry, target: Path, left: int, path: Path, max_bytes: int) -> 
             written += len(chunk)
             if written > left:
                 raise ReleaseError(
-                    f"{path}: the archive unpacks to more than {max_bytes / 2**20:,.0f} MB (at {entry.name!r}), which looks like a zip bomb. "
+                    f"{path}: the archive unpacks to more than {max_bytes / 2**20:,.0f} MB (at {entry.name!r}): a zip bomb? "
                     "Nothing was loaded. If the release is that large, unpack it yourself or raise AUDIT_MAX_ARCHIVE_MB."
                 )
             file.write(chunk)

@@ -49,7 +49,8 @@ def find_layout(root: Path) -> Layout:
     if missing := [PARTS[kind][0] for kind in NEEDED if not parts[kind]]:
         raise ReleaseError(
             f"{root}: this is no release: it has no {' and no '.join(missing)}. Nothing was loaded. "
-            f"Expected beside each other: {', '.join(PARTS[kind][0] for kind in NEEDED)} (a file ending in {', '.join(FORMATS)}, or a folder of them)."
+            f"Expected beside each other: {', '.join(PARTS[kind][0] for kind in NEEDED)}, "
+            f"each a file ending in {', '.join(FORMATS)} or a folder of them."
         )
     return Layout(root, parts)
 

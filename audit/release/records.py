@@ -55,7 +55,10 @@ class RecordFile:
         with self._bytes() as file:
             raw = file.read(self.max_bytes + 1)
         if len(raw) > self.max_bytes:
-            return Bad("too_large", f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB.")
+            return Bad(
+                "too_large",
+                f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB.",
+            )
         if raw.startswith(BOM):
             self._mend("byte order mark skipped")
         return raw.decode("utf-8-sig")

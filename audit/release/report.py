@@ -102,7 +102,10 @@ class Report:
 def as_text(report: Report, most: int = 20) -> str:
     """The report for a terminal: verdict, totals, checks, and the first `most` findings."""
     lines = [report.verdict(), "", f"{'records':<12}{'files':>8}{'read':>12}{'loaded':>12}{'quarantined':>13}"]
-    lines += [f"{kind:<12}{t['files']:>8,}{t['read']:>12,}{t['loaded']:>12,}{t['quarantined']:>13,}" for kind, t in report.totals().items()]
+    lines += [
+        f"{kind:<12}{t['files']:>8,}{t['read']:>12,}{t['loaded']:>12,}{t['quarantined']:>13,}"
+        for kind, t in report.totals().items()
+    ]
     lines += ["", *(f"  {_mark(check)} {check.message}" for check in report.checks)]
     shown = sorted(report.findings, key=lambda finding: (QUARANTINED, REPAIRED, NOTED).index(finding.outcome))
     lines += ["", *(f"  {finding.outcome}: {finding.sentence()}" for finding in shown[:most])] if shown else []

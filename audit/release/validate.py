@@ -32,7 +32,7 @@ TRUE, FALSE = frozenset({"true", "yes", "1", "t", "y"}), frozenset({"false", "no
 USAGE = ("input_tokens", "output_tokens", "latency_s")
 
 
-class Reject(Exception):
+class Reject(Exception):  # noqa: N818 - it is a verdict on a record, caught where it falls
     """Why a record is quarantined: a code for machines, a sentence for people."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -50,7 +50,10 @@ def fields_of(record: Any, kind: str) -> dict[str, Any]:
     found = canonical(record, kind)
     for name in REQUIRED[kind]:
         if name not in found:
-            raise Reject("missing_field", f"it has no field '{name}'{_also(kind, name)}; it has: {', '.join(map(str, record)) or 'nothing'}.")
+            raise Reject(
+                "missing_field",
+                f"it has no field '{name}'{_also(kind, name)}; it has: {', '.join(map(str, record)) or 'nothing'}.",
+            )
     return found
 
 
@@ -85,14 +88,17 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     prefixed = (words or "").lstrip().upper().startswith(NOT_ADDRESSED)
     absent = flag(raw.get("absent"), "absent")
     if absent is None and words is None:
-        raise Reject("missing_field", "it has neither an answer nor an 'absent' flag, so it cannot be told whether the handbook answers.")
+        raise Reject(
+            "missing_field", "it has neither an answer nor an 'absent' flag, so it cannot be told whether the handbook answers."
+        )
     if absent is False and prefixed:
         repairs.append(f"it says absent: false but begins with '{NOT_ADDRESSED}'; taken as present, as its flag says.")
     is_absent = prefixed if absent is None else absent
     method = text(raw.get("absence_method"), "absence_method")
     retrieval = optional(mapping, raw, "retrieval", repairs) or {}
     return {
-        "question_id": needed(raw, "question_id"), "handbook_id": needed(raw, "handbook_id"), "answer": words, "absent": is_absent,
+        "question_id": needed(raw, "question_id"), "handbook_id": needed(raw, "handbook_id"),
+        "answer": words, "absent": is_absent,
         "absence_method": (method or ("prefix" if prefixed else "stated")) if is_absent else None,
         "mode": _loose(retrieval.get("mode")), "sections": _sections(retrieval), "url": _loose(retrieval.get("url")),
         "retrieval": json.dumps(retrieval, ensure_ascii=False, default=str) if retrieval else None,
@@ -125,7 +131,7 @@ def _couple(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def significance(value: Any, label: Label | None, repairs: Repairs) -> str | None:
     """The significance of a disagreement; dropped, and said, where the label is none."""
-    found = word(value, SIGNIFICANCE_SPELLINGS, "clinical_significance", SIGNIFICANCES)
+    found: str | None = word(value, SIGNIFICANCE_SPELLINGS, "clinical_significance", SIGNIFICANCES)
     if found is None or label in DISAGREEING:
         return found
     repairs.append(
@@ -169,7 +175,10 @@ def word(value: Any, spellings: Mapping[str, Any], name: str, allowed: tuple[str
         return None
     term = spellings.get(plain(found.removesuffix(".0")))
     if term is None:
-        raise Reject(f"unknown_{name}", f"{name} {found!r} is not in the vocabulary.{nearest(found.upper(), allowed)} Allowed: {', '.join(allowed)}.")
+        raise Reject(
+            f"unknown_{name}",
+            f"{name} {found!r} is not in the vocabulary.{nearest(found.upper(), allowed)} Allowed: {', '.join(allowed)}.",
+        )
     return term
 
 
@@ -254,7 +263,15 @@ def _shown(value: Any) -> str:
 
 
 def _type(value: Any) -> str:
-    names = {str: "text", bool: "true/false", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "nothing"}
+    names = {
+        str: "text",
+        bool: "true/false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+        type(None): "nothing",
+    }
     return names.get(type(value), f"a {type(value).__name__}")
 
 

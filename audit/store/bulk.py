@@ -53,6 +53,8 @@ select file, question,
 from numbered
 """
 TALLY = """
+-- spotless: nothing unknown, repeated or compared with itself, no significance where there is none to give, and no
+-- list or object where a text is expected (DuckDB would hand it over as its JSON text).
 select file, any_value(question) as question, count(*) as pairs,
        count(question) = count(*)
        and count(a) = count(*) and count(b) = count(*)
@@ -60,11 +62,15 @@ select file, any_value(question) as question, count(*) as pairs,
        and not bool_or(a = b)
        and bool_and(label is not null or (unscored and not untouched))
        and bool_and(significance is not null or unstated)
-       and not coalesce(bool_or(significance is not null and (label is null or label not in ('DIVERGENT', 'CONTRADICTORY'))), false)
-       and not coalesce(bool_or(left(ltrim(reasoning), 1) in ('{', '[') or left(ltrim(divergence_topic), 1) in ('{', '[')), false) as spotless
+       and bool_and(significance is null or coalesce(label in ('DIVERGENT', 'CONTRADICTORY'), false))
+       and not bool_or(coalesce(left(ltrim(reasoning), 1) in ('{', '['), false))
+       and not bool_or(coalesce(left(ltrim(divergence_topic), 1) in ('{', '['), false)) as spotless
 from stage group by file order by file
 """
-ARRAYS = "select file, a, b, coalesce(enum_code(label), -1)::tinyint as label, untouched from stage where file in (select unnest($files))"
+ARRAYS = """
+select file, a, b, coalesce(enum_code(label), -1)::tinyint as label, untouched
+from stage where file in (select unnest($files))
+"""
 INSERT = """
 insert into pairs
 select question, least(a, b), greatest(a, b), label, coalesce(label = 'ABSENT', false) and untouched, significance,
@@ -75,7 +81,15 @@ MATRICES = """
 select list_position($files, filename) - 1, {handbooks}, {matrix}
 from read_json($files, columns = {columns}, format = 'unstructured', maximum_object_size = {size}, filename = true)
 """
-PAIR_FIELDS = ("handbook_a", "handbook_b", "classification", "reasoning", "divergence_topic", "clinical_significance", "judge_metadata")
+PAIR_FIELDS = (
+    "handbook_a",
+    "handbook_b",
+    "classification",
+    "reasoning",
+    "divergence_topic",
+    "clinical_significance",
+    "judge_metadata",
+)
 USAGE = "STRUCT(input_tokens INTEGER, output_tokens INTEGER, latency_s DOUBLE)"
 
 
@@ -116,7 +130,9 @@ class BulkRoad:
         self.con.execute(STAGE.format(columns=_pair_columns(names), size=size, **_quoted(names)), {"files": files})
         texts = {names["question_id"]: "VARCHAR", names["handbooks"]: "VARCHAR[]", names["matrix"]: "VARCHAR"}
         sql = MATRICES.format(columns=_columns(texts), size=size, **_quoted(names))
-        return {file: Block.parse(handbooks, matrix) for file, handbooks, matrix in self.con.execute(sql, {"files": files}).fetchall()}
+        return {
+            file: Block.parse(handbooks, matrix) for file, handbooks, matrix in self.con.execute(sql, {"files": files}).fetchall()
+        }
 
     def _accept(self, batch: list[Path], matrices: dict[int, Block]) -> list[Path]:
         tallies = {file: (question, pairs) for file, question, pairs, spotless in self.con.execute(TALLY).fetchall() if spotless}
@@ -138,7 +154,10 @@ class BulkRoad:
         order = np.argsort(columns["file"], kind="stable")
         cuts = np.searchsorted(columns["file"][order], sorted(tallies), side="left")
         parts = np.split(order, cuts[1:])
-        return {file: {name: column[part] for name, column in columns.items()} for file, part in zip(sorted(tallies), parts, strict=False)}
+        return {
+            file: {name: column[part] for name, column in columns.items()}
+            for file, part in zip(sorted(tallies), parts, strict=False)
+        }
 
     def _agrees(self, question: int, pairs: dict[str, Any]) -> bool:
         """No pair is called pre-screened although both of its answers are present."""
@@ -160,7 +179,13 @@ def remark(reader: Reader, line: FileCount, block: Block, index: Index, arrays: 
     present = arrays["label"] > 0
     clash = int(index.either_absent(block.question, arrays["a"][present], arrays["b"][present]).sum())
     if clash:
-        reader.note(line, "pairs", NOTED, "label_on_absent_answer", f"{clash:,} pairs have a label other than ABSENT although an answer is absent.")
+        reader.note(
+            line,
+            "pairs",
+            NOTED,
+            "label_on_absent_answer",
+            f"{clash:,} pairs have a label other than ABSENT although an answer is absent.",
+        )
 
 
 def prepare(con: Connection, index: Index) -> None:

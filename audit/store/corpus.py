@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from audit.release import validate
-from audit.release.report import FileCount
 from audit.store.connection import Connection, append
 from audit.store.index import ABSENT, NOT_ASKED, PRESENT, Index
 from audit.store.reader import Reader
@@ -28,7 +27,9 @@ def load_questions(con: Connection, reader: Reader, index: Index) -> None:
     """Fill `questions`, `topics` and `subtopics` and number the questions in the order in which they stand."""
     kept = list(_first_of_each(reader, "question", "question_id", index.questions, validate.question))
     columns = {"text": "question", "question_id": "question_id", "organ": "organ", "source": "source"}
-    append(con, "questions", {"question": list(range(len(kept))), **{to: [r[name] for r in kept] for to, name in columns.items()}})
+    append(
+        con, "questions", {"question": list(range(len(kept))), **{to: [r[name] for r in kept] for to, name in columns.items()}}
+    )
     for table, one in (("topics", "topic"), ("subtopics", "subtopic")):
         tagged = [(number, tag) for number, record in enumerate(kept) for tag in dict.fromkeys(record[table])]
         append(con, table, {"question": [number for number, _ in tagged], one: [tag for _, tag in tagged]})
@@ -39,7 +40,13 @@ def _first_of_each(reader: Reader, kind: str, key: str, numbers: dict[str, int],
     for path in reader.layout.parts[kind]:
         for line, position, raw, record in reader.records(path, kind, check):
             if record[key] in numbers:
-                reader.take_back(line, position, f"duplicate_{kind}", f"{key} '{record[key]}' stands already further up; the first was kept.", raw)
+                reader.take_back(
+                    line,
+                    position,
+                    f"duplicate_{kind}",
+                    f"{key} '{record[key]}' stands already further up; the first was kept.",
+                    raw,
+                )
                 continue
             numbers[record[key]] = len(numbers)
             yield record
@@ -72,7 +79,10 @@ def _place(record: dict[str, Any], index: Index) -> tuple[str, str] | None:
         record[key] = number
     place = record["question"], record["handbook"]
     if index.absent[place] != NOT_ASKED:
-        return "duplicate_answer", f"'{record['handbook_id']}' has answered '{record['question_id']}' already further up; the first was kept."
+        return (
+            "duplicate_answer",
+            f"'{record['handbook_id']}' has answered '{record['question_id']}' already further up; the first was kept.",
+        )
     index.absent[place] = ABSENT if record["absent"] else PRESENT
     return None
 

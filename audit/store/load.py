@@ -79,7 +79,7 @@ def _building(target: Path) -> Iterator[Path]:
     temporary = target.with_name(f"{target.stem}.{os.getpid()}.building")
     try:
         yield temporary
-        os.replace(temporary, target)
+        temporary.replace(target)
     finally:
         for left in target.parent.glob(f"{temporary.name}*"):
             left.unlink()
@@ -96,7 +96,9 @@ def _sweep(folder: Path) -> None:
 def _fill(target: Path, layout: Layout, report: Report, settings: Settings, identity: dict[str, str], progress: Progress) -> None:
     con = create_store(target, resources.files("audit.store").joinpath("schema.sql").read_text())
     try:
-        reader, index, blocks = Reader(layout, report, settings.max_object_bytes), Index(), {}
+        con.execute("begin")  # one transaction: the file is written once, without a log of each batch
+        reader, index = Reader(layout, report, settings.max_object_bytes), Index()
+        blocks: dict[str, Block] = {}
         manifest = _manifest(layout, report, settings)
         progress("Reading handbooks, questions and answers")
         load_handbooks(con, reader, index)
@@ -107,7 +109,7 @@ def _fill(target: Path, layout: Layout, report: Report, settings: Settings, iden
         load_pairs(con, reader, index, blocks)
         report.checks = sums(con, manifest, index, blocks, report)
         _write_run(con, manifest, index, report, identity)
-        con.execute("checkpoint")
+        con.execute("commit")
     finally:
         con.close()
 
@@ -123,7 +125,9 @@ def _must_have(index: Index, layout: Layout, report: Report) -> None:
     for kind, numbers in (("handbook", index.handbooks), ("question", index.questions)):
         if not numbers:
             why = next((f" {finding.sentence()}" for finding in report.findings), "")
-            raise ReleaseError(f"{layout.root}: no usable {kind} in {layout.name(layout.parts[kind][0])}.{why} Nothing was loaded.")
+            raise ReleaseError(
+                f"{layout.root}: no usable {kind} in {layout.name(layout.parts[kind][0])}.{why} Nothing was loaded."
+            )
 
 
 def _manifest(layout: Layout, report: Report, settings: Settings) -> dict[str, Any]:
@@ -133,7 +137,9 @@ def _manifest(layout: Layout, report: Report, settings: Settings) -> dict[str, A
         if isinstance(raw, dict):
             return raw | canonical(raw, "manifest")
         why = raw.message if isinstance(raw, Bad) else "it is no object."
-        report.findings.append(Finding(layout.name(path), WHOLE_FILE, NOTED, "manifest_unread", f"{why} The release was loaded without it."))
+        report.findings.append(
+            Finding(layout.name(path), WHOLE_FILE, NOTED, "manifest_unread", f"{why} The release was loaded without it.")
+        )
     return {}
 
 

@@ -57,7 +57,7 @@ def _why_not(text: str, size: int) -> str:
         return "its matrix is no list of lists of label codes; the pairs were loaded without it."
     if len(rows) != size or lengths != {size}:
         widths = " or ".join(map(str, sorted(lengths)))
-        return f"its matrix is not square: {len(rows)} rows of {widths} cells for {size} handbooks; the pairs were loaded without it."
+        return f"its matrix is not square: {len(rows)} rows of {widths} cells for {size} handbooks; the pairs were loaded."
     return "its matrix has cells other than 0, 1, 2, 3, 4 and null; the pairs were loaded without it."
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import UnknownRunError
-from audit.store.connection import frame, open_store
+from audit.store.connection import open_store, rows
 from audit.vocabulary import nearest
 
-RUN = "select run_id, title, digest, synthetic, has_answers, loaded_at, terms, manifest, report from run"
+RUN_COLUMNS = ("run_id", "title", "digest", "synthetic", "has_answers", "loaded_at", "terms", "manifest", "report")
+RUN = f"select {', '.join(RUN_COLUMNS)} from run"
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ def store_path(store_dir: Path, digest: str) -> Path:
 def read_run(path: Path) -> Run:
     """The run that a store file holds."""
     with open_store(path) as con:
-        row = frame(con, RUN).to_dict("records")[0]
-    parsed = {name: json.loads(row.pop(name)) for name in ("terms", "manifest", "report")}
-    return Run(path=path, loaded_at=str(row.pop("loaded_at")), **row, **parsed)
+        row: dict[str, Any] = dict(zip(RUN_COLUMNS, rows(con, RUN)[0], strict=True))
+    row |= {name: json.loads(row[name]) for name in ("terms", "manifest", "report")} | {"loaded_at": str(row["loaded_at"])}
+    return Run(path=path, **row)
 
 
 def list_runs(store_dir: Path) -> list[Run]:
@@ -61,17 +62,16 @@ def list_runs(store_dir: Path) -> list[Run]:
     return sorted(found, key=lambda run: run.loaded_at, reverse=True)
 
 
-def find_run(store_dir: Path, name: str) -> Run:
-    """The newest run whose id is `name`, or the one whose key or digest starts with it.
+def find_run(store_dir: Path, name: str | None = None) -> Run:
+    """The newest run whose id is `name`, or the one with that key or start of a digest; the newest of all without a name.
 
     Raises UnknownRunError, naming the runs there are.
     """
     runs = list_runs(store_dir)
     for run in runs:
-        if name in (run.run_id, run.key) or (len(name) >= 8 and run.digest.startswith(name)):
+        if name in (None, run.run_id, run.key) or (name and len(name) >= 8 and run.digest.startswith(name)):
             return run
-    known = [run.key for run in runs]
-    there_are = f"Loaded: {', '.join(known)}." if known else "No run is loaded yet."
-    raise UnknownRunError(
-        f"Run '{name}' is not in {store_dir}.{nearest(name, tuple(run.run_id for run in runs))} {there_are} Load one with: audit load PATH"
-    )
+    hint = nearest(name, tuple(run.run_id for run in runs)) if name else ""
+    there_are = f"Loaded: {', '.join(run.key for run in runs)}." if runs else "No run is loaded yet."
+    wanted = f"Run '{name}' is not in {store_dir}.{hint} " if name else ""
+    raise UnknownRunError(f"{wanted}{there_are} Load one with: audit load PATH")

@@ -35,26 +35,38 @@ def _declared(name: str, declared: Any, found: int) -> Check:
     words = name.replace("_", " ")
     if not isinstance(declared, int) or isinstance(declared, bool):
         return Check(f"{name}_declared", None, found, None, f"{words}: {found:,} found; the manifest declares no number.")
-    return Check(f"{name}_declared", declared, found, declared == found, f"{words}: {found:,} found, {declared:,} declared in the manifest.")
+    return Check(
+        f"{name}_declared",
+        declared,
+        found,
+        declared == found,
+        f"{words}: {found:,} found, {declared:,} declared in the manifest.",
+    )
 
 
 def _answers(index: Index, found: Mapping[str, int]) -> Iterator[Check]:
     if index.has_answers:
-        yield _sum("answers", len(index.questions) * len(index.handbooks), found["answers"], "every question asked of every handbook")
+        yield _sum(
+            "answers", len(index.questions) * len(index.handbooks), found["answers"], "every question asked of every handbook"
+        )
 
 
 def _pairs(index: Index, blocks: Mapping[str, Block], found: Mapping[str, int]) -> Iterator[Check]:
     listed = [block for block in blocks.values() if block.handbooks is not None]
     if listed:
         expected = sum(comb(len(set(block.handbooks or [])), 2) for block in listed)
-        yield _sum("pairs_per_file", expected, sum(block.pairs for block in listed), "N(N-1)/2 over the handbooks that each file lists")
+        yield _sum(
+            "pairs_per_file", expected, sum(block.pairs for block in listed), "N(N-1)/2 over the handbooks that each file lists"
+        )
     everything = len(index.questions) * comb(len(index.handbooks), 2)
     yield _sum("pairs_overall", everything, found["pairs"], f"{len(index.questions):,} questions x C({len(index.handbooks)}, 2)")
 
 
 def _sum(name: str, expected: int, found: int, basis: str) -> Check:
     gap = "" if expected == found else f": {abs(expected - found):,} {'missing' if found < expected else 'too many'}"
-    return Check(name, expected, found, expected == found, f"{name.split('_')[0]}: {found:,} loaded, {expected:,} expected ({basis}){gap}.")
+    return Check(
+        name, expected, found, expected == found, f"{name.split('_')[0]}: {found:,} loaded, {expected:,} expected ({basis}){gap}."
+    )
 
 
 def _agreement(blocks: Mapping[str, Block], report: Report) -> Iterator[Check]:
