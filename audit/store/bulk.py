@@ -23,7 +23,7 @@ from audit.store.index import Index
 from audit.store.matrix import Block, contradictions
 from audit.store.reader import Reader
 
-BATCH_BYTES = 32 * 2**20
+BATCH_BYTES = 64 * 2**20
 GZ_OBJECT_BYTES = 64 * 2**20
 OBJECT_SLACK = 2**20
 
@@ -52,9 +52,10 @@ select file, question,
        p.{judge_metadata}.latency_s     as latency_s
 from numbered
 """
-TALLY = """
+ODD = r"coalesce(regexp_matches({}, '^\s*([\[{{]|-?(nan|inf|infinity)$)', 'i'), false)"
+TALLY = f"""
 -- spotless: nothing unknown, repeated or compared with itself, no significance where there is none to give, and no
--- list or object where a text is expected (DuckDB would hand it over as its JSON text).
+-- list, object or NaN where a text is expected (DuckDB would hand it over as its JSON text) nor where a number is.
 select file, any_value(question) as question, count(*) as pairs,
        count(question) = count(*)
        and count(a) = count(*) and count(b) = count(*)
@@ -63,8 +64,8 @@ select file, any_value(question) as question, count(*) as pairs,
        and bool_and(label is not null or (unscored and not untouched))
        and bool_and(significance is not null or unstated)
        and bool_and(significance is null or coalesce(label in ('DIVERGENT', 'CONTRADICTORY'), false))
-       and not bool_or(coalesce(left(ltrim(reasoning), 1) in ('{', '['), false))
-       and not bool_or(coalesce(left(ltrim(divergence_topic), 1) in ('{', '['), false)) as spotless
+       and not bool_or({ODD.format("reasoning")}) and not bool_or({ODD.format("divergence_topic")})
+       and not bool_or(coalesce(not isfinite(latency_s), false)) as spotless
 from stage group by file order by file
 """
 ARRAYS = """

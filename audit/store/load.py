@@ -96,7 +96,6 @@ def _sweep(folder: Path) -> None:
 def _fill(target: Path, layout: Layout, report: Report, settings: Settings, identity: dict[str, str], progress: Progress) -> None:
     con = create_store(target, resources.files("audit.store").joinpath("schema.sql").read_text())
     try:
-        con.execute("begin")  # one transaction: the file is written once, without a log of each batch
         reader, index = Reader(layout, report, settings.max_object_bytes), Index()
         blocks: dict[str, Block] = {}
         manifest = _manifest(layout, report, settings)
@@ -109,7 +108,7 @@ def _fill(target: Path, layout: Layout, report: Report, settings: Settings, iden
         load_pairs(con, reader, index, blocks)
         report.checks = sums(con, manifest, index, blocks, report)
         _write_run(con, manifest, index, report, identity)
-        con.execute("commit")
+        con.execute("checkpoint")
     finally:
         con.close()
 

@@ -1,0 +1,26 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.loading import BASE
+from tests.support.tiny import release_from
+
+NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    """The folder of a sound release: four handbooks, two questions, 12 pairs."""
+    return release_from(tmp_path / "releases", BASE)
+
+
+@pytest.fixture(scope="session")
+def nih() -> Path:
+    """A real release with real judgements, where this machine has it."""
+    if not NIH.is_dir():
+        pytest.skip("the NIH release is not beside the checkout (../shared/data/nih_release)")
+    return NIH

@@ -1,0 +1,257 @@
+"""Bad records: each is refused with its place and a reason, and costs nothing but itself."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.loading import ask, load, messages, pairs_in, quarantined, spoil
+
+ALL = 12
+Q1 = "comparisons/q1.json"
+
+
+def pair(record: dict[str, Any], a: str, b: str) -> dict[str, Any]:
+    return next(p for p in record["pairs"] if {p["handbook_a"], p["handbook_b"]} == {a, b})
+
+
+def change(a: str, b: str, **fields: Any) -> Any:
+    return lambda record: pair(record, a, b).update(fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "words"),
+    [
+        ({"classification": "DIVERGANT"}, "unknown_classification", "Did you mean 'DIVERGENT'? Allowed: ABSENT, CONSISTENT"),
+        ({"classification": "5"}, "unknown_classification", "'5' is not in the vocabulary"),
+        ({"classification": ["DIVERGENT"]}, "wrong_type", "'classification' is a list, but must be text"),
+        ({"classification": True}, "wrong_type", "'classification' is true/false"),
+        ({"handbook_b": "z"}, "unknown_handbook", "handbook 'z' is not in handbooks"),
+        ({"handbook_b": {"id": "b"}}, "wrong_type", "'handbook_b' is an object"),
+        ({"handbook_b": None}, "missing_field", "'handbook_b' is empty"),
+        ({"handbook_b": "a"}, "self_pair", "a handbook is not compared with itself"),
+        ({"clinical_significance": "enormous"}, "unknown_clinical_significance", "Allowed: low, medium, high"),
+        ({"classification": None, "reasoning": None, "judge_metadata": None}, "no_verdict", "nothing shows that it was ever asked"),
+    ],
+)
+def test_a_bad_pair_is_refused_and_the_others_are_loaded(release: Path, tmp_path: Path, fields: Any, code: str, words: str) -> None:
+    spoil(release, "q1", change("a", "b", **fields))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [(Q1, "pair 1", code)]
+    assert words in messages(loaded, "quarantined")[0]
+    assert len(pairs_in(loaded)) == ALL - 1
+    assert loaded.run.report["totals"]["pair"] == {"files": 2, "read": ALL, "loaded": ALL - 1, "quarantined": 1}
+
+
+def test_the_refused_record_is_kept_as_it_stood(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", change("a", "b", classification="DIVERGANT"))
+    loaded = load(release, tmp_path)
+    (kept,) = ask(loaded, "select record from findings")[0]
+    assert json.loads(kept)["classification"] == "DIVERGANT"
+
+
+def test_a_pair_that_is_no_object_is_refused(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", lambda record: record["pairs"].append("a-b"))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [(Q1, "pair 7", "wrong_type")]
+    assert len(pairs_in(loaded)) == ALL
+
+
+@pytest.mark.parametrize("twin", [("a", "b"), ("b", "a")], ids=["same order", "other order"])
+def test_of_two_equal_twins_the_first_stays(release: Path, tmp_path: Path, twin: tuple[str, str]) -> None:
+    spoil(release, "q1", lambda r: r["pairs"].append({**pair(r, "a", "b"), "handbook_a": twin[0], "handbook_b": twin[1]}))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [(Q1, "pair 7", "duplicate_pair")]
+    assert len(pairs_in(loaded)) == ALL
+
+
+@pytest.mark.parametrize("twin", [("a", "b"), ("b", "a")], ids=["same order", "other order"])
+def test_of_two_twins_with_different_labels_none_is_believed(release: Path, tmp_path: Path, twin: tuple[str, str]) -> None:
+    other = {"handbook_a": twin[0], "handbook_b": twin[1], "classification": "CONSISTENT", "clinical_significance": None}
+    spoil(release, "q1", lambda r: r["pairs"].append({**pair(r, "a", "b"), **other}))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [(Q1, "pair 1", "conflicting_pair"), (Q1, "pair 7", "conflicting_pair")]
+    assert len(pairs_in(loaded)) == ALL - 1
+    assert loaded.run.report["totals"]["pair"]["read"] == ALL + 1
+
+
+def test_a_twin_in_another_file_is_found_and_the_file_that_came_first_is_believed(release: Path, tmp_path: Path) -> None:
+    original = json.loads((release / Q1).read_text())
+    twin = {**original, "pairs": [pair(original, "b", "c")], "matrix": None}
+    (release / "comparisons" / "q1-again.json").write_text(json.dumps(twin))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) in ([("comparisons/q1.json", "pair 4", "duplicate_pair")], [("comparisons/q1-again.json", "pair 1", "duplicate_pair")])
+    assert len(pairs_in(loaded)) == ALL
+
+
+def test_an_unknown_question_takes_its_own_pairs_with_it_and_no_others(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", lambda record: record.update(question_id="q99"))
+    loaded = load(release, tmp_path)
+    assert {code for _, _, code in quarantined(loaded)} == {"unknown_question"}
+    assert loaded.run.report["totals"]["pair"]["quarantined"] == 6
+    assert {row[0] for row in pairs_in(loaded)} == {"q2"}
+
+
+def test_a_truncated_file_is_set_aside_whole(release: Path, tmp_path: Path) -> None:
+    path = release / Q1
+    path.write_text(path.read_text()[:-200])
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [(Q1, "whole file", "broken_json")]
+    assert "truncated" in messages(loaded, "quarantined")[0]
+    assert {row[0] for row in pairs_in(loaded)} == {"q2"}
+
+
+def test_a_truncated_gzip_is_set_aside_whole(release: Path, tmp_path: Path) -> None:
+    packed = gzip.compress((release / Q1).read_bytes())
+    (release / Q1).unlink()
+    (release / "comparisons" / "q1.json.gz").write_bytes(packed[:-20])
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [("comparisons/q1.json.gz", "whole file", "unreadable_file")]
+    assert {row[0] for row in pairs_in(loaded)} == {"q2"}
+
+
+def test_a_significance_where_none_belongs_is_dropped_and_the_pair_stays(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", change("b", "c", clinical_significance="high"))
+    loaded = load(release, tmp_path)
+    assert not quarantined(loaded)
+    assert "'high' on CONSISTENT: only DIVERGENT and CONTRADICTORY have one" in messages(loaded, "repaired")[0]
+    assert ("q1", "b", "c", "CONSISTENT", False, None) in [row[:6] for row in pairs_in(loaded)]
+
+
+@pytest.mark.parametrize("field", ["reasoning", "divergence_topic"])
+def test_a_field_of_the_wrong_type_that_can_be_spared_is_dropped(release: Path, tmp_path: Path, field: str) -> None:
+    spoil(release, "q1", change("a", "b", **{field: {"text": "x"}}))
+    loaded = load(release, tmp_path)
+    assert f"'{field}' is an object, but must be text. It was loaded without that field." in messages(loaded, "repaired")[0]
+    assert ("q1", "a", "b", "DIVERGENT", False, "high") in [row[:6] for row in pairs_in(loaded)]
+
+
+def test_tokens_that_are_no_number_are_dropped_and_the_verdict_stays(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", change("a", "b", judge_metadata={"input_tokens": "many", "output_tokens": 10, "latency_s": 0.5}))
+    loaded = load(release, tmp_path)
+    assert "'input_tokens' is 'many', but must be a number" in messages(loaded, "repaired")[0]
+    assert len(pairs_in(loaded)) == ALL
+
+
+def test_nan_is_no_value_and_is_said(release: Path, tmp_path: Path) -> None:
+    text = (release / Q1).read_text().replace('"latency_s": 0.5', '"latency_s": NaN')
+    (release / Q1).write_text(text)
+    loaded = load(release, tmp_path)
+    assert not quarantined(loaded)
+    assert "NaN read as no value (3 times)" in messages(loaded, "repaired")[0]
+    assert {row[10] for row in pairs_in(loaded) if row[0] == "q1"} == {None}
+
+
+def test_a_label_that_is_nan_is_unscored_and_never_consistent(release: Path, tmp_path: Path) -> None:
+    text = (release / Q1).read_text().replace('"classification": "CONSISTENT"', '"classification": NaN')
+    (release / Q1).write_text(text)
+    loaded = load(release, tmp_path)
+    assert ("q1", "b", "c", None, False, None) in [row[:6] for row in pairs_in(loaded)]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(release: Path, tmp_path: Path) -> None:
+    plain = load(release, tmp_path / "plain")
+    for path in release.rglob("*.json*"):
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    marked = load(release, tmp_path / "marked")
+    assert not quarantined(marked)
+    assert "byte order mark skipped" in messages(marked, "noted")[0]
+    assert pairs_in(marked) == pairs_in(plain)
+
+
+def test_text_that_is_not_utf8_is_set_aside(release: Path, tmp_path: Path) -> None:
+    (release / Q1).write_bytes((release / Q1).read_bytes().replace(b"a against b", b"a against \xe9"))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [(Q1, "whole file", "not_utf8")]
+
+
+def test_a_40_mb_file_is_loaded_whole(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", change("a", "b", reasoning="x" * 40_000_000))
+    loaded = load(release, tmp_path)
+    assert not quarantined(loaded)
+    assert ask(loaded, "select max(length(reasoning)) from pairs") == [(40_000_000,)]
+
+
+def test_an_object_over_the_limit_is_set_aside_with_the_setting_that_moves_it(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUDIT_MAX_OBJECT_MB", "1")
+    spoil(release, "q1", lambda record: (pair(record, "a", "b").update(reasoning="x" * 2_000_000), pair(record, "b", "c").update(classification="?")))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [(Q1, "whole file", "too_large")]
+    assert "AUDIT_MAX_OBJECT_MB" in messages(loaded, "quarantined")[0]
+
+
+def test_a_matrix_that_contradicts_its_pairs_is_said_and_the_pairs_count(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", lambda record: record["matrix"][0].__setitem__(1, 1))
+    loaded = load(release, tmp_path)
+    assert "1 of its matrix's cells contradict the pairs" in messages(loaded, "noted")[0]
+    assert ("q1", "a", "b", "DIVERGENT", False, "high") in [row[:6] for row in pairs_in(loaded)]
+    (check,) = [check for check in loaded.run.report["checks"] if check["name"] == "matrix_contradicts"]
+    assert (check["found"], check["ok"]) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        ([[1, 3, 2], [3, 1, 1], [2, 1, 1]], "not square: 3 rows of 3 cells for 4 handbooks"),
+        ([[1, 3, 2, 0], [3, 1, 1, 0], [2, 1, 1, 0], [0, 0, 0]], "not square: 4 rows of 3 or 4 cells for 4 handbooks"),
+        ([[1, 3, 2, 0], [3, 1, 1, 0], [2, 1, 1, 0], [0, 0, 0, 7]], "cells other than 0, 1, 2, 3, 4 and null"),
+        ([[1, 3, 2, 0], [3, 1, 1, 0], [2, 1, 1, 0], [0, 0, 0, "x"]], "cells other than 0, 1, 2, 3, 4 and null"),
+        ("none", "no list of lists"),
+    ],
+)
+def test_a_matrix_that_is_none_is_said_and_the_pairs_are_loaded(release: Path, tmp_path: Path, matrix: Any, words: str) -> None:
+    spoil(release, "q1", lambda record: record.update(matrix=matrix))
+    loaded = load(release, tmp_path)
+    assert words in messages(loaded, "noted")[0]
+    assert len(pairs_in(loaded)) == ALL
+    assert not loaded.run.report["clean"]
+
+
+def test_a_label_on_an_absent_answer_is_noted(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", lambda record: (pair(record, "a", "d").update(classification="CONSISTENT", reasoning="same"), record.update(matrix=None)))
+    loaded = load(release, tmp_path)
+    assert "1 pairs have a label other than ABSENT although an answer is absent" in messages(loaded, "noted")[0]
+
+
+def test_a_file_without_pairs_is_refused(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", lambda record: record.update(pairs="none"))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [(Q1, "record 1", "wrong_type")]
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "code", "kept"),
+    [
+        ("handbooks.jsonl", {"handbook_id": "a", "organ": "liver", "center": "x"}, "duplicate_handbook", "select count(*) = 4 from handbooks"),
+        ("handbooks.jsonl", {"handbook_id": "e", "organ": "liver"}, "missing_field", "select count(*) = 4 from handbooks"),
+        ("handbooks.jsonl", {"handbook_id": "e", "organ": "liver", "center": "x", "phase": "mid"}, "unknown_phase", "select count(*) = 4 from handbooks"),
+        ("questions.jsonl", {"question_id": "q1", "question": "?", "organ": "liver"}, "duplicate_question", "select count(*) = 2 from questions"),
+        ("answers.jsonl", {"question_id": "q1", "handbook_id": "a", "answer": "again"}, "duplicate_answer", "select count(*) = 8 from answers"),
+        ("answers.jsonl", {"question_id": "q7", "handbook_id": "a", "answer": "?"}, "unknown_question", "select count(*) = 8 from answers"),
+        ("answers.jsonl", {"question_id": "q1", "handbook_id": "z", "answer": "?"}, "unknown_handbook", "select count(*) = 8 from answers"),
+        ("answers.jsonl", {"question_id": "q1", "handbook_id": "a"}, "missing_field", "select count(*) = 8 from answers"),
+        ("answers.jsonl", {"question_id": "q1", "handbook_id": "a", "answer": "x", "absent": "perhaps"}, "wrong_type", "select count(*) = 8 from answers"),
+        ("answers.jsonl", ["q1", "a"], "wrong_type", "select count(*) = 8 from answers"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_of_a_table_is_refused_alone(release: Path, tmp_path: Path, file: str, line: Any, code: str, kept: str) -> None:
+    with (release / file).open("a") as table:
+        table.write(json.dumps(line) + "\n")
+    loaded = load(release, tmp_path)
+    assert [found[2] for found in quarantined(loaded)] == [code]
+    assert ask(loaded, kept) == [(True,)]
+    assert len(pairs_in(loaded)) == ALL
+
+
+def test_a_broken_line_is_refused_alone(release: Path, tmp_path: Path) -> None:
+    lines = (release / "answers.jsonl").read_text().splitlines()
+    (release / "answers.jsonl").write_text("\n".join([lines[0][:20], *lines[1:]]))
+    loaded = load(release, tmp_path)
+    assert quarantined(loaded) == [("answers.jsonl", "line 1", "broken_json")]
+    assert ask(loaded, "select count(*) from answers") == [(7,)]
