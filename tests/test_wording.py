@@ -1,5 +1,4 @@
 """Amounts, denials and words: what two answers say differently."""
-# ruff: noqa: RUF001
 
 import time
 

@@ -52,6 +52,6 @@ class Metric:
 
 NAMES = (
     "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs",
-    "gaps", "profile", "findings",
+    "gaps", "profile", "findings", "disagreements", "matrix", "camps",
 )  # fmt: skip
 METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}

@@ -3,7 +3,6 @@
 The text is lower case with plain hyphens (`plain_text`). A rule named "skip" claims what looks like an amount and is
 none: dates, telephone numbers, list and footnote markers, "type 2", "chromosome 7".
 """
-# ruff: noqa: RUF001
 
 from __future__ import annotations
 

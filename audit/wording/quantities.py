@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import takewhile
 
 from audit.wording.grammar import PATTERNS, matches, plain_text
 from audit.wording.quantity import Quantity
@@ -27,12 +28,12 @@ from audit.wording.units import (
     YEAR,
     Unit,
 )  # fmt: skip
-from audit.wording.words import stems
+from audit.wording.words import STOP_WORDS
 
 Parts = dict[str, str]
 PIECES = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fourth": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
 NEGATED = re.compile(r"(?:\b(?:not|never|no|nothing|cannot|avoid\w*|without|nor)|n't)\b[^.;:!?\n]{0,40}$")
-NOUN_CHARACTERS = 40
+FOLLOWING = re.compile(r"(?:[\s-]([^\W\d_]+)){1,3}")
 YEARS = UNITS["years"]
 
 
@@ -45,10 +46,10 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     and the pronoun "one" are no amounts. A bare year such as 1997 is a date, so "2000 people" is not seen.
     """
     plain = plain_text(text)
-    return tuple(found for match in matches(plain) if (found := _read(plain, match)) is not None)
+    return tuple(found for match in matches(plain) if (found := _read(text, plain, match)) is not None)
 
 
-def _read(plain: str, match: re.Match[str]) -> Quantity | None:
+def _read(text: str, plain: str, match: re.Match[str]) -> Quantity | None:
     rule = match.lastgroup or "skip"
     parsed = PATTERNS[rule].match(plain, match.start())
     if rule == "skip" or parsed is None:
@@ -59,9 +60,21 @@ def _read(plain: str, match: re.Match[str]) -> Quantity | None:
         return None
     start, end = match.span()
     bound = _bound(parts, plain[max(0, start - 60) : start])
-    noun = stems(plain[end : end + NOUN_CHARACTERS])[:3] if found.dimension == COUNT else ()
-    words = " ".join(plain[start:end].split())
-    return replace(found, start=start, end=end, text=words, bound=bound, noun=frozenset(noun))
+    return replace(
+        found,
+        start=start,
+        end=end,
+        text=" ".join(text[start:end].split()),
+        bound=bound,
+        noun=_noun(plain, end) if found.dimension == COUNT else "",
+    )
+
+
+def _noun(plain: str, end: int) -> str:
+    """The words right after a count, up to the first that carries no meaning of its own: "main types" of "... of disease"."""
+    following = FOLLOWING.match(plain, end)
+    named = re.split(r"[\s-]+", following.group().strip(" -\n")) if following else []
+    return " ".join(takewhile(lambda word: word not in STOP_WORDS, named))
 
 
 def _bound(parts: Parts, before: str) -> str:

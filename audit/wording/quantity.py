@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import isclose
 
 from audit.wording.units import COUNT, TEMPERATURE, TEMPERATURE_TOLERANCE_C, TOLERANCE
+from audit.wording.words import stems
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Quantity:
     system       units of one system convert exactly: 48 hours and 2 days; months and days do not
     bound        "at least", "at most", or "" for neither
     vague        "few" where the text gives no figure ("every few months"); low and high then measure one unit
-    noun         the words that follow a bare count ("two main types"): what is counted
+    noun         what a bare count counts, the words that follow it: "main types" of "two main types of disease"
     """
 
     start: int
@@ -31,12 +32,13 @@ class Quantity:
     high: float
     bound: str = ""
     vague: str = ""
-    noun: frozenset[str] = frozenset()
+    noun: str = ""
 
     def comparable(self, other: Quantity) -> bool:
         """Whether both measure the same thing, so that their values can agree or differ."""
-        same_count = self.dimension != COUNT or bool(self.noun & other.noun) or self.noun == other.noun
-        return self.dimension == other.dimension and same_count
+        if self.dimension != other.dimension:
+            return False
+        return self.dimension != COUNT or self.noun == other.noun or not set(stems(self.noun)).isdisjoint(stems(other.noun))
 
     def agrees(self, other: Quantity) -> bool:
         """Whether both state the same amount: "three months", "3-month", "90 days"; never "at least 3" and "at most 3".

@@ -1,0 +1,146 @@
+"""The ranked list of pairs, worst first, and everything that is known about one of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import pandas as pd
+
+from audit.store.connection import Connection, frame
+from audit.vocabulary import DISAGREEING
+
+UNSCORED = "UNSCORED"
+"""Chosen beside the labels, for pairs whose verdict could not be read."""
+
+FOLDED = "strip_accents(lower(coalesce({text}, '')))"
+
+STEPS = f"""
+with asked as (
+    select question, text, organ, question_id from questions
+    where (len($organs) = 0 or list_contains($organs, organ))
+      and (len($topics) = 0 or question in (select question from topics where list_contains($topics, topic)))
+      and (len($subtopics) = 0 or question in (select question from subtopics where list_contains($subtopics, subtopic)))
+),
+sides as (
+    select handbook,
+           len($centers) = 0 or list_contains($centers, center)            as center_chosen,
+           len($handbooks) = 0 or list_contains($handbooks, handbook_id)   as handbook_chosen,
+           len($phases) = 0 or list_contains($phases, phase)               as phase_chosen
+    from handbooks
+),
+labelled as (
+    select p.* from pairs p join asked using (question)
+    where len($labels) = 0 or list_contains($labels, coalesce(p.label::varchar, '{UNSCORED}'))
+),
+chosen as (
+    select p.*
+    from labelled p
+    join sides a on a.handbook = p.handbook_a
+    join sides b on b.handbook = p.handbook_b
+    where (a.center_chosen or b.center_chosen) and (a.handbook_chosen or b.handbook_chosen)
+      and (a.phase_chosen or b.phase_chosen)
+      and (len($significances) = 0 or list_contains($significances, p.significance::varchar))
+),
+wanted as (
+    select i, {FOLDED.format(text="$words[i]")} as word from range(1, len($words) + 1) as numbered(i)
+),
+question_words as (
+    select question, i from asked join wanted on contains({FOLDED.format(text="text")}, word)
+),
+answer_words as (
+    select question, handbook, i
+    from answers join wanted on contains({FOLDED.format(text="answer")}, word)
+    where question in (select question from chosen)
+),
+pair_words as (
+    select question, handbook_a, handbook_b, i
+    from chosen join wanted on contains({FOLDED.format(text="concat_ws(' ', reasoning, divergence_topic)")}, word)
+    union select question, handbook_a, handbook_b, i from chosen join question_words using (question)
+    union select c.question, handbook_a, handbook_b, i
+          from chosen c join answer_words w on w.question = c.question and w.handbook = c.handbook_a
+    union select c.question, handbook_a, handbook_b, i
+          from chosen c join answer_words w on w.question = c.question and w.handbook = c.handbook_b
+),
+found as (
+    select question, handbook_a, handbook_b from pair_words
+    group by all having count(*) = len($words)
+)"""
+
+RANKED = """,
+total as (
+    select count(*)::bigint as total from matched
+),
+turns as (
+    select *, row_number() over (
+        partition by question, label, significance order by handbook_a, handbook_b
+    ) as turn
+    from matched where label in ('DIVERGENT', 'CONTRADICTORY')
+    union all by name
+    select *, 1 as turn from matched where label is null or label not in ('DIVERGENT', 'CONTRADICTORY')
+),
+page as (
+    from turns
+    order by label desc nulls last, significance desc nulls last, turn, question, handbook_a, handbook_b
+    limit $limit offset $offset
+)
+select total, label, significance, divergence_topic, q.text as question_text, q.question_id, q.organ,
+       a.handbook_id as handbook_a, b.handbook_id as handbook_b, a.center as center_a, b.center as center_b, reasoning
+from total
+left join page on true
+left join questions q using (question)
+left join handbooks a on a.handbook = page.handbook_a
+left join handbooks b on b.handbook = page.handbook_b
+order by page.label desc nulls last, page.significance desc nulls last, turn, page.question, page.handbook_a, page.handbook_b
+"""
+ALL_MATCH = ",\nmatched as (from chosen)"
+WORDS_MATCH = ",\nmatched as (from chosen semi join found using (question, handbook_a, handbook_b))"
+SQL = STEPS + WORDS_MATCH + RANKED
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which pairs are wanted; an empty filter lets every pair through.
+
+    organs, topics, subtopics   of the question
+    labels                      label words, and UNSCORED for pairs without a readable verdict
+    significances               low, medium, high
+    centers, handbooks, phases  of either handbook of the pair
+    words                       each must stand in the question, one of the two answers, the reasoning or the divergence
+                                topic, anywhere in a word; case and accents do not matter, % and _ are ordinary characters
+    """
+
+    organs: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    subtopics: tuple[str, ...] = ()
+    labels: tuple[str, ...] = tuple(label.value for label in DISAGREEING)
+    significances: tuple[str, ...] = ()
+    centers: tuple[str, ...] = ()
+    handbooks: tuple[str, ...] = ()
+    phases: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 100, offset: int = 0) -> pd.DataFrame:
+    """The pairs to read first: the worst label first, then the highest significance.
+
+    A pair is one question answered from two handbooks. Among pairs of one label and significance, every question gives
+    its first pair before any question gives its second, so that one much disputed question does not fill the list.
+    An unstated significance goes after low, an unscored pair after every label.
+
+    One row per pair, `limit` of them from `offset` on; where that is past the end, the last page:
+        total                                                      int, pairs that match, the same in every row
+        rank                                                       int from 1
+        label, significance, divergence_topic, reasoning           str; missing where the judge gave none
+        question_text, question_id, organ                          str
+        handbook_a, handbook_b, center_a, center_b                 str
+
+    No row when nothing matches.
+    """
+    parameters = {name: list(values) for name, values in asdict(filters).items()}
+    sql = STEPS + (WORDS_MATCH if filters.words else ALL_MATCH) + RANKED
+    table = frame(con, sql, {**parameters, "limit": limit, "offset": offset})
+    total = int(table["total"].iloc[0])
+    if total and offset >= total:
+        return disagreements(con, filters, limit, (total - 1) // limit * limit)
+    found = table.iloc[:0] if not total else table
+    return found.assign(rank=range(offset + 1, offset + 1 + len(found)))

@@ -1,0 +1,91 @@
+"""Camps and order from hand-made matrices of labels."""
+
+import numpy as np
+import pytest
+
+from audit.metrics.seriation import seriate
+
+WORDS = {
+    "=": "CONSISTENT",
+    "+": "COMPLEMENTARY",
+    "/": "DIVERGENT",
+    "!": "CONTRADICTORY",
+    "?": "unscored",
+    "0": "ABSENT",
+    "-": "not asked",
+}
+
+
+def square(rows):
+    """A symmetric matrix of labels from the rows above the diagonal."""
+    lines = [line.split() for line in rows.strip().splitlines()]
+    labels = np.full((len(lines) + 1, len(lines) + 1), "self", dtype=object)
+    for i, line in enumerate(lines):
+        for j, sign in enumerate(line, start=i + 1):
+            labels[i, j] = labels[j, i] = WORDS[sign]
+    return labels
+
+
+def groups(labels):
+    order, camp = seriate(labels)
+    assert sorted(order.tolist()) == list(range(len(labels)))
+    return {frozenset(np.flatnonzero(camp == number).tolist()) for number in set(camp.tolist())}
+
+
+def sets(*members):
+    return {frozenset(group) for group in members}
+
+
+def test_handbooks_that_agree_make_one_camp_and_those_that_differ_another():
+    #              b c d   camp {a, b}, camp {c, d}
+    labels = square("""= / /
+                         / /
+                           +""")
+    assert groups(labels) == sets({0, 1}, {2, 3})
+
+
+def test_no_two_members_of_a_camp_disagree_even_where_a_third_agrees_with_both():
+    # a agrees with b and with c, but b and c diverge: a goes with one of them, never with both.
+    (found,) = [groups(square("= = \n /"))]
+    assert found in (sets({0, 1}, {2}), sets({0, 2}, {1}))
+
+
+def test_where_labels_tie_the_handbooks_with_the_same_opponents_join():
+    # b could go with a or with e (complementary to both); it diverges from c and d, as a does and e does not.
+    labels = square("""+ / / +
+                         / / +
+                           + +
+                             +""")
+    found = groups(labels)
+    assert frozenset({0, 1}) in {group - {4} for group in found}
+
+
+@pytest.mark.parametrize("sign", ["?", "0", "-"])
+def test_a_pair_without_a_verdict_neither_joins_nor_separates(sign):
+    labels = square(f"""= / {sign}
+                          / {sign}
+                            =""")
+    assert groups(labels) == sets({0, 1}, {2, 3})
+
+
+def test_nothing_known_keeps_nobody_apart():
+    assert groups(square("? ? \n ?")) == sets({0, 1, 2})
+
+
+def test_one_contradiction_splits_two_handbooks():
+    assert groups(square("!")) == sets({0}, {1})
+
+
+def test_every_camp_stands_together_in_the_order_and_is_numbered_along_it():
+    labels = square("""/ = / = /
+                         / = / =
+                           / = /
+                             / =
+                               /""")
+    order, camp = seriate(labels)
+    assert camp[order].tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_no_handbook_and_one_handbook_have_an_order_too():
+    assert seriate(np.empty((0, 0), dtype=object)).order.tolist() == []
+    assert seriate(np.array([["self"]], dtype=object)).camp.tolist() == [0]
