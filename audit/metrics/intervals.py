@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import ndtr, stdtrit
 
 Floats = npt.NDArray[np.floating]
 Ints = npt.NDArray[np.integer]
@@ -33,15 +34,20 @@ def wilson(successes: npt.ArrayLike, trials: npt.ArrayLike) -> Interval:
     return np.where(k == 0, share, centre - half), np.where(k == n, share, centre + half)
 
 
-def percentiles(values: Floats) -> Interval:
-    """The 2.5 and 97.5 percentiles of each row, NaN left out (a draw without a denominator says nothing).
+def percentiles(values: Floats, units: npt.ArrayLike) -> Interval:
+    """The expanded percentile interval of each row of replicates, NaN left out (a draw without a denominator says nothing).
 
-    Linear between neighbours, as numpy.nanpercentile, which takes ten times as long.
+    `units` is the number that was resampled, one per row: few units make replicates too alike, so the tail that is cut
+    off shrinks from 2.5 % to what Student's t with units - 1 degrees asks for (2.0 % at 30 units, 0.7 % at 9). Linear
+    between neighbours.
+
+    Source: Hesterberg (2015), What teachers should know about the bootstrap, Am. Stat. 69(4), section 4.
     """
+    n = np.maximum(np.asarray(units, dtype=float), 2)
+    tail = ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.975))
     ordered = np.sort(values, axis=1)
     last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=1) - 1, 0)
-    low, high = (_at(ordered, share * last) for share in (0.025, 0.975))
-    return low, high
+    return _at(ordered, tail * last), _at(ordered, (1 - tail) * last)
 
 
 def _at(ordered: Floats, place: Floats) -> Floats:

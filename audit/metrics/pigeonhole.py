@@ -3,8 +3,12 @@
 Two pairs that share a question, or a handbook, tell partly the same thing, so thousands of pairs know less than their
 number says, and a binomial interval over pairs is several times too narrow. The pigeonhole bootstrap draws questions
 with replacement and, independently, handbooks with replacement. A pair of handbooks a and b on question q then counts
-w_q * w_a * w_b times, w being how often each was drawn; the interval is the middle 95 % of the share over REPLICATES
-such draws, seeded, so that the same run always shows the same interval. It errs, a little, on the wide side.
+w_q * w_a * w_b times, w being how often each was drawn. The interval holds the middle of the share over REPLICATES such
+draws (audit.metrics.intervals.percentiles), seeded, so that the same run always shows the same interval.
+
+It errs on the wide side. What questions or handbooks have in common it counts once, as it should; what is particular to
+one handbook on one question it counts three times, so where nothing else varies an interval is 1.7 (root of 3) times as
+wide as it need be. Measured on simulated samples of 60 questions and 20 handbooks it held the true rate in 95 to 100 %.
 
 Where it cannot speak:
 - fewer than two questions or three handbooks (two couples) in the denominator: NaN. Nothing was repeated, so the spread
@@ -25,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from audit.metrics.intervals import Floats, Interval, percentiles, wilson
+from audit.metrics.intervals import Floats, Interval, Ints, percentiles, wilson
 from audit.metrics.pair_blocks import ABSENT, CONSISTENT, DISAGREEING, PRESENT, SCORED, Block, Outcomes, Pairs
 
 REPLICATES = 1000
@@ -114,7 +118,7 @@ def question_intervals(pairs: Pairs, rate: Rate = RATES["r_div"]) -> Interval:
             sums.handbooks[block.questions] += held @ sides
     handbooks = np.count_nonzero(whole.handbooks, axis=1)
     uniform = (part.pairs == 0) | (part.pairs == whole.pairs)
-    return interval(part, whole, known=handbooks >= 3, rare=uniform, trials=handbooks // 2)
+    return interval(part, whole, Support(known=handbooks >= 3, rare=uniform, units=handbooks, trials=handbooks // 2))
 
 
 def clustered_interval(part: Floats, whole: Floats) -> Interval:
@@ -125,7 +129,7 @@ def clustered_interval(part: Floats, whole: Floats) -> Interval:
     w_question, nobody = draws(whole.shape[1], stream=0), np.zeros((len(whole), 0), dtype=np.float32)
     events, trials = (Weighed(counts @ w_question, counts, nobody) for counts in (part, whole))
     questions = np.count_nonzero(whole, axis=1)
-    return interval(events, trials, questions >= 2, rare(events, trials), questions)
+    return interval(events, trials, Support(questions >= 2, rare(events, trials), questions, questions))
 
 
 def kinds(rates: Mapping[str, Rate]) -> set[Outcomes]:
@@ -139,13 +143,30 @@ def couple_weights(block: Block, w_handbook: Floats) -> Floats:
     return weights
 
 
-def interval(part: Weighed, whole: Weighed, known: Bools, rare: Bools, trials: npt.NDArray[np.integer]) -> Interval:
-    """The interval of part / whole: percentiles; Wilson's over `trials` where the event is rare; NaN where not known."""
+@dataclass(frozen=True)
+class Support:
+    """What the intervals of some groups rest on, one value per group.
+
+    known  whether enough was repeated to know a spread
+    rare   whether the event, or its opposite, is too rare to resample
+    units  int, the fewest units that were resampled
+    trials int, how many pairs can be told apart as independent, for a rare event
+    """
+
+    known: Bools
+    rare: Bools
+    units: Ints
+    trials: Ints
+
+
+def interval(part: Weighed, whole: Weighed, support: Support) -> Interval:
+    """The interval of part / whole: percentiles; Wilson's over the trials where the event is rare; NaN where not known."""
     with np.errstate(invalid="ignore", divide="ignore"):
         share = part.pairs / whole.pairs
-        resampled = percentiles(part.weight / whole.weight)
-    instead = wilson(share * trials, trials)
-    low, high = (np.where(known, np.where(rare, w, p), np.nan) for w, p in zip(instead, resampled, strict=True))
+        resampled = percentiles(part.weight / whole.weight, support.units)
+    instead = wilson(share * support.trials, support.trials)
+    ends = zip(instead, resampled, strict=True)
+    low, high = (np.where(support.known, np.where(support.rare, w, p), np.nan) for w, p in ends)
     return low, high
 
 
@@ -159,4 +180,5 @@ def rare(part: Weighed, whole: Weighed) -> Bools:
 
 def _pooled(part: Weighed, whole: Weighed) -> Interval:
     questions, handbooks = np.count_nonzero(whole.questions, axis=1), np.count_nonzero(whole.handbooks, axis=1)
-    return interval(part, whole, (questions >= 2) & (handbooks >= 3), rare(part, whole), questions)
+    known = (questions >= 2) & (handbooks >= 3)
+    return interval(part, whole, Support(known, rare(part, whole), np.minimum(questions, handbooks), questions))

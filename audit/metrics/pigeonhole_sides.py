@@ -8,7 +8,7 @@ import numpy as np
 
 from audit.metrics.intervals import Floats, Interval, Ints
 from audit.metrics.pair_blocks import Block, Pairs
-from audit.metrics.pigeonhole import Rate, Weighed, handbook_draws, interval, kinds, question_draws, rare
+from audit.metrics.pigeonhole import Rate, Support, Weighed, handbook_draws, interval, kinds, question_draws, rare
 
 Scoped = dict[str, Weighed]
 
@@ -65,4 +65,5 @@ def _together(scopes: Scoped) -> Weighed:
 
 def _interval(part: Weighed, whole: Weighed) -> Interval:
     questions, others = np.count_nonzero(whole.questions, axis=1), np.count_nonzero(whole.handbooks, axis=1)
-    return interval(part, whole, (questions >= 2) & (others != 1), rare(part, whole), questions)
+    units = np.where(others > 0, np.minimum(questions, others), questions)
+    return interval(part, whole, Support((questions >= 2) & (others != 1), rare(part, whole), units, questions))

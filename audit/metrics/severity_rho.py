@@ -12,6 +12,10 @@ from audit.store.connection import Connection
 
 __all__ = ["SQL", "severity_rho", "spearman"]
 
+FEWEST = 4
+"""With fewer ranked units nearly every draw repeats one or two, and rho jumps between -1 and 1."""
+UNKNOWN = np.full(1, np.nan), np.full(1, np.nan)
+
 
 def severity_rho(con: Connection) -> pd.DataFrame:
     """How far the severity-weighted ranking is the plain one, for questions, topics and handbooks.
@@ -25,7 +29,7 @@ def severity_rho(con: Connection) -> pd.DataFrame:
         rho                float in [-1, 1], equal values sharing their mean rank; NaN where all units are equal
         rho_low, rho_high  95 % percentile interval with the units resampled, seeded; NaN where fewer than four are ranked
 
-    Source: Spearman (1904); percentile bootstrap: Efron and Tibshirani (1993), chapter 13.
+    Source: Spearman (1904); bootstrap: see audit.metrics.intervals.percentiles.
     """
     return pd.DataFrame([{"level": level, **_agreement(severity(con, level))} for level in LEVELS])
 
@@ -34,7 +38,7 @@ def _agreement(table: pd.DataFrame) -> dict[str, float]:
     ranked = table.dropna(subset=["severity"])
     x, y = ranked["severity"].to_numpy(), ranked["r_div"].to_numpy()
     once = np.ones((len(x), 1))
-    low, high = percentiles(spearman(x, y, draws(len(x), stream=2))[None, :]) if len(x) >= 4 else ([np.nan], [np.nan])
+    low, high = percentiles(spearman(x, y, draws(len(x), stream=2))[None, :], [len(x)]) if len(x) >= FEWEST else UNKNOWN
     return {"units": len(x), "rho": float(spearman(x, y, once)[0]), "rho_low": float(low[0]), "rho_high": float(high[0])}
 
 
