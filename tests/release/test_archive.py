@@ -1,0 +1,110 @@
+"""Releases in archives: the same run as the folder, nothing outside it, and no bomb."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from audit.errors import ReleaseError
+from audit.settings import Settings
+from tests.support.loading import load, pairs_in, quarantined
+
+
+def zipped(folder: Path, target: Path, prefix: str = "") -> Path:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, prefix + path.relative_to(folder).as_posix())
+    return target
+
+
+def tarred(folder: Path, target: Path) -> Path:
+    with tarfile.open(target, "w:gz") as archive:
+        archive.add(folder, arcname="wrapped")
+    return target
+
+
+def test_a_zip_and_a_tar_are_the_same_run_as_their_folder(release: Path, tmp_path: Path) -> None:
+    plain = load(release, tmp_path / "a")
+    from_zip = load(zipped(release, tmp_path / "r.zip"), tmp_path / "b")
+    from_tar = load(tarred(release, tmp_path / "r.tar.gz"), tmp_path / "c")
+    assert pairs_in(plain) == pairs_in(from_zip) == pairs_in(from_tar)
+    assert plain.run.digest == from_zip.run.digest == from_tar.run.digest
+
+
+def test_a_member_that_climbs_out_is_refused_and_the_others_are_loaded(release: Path, tmp_path: Path) -> None:
+    path = zipped(release, tmp_path / "r.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("../../climbed.json", "{}")
+        archive.writestr("/absolute.json", "{}")
+        archive.writestr("C:/drive.json", "{}")
+    loaded = load(path, tmp_path / "data")
+    assert [code for _, _, code in quarantined(loaded)] == ["unsafe_path"] * 3
+    assert len(pairs_in(loaded)) == 12
+    assert not list(tmp_path.rglob("climbed.json"))
+    assert not loaded.run.report["clean"]
+
+
+def test_a_link_in_a_tar_is_refused(release: Path, tmp_path: Path) -> None:
+    path = tmp_path / "r.tar"
+    with tarfile.open(path, "w") as archive:
+        archive.add(release, arcname=".")
+        link = tarfile.TarInfo("comparisons/q3.json")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    assert [code for _, _, code in quarantined(load(path, tmp_path / "data"))] == ["unsafe_path"]
+
+
+def test_a_bomb_is_stopped_before_it_fills_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_MAX_ARCHIVE_MB", "5")
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("questions.jsonl", b"\0" * 50_000_000)
+    with pytest.raises(ReleaseError, match=r"more than 5 MB .* zip bomb.* Nothing was loaded.* AUDIT_MAX_ARCHIVE_MB"):
+        load(tmp_path / "bomb.zip", tmp_path / "data")
+    assert not list((tmp_path / "data").rglob("*"))
+
+
+def test_a_bomb_that_lies_about_its_size_is_stopped_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_MAX_ARCHIVE_MB", "1")
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("questions.jsonl", b"\0" * 5_000_000)
+    lying = content.getvalue().replace((5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    (tmp_path / "bomb.zip").write_bytes(lying)
+    with pytest.raises(ReleaseError):
+        load(tmp_path / "bomb.zip", tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("r.zip", b"PK\x03\x04 and then nothing", "neither a folder nor an archive"),
+        ("r.txt", b"hello", "neither a folder nor an archive"),
+        ("r.tar.gz", b"\x1f\x8b\x08\x00 cut", "damaged"),
+    ],
+)
+def test_what_is_no_archive_is_said(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ReleaseError, match=words):
+        load(tmp_path / name, tmp_path / "data")
+
+
+def test_a_damaged_archive_is_said(release: Path, tmp_path: Path) -> None:
+    path = tarred(release, tmp_path / "r.tar.gz")
+    path.write_bytes(path.read_bytes()[:-300])
+    with pytest.raises(ReleaseError, match="damaged"):
+        load(path, tmp_path / "data")
+
+
+def test_nothing_there_is_said_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match=r"no such file or folder\. Nothing was loaded\. Give"):
+        load(tmp_path / "nowhere", tmp_path / "data")
+
+
+def test_a_folder_that_is_no_release_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match="no handbooks and no questions and no comparisons"):
+        load(tmp_path, tmp_path / "data")
+    assert Settings(data_dir=tmp_path / "data").store_dir.exists() is False

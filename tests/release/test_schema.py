@@ -1,0 +1,75 @@
+"""The JSON Schema that others validate against, and the data card, say what the reader does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from audit.schema import KINDS, canonical, json_schema
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+
+def validator(kind: str) -> Draft202012Validator:
+    schema = json_schema()
+    return Draft202012Validator({"$defs": schema["$defs"], "$ref": f"#/$defs/{kind}"})
+
+
+def every_record(release: Path) -> list[tuple[str, Any]]:
+    lines = {"handbook": "handbooks.jsonl", "question": "questions.jsonl", "answer": "answers.jsonl"}
+    found = [(kind, json.loads(line)) for kind, name in lines.items() for line in (release / name).read_text().splitlines()]
+    found += [("comparison", json.loads(path.read_text())) for path in (release / "comparisons").iterdir()]
+    return [*found, ("manifest", json.loads((release / "manifest.json").read_text()))]
+
+
+def test_the_file_beside_the_data_is_the_one_the_code_prints() -> None:
+    assert json.loads((DATA / "release.schema.json").read_text()) == json_schema(), "run: audit schema > data/release.schema.json"
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(json_schema())
+
+
+def test_what_the_writer_writes_is_valid(release: Path) -> None:
+    for kind, record in every_record(release):
+        validator(kind).validate(record)
+
+
+def test_the_nih_release_is_valid(nih: Path) -> None:
+    for kind, record in every_record(nih)[::7]:
+        validator(kind).validate(record)
+
+
+@pytest.mark.parametrize(
+    ("kind", "record"),
+    [
+        ("pair", {"handbook_a": "a", "handbook_b": "b", "classification": "AGREES"}),
+        ("pair", {"handbook_b": "b", "classification": "ABSENT"}),
+        ("comparison", {"question_id": "q", "handbooks": ["a"], "matrix": [[5]], "pairs": []}),
+        ("handbook", {"handbook_id": "a", "organ": "kidney", "center": "x", "phase": "during"}),
+    ],
+)
+def test_what_is_wrong_is_invalid(kind: str, record: dict[str, Any]) -> None:
+    assert not validator(kind).is_valid(record)
+
+
+def test_no_two_fields_of_a_record_claim_the_same_name() -> None:
+    for kind, fields in KINDS.items():
+        names = [name for field in fields for name in (field.name, *field.aliases)]
+        assert len(names) == len(set(names)), kind
+
+
+def test_a_fields_own_name_beats_its_alias() -> None:
+    assert canonical({"label": "x", "classification": "y"}, "pair") == {"classification": "y"}
+    assert canonical({"classification": "y", "label": "x"}, "pair") == {"classification": "y"}
+
+
+def test_the_data_card_names_every_field_and_every_other_name_of_it() -> None:
+    card = (DATA / "README.md").read_text()
+    for fields in KINDS.values():
+        for field in fields:
+            assert all(f"`{name}`" in card for name in (field.name, *field.aliases)), field.name

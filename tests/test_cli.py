@@ -1,0 +1,143 @@
+"""The command line: what is printed, what machines get, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from audit.cli import main
+from tests.support.loading import spoil
+
+
+@pytest.fixture(autouse=True)
+def _data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+
+
+def test_loading_a_sound_release_ends_well_and_names_the_run(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["load", str(release)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("12 pairs loaded, 0 quarantined; 26 of 26 records in all; every sum comes out.")
+    assert "Run tiny@" in out
+
+
+def test_loading_it_again_reads_nothing(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["load", str(release)])
+    capsys.readouterr()
+    assert main(["load", str(release)]) == 0
+    assert "already loaded" in capsys.readouterr().out
+
+
+def test_a_report_with_something_to_say_ends_with_one(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spoil(release, "q1", lambda record: record["pairs"][0].update(classification="DIVERGANT"))
+    assert main(["check", str(release)]) == 1
+    assert "quarantined: comparisons/q1.json, pair 1: classification 'DIVERGANT' is not in the vocabulary." in capsys.readouterr().out
+    assert main(["load", str(release)]) == 1
+
+
+def test_machines_get_the_whole_report(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spoil(release, "q1", lambda record: record["pairs"][0].update(classification="DIVERGANT"))
+    main(["load", str(release), "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert report["totals"]["pair"] == {"files": 2, "read": 12, "loaded": 11, "quarantined": 1}
+    assert report["details"][0]["code"] == "unknown_classification"
+
+
+def test_a_path_that_is_not_there_ends_with_two_and_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["load", "nowhere"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("audit: nowhere: there is no such file or folder. Nothing was loaded.")
+
+
+def test_everything_is_written_below_the_data_dir(release: Path, tmp_path: Path) -> None:
+    main(["load", str(release)])
+    assert {path.parent.name for path in (tmp_path / "data").rglob("*.duckdb")} == {"store"}
+
+
+def test_runs_are_listed_newest_first(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs"]) == 0
+    assert "No run is loaded" in capsys.readouterr().out
+    main(["load", str(release)])
+    capsys.readouterr()
+    main(["runs", "--json"])
+    assert [run["title"] for run in json.loads(capsys.readouterr().out)] == ["A tiny release"]
+
+
+def test_a_metric_is_the_same_in_every_format(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["load", str(release)])
+    capsys.readouterr()
+    main(["metrics", "organs", "--run", "tiny", "--format", "json"])
+    data = json.loads(capsys.readouterr().out)
+    main(["metrics", "organs", "--format", "csv"])
+    table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    main(["metrics", "organs", "--format", "md"])
+    text = capsys.readouterr().out
+    assert [row["organ"] for row in data["rows"]] == [row["organ"] for row in table] == ["kidney", "general", "(all)"]
+    assert [row["pairs"] for row in data["rows"]] == [int(row["pairs"]) for row in table] == [6, 6, 12]
+    assert data["run"] == "tiny"
+    assert text.startswith("organs of A tiny release (tiny@")
+    assert "| kidney | 1 | 6 |" in text
+
+
+def test_an_unknown_rate_is_null_and_never_zero(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for question in ("q1", "q2"):
+        spoil(release, question, lambda record: [pair.update(classification="ABSENT", clinical_significance=None) for pair in record["pairs"]])
+    main(["load", str(release)])
+    capsys.readouterr()
+    main(["metrics", "organs", "--format", "json"])
+    assert {row["r_div"] for row in json.loads(capsys.readouterr().out)["rows"]} == {None}
+
+
+def test_every_metric_can_be_asked_for_and_explained(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["load", str(release)])
+    capsys.readouterr()
+    main(["metrics", "list"])
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert {"labels", "organs", "handbooks", "topics", "centers", "questions", "severity", "pairs"} <= set(names)
+    for name in names:
+        assert main(["metrics", name, "--explain"]) == 0
+        assert "select" in capsys.readouterr().out
+    for name in ("labels", "organs", "handbooks", "coverage", "topics", "centers", "questions", "severity", "severity_rho", "pairs"):
+        assert main(["metrics", name, "--format", "csv"]) == 0, name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["organz"], "There is no metric 'organz'. Did you mean 'organs'? Nothing was counted. Allowed: labels"),
+        (["organs", "--run", "nope"], "Run 'nope' is not in"),
+        (["gaps"], "'gaps' needs --set handbook_id=VALUE"),
+        (["organs", "--set", "color=red"], "has no option 'color'"),
+        (["topics", "--set", "level=galaxy"], "galaxy"),
+        (["gaps", "--set", "handbook_id=zz"], "zz"),
+    ],
+)
+def test_a_metric_that_cannot_be_counted_says_why(release: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
+    main(["load", str(release)])
+    assert main(["metrics", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_setting_that_is_no_number_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_PORT", "many")
+    assert main(["runs"]) == 2
+    assert "Setting AUDIT_PORT is 'many', which is no whole number. Nothing was done." in capsys.readouterr().err
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    out = capsys.readouterr().out
+    assert all(command in out for command in ("demo", "check", "load", "runs", "metrics", "serve", "schema", "AUDIT_DATA_DIR"))
+
+
+def test_cells_cannot_run_as_formulas(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = release / "questions.jsonl"
+    path.write_text(path.read_text().replace("What about q1?", "=HYPERLINK(1)"))
+    main(["load", str(release)])
+    capsys.readouterr()
+    main(["metrics", "questions", "--format", "csv"])
+    assert "'=HYPERLINK(1)" in capsys.readouterr().out
