@@ -3,6 +3,7 @@
 import streamlit as st
 
 from audit.charts.coverage import ORDERS, coverage_figure, coverage_rows
+from audit.charts.names import handbook_names
 from audit.metrics.coverage import coverage
 from audit.metrics.handbooks import handbooks
 from pages._shared.loaders import load
@@ -29,10 +30,11 @@ with page("Coverage", LEAD) as run:
     picked = overall[overall["organ"].isin(only)] if only else overall
     rows = coverage_rows(picked, order)
     figure = coverage_figure(rows, cells, run.term("handbook"))
-    names = dict(zip(rows["handbook_id"], rows["name"], strict=True))
+    names = handbook_names(rows)
 
     to_open = st.selectbox(
-        say(run, "Open {a_handbook} (or click its row)"), list(names), index=None, format_func=names.get, key="to_open",
+        say(run, "Open {a_handbook} (or click its row)"), sorted(names, key=names.__getitem__), index=None,
+        format_func=names.get, key="to_open",
         placeholder=fill(run, "Choose {a_handbook}"),
     )  # fmt: skip
     clicked = clicked_point(figure, "coverage", "Percentage of questions left out, per handbook and question organ.")

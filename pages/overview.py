@@ -34,7 +34,7 @@ def headline(run: Run, total: pd.Series) -> None:
     """The four rates of the whole run, each with its interval and the number it is a share of."""
     with st.container(horizontal=True):
         for rate in RATES:
-            with st.container(border=True, width=196):
+            with st.container(border=True, width=196, height="stretch"):
                 st.metric(rate.title, percent(total[rate.column]), help=say(run, MEANINGS[rate]))
                 span = interval(total[f"{rate.column}_low"], total[f"{rate.column}_high"])
                 st.caption(f"of {total[rate.of]:,} {rate.unit}  \n95 % interval {span or 'unknown'}")

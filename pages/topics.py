@@ -31,7 +31,8 @@ def severity_section(run: Run) -> None:
     counts(
         run,
         "A disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained: how far {a_topic} "
-        "moves up when severity counts. The two rankings agree with Spearman's rho {rho} over {n} {topics} (1 is the same ranking).",
+        "moves up when severity counts. The two rankings agree with Spearman's rho {rho} over {n} {topics} "
+        "(1 is the same ranking).",
         rho=f"{rho['rho']:.2f}", n=int(rho["units"]),
     )  # fmt: skip
     shown_frame = frame.assign(unit=frame["unit"].str.replace("_", " "))

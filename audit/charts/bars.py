@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from audit.charts.style import INK, LABEL_COLOURS, LABEL_PATTERNS, LABEL_WORDS, UNSCORED, percent, styled
 from audit.vocabulary import LABELS, Label
 
+ALL = "All pairs"
 SMALLEST_LABELLED = 0.045
 """A segment narrower than this share has no room for its name; the table beside the figure and the hover have it."""
 
@@ -25,15 +26,17 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
     """
     total_judged = sum(judged.values())
     rows: list[tuple[str, list[Segment]]] = [
-        ("All pairs", _steps(prescreened, total_judged, unscored)),
+        (ALL, _steps(prescreened, total_judged, unscored)),
         ("Judged pairs", [_segment(label, judged.get(label, 0)) for label in LABELS]),
     ]
     figure = go.Figure([_bar(row, segments, part) for row, segments in rows for part in _placed(segments) if part[0][1]])
     _link(figure, *_span(prescreened, total_judged, unscored))
     figure.update_xaxes(range=[0, 1], visible=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
+    small_text = {"minsize": 12, "mode": "hide"}
     legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}
-    return styled(figure, 250, barmode="overlay", bargap=0.45, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
+    margin = {"l": 8, "r": 8, "t": 8, "b": 8}
+    return styled(figure, 250, barmode="overlay", bargap=0.45, margin=margin, legend=legend, uniformtext=small_text)
 
 
 def _steps(prescreened: int, judged: int, unscored: int) -> list[Segment]:
@@ -62,7 +65,7 @@ def _placed(segments: Sequence[Segment]) -> list[tuple[Segment, float, float]]:
 def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, float]) -> go.Bar:
     (name, pairs, colour, pattern), start, share = part
     return go.Bar(
-        name=name, showlegend=name != "judged", y=[row], x=[share], base=[start], orientation="h", width=0.5,
+        name=name, showlegend=row != ALL or name == UNSCORED, y=[row], x=[share], base=[start], orientation="h", width=0.5,
         marker={"color": colour, "pattern": {"shape": pattern, "fgcolor": "#ffffff"}, "line": {"color": "#ffffff", "width": 1}},
         text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "",
         textposition="inside", insidetextanchor="middle",

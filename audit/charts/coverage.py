@@ -31,6 +31,8 @@ from audit.charts.style import (
 ROW_HEIGHT = 18
 ORDERS = ("organ", "absence", "center", "name")
 ALL = "(all)"
+MOST_LETTERS = 40
+"""Column heads with more letters side by side than this would run into each other on a narrow screen; they are slanted."""
 STRIP, FIRST_ORGAN = -0.3, 1.25
 """Where the strip of organ colours ends and the first organ column starts; the column of all questions is at 0."""
 
@@ -73,7 +75,7 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
         )
         figure.add_trace(_column(rows, column, FIRST_ORGAN + i, f"{shown(organ)} questions", handbook))
     _head_columns(figure, organs)
-    _head_groups(figure, rows, colours)
+    _head_groups(figure, rows)
     return _laid_out(figure, rows, len(organs))
 
 
@@ -124,11 +126,12 @@ def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
 
 def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
     longest = max((len(word) for organ in organs for word in shown(organ).split()), default=0)
-    slanted = longest * len(organs) > 70
+    slanted = longest * len(organs) > MOST_LETTERS
     heads = [html(organ) if slanted else _wrapped(organ) for organ in organs]
     places = [0.25, *(FIRST_ORGAN + 0.25 + i for i in range(len(organs)))]
     figure.update_xaxes(
         side="top", tickmode="array", tickvals=places, ticktext=["<b>all</b>", *heads], tickangle=-35 if slanted else 0,
+        ticklabeloverflow="allow",
         range=[STRIP - 0.15, places[-1] + 0.52], showgrid=False, tickfont={"size": 13}, ticks="",
     )  # fmt: skip
 
@@ -143,14 +146,14 @@ def _wrapped(name: str, width: int = 13) -> str:
     return "<br>".join(lines)
 
 
-def _head_groups(figure: go.Figure, rows: pd.DataFrame, colours: dict[str, str]) -> None:
+def _head_groups(figure: go.Figure, rows: pd.DataFrame) -> None:
     if rows["organ"].nunique() < 2:
         return
     for first in rows[rows["opens"]].to_dict("records"):
         count = int((rows["organ"] == first["organ"]).sum())
         figure.add_annotation(
             x=STRIP - 0.12, y=first["place"] - 1.0, text=f"<b>{html(first['organ'])}</b> ({count})", showarrow=False,
-            xanchor="left", font={"color": colours[first["organ"]], "size": 14},
+            xanchor="left", font={"color": INK, "size": 14},
         )  # fmt: skip
 
 
@@ -166,5 +169,5 @@ def _laid_out(figure: go.Figure, rows: pd.DataFrame, organs: int) -> go.Figure:
         barmode="overlay",
         showlegend=False,
         bargap=0,
-        margin={"l": 8, "r": 8, "t": 60, "b": 8},
+        margin={"l": 8, "r": 48, "t": 60, "b": 8},
     )

@@ -12,12 +12,12 @@ PARTS = ("organ", "center", "phase")
 def handbook_names(handbooks: pd.DataFrame, without: tuple[str, ...] = ()) -> dict[str, str]:
     """handbook_id -> name, such as `heart · Alder · pre`; parts that all handbooks share, or in `without`, are left out.
 
-    `handbooks` has one or more rows per handbook with handbook_id, organ, center and phase. Two handbooks whose parts
-    are equal keep their ids, so that no two go by one name.
+    `handbooks` has one or more rows per handbook with handbook_id, organ, center and phase. Two handbooks whose
+    three parts are all equal keep their ids too, so that no two go by one name (unless `without` hides what differs).
     """
     single = handbooks.drop_duplicates("handbook_id")
     telling = [part for part in PARTS if part == "center" or (part not in without and single[part].nunique() > 1)]
     names = single[telling].map(shown).agg(" · ".join, axis=1)
-    twins = names.duplicated(keep=False)
+    twins = single[list(PARTS)].duplicated(keep=False)
     names = names.mask(twins, names + " · " + single["handbook_id"])
     return dict(zip(single["handbook_id"], names, strict=True))

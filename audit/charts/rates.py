@@ -31,19 +31,23 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
 
     Each panel has its own scale from 0, so read along a row for one group, down a panel to compare groups.
     """
-    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.045, subplot_titles=[r.title for r in rates])
+    titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
+    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.08, subplot_titles=titles)
     for place, rate in enumerate(rates, start=1):
         figure.add_trace(_dots(frame, by, rate), row=1, col=place)
         _mark_overall(figure, frame, by, rate, overall, place)
-        figure.update_xaxes(
-            range=[0, _top(frame, rate)], tickformat=".0%", tickvals=_ticks(frame, rate), gridcolor="#e4e7eb", row=1, col=place
-        )
+        figure.update_xaxes(range=[0, _top(frame, rate)], tickvals=_ticks(frame, rate), row=1, col=place)
+    figure.update_xaxes(tickformat=".0%", tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
     figure.update_yaxes(
-        autorange="reversed", showgrid=True, gridcolor="#f3f4f6", tickmode="array",
-        tickvals=list(range(len(frame))), ticktext=[clipped(name) for name in frame[by]],
+        range=[len(frame) - 0.4, -0.6], showgrid=True, gridcolor="#f3f4f6", tickmode="array",
+        tickvals=list(range(len(frame))), ticktext=[_row_name(name, overall) for name in frame[by]],
     )  # fmt: skip
-    figure.update_annotations(font={"size": 14})
-    return styled(figure, 90 + ROW_HEIGHT * len(frame), showlegend=False, margin={"l": 8, "r": 16, "t": 44, "b": 8})
+    figure.update_annotations(font={"size": 13})
+    return styled(figure, 96 + ROW_HEIGHT * len(frame), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
+
+
+def _row_name(name: str, overall: str | None) -> str:
+    return f"<b>{clipped(name)}</b>" if name == overall else clipped(name)
 
 
 def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
@@ -73,7 +77,7 @@ def _mark_overall(figure: go.Figure, frame: pd.DataFrame, by: str, rate: Rate, o
 
 def _ticks(frame: pd.DataFrame, rate: Rate) -> list[float]:
     top = _top(frame, rate)
-    step = next(step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5) if top / step <= 3.2)
+    step = next(step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5) if top / step <= 2.6)
     return [i * step for i in range(int(top / step + 1e-9) + 1)]
 
 

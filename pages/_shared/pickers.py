@@ -12,18 +12,20 @@ from pages._shared import loaders, url
 from pages._shared.words import escaped
 
 LAST_RUN = "last run seen"
+NOT_LOADED = "which is not loaded here. **The figures below are those of the run named at the left.**"
 
 
 def pick_run(runs: list[Run]) -> Run:
     """The run of this page: the one in the address, else the one seen last, else the newest. Drawn in the sidebar."""
     by_key = {run.key: run for run in runs}
     last = st.session_state.get(LAST_RUN)
-    key = url.one("run", by_key, last if last in by_key else runs[0].key)
+    key = url.one("run", by_key, last if last in by_key else runs[0].key, NOT_LOADED)
     st.session_state["run"] = key
     st.sidebar.selectbox(
         "Run", list(by_key), key="run", format_func=lambda key: _described(by_key[key]),
         on_change=url.remember, args=("run", None),
     )  # fmt: skip
+    st.sidebar.caption(f"{escaped(key)}  \nloaded {escaped(by_key[str(key)].loaded_at[:10])}")
     st.session_state[LAST_RUN] = key
     if "run" not in st.query_params:
         st.query_params["run"] = str(key)
@@ -70,7 +72,7 @@ def choose(label: str, options: Sequence[str], param: str, format_func: Callable
     """One of a few `options`, all of them in sight; the first is the default."""
     st.session_state[param] = url.one(param, set(options), options[0])
     chosen = st.segmented_control(
-        escaped(label), options, key=param, required=True, format_func=lambda name: escaped(format_func(name)),
+        escaped(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(format_func(name)),
         on_change=url.remember, args=(param, options[0]),
     )  # fmt: skip
     return chosen or options[0]

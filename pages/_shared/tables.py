@@ -12,6 +12,8 @@ from audit.charts.style import NO_VALUE, interval
 
 ROW, HEADER = 35, 38
 """Pixels."""
+MOST_IN_SIGHT = 6
+"""A wider table scrolls sideways; its first column then stays in sight."""
 
 
 def table(
@@ -22,7 +24,9 @@ def table(
     Columns in `shares` hold shares in [0, 1], drawn as percentages, each followed by its 95 % interval where the frame
     has one (`<share>_low`, `<share>_high`). Raises KeyError when a column is not there: a table never shrinks unseen.
     """
-    st.dataframe(_readable(frame, headings, shares), key=key, **_options(headings, shares, digits), height=_height(frame, rows))
+    st.dataframe(
+        _readable(frame, headings, shares), key=key, **_options(frame, headings, shares, digits), height=_height(frame, rows)
+    )
 
 
 def clicked_row(
@@ -30,7 +34,7 @@ def clicked_row(
 ) -> pd.Series | None:
     """The same, returning the row of `frame` that was clicked, None when none was."""
     event = st.dataframe(
-        _readable(frame, headings, shares), key=key, **_options(headings, shares, 1), height=_height(frame, rows),
+        _readable(frame, headings, shares), key=key, **_options(frame, headings, shares, 1), height=_height(frame, rows),
         on_select="rerun", selection_mode="single-row",
     )  # fmt: skip
     picked = event["selection"]["rows"]
@@ -43,13 +47,16 @@ def _readable(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence
         readable[name] = frame[name] * 100 if name in shares else frame[name]
         if name in shares and f"{name}_low" in frame:
             ends = zip(frame[f"{name}_low"], frame[f"{name}_high"], strict=True)
-            readable[f"{name}_interval"] = [interval(low, high) for low, high in ends]
+            readable[f"{name}_interval"] = [interval(low, high) or NO_VALUE for low, high in ends]
     return pd.DataFrame(readable)
 
 
-def _options(headings: Mapping[str, str], shares: Sequence[str], digits: int) -> dict[str, Any]:
-    first, *_ = headings
-    config: dict[str, Any] = {name: st.column_config.Column(heading, pinned=name == first) for name, heading in headings.items()}
+def _options(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence[str], digits: int) -> dict[str, Any]:
+    first, *others = headings
+    config: dict[str, Any] = {first: st.column_config.Column(headings[first], pinned=len(headings) > MOST_IN_SIGHT)}
+    for name in others:
+        number = pd.api.types.is_integer_dtype(frame[name])
+        config[name] = st.column_config.NumberColumn(headings[name], format="localized") if number else headings[name]
     for name in shares:
         config[name] = st.column_config.NumberColumn(headings[name], format=f"%.{digits}f %%")
         config[f"{name}_interval"] = "95 % interval"

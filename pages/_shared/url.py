@@ -13,13 +13,15 @@ import streamlit as st
 
 from pages._shared.words import escaped
 
+PASSED_OVER = "which this run does not have. It was passed over."
 
-def one(name: str, allowed: Collection[Any] | None, default: str | None) -> str | None:
+
+def one(name: str, allowed: Collection[Any] | None, default: str | None, otherwise: str = PASSED_OVER) -> str | None:
     """The value of a parameter that takes one of `allowed` (any text when None), or `default`."""
     found = st.query_params.get(name)
     if found is None or allowed is None or found in allowed:
         return default if found is None else found
-    note(name, found)
+    note(name, found, otherwise)
     return default
 
 
@@ -32,9 +34,9 @@ def many(name: str, allowed: Collection[Any], default: list[str]) -> list[str]:
     return [value for value in found if value in allowed] if found else default
 
 
-def note(name: str, value: str) -> None:
-    """Say that the address asks for something that this view does not have."""
-    st.info(f"The link asks for **{escaped(name)} = {escaped(value[:80])}**, which this run does not have. It was passed over.")
+def note(name: str, value: str, otherwise: str = PASSED_OVER) -> None:
+    """Say that the address asks for something that this view does not have, and what is shown instead."""
+    st.warning(f"The link asks for **{escaped(name)} = {escaped(value[:80])}**, {otherwise}")
 
 
 def remember(name: str, default: Any) -> None:
