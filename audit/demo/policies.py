@@ -35,7 +35,7 @@ class Policy:
     values      2 or 3 positions; for a value policy the words that stand for {value}
     says        per value, the ways to state it
     guidance    the advice that every center shares, worded in several ways
-    asks, hows  questions that turn on the value, and questions that turn on the shared advice; {o} stands for "kidney " or nothing
+    asks, hows  questions that turn on the value, and on the shared advice; {o} stands for "kidney " or nothing
     details     five facts, of which an answer carries two
     """
 

@@ -1,0 +1,91 @@
+"""What each simulated handbook answers, in the voice of its center."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from audit.demo.phrases import phrases
+from audit.demo.policies import DETAIL_SETS, Policy, policies
+from audit.demo.questions import ASK, subject
+from audit.demo.roster import Handbook
+from audit.demo.world import World
+from audit.vocabulary import NOT_ADDRESSED
+
+PATTERNS = (("opening", "core"), ("core", "closing"), ("opening", "core", "closing"), ("core", "guidance", "closing"))
+"""The sentences around the two details, which stand after the last of opening, core and guidance."""
+CHECKED_SHARE = 0.15
+"""Share of silent answers without the canonical prefix, found silent by a second look."""
+STYLES = 2**20
+
+
+def answers(world: World) -> Iterator[dict[str, Any]]:
+    """One record per question and handbook, in release order, as in answers.jsonl.
+
+    The programs of a center share their wording, apart from their organ. Centers never share a text: each answer holds
+    the center's name or its phone number.
+    """
+    rng = np.random.default_rng([world.config.seed, 2])
+    n_centers = max(book.center for book in world.handbooks) + 1
+    for number, question in enumerate(world.questions):
+        style = rng.integers(STYLES, size=n_centers).tolist()
+        chance = rng.random((len(world.handbooks), 2)).tolist()
+        for place, book in enumerate(world.handbooks):
+            record: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
+            if world.present[number, place]:
+                text = answer_text(world, number, place, style[book.center])
+                yield record | _present(text, policies()[question.policy], place, chance[place])
+            else:
+                yield record | _silent(policies()[question.policy], question.aspect, book, chance[place])
+
+
+def answer_text(world: World, question: int, handbook: int, style: int) -> str:
+    """The text of a present answer; `style` picks wordings and the order of sentences."""
+    asked, book = world.questions[question], world.handbooks[handbook]
+    policy, row = policies()[asked.policy], world.row[question]
+    pattern = PATTERNS[style % (4 if asked.aspect == ASK else 3)]
+    core = policy.says[world.value[row, handbook]] if asked.aspect == ASK else policy.guidance
+    details = [policy.details[i].sentence for i in DETAIL_SETS[world.details[row, handbook]]]
+    part = {"core": _pick(core, style // 4), "guidance": _pick(policy.guidance, style // 8), **_frame(book, style)}
+    before = [part[name] for name in pattern if name != "closing"]
+    after = [part["closing"]] if "closing" in pattern else []
+    return " ".join([*before, *(details if style // 16 % 2 else reversed(details)), *after])
+
+
+def _pick(choices: tuple[str, ...] | list[str], style: int) -> str:
+    return choices[style % len(choices)]
+
+
+def _frame(book: Handbook, style: int) -> dict[str, str]:
+    """The center's opening and closing sentence."""
+    wording = phrases()["answer"]
+    line, phone = wording["lines"][book.center % len(wording["lines"])], f"555-01{10 + book.center % 90}"
+    return {
+        "opening": _pick(wording["openings"], style // 32).format(center=book.center_name, organ=book.organ),
+        "closing": _pick(wording["closings"], style // 512).format(line=line, phone=phone),
+    }
+
+
+def _present(text: str, policy: Policy, place: int, chance: list[float]) -> dict[str, Any]:
+    sections = [section_title(policy)]
+    if chance[0] < 0.35:
+        beside = [other for other in policies() if other.chapter == policy.chapter and other is not policy and not other.organs]
+        sections.append(section_title(beside[int(chance[1] * len(beside))]))
+    modes = phrases()["answer"]["modes"]
+    retrieval = {"mode": modes[place % len(modes)], "sections": sections, "score": round(0.55 + 0.4 * chance[1], 3)}
+    return {"answer": text, "absent": False, "absence_method": None, "retrieval": retrieval}
+
+
+def section_title(policy: Policy) -> str:
+    """The heading under which a handbook speaks of a policy, with its chapter."""
+    return f"{policy.chapter} / {policy.section}"
+
+
+def _silent(policy: Policy, aspect: str, book: Handbook, chance: list[float]) -> dict[str, Any]:
+    method = "check" if chance[0] < CHECKED_SHARE else "prefix"
+    wording = phrases()["silence"]["checked" if method == "check" else "prefixed"]
+    text = wording[int(chance[1] * len(wording))].format(theme=subject(policy, aspect), center=book.center_name)
+    text = text if method == "check" else f"{NOT_ADDRESSED}: {text}"
+    return {"answer": text, "absent": True, "absence_method": method, "retrieval": None}

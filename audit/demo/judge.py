@@ -1,0 +1,118 @@
+"""A simulated judge: a noisy reader of the true relations, with the errors published for the real one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit.demo.world import Codes, World
+from audit.vocabulary import LABELS, Label
+
+UNSCORED = -1
+"""Stands where the judge was asked and gave no readable verdict."""
+
+VALIDATED = {
+    Label.CONSISTENT: {Label.CONSISTENT: 19, Label.COMPLEMENTARY: 6},
+    Label.COMPLEMENTARY: {Label.CONSISTENT: 2, Label.COMPLEMENTARY: 22, Label.DIVERGENT: 1},
+    Label.DIVERGENT: {Label.COMPLEMENTARY: 8, Label.DIVERGENT: 10},
+}
+"""Label given by the judge -> label agreed by two clinicians -> pairs, in arXiv:2605.29084, section 5.1 (146 pairs).
+
+F1 by label 1.00, .83, .70, .69, .99; 18 errors, 14 of them on the complementary boundary. One of 39 contradictory pairs was
+called complementary there; it is counted as right here, because 1 of 25 complementary verdicts, weighted up to three
+quarters of all verdicts, would make true contradictions thirty times as frequent as the judge finds them.
+"""
+CONTRADICTION_MISSED = 1 / 39
+JUDGED_SHARE = {Label.CONSISTENT: 0.071, Label.COMPLEMENTARY: 0.754, Label.DIVERGENT: 0.129}
+"""Published shares of the judge's labels among judged pairs (arXiv:2605.29084)."""
+
+
+@dataclass(frozen=True)
+class JudgeNoise:
+    """What is not in the validation table.
+
+    absent, unscored  shares of the pairs asked about that are called ABSENT, or get no readable verdict. The published label
+                      shares leave 4.5 % of judged pairs to the two together; the split is ours
+    borderline        share of COMPLEMENTARY pairs that stand on borderline questions, as it comes out at paper scale; with
+                      it, DIVERGENT is 12.9 % of judged pairs
+
+    A complementary pair is called divergent on borderline questions only: those that turn on a value, where two answers hold
+    figures that can be read against each other. Were such errors independent over all questions, every general
+    question, with its thousands of present pairs, would hold a divergent pair, and pct_any_div would be
+    100 %; it is published as 30 to 56 % by organ.
+    """
+
+    absent: float = 0.04
+    unscored: float = 0.0055
+    borderline: float = 0.456
+
+
+@dataclass(frozen=True)
+class Labels:
+    """True relations and verdicts of every pair, int8 (questions, pairs); the pairs stand in the order of `World.pairs`.
+
+    truth  code 0 to 4; 0 means that a handbook is silent, and such a pair is pre-screened
+    judge  code 0 to 4, or UNSCORED; 0 where pre-screened
+    """
+
+    truth: Codes
+    judge: Codes
+
+    @property
+    def prescreened(self) -> NDArray[np.bool_]:
+        """Pairs that were labelled ABSENT without asking the judge."""
+        return np.equal(self.truth, Label.ABSENT.code)
+
+
+def simulate_labels(world: World, noise: JudgeNoise | None = None) -> Labels:
+    """Draw the judge's verdicts on a world, without any text.
+
+    The seed is that of the world's config, so the labels are those of the release that `write_demo` writes. Paper scale
+    takes about a second, a world of 60 questions and 30 handbooks a few milliseconds.
+    """
+    rng = np.random.default_rng([world.config.seed, 1])
+    truth = np.stack([world.relation(q) for q in range(len(world.questions))])
+    cumulative = np.cumsum(kernel(noise or JudgeNoise()), axis=-1)
+    judge = [_verdicts(codes, cumulative[int(q.contested)], rng) for codes, q in zip(truth, world.questions, strict=True)]
+    return Labels(truth, np.stack(judge))
+
+
+def _verdicts(truth: Codes, cumulative: NDArray[np.float64], rng: np.random.Generator) -> Codes:
+    judge = np.zeros(len(truth), dtype=np.int8)
+    asked = np.flatnonzero(truth != Label.ABSENT.code)
+    u = rng.random(len(asked))
+    drawn = (u[:, None] > cumulative[truth[asked], :-1]).sum(axis=1)
+    judge[asked] = np.where(drawn == len(LABELS), UNSCORED, drawn)
+    return judge
+
+
+def kernel(noise: JudgeNoise) -> NDArray[np.float64]:
+    """P(verdict | true label), float (2, 5, 6): borderline question or not, true label, verdict; the last verdict is UNSCORED.
+
+    The validation sample was stratified by the judge's label, so it gives P(true | verdict); weighting it with the
+    published shares of the verdicts and normalising by true label turns it round.
+    """
+    either = np.zeros((2, len(LABELS), len(LABELS) + 1))
+    either[:] = _turned_round()
+    called_divergent = either[0, Label.COMPLEMENTARY.code, Label.DIVERGENT.code]
+    for borderline, rate in enumerate((0.0, called_divergent / noise.borderline)):
+        row = either[borderline, Label.COMPLEMENTARY.code]
+        row[Label.COMPLEMENTARY.code] += called_divergent - rate
+        row[Label.DIVERGENT.code] = rate
+    either *= 1 - noise.absent - noise.unscored
+    either[:, 1:, Label.ABSENT.code] = noise.absent
+    either[:, 1:, -1] = noise.unscored
+    return either
+
+
+def _turned_round() -> NDArray[np.float64]:
+    joint = np.zeros((len(LABELS), len(LABELS) + 1))
+    for verdict, agreed in VALIDATED.items():
+        for true, pairs in agreed.items():
+            joint[true.code, verdict.code] = JUDGED_SHARE[verdict] * pairs / sum(agreed.values())
+    joint[Label.CONTRADICTORY.code, Label.CONTRADICTORY.code] = 1 - CONTRADICTION_MISSED
+    joint[Label.CONTRADICTORY.code, Label.COMPLEMENTARY.code] = CONTRADICTION_MISSED
+    joint[Label.ABSENT.code, Label.ABSENT.code] = 1
+    return np.divide(joint, joint.sum(axis=1, keepdims=True))

@@ -1,0 +1,141 @@
+"""The outer shape of a simulated corpus: how many questions and handbooks, which centers, which phases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from audit.vocabulary import GENERAL
+
+ORGANS = ("kidney", "liver", "heart", "lung", "pancreas")
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which handbook answers which question: a probit model with effects of question, handbook and organ.
+
+    A handbook answers when  ease of the question + breadth of the handbook + match of organ and phase + chance > 0.
+    Chance has unit variance; `policy_share` of it belongs to handbook and policy, so that two questions about
+    one policy tend to be answered, or left, together. The defaults give the published coverage at paper scale:
+    78.9 % of pairs pre-screened absent, handbook absence 0.45 to 0.99 with mean 0.74 (tests/demo/test_published_marginals.py).
+    """
+
+    general_ease: float = 2.88
+    general_spread: float = 2.42
+    organ_ease: float = -0.99
+    organ_spread: float = 0.42
+    other_organ: float = -2.4
+    kindred_organ: float = -0.68
+    other_phase: float = -0.35
+    thin: float = 0.73
+    thorough: float = 0.2
+    policy_share: float = 0.5
+
+
+@dataclass(frozen=True)
+class Variety:
+    """How far handbooks that answer differ from each other.
+
+    general_contested, organ_contested  share of questions that turn on a value, the rest turns on advice that all share
+    least, most, bend    share of centers that leave the commonest value: least + (most - least) * u ** bend, u in [0, 1]
+    own_page             share of programs (center and organ) that wrote their own page instead of taking the center's
+    dissent              share of handbooks that give the opposite advice on a stance policy
+    """
+
+    general_contested: float = 0.515
+    organ_contested: float = 0.64
+    least: float = 0.04
+    most: float = 0.24
+    bend: float = 1.7
+    own_page: float = 0.1
+    dissent: float = 0.0016
+
+
+@dataclass(frozen=True)
+class WorldConfig:
+    """What to simulate. The same config always gives the same world.
+
+    handbooks    organ -> number of handbooks
+    questions    organ or `general` -> number of questions
+    n_centers    number of centers; the first 23 have names of their own
+    phases       numbers of pre, post and combined handbooks; they add up to the handbooks
+    independent  True: every question has a policy of its own, every handbook a center of its own, and all effects are
+                 drawn independently, so that questions and handbooks are exchangeable (for testing intervals; such a
+                 world has labels but no texts). False: quotas keep a single release close to the intended shares.
+    """
+
+    seed: int
+    handbooks: Mapping[str, int]
+    questions: Mapping[str, int]
+    n_centers: int
+    phases: tuple[int, ...]
+    independent: bool = False
+    coverage: Coverage = field(default_factory=Coverage)
+    variety: Variety = field(default_factory=Variety)
+
+    @property
+    def n_handbooks(self) -> int:
+        """Number of handbooks over all organs."""
+        return sum(self.handbooks.values())
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions over all organs, the general ones included."""
+        return sum(self.questions.values())
+
+
+def paper_config(seed: int) -> WorldConfig:
+    """The published shape: 102 handbooks of 23 centers, 1,115 questions of which 311 general (arXiv:2605.29084).
+
+    The number of questions per organ is not published; kidney is given most, as it is in waiting lists and forums.
+    """
+    return WorldConfig(
+        seed=seed,
+        handbooks={"kidney": 22, "liver": 17, "heart": 26, "lung": 26, "pancreas": 11},
+        questions={GENERAL: 311, "kidney": 240, "liver": 180, "heart": 166, "lung": 132, "pancreas": 86},
+        n_centers=23,
+        phases=(37, 39, 26),
+    )
+
+
+def small_config(seed: int) -> WorldConfig:
+    """A release that is written in seconds: 24 handbooks of 8 centers, 118 questions.
+
+    Organ questions are answered more often than in the paper, and opposite advice is less rare: so small a corpus
+    would otherwise show next to none.
+    """
+    return WorldConfig(
+        seed=seed,
+        handbooks={"kidney": 6, "liver": 5, "heart": 5, "lung": 5, "pancreas": 3},
+        questions={GENERAL: 48, "kidney": 18, "liver": 14, "heart": 14, "lung": 14, "pancreas": 10},
+        n_centers=8,
+        phases=(8, 9, 7),
+        coverage=replace(Coverage(), organ_ease=0.1, other_organ=-1.3),
+        variety=replace(Variety(), dissent=0.012),
+    )
+
+
+def config_of_size(n_questions: int, n_handbooks: int, seed: int, *, independent: bool = False) -> WorldConfig:
+    """The paper's proportions at any size; for tests that draw many worlds."""
+    paper = paper_config(seed)
+    return replace(
+        paper,
+        handbooks=_scaled_counts(paper.handbooks, n_handbooks),
+        questions=_scaled_counts(paper.questions, n_questions),
+        n_centers=max(3, math.ceil(n_handbooks * paper.n_centers / paper.n_handbooks)),
+        phases=scaled(paper.phases, n_handbooks),
+        independent=independent,
+    )
+
+
+def scaled(counts: Sequence[int], total: int) -> tuple[int, ...]:
+    """`total` shared out in proportion to `counts`, in whole numbers that add up to it."""
+    edges = np.rint(np.cumsum([0, *counts]) * total / sum(counts)).astype(int)
+    return tuple(int(step) for step in np.diff(edges))
+
+
+def _scaled_counts(counts: Mapping[str, int], total: int) -> dict[str, int]:
+    return dict(zip(counts, scaled(tuple(counts.values()), total), strict=True))

@@ -1,0 +1,139 @@
+"""What the simulated judge writes: reasoning, divergence topic, significance and usage of every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from audit.demo.judge import UNSCORED, Labels
+from audit.demo.phrases import phrases
+from audit.demo.policies import DETAIL_SETS, Policy, policies
+from audit.demo.questions import ASK, subject
+from audit.demo.world import World
+from audit.vocabulary import LABELS, SIGNIFICANCES, Label
+
+Record = dict[str, Any]
+
+MISREAD = {
+    (Label.DIVERGENT, Label.COMPLEMENTARY): "MILD",
+    (Label.CONTRADICTORY, Label.COMPLEMENTARY): "MILD",
+    (Label.COMPLEMENTARY, Label.DIVERGENT): "STRICT",
+    (Label.COMPLEMENTARY, Label.CONSISTENT): "LENIENT",
+    (Label.CONSISTENT, Label.COMPLEMENTARY): "FINE",
+}
+"""(True label, verdict) of an error -> the kind of reasoning that leads to it; otherwise the verdict names the kind."""
+
+SEVERITY_STEPS = {"low": (0.62, 0.94), "medium": (0.22, 0.82), "high": (0.06, 0.40)}
+"""Severity of a policy -> where, on [0, 1], medium and high significance begin."""
+
+
+def comparisons(world: World, labels: Labels) -> Iterator[Record]:
+    """One record per question, in release order: question_id, handbooks, pairs; see `audit.release.write`."""
+    ids = [book.id for book in world.handbooks]
+    prescreened = [_record(ids[a], ids[b], Label.ABSENT.value) for a, b in zip(*_places(world), strict=True)]
+    for number, question in enumerate(world.questions):
+        pairs = list(prescreened)
+        for place, record in _judged(world, labels, number, ids):
+            pairs[place] = record
+        yield {"question_id": question.id, "handbooks": ids, "pairs": pairs}
+
+
+def _places(world: World) -> tuple[list[int], list[int]]:
+    first, second = world.pairs
+    return first.tolist(), second.tolist()
+
+
+def _record(a: str, b: str, label: str | None) -> Record:
+    return {
+        "handbook_a": a, "handbook_b": b, "classification": label, "reasoning": None, "divergence_topic": None,
+        "clinical_significance": None, "judge_metadata": None,
+    }  # fmt: skip
+
+
+def _judged(world: World, labels: Labels, number: int, ids: list[str]) -> Iterator[tuple[int, Record]]:
+    """Place among the question's pairs, and record, of each pair that the judge was asked about."""
+    asked = np.flatnonzero(~labels.prescreened[number])
+    chance = np.random.default_rng([world.config.seed, 3, number]).random((len(asked), 3)).tolist()
+    verdicts, truths = labels.judge[number, asked].tolist(), labels.truth[number, asked].tolist()
+    first, second = (side[asked].tolist() for side in world.pairs)
+    page = _Page(world, number)
+    for place, a, b, true, verdict, draw in zip(asked.tolist(), first, second, truths, verdicts, chance, strict=True):
+        record = _record(ids[a], ids[b], None if verdict == UNSCORED else LABELS[verdict].value)
+        record["reasoning"] = page.unreadable(draw[0]) if verdict == UNSCORED else page.reasoning(a, b, true, verdict, draw[0])
+        if verdict >= Label.DIVERGENT.code:
+            record["divergence_topic"] = page.divergence_topic(a, b, draw[1])
+            record["clinical_significance"] = page.significance(verdict, draw[2])
+        record["judge_metadata"] = _usage(record["reasoning"], draw)
+        yield place, record
+
+
+def _usage(reasoning: str | None, draw: list[float]) -> Record:
+    output = 24 + len(reasoning or "") // 4
+    return {
+        "input_tokens": 640 + int(220 * draw[1]),
+        "output_tokens": output,
+        "latency_s": round(0.35 + output * (0.008 + 0.006 * draw[2]), 2),
+    }
+
+
+class _Page:
+    """One question as the judge sees it: what every handbook holds, in words."""
+
+    def __init__(self, world: World, number: int) -> None:
+        question, row = world.questions[number], world.row[number]
+        self.policy = policies()[question.policy]
+        self.subject = subject(self.policy, question.aspect)
+        self.held = [held(self.policy, question.aspect, value) for value in world.value[row].tolist()]
+        self.details = world.details[row].tolist()
+        self.centers = [book.center_name for book in world.handbooks]
+        self.programs = [f"{book.center_name} ({book.organ}, {book.phase})" for book in world.handbooks]
+
+    def reasoning(self, a: int, b: int, true: int, verdict: int, draw: float) -> str:
+        """Words for a verdict that name both sources, what they hold and what they add."""
+        names = self.centers if self.centers[a] != self.centers[b] else self.programs
+        mine, other = tags_apart(self.policy, self.details[a], self.details[b])
+        ways = _ways(true, verdict)
+        return ways[int(draw * len(ways))].format(
+            a=names[a], b=names[b], x=self.held[a], y=self.held[b], p=mine, q=other, theme=self.subject
+        )
+
+    def unreadable(self, draw: float) -> str | None:
+        """What came back from the judge where no verdict could be read: nothing, or a text cut short."""
+        texts: list[str | None] = [None, *phrases()["reasoning"]["unreadable"]]
+        return texts[int(draw * len(texts))]
+
+    def divergence_topic(self, a: int, b: int, draw: float) -> str:
+        """What a disagreement is about, worded in one of several ways."""
+        theme, x, y = self.subject, self.held[a], self.held[b]
+        ways = [theme, f"different advice on {theme}", f"{theme} ({self.policy.section.lower()})"]
+        if x != y and self.policy.kind == "value":
+            ways += [f"{theme}: {x} or {y}", f"{theme}, {x} against {y}"]
+        return ways[int(draw * len(ways))]
+
+    def significance(self, verdict: int, draw: float) -> str:
+        """Low, medium or high, after the severity of the policy; opposite advice counts as one step worse."""
+        step = sum(draw >= edge for edge in SEVERITY_STEPS[self.policy.severity])
+        step += LABELS[verdict] is Label.CONTRADICTORY
+        return SIGNIFICANCES[min(step, 2)].value
+
+
+@cache
+def _ways(true: int, verdict: int) -> list[str]:
+    kind = MISREAD.get((LABELS[true], LABELS[verdict]), LABELS[verdict].value)
+    return list(phrases()["reasoning"][kind])
+
+
+def held(policy: Policy, aspect: str, value: int) -> str:
+    """What a handbook holds on a question, in a few words; the same for all where the question turns on no value."""
+    return policy.values[value] if aspect == ASK else f"general advice on {subject(policy, aspect)}"
+
+
+@cache
+def tags_apart(policy: Policy, a: int, b: int) -> tuple[str, str]:
+    """What each of two couples of details is about, without what both hold (all of it where they are the same)."""
+    mine, other = set(DETAIL_SETS[a]), set(DETAIL_SETS[b])
+    both = mine & other if mine != other else set()
+    return tuple(" and ".join(policy.details[i].tag for i in sorted(side - both)) for side in (mine, other))  # type: ignore[return-value]
