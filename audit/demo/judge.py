@@ -101,7 +101,7 @@ def kernel(noise: JudgeNoise) -> NDArray[np.float64]:
         row = either[borderline, Label.COMPLEMENTARY.code]
         row[Label.COMPLEMENTARY.code] += called_divergent - rate
         row[Label.DIVERGENT.code] = rate
-    either *= 1 - noise.absent - noise.unscored
+    either[:, 1:] *= 1 - noise.absent - noise.unscored
     either[:, 1:, Label.ABSENT.code] = noise.absent
     either[:, 1:, -1] = noise.unscored
     return either
@@ -115,4 +115,5 @@ def _turned_round() -> NDArray[np.float64]:
     joint[Label.CONTRADICTORY.code, Label.CONTRADICTORY.code] = 1 - CONTRADICTION_MISSED
     joint[Label.CONTRADICTORY.code, Label.COMPLEMENTARY.code] = CONTRADICTION_MISSED
     joint[Label.ABSENT.code, Label.ABSENT.code] = 1
-    return np.divide(joint, joint.sum(axis=1, keepdims=True))
+    rates: NDArray[np.float64] = joint / joint.sum(axis=1, keepdims=True)
+    return rates

@@ -113,8 +113,8 @@ def small_config(seed: int) -> WorldConfig:
         questions={GENERAL: 48, "kidney": 18, "liver": 14, "heart": 14, "lung": 14, "pancreas": 10},
         n_centers=8,
         phases=(8, 9, 7),
-        coverage=replace(Coverage(), organ_ease=0.1, other_organ=-1.3),
-        variety=replace(Variety(), dissent=0.012),
+        coverage=replace(Coverage(), organ_ease=0.4, other_organ=-1.4),
+        variety=replace(Variety(), dissent=0.02),
     )
 
 

@@ -148,7 +148,8 @@ def _draw_present(
     chance = np.sqrt(own) * rng.standard_normal((n_rows, shape[1]))[row] + np.sqrt(1 - own) * rng.standard_normal(shape)
     ease = _ease(config, questions, rng)
     breadth = _breadth(config, len(handbooks), rng)
-    return np.greater(ease[:, None] + breadth[None, :] + _match(config, handbooks, questions) + chance, 0)
+    present: NDArray[np.bool_] = ease[:, None] + breadth[None, :] + _match(config, handbooks, questions) + chance > 0
+    return present
 
 
 def _ease(config: WorldConfig, questions: tuple[Question, ...], rng: np.random.Generator) -> NDArray[np.float64]:
