@@ -34,7 +34,7 @@ with page("Coverage", LEAD) as run:
 
     to_open = st.selectbox(
         say(run, "Open {a_handbook} (or click its row)"), sorted(names, key=names.__getitem__), index=None,
-        format_func=names.get, key="to_open",
+        format_func=names.__getitem__, key="to_open",
         placeholder=fill(run, "Choose {a_handbook}"),
     )  # fmt: skip
     clicked = clicked_point(figure, "coverage", "Percentage of questions left out, per handbook and question organ.")

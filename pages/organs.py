@@ -16,7 +16,7 @@ from pages._shared.widgets import chart, counts, footer
 from pages._shared.words import title_of
 
 ALL = "(all)"
-BASES = {
+BASES: dict[str, tuple[str, list[Label]]] = {
     "present": ("pairs in which both answer", [label for label in LABELS if label is not Label.ABSENT]),
     "scored": ("all pairs with a verdict", list(LABELS)),
 }

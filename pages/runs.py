@@ -1,7 +1,5 @@
 """Runs: every loaded run, and the load report of the chosen one."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -12,59 +10,52 @@ from pages._shared.page import page
 from pages._shared.pickers import pick_many
 from pages._shared.tables import table
 from pages._shared.widgets import counts, footer
-from pages._shared.words import escaped, say
+from pages._shared.words import escaped
 
-FILES = {
-    "file": "File",
-    "kind": "Holds",
-    "read": "Records read",
-    "loaded": "Loaded",
-    "quarantined": "Quarantined",
-    "notes": "Notes",
-}
-CHECKS = {"ok": "Agrees", "name": "Check", "expected": "Expected", "found": "Found", "message": "What it means"}
+RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)", "digest": "Digest (SHA-256)"}
+KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
+FILES = {"file": "File", "kind": "Records", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined", "notes": "Notes"}
+CHECKS = {"result": "Result", "message": "Check", "expected": "Expected", "found": "Found"}
 FINDINGS = {
-    "outcome": "Outcome",
-    "code": "Code",
-    "file": "File",
-    "position": "Where",
-    "message": "What was found",
-    "record": "Record",
-}
+    "outcome": "Outcome", "code": "Kind", "file": "File", "position": "Where", "message": "What was found", "record": "Record",
+}  # fmt: skip
 OUTCOMES = {"quarantined": "set aside, not counted", "repaired": "put right", "noted": "kept as it is"}
 
 
 def run_list(loaded: list[Run]) -> pd.DataFrame:
-    """One row per loaded run."""
+    """One row per loaded run, newest first."""
+    data = [("synthetic" if run.synthetic else "real") for run in loaded]
     return pd.DataFrame(
         {
-            "key": [run.key for run in loaded], "title": [run.title for run in loaded],
-            "synthetic": [run.synthetic for run in loaded], "loaded_at": [run.loaded_at[:16] for run in loaded],
-            "digest": [run.digest for run in loaded],
+            "key": [run.key for run in loaded], "title": [run.title for run in loaded], "data": data,
+            "loaded_at": [run.loaded_at[:16] for run in loaded], "digest": [run.digest for run in loaded],
         }
     )  # fmt: skip
 
 
-def as_text(records: list[dict[str, Any]], columns: dict[str, str]) -> pd.DataFrame:
-    """Records of the report with every column there; values of mixed kinds become text."""
-    frame = pd.DataFrame(records, columns=list(columns))
-    return frame.astype({name: str for name in ("expected", "found") if name in columns})
+def kinds(run: Run) -> pd.DataFrame:
+    """One row per kind of record: how many were read, loaded and quarantined."""
+    totals = run.report.get("totals", {})
+    return pd.DataFrame([{"kind": kind, **numbers} for kind, numbers in totals.items()], columns=list(KINDS))
+
+
+def checks(run: Run) -> pd.DataFrame:
+    """One row per check; what was expected and found may be a number or a text, so both are shown as text."""
+    table = pd.DataFrame(run.report.get("checks", []), columns=["ok", "message", "expected", "found"])
+    return table.assign(result=table["ok"].map({True: "agrees", False: "DIFFERS"})).astype({"expected": str, "found": str})
 
 
 def reconciliation(run: Run) -> None:
-    """Read = loaded + quarantined, per file and in total; then each check by itself."""
-    totals = run.report.get("totals", {})
-    if totals:
-        counts(
-            run, "In total {read} records were read = {loaded} loaded + {quarantined} quarantined.",
-            **{name: f"{totals.get(name, 0):,}" for name in ("read", "loaded", "quarantined")},
-        )  # fmt: skip
-    files, checks = as_text(run.report.get("files", []), FILES), as_text(run.report.get("checks", []), CHECKS)
-    table(files, "files", FILES)
-    footer(files, "load-report-files", run)
+    """Read = loaded + quarantined, by kind and by file; then each check by itself."""
+    table(kinds(run), "kinds", KINDS)
+    st.caption("Read = loaded + quarantined. A quarantined record is set aside with its reason, listed below; none is dropped.")
+    files = pd.DataFrame(run.report.get("files", []), columns=list(FILES))
+    with st.expander(f"File by file ({len(files):,})"):
+        table(files, "files", FILES)
+        footer(files, "load-report-files", run)
     st.subheader("Do the counts agree?", anchor=False)
-    table(checks, "checks", CHECKS)
-    footer(checks, "load-report-checks", run)
+    table(checks(run), "checks", CHECKS, rows=20)
+    footer(checks(run), "load-report-checks", run)
 
 
 def findings_section(run: Run) -> None:
@@ -78,27 +69,27 @@ def findings_section(run: Run) -> None:
     with left:
         outcomes = pick_many("Outcome", list(OUTCOMES), "outcome", format_func=lambda name: f"{name}: {OUTCOMES[name]}")
     with right:
-        codes = pick_many("Code", sorted(frame["code"].unique()), "code")
+        codes = pick_many("Kind", sorted(frame["code"].unique()), "code")
     kept = frame[frame["outcome"].isin(outcomes or frame["outcome"]) & frame["code"].isin(codes or frame["code"])]
     counts(run, "{n} of {all} findings.", n=f"{len(kept):,}", all=f"{len(frame):,}")
     table(kept, "findings", FINDINGS)
     footer(kept, "findings", run, "findings")
 
 
+def manifest_section(run: Run) -> None:
+    """What the release says of itself, entry by entry."""
+    st.subheader("Manifest: what the release says of itself", anchor=False)
+    entries = pd.DataFrame({"name": list(run.manifest), "value": [str(value) for value in run.manifest.values()]})
+    table(entries, "manifest", {"name": "Entry", "value": "Value"}, rows=20)
+    footer(entries, "manifest", run)
+
+
 with page("Runs", "Which releases are loaded, and what the loader had to say about the one chosen.") as run:
     listed = run_list(runs())
-    headings = {
-        "title": "Title",
-        "key": "Run",
-        "synthetic": "Synthetic",
-        "loaded_at": "Loaded (UTC)",
-        "digest": "Digest (SHA-256)",
-    }
-    table(listed, "runs", headings)
+    table(listed, "runs", RUNS)
+    footer(listed, "runs", run)
     st.subheader("Load report", anchor=False)
     st.markdown(f"**{escaped(run.title)}**  \n{escaped(run.report.get('verdict', 'This run carries no load report.'))}")
     reconciliation(run)
     findings_section(run)
-    st.subheader("Manifest", anchor=False)
-    st.caption(say(run, "What the release says of itself."))
-    st.json(run.manifest, expanded=True)
+    manifest_section(run)

@@ -14,6 +14,9 @@ import plotly.graph_objects as go
 
 from audit.vocabulary import GENERAL, LABELS, Label
 
+Figure = go.Figure
+"""What every chart returns; pages know figures by this name, so that plotly stays in this package."""
+
 UNSCORED = "unscored"
 NOT_ASKED = "not asked"
 PRESCREENED = "prescreened"

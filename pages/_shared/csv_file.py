@@ -19,7 +19,8 @@ def safe_cell(value: object) -> object:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """The frame as UTF-8 CSV with a byte order mark, which Excel needs to read accents right."""
     safe = frame.apply(lambda column: column if pd.api.types.is_numeric_dtype(column) else column.map(safe_cell))
-    return safe.rename(columns=safe_cell).to_csv(index=False).encode("utf-8-sig")
+    text: str = safe.rename(columns=safe_cell).to_csv(index=False)
+    return text.encode("utf-8-sig")
 
 
 def file_name(run: Run, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import streamlit as st
 
@@ -29,6 +30,10 @@ STYLE = """<style>
 [data-testid="stMetricValue"] { font-size: 1.9rem; }
 </style>"""
 """Streamlit's wide layout leaves 5 rem at each side, which a narrow screen cannot spare."""
+
+
+NO_RUN = Run("", "No run yet", "", False, False, "", Path())
+"""Lends its words to a page before anything is loaded."""
 
 
 @contextmanager
@@ -59,7 +64,6 @@ def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
 
 
 def _empty_state(heading: st.delta_generator.DeltaGenerator, title: str) -> None:
-    plain = Run("", "", "", False, False, "", loaders.Settings().store_dir)
-    heading.title(say(plain, title), anchor=False)
+    heading.title(say(NO_RUN, title), anchor=False)
     st.info(NOTHING_LOADED)
     st.code(COMMANDS, language="bash")

@@ -68,12 +68,14 @@ def pick_many(
     return chosen
 
 
-def choose(label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = shown) -> str:
+def choose(
+    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = shown, *, label_in_sight: bool = True
+) -> str:
     """One of a few `options`, all of them in sight; the first is the default."""
     st.session_state[param] = url.one(param, set(options), options[0])
     chosen = st.segmented_control(
         escaped(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(format_func(name)),
-        on_change=url.remember, args=(param, options[0]),
+        label_visibility="visible" if label_in_sight else "collapsed", on_change=url.remember, args=(param, options[0]),
     )  # fmt: skip
     return chosen or options[0]
 

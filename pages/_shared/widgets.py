@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
+from audit.charts.style import Figure
 from audit.errors import AuditError
 from audit.metrics import METRICS
 from audit.store.runs import Run
@@ -53,12 +53,12 @@ def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
             how_counted(*metrics)
 
 
-def chart(figure: go.Figure, key: str, alt: str) -> None:
+def chart(figure: Figure, key: str, alt: str) -> None:
     """Draw a figure; `alt` says in a sentence what it shows."""
     st.plotly_chart(figure, width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None)
 
 
-def clicked_point(figure: go.Figure, key: str, alt: str) -> Any | None:
+def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
     """Draw a figure and return the `customdata` of the marker that was clicked, None when none was."""
     event = st.plotly_chart(
         figure, width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None, on_select="rerun", selection_mode="points"
@@ -67,7 +67,7 @@ def clicked_point(figure: go.Figure, key: str, alt: str) -> Any | None:
     return points[0].get("customdata") if points else None
 
 
-def go_to(script: str, run: Run, **params: str) -> None:
+def go_to(script: str, run: Run, **params: str | list[str]) -> None:
     """Open another page on the same run: `go_to("question", run, question="q1")`."""
     st.switch_page(f"pages/{script}.py", query_params={"run": run.key, **params})
 
