@@ -78,6 +78,7 @@ BY_CENTER_AND_QUESTION = """
 select center, question, count(*) as asked, count(*) filter (absent) as absent
 from answers join handbooks using (handbook)
 group by center, question
+order by question, center
 """
 
 
@@ -120,8 +121,12 @@ def centers(con: Connection) -> pd.DataFrame:
 
 
 def _absence_interval(con: Connection, names: pd.Series) -> Interval:
-    counts = frame(con, BY_CENTER_AND_QUESTION).pivot(index="center", columns="question").reindex(names).fillna(0)
-    return clustered_interval(*(counts[kind].to_numpy(np.float32) for kind in ("absent", "asked")))
+    counts = frame(con, BY_CENTER_AND_QUESTION)
+    row = pd.Index(names).get_indexer(pd.Index(counts["center"]))
+    column, questions = pd.factorize(counts["question"])
+    absent, asked = np.zeros((2, len(names), len(questions)), dtype=np.float32)
+    absent[row, column], asked[row, column] = counts["absent"], counts["asked"]
+    return clustered_interval(absent, asked)
 
 
 def _rate_intervals(con: Connection, pairs: Pairs, names: pd.Series) -> dict[str, dict[str, Interval]]:

@@ -69,8 +69,10 @@ class Weighed:
 
 def draws(units: int, stream: int) -> Floats:
     """How often each unit is drawn in each replicate: float32, units x REPLICATES; a replicate draws `units` in all."""
-    chances = np.full(units, 1 / max(units, 1))
-    drawn: Floats = np.random.default_rng([SEED, stream]).multinomial(units, chances, size=REPLICATES).T.astype(np.float32)
+    if not units:
+        return np.zeros((0, REPLICATES), dtype=np.float32)
+    rng = np.random.default_rng([SEED, stream])
+    drawn: Floats = rng.multinomial(units, np.full(units, 1 / units), size=REPLICATES).T.astype(np.float32)
     return drawn
 
 

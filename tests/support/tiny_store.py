@@ -22,9 +22,7 @@ from tests.support.tiny import release_from
 SCHEMA = (Path(audit.store.__file__).parent / "schema.sql").read_text(encoding="utf-8")
 
 
-def store_from(
-    folder: Path, table: str, handbooks: list[dict[str, Any]] | None = None, *, answers: bool = True
-) -> Connection:
+def store_from(folder: Path, table: str, handbooks: list[dict[str, Any]] | None = None, *, answers: bool = True) -> Connection:
     """A store with the release that `table` describes; `answers=False` stands for a release of pairs only."""
     release = release_from(folder / uuid.uuid4().hex, table, handbooks)
     con = create_store(folder / f"{release.parent.name}.duckdb", SCHEMA)

@@ -1,0 +1,50 @@
+"""Do the 95 % intervals hold the truth as often as they say? Simulated samples from populations with known rates."""
+
+import numpy as np
+
+from audit.metrics.intervals import wilson
+from audit.metrics.pair_blocks import Pairs
+from audit.metrics.pigeonhole import RATES, pooled_intervals
+from tests.metrics.population import Population
+
+QUESTIONS, HANDBOOKS = 60, 20
+SAMPLES = 250
+UNEVEN = Population(answers=np.array([[0.3, 0.6], [0.7, 0.95]]), dissent=np.array([[0.02, 0.1], [0.1, 0.3]]))
+POLICIES = Population(answers=np.full((2, 2), 0.5), dissent=np.array([[0.05, 0.1], [0.1, 0.4]]), policies=True)
+RARE = Population(answers=np.array([[0.3, 0.6], [0.6, 0.9]]), dissent=np.array([[0.0002, 0.0005], [0.001, 0.005]]), policies=True)
+
+
+Interval = tuple[float, float]
+
+
+def pigeonhole(pairs: Pairs) -> dict[str, Interval]:
+    found = pooled_intervals(pairs, np.ones((1, QUESTIONS), dtype=np.float32), {rate: RATES[rate] for rate in ("r_abs", "r_div")})
+    return {rate: (low[0], high[0]) for rate, (low, high) in found.items()}
+
+
+def pairs_as_if_independent(pairs: Pairs) -> dict[str, Interval]:
+    return {rate: wilson(*(np.isin(pairs.outcome, list(kind)).sum() for kind in RATES[rate])) for rate in ("r_abs", "r_div")}
+
+
+def share_covered(method, population: Population, samples: int = SAMPLES) -> dict[str, float]:
+    rng, true = np.random.default_rng(7), population.rates()
+    found = [method(population.sample(QUESTIONS, HANDBOOKS, rng)) for _ in range(samples)]
+    return {rate: float(np.mean([low <= true[rate] <= high for low, high in (one[rate] for one in found)])) for rate in true}
+
+
+def test_the_interval_holds_the_truth_in_about_95_of_100_samples():
+    covered = share_covered(pigeonhole, UNEVEN)
+    assert all(0.92 <= share <= 0.99 for share in covered.values()), covered
+
+
+def test_taking_pairs_as_independent_holds_it_far_less_often_so_the_check_can_fail():
+    covered = share_covered(pairs_as_if_independent, UNEVEN)
+    assert all(share < 0.75 for share in covered.values()), covered
+
+
+def test_where_handbooks_hold_policies_the_interval_errs_on_the_wide_side():
+    assert share_covered(pigeonhole, POLICIES, 100)["r_div"] >= 0.95
+
+
+def test_a_rate_that_most_samples_hardly_show_is_held_too():
+    assert share_covered(pigeonhole, RARE, 100)["r_div"] >= 0.92

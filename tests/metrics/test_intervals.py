@@ -1,0 +1,46 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from audit.metrics.intervals import percentiles, wilson, with_interval
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_gives_newcombes_published_values(successes, trials, low, high):
+    """Newcombe (1998), Statistics in Medicine 17, Table I, method 3."""
+    assert np.round(wilson(successes, trials), 4).tolist() == [low, high]
+
+
+def test_wilson_of_nothing_tried_is_unknown_and_its_ends_stay_in_0_to_1():
+    low, high = wilson([0, 0, 7], [0, 7, 7])
+    assert np.isnan([low[0], high[0]]).all()
+    assert low[1] == 0 < high[1] < 0.5 < low[2] < 1 == high[2]
+
+
+def test_percentiles_of_many_units_are_the_2_5_and_97_5_percentiles():
+    values = np.random.default_rng(1).random((3, 1000))
+    low, high = percentiles(values, [10**9] * 3)
+    assert low == pytest.approx(np.percentile(values, 2.5, axis=1), abs=1e-6)
+    assert high == pytest.approx(np.percentile(values, 97.5, axis=1), abs=1e-6)
+
+
+def test_with_few_units_less_of_the_tail_is_cut_off():
+    """Nine units: t with 8 degrees is 2.306, times the root of 9/8 is 2.446, beyond which lies 0.72 % of the normal."""
+    values = np.linspace(0, 1, 1001)[None, :]
+    low, high = percentiles(values, [9])
+    assert (low[0], high[0]) == (pytest.approx(0.0072, abs=5e-5), pytest.approx(0.9928, abs=5e-5))
+
+
+def test_a_draw_without_a_denominator_says_nothing():
+    values = np.array([[0.5, np.nan, 0.5, np.nan], [np.nan] * 4])
+    low, high = percentiles(values, [50, 50])
+    assert (low[0], high[0]) == (0.5, 0.5)
+    assert np.isnan([low[1], high[1]]).all()
+
+
+def test_an_interval_stands_right_after_its_share():
+    table = with_interval(pd.DataFrame({"r_div": [0.5], "pairs": [2]}), "r_div", [0.1], [0.9])
+    assert list(table.columns) == ["r_div", "r_div_low", "r_div_high", "pairs"]

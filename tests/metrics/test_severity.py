@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from audit.errors import AuditError
+from audit.metrics.severity import WEIGHTS, severity
+
+TABLE = """
+    q1 kidney topics=diet      ab=DIVERGENT/low  ac=DIVERGENT/low bc=CONSISTENT
+    q2 kidney topics=diet,work ab=DIVERGENT/high ac=CONSISTENT    bc=CONSISTENT
+    q3 kidney topics=rest      ab=CONSISTENT c=absent
+    q4 kidney topics=void      a=absent ab=ABSENT
+"""
+
+
+def by_unit(frame):
+    return frame.set_index("unit")
+
+
+def test_one_grave_disagreement_can_outrank_two_slight_ones(store):
+    found = by_unit(severity(store(TABLE)))
+    assert found["severity"].iloc[:3].to_dict() == {"q2": 3 / 3, "q1": 2 / 3, "q3": 0}
+    assert found["r_div"].iloc[:3].to_dict() == {"q2": 1 / 3, "q1": 2 / 3, "q3": 0}
+    assert found["rank_shift"].iloc[:3].to_dict() == {"q2": 2 - 1, "q1": 1 - 2, "q3": 0}
+
+
+def test_a_unit_without_present_pairs_has_no_rank_and_stands_last(store):
+    last = severity(store(TABLE)).iloc[-1]
+    assert (last["unit"], last["present"]) == ("q4", 0)
+    assert np.isnan(last["severity"])
+    assert severity(store(TABLE))["rank_severity"].isna().tolist() == [False, False, False, True]
+
+
+def test_a_question_counts_in_each_of_its_topics(store):
+    found = by_unit(severity(store(TABLE), "topic"))
+    assert found["severity"].dropna().to_dict() == {"work": 3 / 3, "diet": 5 / 6, "rest": 0}
+
+
+def test_a_pair_counts_for_both_its_handbooks(store):
+    found = by_unit(severity(store(TABLE), "handbook"))
+    assert found["disagreeing"].to_dict() == {"a": 3, "b": 2, "c": 1}
+    assert found["severity"].to_dict() == {"a": 5 / 5, "b": 4 / 5, "c": 1 / 4}
+
+
+def test_equal_values_share_the_better_rank(store):
+    found = by_unit(severity(store("q1 k ab=CONSISTENT\nq2 k ab=CONSISTENT\nq3 k ab=DIVERGENT")))
+    assert found["rank_severity"].to_dict() == {"q3": 1, "q1": 2, "q2": 2}
+
+
+def test_weights_grow_with_significance_and_an_unstated_one_weighs_least():
+    assert WEIGHTS["unstated"] == WEIGHTS["low"] < WEIGHTS["medium"] < WEIGHTS["high"]
+
+
+def test_another_level_is_refused(store):
+    with pytest.raises(AuditError, match="Give one of: question, topic, handbook"):
+        severity(store(TABLE), "center")
