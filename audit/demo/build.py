@@ -59,7 +59,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     write_jsonl(root / TRUTH, truth(world, labels))
     return write_release(
         root,
-        manifest=manifest(world, scale),
+        manifest=manifest(world, labels, scale),
         handbooks=map(handbook_record, world.handbooks),
         questions=question_records(world),
         answers=answers(world),
@@ -82,7 +82,7 @@ def _reported(records: Iterator[dict[str, Any]], total: int, progress: Progress 
             progress(done, total)
 
 
-def manifest(world: World, scale: str) -> dict[str, Any]:
+def manifest(world: World, labels: Labels, scale: str) -> dict[str, Any]:
     """What the release says of itself: above all, that it is synthetic."""
     return {
         "run_id": RUN_IDS[scale],
@@ -96,6 +96,7 @@ def manifest(world: World, scale: str) -> dict[str, Any]:
         "synthetic": True,
         "scale": scale,
         "seed": world.config.seed,
+        "pairs_judged": int((~labels.prescreened).sum()),
     }
 
 

@@ -48,11 +48,11 @@ def judged(comparisons) -> list[dict]:
     return [pair for comparison in comparisons for pair in comparison["pairs"] if pair["judge_metadata"]]
 
 
-def test_the_manifest_says_synthetic_and_counts_what_was_written(demo, answered, comparisons):
+def test_the_manifest_says_synthetic_and_counts_what_was_written(demo, answered, comparisons, judged):
     manifest = json.loads((demo / "manifest.json").read_text())
     assert manifest["synthetic"] is True
     assert (manifest["questions"], manifest["handbooks"], manifest["answers"]) == (len(comparisons), 24, len(answered))
-    assert manifest["pairs"] == len(comparisons) * 24 * 23 // 2
+    assert (manifest["pairs"], manifest["pairs_judged"]) == (len(comparisons) * 24 * 23 // 2, len(judged))
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(demo, tmp_path):
