@@ -55,8 +55,8 @@ def gap_section(run: Run, handbook_id: str) -> None:
         return
     counts(run, "{n} questions, the surest gap first. Click a row to read the question across all {handbooks}.", n=len(frame))
     headings = {
-        "text": "Question", "organ": title_of(run, "organ"), "topics": "Topics", "peers_answering": "Peers answering",
-        "peers_asked": "of", "share": "Share",
+        "text": "Question", "share": "Share", "peers_answering": "Peers answering", "peers_asked": "of",
+        "organ": title_of(run, "organ"), "topics": "Topics",
     }  # fmt: skip
     readable = frame.assign(organ=frame["organ"].map(shown), topics=frame["topics"].map(shown))
     row = clicked_row(readable, "gap_table", headings, ("share",))

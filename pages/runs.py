@@ -1,5 +1,7 @@
 """Runs: every loaded run, and the load report of the chosen one."""
 
+import json
+
 import pandas as pd
 import streamlit as st
 
@@ -76,10 +78,15 @@ def findings_section(run: Run) -> None:
     footer(kept, "findings", run, "findings")
 
 
+def said(value: object) -> str:
+    """A manifest's value as text: a nested one as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def manifest_section(run: Run) -> None:
     """What the release says of itself, entry by entry."""
     st.subheader("Manifest: what the release says of itself", anchor=False)
-    entries = pd.DataFrame({"name": list(run.manifest), "value": [str(value) for value in run.manifest.values()]})
+    entries = pd.DataFrame({"name": list(run.manifest), "value": [said(value) for value in run.manifest.values()]})
     table(entries, "manifest", {"name": "Entry", "value": "Value"}, rows=20)
     footer(entries, "manifest", run)
 

@@ -66,7 +66,10 @@ def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, floa
     (name, pairs, colour, pattern), start, share = part
     return go.Bar(
         name=name, showlegend=row != ALL or name == UNSCORED, y=[row], x=[share], base=[start], orientation="h", width=0.5,
-        marker={"color": colour, "pattern": {"shape": pattern, "fgcolor": "#ffffff"}, "line": {"color": "#ffffff", "width": 1}},
+        marker={
+            "color": colour, "line": {"color": "#ffffff", "width": 1},
+            "pattern": {"shape": pattern, "fgcolor": "#ffffff", "bgcolor": colour},
+        },
         text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "",
         textposition="inside", insidetextanchor="middle",
         textangle=0, textfont={"color": _ink_on(colour), "size": 13}, constraintext="none" if share > 0.12 else "both",

@@ -22,7 +22,7 @@ def profile_bars(table: pd.DataFrame, peers: str) -> go.Figure:
     rows = [f"{clipped(row['name'])}  {_count(row)}" for row in table.to_dict("records")]
     figure = go.Figure([_bars(table, rows), _ticks(table, rows, peers)])
     figure.update_xaxes(range=[0, 1.03], tickformat=".0%", gridcolor="#e4e7eb", dtick=0.25)
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": INK})
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticklabelstandoff=6)
     return styled(figure, 70 + ROW_HEIGHT * len(table), bargap=0.35)
 
 

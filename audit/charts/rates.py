@@ -39,7 +39,7 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
         figure.update_xaxes(range=[0, _top(frame, rate)], tickvals=_ticks(frame, rate), row=1, col=place)
     figure.update_xaxes(tickformat=".0%", tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
     figure.update_yaxes(
-        range=[len(frame) - 0.4, -0.6], showgrid=True, gridcolor="#f3f4f6", tickmode="array",
+        range=[len(frame) - 0.4, -0.6], ticklabelstandoff=8, showgrid=True, gridcolor="#f3f4f6", tickmode="array",
         tickvals=list(range(len(frame))), ticktext=[_row_name(name, overall) for name in frame[by]],
     )  # fmt: skip
     figure.update_annotations(font={"size": 13})

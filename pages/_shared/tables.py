@@ -55,12 +55,17 @@ def _options(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence[
     first, *others = headings
     config: dict[str, Any] = {first: st.column_config.Column(headings[first], pinned=len(headings) > MOST_IN_SIGHT)}
     for name in others:
-        number = pd.api.types.is_integer_dtype(frame[name])
-        config[name] = st.column_config.NumberColumn(headings[name], format="localized") if number else headings[name]
+        config[name] = _column(frame[name], headings[name])
     for name in shares:
         config[name] = st.column_config.NumberColumn(headings[name], format=f"%.{digits}f %%")
         config[f"{name}_interval"] = "95 % interval"
     return {"column_config": config, "hide_index": True, "width": "stretch", "placeholder": NO_VALUE}
+
+
+def _column(values: pd.Series, heading: str) -> Any:
+    if pd.api.types.is_integer_dtype(values):
+        return st.column_config.NumberColumn(heading, format="localized")
+    return st.column_config.NumberColumn(heading, format="%.2f") if pd.api.types.is_float_dtype(values) else heading
 
 
 def _height(frame: pd.DataFrame, rows: int) -> int:

@@ -1,0 +1,120 @@
+"""The label matrix of one question: every couple of handbooks, in an order that shows who agrees with whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from audit.charts.style import FAINT, INK, LABEL_COLOURS, LABEL_ORDER, LABEL_WORDS, clipped, html, styled
+
+SELF, SELF_COLOUR = "self", "#f4f5f6"
+VALUES = (*LABEL_ORDER, SELF)
+SIGNS = {"CONTRADICTORY": "✕", "DIVERGENT": "≠", "unscored": "?"}
+"""Drawn in cells large enough, so that a disagreement is not told by colour alone."""
+MOST_SIGNS, MOST_NAMES = 30, 45
+SIDE_PX, SMALLEST_PX, LARGEST_PX = 560, 6, 56
+BOTH_TRIANGLES = 60
+"""Above this many handbooks only the lower triangle can be clicked, to keep the figure small."""
+
+
+def matrix_figure(
+    cells: pd.DataFrame, names: dict[str, str], camps: pd.Series, opened: tuple[str, str] | None = None
+) -> go.Figure:
+    """A square of label colours; every cell between two answering handbooks can be clicked.
+
+    cells   square frame of labels (audit.metrics.matrix), rows and columns already in the order to draw
+    names   handbook_id -> name
+    camps   handbook_id -> camp number; missing for a handbook that does not answer; a frame is drawn around each camp
+    opened  the two handbooks of the opened pair; its cell is outlined
+
+    A Plotly heatmap raises no click, so a transparent square lies over every cell; its `customdata` is the two
+    handbook ids, row first.
+    """
+    ids = list(cells.index)
+    size = float(np.clip(SIDE_PX / max(len(ids), 1), SMALLEST_PX, LARGEST_PX))
+    figure = go.Figure([_colours(cells, ids), *_legend(cells), _buttons(cells, names, camps, size)])
+    figure.update_layout(shapes=[*_frames(ids, camps), *_outline(ids, opened)])
+    return _laid_out(figure, ids, names, size)
+
+
+def _colours(cells: pd.DataFrame, ids: list[str]) -> go.Heatmap:
+    codes = cells.map({value: code for code, value in enumerate(VALUES)}.get).to_numpy(dtype=float)
+    steps = [LABEL_COLOURS.get(value, SELF_COLOUR) for value in VALUES]
+    scale = [(edge / len(steps), colour) for i, colour in enumerate(steps) for edge in (i, i + 1)]
+    signs = cells.map(lambda value: SIGNS.get(value, "")).to_numpy() if len(ids) <= MOST_SIGNS else None
+    return go.Heatmap(
+        z=codes, zmin=-0.5, zmax=len(steps) - 0.5, colorscale=scale, showscale=False, hoverinfo="skip", xgap=1, ygap=1,
+        text=signs, texttemplate="%{text}" if signs is not None else None, textfont={"size": 13, "color": "#1f2328"},
+    )  # fmt: skip
+
+
+def _legend(cells: pd.DataFrame) -> list[go.Scatter]:
+    present = set(np.unique(cells.to_numpy(dtype=str)))
+    return [
+        go.Scatter(
+            x=[None], y=[None], mode="markers", name=LABEL_WORDS[value] + (f" {SIGNS[value]}" if value in SIGNS else ""),
+            marker={"symbol": "square", "size": 13, "color": LABEL_COLOURS[value], "line": {"color": FAINT, "width": 0.5}},
+        )
+        for value in LABEL_ORDER if value in present
+    ]  # fmt: skip
+
+
+def _buttons(cells: pd.DataFrame, names: dict[str, str], camps: pd.Series, size: float) -> go.Scatter:
+    ids = list(cells.index)
+    answering = np.flatnonzero(camps.reindex(ids).notna())
+    rows, columns = (places.ravel() for places in np.meshgrid(answering, answering, indexing="ij"))
+    wanted = rows != columns if len(answering) <= BOTH_TRIANGLES else rows > columns
+    rows, columns = rows[wanted], columns[wanted]
+    values = cells.to_numpy()
+    short = [clipped(names.get(handbook, handbook), 48) for handbook in ids]
+    return go.Scatter(
+        x=columns, y=rows, mode="markers", showlegend=False,
+        marker={"symbol": "square", "size": size, "opacity": 0},
+        customdata=[[ids[i], ids[j]] for i, j in zip(rows, columns, strict=True)],
+        text=[f"{short[i]}<br>{short[j]}<br><b>{LABEL_WORDS[values[i, j]]}</b>" for i, j in zip(rows, columns, strict=True)],
+        hovertemplate="%{text}<extra></extra>",
+    )  # fmt: skip
+
+
+def _frames(ids: list[str], camps: pd.Series) -> list[dict[str, Any]]:
+    """A line around each camp's block on the diagonal."""
+    numbers = camps.reindex(ids)
+    return [
+        _square(places[0], places[0], places[-1], places[-1], 2.5)
+        for camp in numbers.dropna().unique()
+        if len(places := np.flatnonzero((numbers == camp).fillna(False)))
+    ]
+
+
+def _outline(ids: list[str], opened: tuple[str, str] | None) -> list[dict[str, Any]]:
+    if not opened or not set(opened) <= set(ids):
+        return []
+    i, j = (ids.index(handbook) for handbook in opened)
+    return [_square(x, y, x, y, 4.0) for x, y in ((i, j), (j, i))]
+
+
+def _square(left: int, top: int, right: int, bottom: int, width: float) -> dict[str, Any]:
+    corners = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
+    return {"type": "rect", **corners, "line": {"color": INK, "width": width}}
+
+
+def _laid_out(figure: go.Figure, ids: list[str], names: dict[str, str], size: float) -> go.Figure:
+    count = len(ids)
+    named = count <= MOST_NAMES
+    short = [clipped(names.get(handbook, handbook), 30) for handbook in ids]
+    styled(figure, height=int(size * count) + 60 + 22 * bool(named), hovermode="closest")
+    common = {"showgrid": False, "range": [-0.5, count - 0.5], "tickfont": {"size": 12 if count <= 25 else 10}}
+    figure.update_xaxes(**common, constrain="domain", showticklabels=False, ticks="")
+    figure.update_yaxes(
+        tickmode="array", tickvals=list(range(count)) if named else [], ticktext=short if named else [], scaleanchor="x",
+        constrain="domain", **{**common, "range": [count - 0.5, -0.5]},
+    )  # fmt: skip
+    return figure
+
+
+def alt_text(question: str, answering: int, camps: int) -> str:
+    """What the figure shows, in a sentence."""
+    return f"Matrix of labels between {answering} answering handbooks, in {camps} camps, for: {html(question)}"

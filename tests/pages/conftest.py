@@ -1,0 +1,71 @@
+"""The dashboard without a browser: pages run by Streamlit's AppTest on tiny runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from audit.store.runs import Run
+from tests.support.loading import load
+from tests.support.tiny import handbook, release_from
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = """
+    q1 kidney  topics=diet          ab=DIVERGENT/high  ac=COMPLEMENTARY  bc=CONSISTENT  d=absent
+    q2 general topics=diet,work_and_money  ab=CONTRADICTORY/low  ac=ABSENT  bc=COMPLEMENTARY  d=absent
+    q3 lung    topics=work_and_money  ab=UNSCORED  ac=COMPLEMENTARY  bc=COMPLEMENTARY  d=notasked
+"""
+HANDBOOKS = [
+    handbook("a", "kidney", "Alder", "pre"), handbook("b", "kidney", "Birch", "post"),
+    handbook("c", "lung", "Alder", "pre"), handbook("d", "lung", "Cedar_Hill", "combined"),
+]  # fmt: skip
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder that the dashboard reads."""
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def load_run(data_dir: Path, tmp_path: Path) -> Callable[..., Run]:
+    """Load a run from a table and manifest entries."""
+
+    def loader(table: str = TABLE, handbooks: list[dict[str, Any]] | None = None, **manifest: Any) -> Run:
+        folder = release_from(tmp_path / "releases", table, handbooks or HANDBOOKS, **manifest)
+        return load(folder, data_dir).run
+
+    return loader
+
+
+@pytest.fixture
+def run(load_run: Callable[..., Run]) -> Run:
+    """Three questions, four handbooks of three centers; one pair unscored, one handbook once not asked."""
+    return load_run()
+
+
+@pytest.fixture
+def open_page(data_dir: Path) -> Open:
+    """Open a page by its name, with the parameters of a link."""
+
+    def opener(page: str, **params: str | list[str]) -> AppTest:
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+        at.switch_page(f"pages/{page}.py")
+        for name, value in params.items():
+            at.query_params[name] = value
+        return at.run()
+
+    return opener
+
+
+def words_on(at: AppTest) -> str:
+    """Every text that a page shows outside its tables, without the escapes of Markdown."""
+    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "text", "code")
+    return "\n".join(str(element.value) for kind in kinds for element in at.get(kind)).replace("\\", "")

@@ -1,0 +1,24 @@
+"""Coverage: order, filter and a way to open a handbook without a mouse."""
+
+from __future__ import annotations
+
+from tests.pages.conftest import words_on
+
+
+def test_choosing_a_handbook_opens_its_page_on_the_same_run(run, open_page):
+    at = open_page("coverage")
+    at.selectbox(key="to_open").select("d").run()
+    assert not at.exception
+    assert at.title[0].value == "Handbook"
+    assert at.query_params["handbook"] == "d"
+
+
+def test_a_filter_in_the_link_narrows_the_handbooks(run, open_page):
+    assert "2 handbooks; 2 of 5 answers" in words_on(open_page("coverage", of_organ="lung"))
+
+
+def test_an_unknown_filter_or_order_is_passed_over_with_a_note(run, open_page):
+    words = words_on(open_page("coverage", of_organ="spleen", order="size"))
+    assert "of_organ = spleen" in words
+    assert "order = size" in words
+    assert "4 handbooks" in words

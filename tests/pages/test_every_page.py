@@ -1,0 +1,74 @@
+"""What every page does: shows its run, says what to do without one, passes a bad link over, escapes a release's text."""
+
+from __future__ import annotations
+
+import pytest
+from pages._shared.navigation import PAGES
+
+from tests.pages.conftest import ROOT, words_on
+
+SCRIPTS = [script for scripts in PAGES.values() for script, _ in scripts]
+
+
+def test_every_page_stands_in_the_menu():
+    assert sorted(SCRIPTS) == sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__")
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_a_page_opens_on_a_run_and_writes_the_run_into_the_address(page, run, open_page):
+    at = open_page(page)
+    assert not at.exception
+    assert not at.error
+    assert at.query_params["run"] in (run.key, [run.key])
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_without_any_run_a_page_says_which_commands_load_one(page, open_page):
+    at = open_page(page)
+    assert not at.exception
+    assert "audit demo" in words_on(at)
+    assert "audit load PATH" in words_on(at)
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_a_link_to_a_run_that_is_not_loaded_says_so_above_the_figures(page, run, open_page):
+    at = open_page(page, run="gone@00000000")
+    assert not at.exception
+    assert "run = gone@00000000" in words_on(at)
+    assert "not loaded" in words_on(at)
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_a_synthetic_run_says_so_on_every_page(page, load_run, open_page):
+    load_run(synthetic=True)
+    assert "Synthetic data" in words_on(open_page(page))
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_a_real_run_is_not_called_synthetic(page, run, open_page):
+    assert "Synthetic data" not in words_on(open_page(page))
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_a_damaged_store_file_is_one_sentence_not_a_traceback(page, run, open_page):
+    run.path.with_name("broken.duckdb").write_bytes(b"no database")
+    at = open_page(page)
+    assert not at.exception
+    assert "cannot be read" in words_on(at)
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_no_page_takes_a_release_s_title_for_markdown(page, load_run, open_page):
+    load_run(title="# **bold** [x](http://evil.test) $a$ <b>")
+    at = open_page(page)
+    assert not at.exception
+    raw = "\n".join(str(element.value) for kind in ("title", "markdown", "caption") for element in at.get(kind))
+    assert "[x](http" not in raw
+    assert "**bold**" not in raw
+
+
+def test_a_release_s_own_terms_stand_in_menu_words_and_labels(load_run, open_page):
+    load_run(terms={"handbook": "institute", "organ": "topic area"})
+    assert "institutes" in words_on(open_page("coverage"))
+    assert "By topic area" in words_on(open_page("organs"))
+    assert [box.label for box in open_page("handbook").selectbox] == ["Institute", "Run"]

@@ -1,0 +1,51 @@
+"""Handbook: the link chooses it; its figures are its own."""
+
+from __future__ import annotations
+
+from tests.pages.conftest import words_on
+
+
+def test_a_link_opens_the_handbook_it_names(run, open_page):
+    at = open_page("handbook", handbook="d")
+    assert at.selectbox(key="handbook").value == "d"
+    # d was asked q1 and q2 and addresses neither.
+    assert "does not address **100.0 %** of the 2 questions" in words_on(at)
+
+
+def test_the_choice_is_written_into_the_address(run, open_page):
+    at = open_page("handbook")
+    at.selectbox(key="handbook").select("b").run()
+    assert at.query_params["handbook"] == "b"
+
+
+def test_an_unknown_handbook_is_passed_over_with_a_note(run, open_page):
+    at = open_page("handbook", handbook="zzz")
+    assert not at.exception
+    assert "handbook = zzz" in words_on(at)
+
+
+def test_gaps_are_the_questions_left_out_that_most_peers_answer(run, open_page):
+    at = open_page("handbook", handbook="d")
+    gaps = next(table.value for table in at.dataframe if "peers_answering" in table.value)
+    assert list(gaps["text"]) == ["What about q1?", "What about q2?"]
+    assert list(gaps["peers_answering"]) == [3, 3]
+
+
+def test_whom_a_handbook_disagrees_with_is_ranked_and_leaves_out_those_it_shares_no_answer_with(run, open_page):
+    at = open_page("handbook", handbook="a")
+    others = next(table.value for table in at.dataframe if "disagreeing" in table.value)
+    assert list(others["disagreeing"]) == [2, 0]  # b in q1 and q2 (q3 is unscored); c in none of q1 and q3
+    assert list(others["present"]) == [2, 2]
+
+
+def test_a_run_without_answers_is_told_as_unknown_not_as_zero(data_dir, tmp_path, open_page):
+    from tests.support.loading import BASE, load
+    from tests.support.tiny import release_from
+
+    folder = release_from(tmp_path / "releases", BASE)
+    (folder / "answers.jsonl").unlink()
+    load(folder, data_dir)
+    for page in ("handbook", "coverage"):
+        at = open_page(page)
+        assert not at.exception
+        assert "unknown" in words_on(at)

@@ -1,0 +1,28 @@
+"""Overview: figures that a reader can check by hand on the tiny run."""
+
+from __future__ import annotations
+
+from tests.pages.conftest import words_on
+
+
+def test_the_headline_figures_are_those_of_the_whole_run_with_what_they_are_shares_of(run, open_page):
+    at = open_page("overview")
+    shown = {metric.label: metric.value for metric in at.metric}
+    # 12 + 3 pairs, one unscored: 14 scored; absent: 3 + 3 with d, and one judged absent.
+    assert shown["Silent pairs"] == "50.0 %"
+    # Both answer in 3 + 2 + 2 pairs; two of them disagree, one is consistent; q1 and q2 of 3 questions have any.
+    assert shown["Disagreement"] == "28.6 %"
+    assert shown["Full agreement"] == "14.3 %"
+    assert shown["Any disagreement"] == "66.7 %"
+    assert "of 7 pairs in which both answer" in words_on(at)
+
+
+def test_prescreened_judged_absent_and_unscored_are_three_rows(run, open_page):
+    rows = open_page("overview").dataframe[0].value.set_index("outcome")["pairs"]
+    assert rows["absent, pre-screened: not put to the judge"] == 6
+    assert rows["absent, by the judge"] == 1
+    assert rows["unscored: no readable verdict"] == 1
+
+
+def test_the_load_report_s_verdict_stands_on_the_first_page(run, open_page):
+    assert run.report["verdict"] in words_on(open_page("overview"))

@@ -1,0 +1,37 @@
+"""Runs: the load report adds up, and findings are found."""
+
+from __future__ import annotations
+
+from tests.pages.conftest import words_on
+from tests.support.loading import load, spoil
+
+
+def test_read_is_loaded_plus_quarantined_for_every_kind_of_record(run, open_page):
+    kinds = next(table.value for table in open_page("runs").dataframe if "files" in table.value)
+    assert list(kinds["read"]) == list(kinds["loaded"] + kinds["quarantined"])
+    assert kinds.set_index("kind").loc["pair", "loaded"] == 15
+
+
+def test_a_quarantined_pair_is_listed_with_its_reason_and_found_by_the_filter(release, data_dir, open_page):
+    spoil(release, "q1", lambda record: record["pairs"][0].update(classification="SIDEWAYS"))
+    load(release, data_dir)
+    at = open_page("runs", outcome="quarantined")
+    listed = next(table.value for table in at.dataframe if "message" in table.value and "record" in table.value)
+    assert len(listed) == 1
+    assert "SIDEWAYS" in listed["message"].iloc[0]
+
+
+def test_every_loaded_run_is_listed_newest_first(load_run, open_page):
+    load_run(run_id="older")
+    load_run(run_id="newer", title="Second")
+    at = open_page("runs")
+    assert [key.split("@")[0] for key in at.dataframe[0].value["key"]] == ["newer", "older"]
+    assert "Second" in words_on(at)
+
+
+def test_the_run_chosen_stays_chosen_on_the_next_page(load_run, open_page):
+    older = load_run(run_id="older")
+    load_run(run_id="newer")
+    at = open_page("runs", run=older.key)
+    at.switch_page("pages/organs.py").run()
+    assert at.selectbox(key="run").value == older.key
