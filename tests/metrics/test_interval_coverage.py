@@ -1,6 +1,8 @@
 """Do the 95 % intervals hold the truth as often as they say? Simulated samples from populations with known rates."""
 
 import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
 
 from audit.metrics.intervals import wilson
 from audit.metrics.pair_blocks import Pairs
@@ -15,6 +17,13 @@ RARE = Population(answers=np.array([[0.3, 0.6], [0.6, 0.9]]), dissent=np.array([
 
 
 Interval = tuple[float, float]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Matrices this small cost four times as much on two threads that wait for each other."""
+    with threadpool_limits(1):
+        yield
 
 
 def pigeonhole(pairs: Pairs) -> dict[str, Interval]:
