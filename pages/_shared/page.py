@@ -44,19 +44,23 @@ def page(title: str, lead: str) -> Iterator[Run]:
     """
     st.html(STYLE)
     heading = st.container()
+    run = _run_or_stop(heading, title)
+    heading.title(say(run, title), anchor=False)
+    heading.markdown(say(run, lead))
+    if run.synthetic:
+        heading.caption(say(run, SYNTHETIC))
     try:
-        run = _run_or_stop(heading, title)
-        heading.title(say(run, title), anchor=False)
-        heading.markdown(say(run, lead))
-        if run.synthetic:
-            heading.caption(say(run, SYNTHETIC))
         yield run
     except AuditError as error:
         explain(error)
 
 
 def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
-    runs = loaders.runs()
+    try:
+        runs = loaders.runs()
+    except AuditError as error:
+        explain(error)
+        st.stop()
     if not runs:
         _empty_state(heading, title)
         st.stop()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from pages._shared.navigation import PAGES
 
+from pages._shared.navigation import PAGES
 from tests.pages.conftest import ROOT, words_on
 
 SCRIPTS = [script for scripts in PAGES.values() for script, _ in scripts]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tests.pages.conftest import words_on
-
 
 def test_names_are_shown_without_underscores(run, open_page):
     assert "work and money" in list(open_page("topics").dataframe[0].value["topic"])
