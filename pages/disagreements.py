@@ -1,6 +1,59 @@
-"""Disagreements: the clinician's workbench."""
+"""Disagreements: the clinician's workbench. A ranked list of pairs, and the opened pair beside it."""
 
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.names import handbook_names
+from audit.metrics.choices import handbook_list
+from audit.metrics.disagreements import disagreements
+from audit.metrics.pair import pair
+from audit.store.runs import Run
+from pages._shared.copy_link import copy_link
+from pages._shared.filters import pick_filters
+from pages._shared.loaders import load
+from pages._shared.opened import PARAMS, close_when_changed, opened_pair, step_buttons
 from pages._shared.page import page
+from pages._shared.pair_list import PER_PAGE, page_number, page_picker, pair_list
+from pages._shared.side_by_side import side_by_side
+from pages._shared.widgets import counts, footer, link
+from pages._shared.words import say
 
-with page("Disagreements", "Where {handbooks} disagree."):
-    pass
+LEAD = "Where {handbooks} disagree, the worst first. Pick a row to read both answers beside each other."
+
+
+def opened(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
+    """The opened pair: ways on, the marks' toggle, and both answers."""
+    question_id, a, b = opened_pair(table)
+    found = load(pair, run, question_id=question_id, handbook_a=a, handbook_b=b)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        step_buttons(table, (question_id, a, b))
+        copy_link("copy_link")
+        link("question", "All {handbooks} on this question", run, icon=":material/grid_on:", question=question_id)
+    side_by_side(run, found, names)
+
+
+with page("Disagreements", LEAD) as run:
+    names = handbook_names(load(handbook_list, run))
+    filters = pick_filters(run, names)
+    close_when_changed("filters", filters, (*PARAMS, "page"))
+    table = load(disagreements, run, filters=filters, limit=PER_PAGE, offset=(page_number() - 1) * PER_PAGE)
+    if table.empty:
+        st.info(say(run, "No pair matches these filters. Take one away, or choose more labels."))
+        st.stop()
+    left, right = st.container(key="workbench").columns([4, 7], gap="medium")
+    with left:
+        total = int(table["total"].iloc[0])
+        counts(
+            run,
+            "**{total}** pairs match; {first} to {last} shown.",
+            total=f"{total:,}",
+            first=table["rank"].iloc[0],
+            last=table["rank"].iloc[-1],
+        )
+        pair_list(table, names)
+        page_picker(total)
+        footer(table.drop(columns="total"), "disagreements", run, "disagreements")
+    with right:
+        opened(run, table, names)

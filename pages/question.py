@@ -1,6 +1,74 @@
-"""Question: one question across all handbooks."""
+"""Question: who agrees with whom on one question. The reordered label matrix, the camps, the opened pair, every answer."""
 
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.matrix import matrix_figure
+from audit.charts.names import handbook_names
+from audit.metrics.camps import camps
+from audit.metrics.choices import handbook_list, question_list
+from audit.metrics.matrix import matrix
+from audit.metrics.pair import pair
+from audit.store.runs import Run
+from pages._shared.answers import all_answers
+from pages._shared.camp_cards import camp_cards, summary
+from pages._shared.copy_link import copy_link
+from pages._shared.loaders import load
+from pages._shared.opened import click_opens, close_when_changed, opened_on
 from pages._shared.page import page
+from pages._shared.pickers import choose, pick_one
+from pages._shared.side_by_side import side_by_side
+from pages._shared.widgets import clicked_point, counts, footer
+from pages._shared.words import fill, say
 
-with page("Question", "One question across all {handbooks}."):
-    pass
+LEAD = "Who agrees with whom on one question: {handbooks} that agree stand side by side, and form camps."
+CAMPS = "Camps come from the judge's labels alone; a camp's name is what its answers say and the others seldom do."
+SILENT = {"answering": "Those that answer", "everyone": "All"}
+
+
+def picked_question(run: Run) -> str:
+    """The question of the address, or the most disputed one."""
+    listed = load(question_list, run)
+    texts = dict(zip(listed["question_id"], listed["text"], strict=True))
+    label = fill(run, "Question (type to search; the most disputed come first)")
+    first = next(iter(texts))
+    return pick_one(label, list(texts), "question", default=first, format_func=lambda name: texts.get(name, name)) or first
+
+
+def drawing(cells: pd.DataFrame, table: pd.DataFrame, names: dict[str, str], opened: tuple[str, str] | None) -> None:
+    """The matrix; a click on a cell opens its pair."""
+    order = table["handbook_id"]
+    shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], label_in_sight=False)
+    ids = list(order if shown == "everyone" else order[table["state"] == "answers"])
+    figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["camp"], opened)
+    alt = f"The judge's label of every couple of {len(ids)} handbooks, those that agree side by side."
+    click_opens(clicked_point(figure, "matrix", alt))
+
+
+with page("Question", LEAD) as run:
+    names = handbook_names(load(handbook_list, run))
+    question_id = picked_question(run)
+    close_when_changed("question", question_id, ("a", "b"))
+    table, cells = load(camps, run, question_id=question_id), load(matrix, run, question_id=question_id)
+    summary(run, table, cells)
+    answering = table[table["state"] == "answers"]
+    if len(answering) < 2:
+        st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))
+    else:
+        opened = opened_on(question_id, cells, answering["handbook_id"])
+        left, right = st.container(key="reading").columns([6, 5], gap="medium")
+        with left:
+            drawing(cells, table, names, opened)
+        with right:
+            camp_cards(run, answering, names)
+            counts(run, CAMPS)
+        st.subheader("The opened pair", anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            counts(run, "Click a cell of the matrix to open another pair.")
+            copy_link("copy_link")
+        found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
+        side_by_side(run, found, names, with_question=False)
+    all_answers(run, table, names)
+    footer(table, "camps", run, "camps", "matrix")

@@ -40,6 +40,7 @@ SAME = [
     ("no more than 10 pounds", "up to 10 lb"),
     ("Do not lift more than 10 pounds", "lift no more than 10 pounds"),
     ("1½ cups", "1 1/2 cups"),
+    ("a pint of blood", "1 pint of blood"),
     ("140/90 mmHg", "140/90 mm Hg"),
     ("8:30 a.m.", "8:30 am"),
 ]
@@ -85,6 +86,7 @@ NO_AMOUNT = """
     9-1-1
     Call 555-123-4567
     (800) 555-1212
+    Call 555-0113 at any hour
     live births.3 The
     are limited.[9440] Treatment
     2003;24(9):577-584.

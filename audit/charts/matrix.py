@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import FAINT, INK, LABEL_COLOURS, LABEL_ORDER, LABEL_WORDS, clipped, html, styled
+from audit.charts.style import FAINT, INK, LABEL_COLOURS, LABEL_ORDER, LABEL_WORDS, clipped, styled
 
 SELF, SELF_COLOUR = "self", "#f4f5f6"
 VALUES = (*LABEL_ORDER, SELF)
 SIGNS = {"CONTRADICTORY": "✕", "DIVERGENT": "≠", "unscored": "?"}
 """Drawn in cells large enough, so that a disagreement is not told by colour alone."""
 MOST_SIGNS, MOST_NAMES = 30, 45
-SIDE_PX, SMALLEST_PX, LARGEST_PX = 560, 6, 56
+SIDE_PX, SMALLEST_PX, LARGEST_PX = 380, 6, 56
 BOTH_TRIANGLES = 60
 """Above this many handbooks only the lower triangle can be clicked, to keep the figure small."""
 
@@ -107,14 +107,9 @@ def _laid_out(figure: go.Figure, ids: list[str], names: dict[str, str], size: fl
     short = [clipped(names.get(handbook, handbook), 30) for handbook in ids]
     styled(figure, height=int(size * count) + 60 + 22 * bool(named), hovermode="closest")
     common = {"showgrid": False, "range": [-0.5, count - 0.5], "tickfont": {"size": 12 if count <= 25 else 10}}
-    figure.update_xaxes(**common, constrain="domain", showticklabels=False, ticks="")
+    figure.update_xaxes(**common, constrain="domain", constraintoward="left", showticklabels=False, ticks="")
     figure.update_yaxes(
         tickmode="array", tickvals=list(range(count)) if named else [], ticktext=short if named else [], scaleanchor="x",
-        constrain="domain", **{**common, "range": [count - 0.5, -0.5]},
+        constrain="domain", constraintoward="top", **{**common, "range": [count - 0.5, -0.5]},
     )  # fmt: skip
     return figure
-
-
-def alt_text(question: str, answering: int, camps: int) -> str:
-    """What the figure shows, in a sentence."""
-    return f"Matrix of labels between {answering} answering handbooks, in {camps} camps, for: {html(question)}"

@@ -8,8 +8,11 @@ import pandas as pd
 from audit.metrics.known import question_number
 from audit.metrics.matrix import matrix
 from audit.metrics.naming import camp_names
-from audit.metrics.seriation import seriate
+from audit.metrics.seriation import Labels, seriate
 from audit.store.connection import Connection, frame, rows
+from audit.vocabulary import DISAGREEING, LABELS, Label
+
+PRESENT = [label for label in LABELS if label != Label.ABSENT]
 
 SQL = """
 with involved as (
@@ -44,12 +47,14 @@ order by text limit 400
 def camps(con: Connection, question_id: str) -> pd.DataFrame:
     """Groups of handbooks that agree on one question, each named by the value it holds.
 
-    A camp is a group of answering handbooks in which no two disagree (none of their pairs is divergent or contradictory);
-    handbooks are grouped by complete linkage on the judge's labels and ordered so that those who agree stand side by side.
-    Between two answering handbooks, a pair that is unscored, was not asked, or was judged absent tells nothing: it neither
-    joins nor separates them. The name is an amount that at least half of the camp's answers state and the others seldom
-    do, if the judge's reasoning cites it or another camp holds another amount of its kind; failing that, distinctive words;
-    failing that, a letter. The labels make the camps; the name only describes them.
+    Answering handbooks are joined as long as fewer than half of the pairs between two groups disagree (are divergent or
+    contradictory; average linkage on the judge's labels). So one doubtful verdict breaks up no camp, and the pairs that
+    disagree inside one are counted. Handbooks that agree stand side by side. Between two answering handbooks, a pair that
+    is unscored, was not asked, or was judged absent tells nothing: it neither joins nor separates them.
+
+    The name is an amount that at least half of the camp's answers state and the others seldom do, if the judge's reasoning
+    cites it or another camp holds another amount of its kind; failing that, distinctive words; failing that, a letter. The
+    labels make the camps; the name only describes them.
 
     One row per handbook of the run, answering ones first, in the order of the matrix, then silent ones, then those that
     were not asked:
@@ -61,25 +66,41 @@ def camps(con: Connection, question_id: str) -> pd.DataFrame:
         name    str, the camp's name; missing likewise
         basis   str, "value", "words" or "letter": what the name stands on
         size    Int64, members of the camp
+        inside, inside_disagreeing  Int64, present pairs between members of the camp, and those of them that disagree
 
     Raises NotInRunError when the question is not in the run. Source of the order: Bar-Joseph et al. 2001.
     """
     question = {"question": question_number(con, question_id)}
     table = frame(con, SQL, question)
     answering = np.flatnonzero(table["state"].to_numpy() == "answers")
-    labels = matrix(con, question_id).to_numpy(dtype=object)[np.ix_(answering, answering)]
-    order, camp = seriate(labels)
+    matrix_of_run = matrix(con, question_id)
+    order, camp = seriate(matrix_of_run.to_numpy(dtype=object)[np.ix_(answering, answering)])
     named = table.assign(camp=pd.Series(camp + 1, index=answering, dtype="Int64").reindex(table.index))
     silent, not_asked = (np.flatnonzero(table["state"].to_numpy() == state) for state in ("silent", "not asked"))
     reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, question)]
-    return _with_names(named, reasonings).iloc[[*answering[order], *silent, *not_asked]].reset_index(drop=True)
+    counted = _with_inside(_with_names(named, reasonings), matrix_of_run.to_numpy(dtype=object))
+    return counted.iloc[[*answering[order], *silent, *not_asked]].reset_index(drop=True)
 
 
 def _with_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFrame:
     members = [group.fillna("").tolist() for _, group in table.groupby("camp")["answer"]]
-    names = dict(enumerate(camp_names(members, reasonings), start=1))
+    proper_names = [*table["handbook_id"], *table["center"], *table["organ"]]
+    names = dict(enumerate(camp_names(members, reasonings, proper_names), start=1))
     return table.assign(
         name=table["camp"].map({camp: name.text for camp, name in names.items()}),
         basis=table["camp"].map({camp: name.basis for camp, name in names.items()}),
         size=table["camp"].map(table["camp"].value_counts()).astype("Int64"),
+    )
+
+
+def _with_inside(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    present, disagreeing = np.isin(labels, PRESENT), np.isin(labels, DISAGREEING)
+    inside = {}
+    for camp, group in table.groupby("camp"):
+        places = group.index.to_numpy(dtype=np.int64)
+        block = np.ix_(places, places)
+        inside[camp] = (present[block].sum() // 2, disagreeing[block].sum() // 2)
+    return table.assign(
+        inside=table["camp"].map({camp: pairs for camp, (pairs, _) in inside.items()}).astype("Int64"),
+        inside_disagreeing=table["camp"].map({camp: pairs for camp, (_, pairs) in inside.items()}).astype("Int64"),
     )

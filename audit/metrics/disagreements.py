@@ -37,8 +37,10 @@ chosen as (
     from labelled p
     join sides a on a.handbook = p.handbook_a
     join sides b on b.handbook = p.handbook_b
-    where (a.center_chosen or b.center_chosen) and (a.handbook_chosen or b.handbook_chosen)
-      and (a.phase_chosen or b.phase_chosen)
+    where case when len($centers) > 1 then a.center_chosen and b.center_chosen else a.center_chosen or b.center_chosen end
+      and case when len($handbooks) > 1 then a.handbook_chosen and b.handbook_chosen
+               else a.handbook_chosen or b.handbook_chosen end
+      and case when len($phases) > 1 then a.phase_chosen and b.phase_chosen else a.phase_chosen or b.phase_chosen end
       and (len($significances) = 0 or list_contains($significances, p.significance::varchar))
 ),
 wanted as (
@@ -104,7 +106,7 @@ class Filters:
     organs, topics, subtopics   of the question
     labels                      label words, and UNSCORED for pairs without a readable verdict
     significances               low, medium, high
-    centers, handbooks, phases  of either handbook of the pair
+    centers, handbooks, phases  one: of either handbook of the pair; several: of both, so two handbooks give their own pairs
     words                       each must stand in the question, one of the two answers, the reasoning or the divergence
                                 topic, anywhere in a word; case and accents do not matter, % and _ are ordinary characters
     """

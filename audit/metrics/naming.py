@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
-from audit.wording import Quantity, quantities, words
+from audit.wording import COUNT, Quantity, quantities, words
 
 SHARED = 0.5
 """A camp is named by what at least this share of its answers say ..."""
@@ -34,18 +34,21 @@ class Candidate:
     cited: bool
 
 
-def camp_names(camps: Sequence[Sequence[str]], reasonings: Sequence[str] = ()) -> list[Name]:
+def camp_names(camps: Sequence[Sequence[str]], reasonings: Sequence[str] = (), proper_names: Iterable[str] = ()) -> list[Name]:
     """A name for each camp, from the texts of its answers: the value it holds, else its own words, else a letter.
 
     The value is an amount that at least half of the camp's answers state and the others' answers seldom do, and that
     matters to the disagreement: the judge's `reasonings` cite it, or another camp is set apart by an amount of the same
     kind. So camps are named "3 months" and "12 months" rather than "3 months" and "10 pounds". Words must stand in the
-    reasonings too. No two camps share a name.
+    reasonings too, and not be `proper_names` (of centers, say). No two camps share a name.
     """
+    telling = _cited_words(reasonings) if len(camps) > 1 else Counter()
+    for stem in {word.stem for name in proper_names for word in words(name.replace("_", " "))}:
+        telling.pop(stem, None)
     cited = [quantity for reasoning in reasonings for quantity in quantities(reasoning)]
     candidates = [list(_candidates(i, camps, cited)) for i in range(len(camps))]
     weight = _weights(candidates, camps)
-    names = [_value(mine, weight, candidates) or _words(i, camps, reasonings) for i, mine in enumerate(candidates)]
+    names = [_value(mine, weight, candidates) or _words(i, camps, telling) for i, mine in enumerate(candidates)]
     repeated = {text for text, count in Counter(name.text for name in names if name).items() if count > 1}
     return [name if name and name.text not in repeated else _letter(i) for i, name in enumerate(names)]
 
@@ -72,8 +75,15 @@ def _share(quantity: Quantity, answers: Sequence[Sequence[Quantity]]) -> float:
 
 def _as_written(quantity: Quantity, texts: Sequence[str]) -> str:
     """The spelling most of the camp uses, with what is counted: "three types"."""
-    found = [other for text in texts for other in quantities(text) if quantity.agrees(other)]
-    return Counter(f"{other.text} {other.noun}".strip() for other in found).most_common(1)[0][0]
+    found = [_in_words(text, other) for text in texts for other in quantities(text) if quantity.agrees(other)]
+    return Counter(found).most_common(1)[0][0]
+
+
+def _in_words(text: str, quantity: Quantity) -> str:
+    """The amount with what it counts: "three types"; a bare number with the two words before it: "BMI of 38"."""
+    if quantity.dimension != COUNT or quantity.noun:
+        return f"{quantity.text} {quantity.noun}".strip()
+    return " ".join([*text[: quantity.start].split()[-2:], quantity.text])
 
 
 def _weights(candidates: list[list[Candidate]], camps: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -93,11 +103,16 @@ def _value(mine: list[Candidate], weight: dict[str, float], candidates: list[lis
     return Name(max(telling, key=lambda c: (c.cited, round(weight[c.kind], 9), c.margin)).text, "value")
 
 
-def _words(camp: int, camps: Sequence[Sequence[str]], reasonings: Sequence[str]) -> Name | None:
+def _cited_words(reasonings: Sequence[str]) -> Counter[str]:
+    """In how many reasonings each word stands; words of one or two letters tell nothing, but "no" does."""
+    found = ({word.stem for word in words(reasoning)} for reasoning in reasonings)
+    return Counter(stem for stems in found for stem in stems if len(stem) > 2 or stem == "no")
+
+
+def _words(camp: int, camps: Sequence[Sequence[str]], cited: Counter[str]) -> Name | None:
     """Up to three words of the judge's reasoning that most of the camp's answers have and the others' seldom."""
     inside = [{word.stem: text[word.start : word.end].lower() for word in words(text)} for text in camps[camp]]
     outside = [{word.stem for word in words(text)} for i, texts in enumerate(camps) if i != camp for text in texts]
-    cited = Counter(stem for reasoning in reasonings for stem in {word.stem for word in words(reasoning) if len(word.stem) > 2})
     margin = {stem: _have(stem, inside) - _have(stem, outside) for stem in cited if _have(stem, inside) >= SHARED}
     best = sorted((stem for stem in margin if margin[stem] >= MARGIN), key=lambda stem: (-margin[stem], -cited[stem], stem))
     spelled = {stem: spelling for answer in reversed(inside) for stem, spelling in answer.items()}

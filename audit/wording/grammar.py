@@ -70,7 +70,7 @@ SKIP = "|".join(
         r"(?:https?://|www\.)\S+",
         r"\[\d[\d,\s-]*\]",
         r"(?:\+?1[-.\s])?(?:\(\d{3}\)\s?|\d{3}[-.\s])\d{3}[-.]\d{4}",
-        r"1-8\d\d-[\w-]+|9-1-1|911\b|988\b",
+        r"\d{3}-\d{4}\b|1-8\d\d-[\w-]+|9-1-1|911\b|988\b",
         r"\d{4};\d+(?:\(\d+\))?(?::\d+(?:-\d+)?)?",
         r"\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4}",
         rf"(?:{MONTH_NAMES})\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?\b(?!\s?-?(?:{UNIT}))",
@@ -117,7 +117,7 @@ RULES: dict[str, str] = {
         rf"(?:[-\s](?:olds?|of\sage))?{AFTER}"
     ),
     "vague": rf"(?:a\s)?(?P<few>few|several|couple(?:\sof)?)\s(?P<unit>{TIME})\b",
-    "single": r"an?\s(?P<unit>minute|hour|day|night|week|month|year)\b",
+    "single": r"an?\s(?P<unit>minute|hour|day|night|week|month|year|pint|quart|gallon|cup|lit(?:er|re)|pound|mile)\b",
     "between_count": rf"{BETWEEN}(?![\w/%])",
     "count": rf"{BOUND}(?!(?:one|half)\b(?!{OR}{NUMBER})){RANGE}(?:-?fold)?(?![\w/%]|[.,:]\d|-[a-z]){AFTER}",
 }

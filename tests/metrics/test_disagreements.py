@@ -54,6 +54,9 @@ def test_unscored_pairs_are_no_label_and_are_listed_only_when_asked_for(con):
         ({"centers": ("Cedar",)}, ["q1 ac", "q3 ac", "q2 ac"]),
         ({"handbooks": ("b",)}, ["q2 ab", "q3 ab", "q1 ab"]),
         ({"phases": ("post",)}, ["q2 ab", "q3 ab", "q1 ab"]),
+        ({"handbooks": ("a", "c")}, ["q1 ac", "q3 ac", "q2 ac"]),  # several: both handbooks are of them
+        ({"centers": ("Alder", "Birch")}, ["q2 ab", "q3 ab", "q1 ab"]),
+        ({"phases": ("post", "combined")}, []),
         ({"organs": ("kidney",), "topics": ("travel",), "centers": ("Cedar",)}, ["q3 ac"]),
         ({"organs": ("liver",)}, []),
     ],

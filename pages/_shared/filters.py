@@ -1,0 +1,57 @@
+"""The filters of the list of disagreements, each kept in the address."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from audit.charts.style import LABEL_WORDS, shown
+from audit.metrics.choices import filter_values
+from audit.metrics.disagreements import UNSCORED, Filters
+from audit.store.runs import Run
+from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
+from pages._shared.loaders import load
+from pages._shared.pickers import pick_many, type_words
+from pages._shared.words import fill, title_of
+
+LABEL_CHOICES = (*(label.value for label in reversed(LABELS)), UNSCORED)
+MOST_WORDS = 8
+
+
+def pick_filters(run: Run, names: dict[str, str]) -> Filters:
+    """Draw the filters (the commonest in one row, the others behind a button) and return what they say."""
+    values = load(filter_values, run)
+    words, labels, organs, topics, more = st.columns([4, 4, 3, 3, 2], vertical_alignment="bottom")
+    with words:
+        typed = type_words("Words", "words", placeholder="in question, answers or reasoning")
+    with labels:
+        label = pick_many("Labels", LABEL_CHOICES, "label", _label_word, placeholder="Divergent and contradictory")
+    with organs:
+        organ = pick_many(title_of(run, "organ"), values["organ"], "organ")
+    with topics:
+        topic = pick_many(title_of(run, "topic"), values["topic"], "topic")
+    with more:
+        chosen = _more(run, values, names)
+    return Filters(
+        organs=tuple(organ),
+        topics=tuple(topic),
+        labels=tuple(label) or tuple(label.value for label in DISAGREEING),
+        words=tuple(typed.split()[:MOST_WORDS]),
+        **chosen,
+    )
+
+
+def _more(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    params = {"subtopic", "significance", "center", "handbook", "phase"}
+    used = len(params & set(st.query_params))
+    with st.popover(f"More ({used})" if used else "More", icon=":material/tune:", width="stretch"):
+        return {
+            "subtopics": tuple(pick_many(title_of(run, "subtopic"), values["subtopic"], "subtopic")),
+            "significances": tuple(pick_many("Clinical significance", tuple(SIGNIFICANCES)[::-1], "significance")),
+            "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", lambda name: names.get(name, name))),
+            "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
+            "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),
+        }
+
+
+def _label_word(label: str) -> str:
+    return shown(LABEL_WORDS.get(label, label.lower()))

@@ -1,0 +1,119 @@
+"""One pair, opened: the question, the verdict, and both answers beside each other with what differs marked."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS
+from audit.metrics.pair import NOT_IN_RELEASE, PRESCREENED, UNSCORED, Judgement, Pair, Side
+from audit.store.runs import Run
+from audit.wording import Kind
+from pages._shared.marked import marked, shortened
+from pages._shared.pickers import choose
+from pages._shared.words import terms
+
+CSS = Path(__file__).with_name("pair.css")
+DARK = {"CONSISTENT", "CONTRADICTORY", "high"}
+"""Badges whose colour wants white letters."""
+STATUS = {
+    PRESCREENED: "Pre-screened: at least one {handbook} does not address the question, so the judge was not asked.",
+    UNSCORED: "Unscored: the judge was asked and gave no readable verdict. The pair counts in no rate.",
+    NOT_IN_RELEASE: "This pair is not in the release: nobody asked for a verdict on it.",
+}
+SILENT = {
+    "absent": "Does not address the question{how}.",
+    "not asked": "Was not asked this question.",
+    "unknown": "This release came without answers.",
+}
+HOW = {"prefix": " (its answer says so)", "check": " (found by the yes-or-no check)"}
+MARKS = {"all": tuple(Kind), "numbers": (Kind.NUMBER, Kind.NEGATION), "none": ()}
+MARK_WORDS = {"all": "Mark all differences", "numbers": "Numbers and negations", "none": "No marks"}
+LEGEND = (
+    '<div class="legend"><span><mark class="number">3 months</mark> amount or duration only here</span>'
+    '<span><mark class="negation">do not</mark> denied only here</span>{words}</div>'
+)
+LEGEND_WORDS = '<span><mark class="word">word</mark> used only here</span>'
+
+
+def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: bool = True) -> None:
+    """Draw a pair: question and verdict, a choice of what to mark (kept in the address), and both answers."""
+    st.html(CSS)
+    question = f"<h3>{escape(pair.question.text)}</h3>" if with_question else ""
+    st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
+    marks = choose("Mark what differs", tuple(MARKS), "mark", lambda name: MARK_WORDS[name], label_in_sight=False)
+    st.html(f'<div class="pair">{answers_html(pair, names, marks)}</div>')
+
+
+def verdict_html(run: Run, pair: Pair) -> str:
+    """The label with its significance, what the pair is about and the judge's reasoning."""
+    judgement = pair.judgement
+    badges = _badges(judgement)
+    topic = f'<span class="topic">{escape(judgement.divergence_topic)}</span>' if judgement.divergence_topic else ""
+    status = STATUS.get(judgement.status, "").format(**terms(run))
+    notice = f'<p class="faint">{escape(status)}</p>' if status else ""
+    reasoning = f'<div class="reasoning">{escape(judgement.reasoning)}</div>' if judgement.reasoning else ""
+    return f'<div class="verdict">{badges}{topic}</div>{notice}{reasoning}'
+
+
+def answers_html(pair: Pair, names: dict[str, str], marks: str) -> str:
+    """Both answers, each under its handbook, and the legend of the marks."""
+    if pair.a.state == pair.b.state == "present":
+        left, right = marked(pair.a.answer or "", pair.b.answer or "", MARKS[marks])
+        legend = LEGEND.format(words=LEGEND_WORDS if marks == "all" else "") if marks != "none" else ""
+    else:
+        left, right, legend = escape(shortened(pair.a.answer or "")), escape(shortened(pair.b.answer or "")), ""
+    sides = _side_html(pair.a, names, left) + _side_html(pair.b, names, right)
+    return f'{legend}<div class="sides">{sides}</div>{_usage_html(pair.judgement)}'
+
+
+def _badges(judgement: Judgement) -> str:
+    if judgement.status == NOT_IN_RELEASE:
+        return _badge("not asked", "not asked", LABEL_COLOURS["not asked"])
+    label = judgement.label or "unscored"
+    badges = _badge(LABEL_WORDS[label], label, LABEL_COLOURS[label])
+    if judgement.significance:
+        grave = judgement.significance
+        badges += _badge(f"{grave} significance", grave, SIGNIFICANCE_COLOURS[grave])
+    return badges
+
+
+def _badge(text: str, name: str, colour: str) -> str:
+    ink = "#fff" if name in DARK else "#1f2328"
+    style = f"background:{colour};color:{ink};border:1px solid {'#8a8f98' if colour == '#ffffff' else colour}"
+    return f'<span class="badge" style="{style}">{escape(text)}</span>'
+
+
+def _side_html(side: Side, names: dict[str, str], text: str) -> str:
+    silent = SILENT.get(side.state, "").format(how=HOW.get(side.absence_method or "", ""))
+    notice = f'<div class="silent">{escape(silent)}</div>' if silent else ""
+    said = f'<div class="said{" silent" if silent else ""}">{text}</div>' if text else ""
+    name = escape(names.get(side.handbook_id, side.handbook_id))
+    head = f'<div class="name">{name}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>'
+    return f'<div class="side">{head}{notice}{said}{_sources_html(side)}</div>'
+
+
+def _sources_html(side: Side) -> str:
+    sections = "".join(f"<li>{escape(section)}</li>" for section in side.sections)
+    cited = f'<div class="faint">Cited sections</div><ul>{sections}</ul>' if sections else ""
+    link = f'<a href="{escape(side.url)}" target="_blank" rel="noopener noreferrer">source</a>' if side.url else ""
+    source = f" · {link}" if side.url and _is_web(side.url) else ""
+    mode = f"retrieved by {escape(side.mode.replace('_', ' '))}" if side.mode else ""
+    found = f'<div class="faint">{mode}{source}</div>' if mode or source else ""
+    return cited + found
+
+
+def _is_web(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://"))
+
+
+def _usage_html(judgement: Judgement) -> str:
+    told = [
+        f"{judgement.input_tokens:,} tokens read" if judgement.input_tokens is not None else "",
+        f"{judgement.output_tokens:,} written" if judgement.output_tokens is not None else "",
+        f"{judgement.latency_s:.1f} s" if judgement.latency_s is not None else "",
+    ]
+    used = ", ".join(part for part in told if part)
+    return f'<div class="faint">The judge: {used}.</div>' if used else ""
