@@ -1,0 +1,123 @@
+"""Disagreements: the list, its filters in the address, and the opened pair."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.store.connection import create_store
+from tests.pages.conftest import TABLE, words_on
+
+
+def html_on(at):
+    return "\n".join(str(element.body if hasattr(element, "body") else element.proto.body) for element in at.get("html"))
+
+
+def listed(at):
+    return at.dataframe[0].value["about"].tolist()
+
+
+def test_the_worst_pair_stands_first_and_is_opened(run, open_page):
+    at = open_page("disagreements")
+    assert "2 pairs match" in words_on(at).replace("*", "")
+    assert listed(at) == ["topic of ab", "topic of ab"]
+    assert at.dataframe[0].value["label"].tolist() == ["contradictory\nlow", "divergent\nhigh"]
+    assert "What about q2?" in html_on(at)
+    assert "Handbook a on q2." in html_on(at).replace("</mark>", "").replace("<mark", "")or "q2" in html_on(at)
+
+
+def test_a_link_reopens_filters_and_pair(run, open_page):
+    at = open_page("disagreements", label=["COMPLEMENTARY"], organ=["lung"], question="q1", a="c", b="a")
+    assert at.dataframe[0].value["question"].tolist() == ["What about q3?", "What about q3?"]
+    assert "What about q1?" in html_on(at)
+    assert html_on(at).index("Alder · pre") < html_on(at).rindex("Alder · pre")
+
+
+@pytest.mark.parametrize(
+    ("link", "note"),
+    [
+        ({"organ": "spleen"}, "organ = spleen"),
+        ({"label": "DREADFUL"}, "label = DREADFUL"),
+        ({"page": "minus one"}, "page = minus one"),
+    ],
+)
+def test_a_value_the_run_does_not_have_is_passed_over_with_a_note(run, open_page, link, note):
+    at = open_page("disagreements", **link)
+    assert not at.exception
+    assert note in words_on(at)
+    assert len(listed(at)) == 2
+
+
+def test_a_pair_that_is_not_in_the_run_is_said_in_a_sentence_and_the_list_stays(run, open_page):
+    at = open_page("disagreements", question="q1", a="a", b="zeta")
+    assert not at.exception
+    assert "Handbook 'zeta' is not in this run" in words_on(at)
+    assert len(listed(at)) == 2
+
+
+def test_no_match_says_what_to_do(run, open_page):
+    at = open_page("disagreements", words="no such words anywhere")
+    assert "No pair matches these filters" in words_on(at)
+    assert not at.dataframe
+
+
+def test_words_of_the_reader_are_words_not_patterns(run, open_page):
+    assert "No pair matches" in words_on(open_page("disagreements", words="%"))
+    assert len(listed(open_page("disagreements", words="WHAT q2"))) == 1
+
+
+def test_picking_a_row_writes_the_pair_into_the_address(run, open_page):
+    at = open_page("disagreements")
+    key = at.dataframe[0].proto.id
+    assert key
+    at.button(key="Next").click().run()
+    assert [at.query_params[name] for name in ("question", "a", "b")] == [["q1"], ["a"], ["b"]]
+    assert "What about q1?" in html_on(at)
+    assert at.button(key="Next").disabled
+    at.button(key="Previous").click().run()
+    assert at.query_params["question"] == ["q2"]
+
+
+def test_another_filter_opens_its_own_first_pair(run, open_page):
+    at = open_page("disagreements", question="q1", a="a", b="b")
+    assert "What about q1?" in html_on(at)
+    at.text_input(key="words").input("q2").run()
+    assert "question" not in at.query_params
+    assert "What about q2?" in html_on(at)
+
+
+def test_unscored_and_prescreened_pairs_are_said_in_words(run, open_page):
+    assert "no readable verdict" in html_on(open_page("disagreements", question="q3", a="a", b="b"))
+    silent = html_on(open_page("disagreements", question="q1", a="a", b="d"))
+    assert "Pre-screened" in silent
+    assert "Does not address the question" in silent
+    assert "not in the release" in html_on(open_page("disagreements", question="q3", a="a", b="d"))
+
+
+def test_marks_can_be_turned_off(run, open_page):
+    assert "<mark" in html_on(open_page("disagreements"))
+    assert "<mark" not in html_on(open_page("disagreements", mark="none"))
+
+
+HOSTILE = "<script>alert(1)</script> **bold** $x$ [x](http://evil.test) <img src=x onerror=alert(1)>"
+
+
+def test_what_a_release_wrote_is_shown_as_it_stands(load_run, open_page):
+    run = load_run(TABLE)
+    run.path.chmod(0o644)
+    con = create_store(run.path, "")
+    for column, table in (("answer", "answers"), ("reasoning", "pairs"), ("divergence_topic", "pairs"), ("text", "questions")):
+        con.execute(f"update {table} set {column} = $text || {column}", {"text": HOSTILE})
+    con.execute("update answers set sections = [$text], url = 'javascript:alert(1)', mode = $text", {"text": HOSTILE})
+    con.execute("update handbooks set title = $text, center = $text || center", {"text": HOSTILE})
+    con.close()
+    for page in ("disagreements", "question"):
+        at = open_page(page)
+        assert not at.exception
+        html = html_on(at)
+        assert "&lt;script&gt;" in html
+        assert "<script" not in html
+        assert "<img" not in html
+        assert "javascript:" not in html
+        markdown = "\n".join(str(element.value) for kind in ("markdown", "caption", "info") for element in at.get(kind))
+        assert "**bold**" not in markdown
+        assert "[x](http" not in markdown

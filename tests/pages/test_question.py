@@ -1,0 +1,64 @@
+"""Question: the sentence, the matrix, the camps and the opened pair."""
+
+from __future__ import annotations
+
+import json
+
+from tests.pages.test_disagreements import html_on
+from tests.pages.conftest import words_on
+
+
+def figure_on(at):
+    return json.loads(at.get("plotly_chart")[0].proto.figure.spec if hasattr(at.get("plotly_chart")[0].proto, "figure") else "{}")
+
+
+def test_the_question_is_told_in_a_sentence_with_its_counts(run, open_page):
+    told = words_on(open_page("question", question="q1")).replace("*", "")
+    assert "4 handbooks were asked, 3 answer, 1 do not address it." in told
+    assert "1 of 3 present pairs disagree (33.3 %)" in told
+
+
+def test_camps_are_listed_with_their_members(run, open_page):
+    html = html_on(open_page("question", question="q1"))
+    assert html.count('class="camp"') == 2
+
+
+def test_the_gravest_pair_is_opened_unless_the_link_names_one(run, open_page):
+    assert "divergent" in html_on(open_page("question", question="q1"))
+    linked = html_on(open_page("question", question="q1", a="b", b="c"))
+    assert "consistent" in linked
+    assert "divergent" not in linked
+
+
+def test_another_question_forgets_the_opened_pair(run, open_page):
+    at = open_page("question", question="q1", a="b", b="c")
+    at.selectbox(key="question").select("q2").run()
+    assert "a" not in at.query_params
+    assert "contradictory" in html_on(at)
+
+
+def test_the_most_disputed_question_opens_first(run, open_page):
+    assert open_page("question").selectbox(key="question").value in ("q1", "q2")
+
+
+def test_an_unknown_question_or_handbook_in_the_link_is_passed_over(run, open_page):
+    at = open_page("question", question="q99", a="nobody", b="b")
+    assert not at.exception
+    assert "question = q99" in words_on(at)
+
+
+def test_a_question_that_fewer_than_two_answer_says_there_is_nothing_to_compare(load_run, open_page):
+    load_run("q1 kidney a=absent b=absent c=absent", handbooks=None)
+    told = words_on(open_page("question"))
+    assert "nothing to compare" in told
+    assert "3 do not address this question" in told
+
+
+def test_silent_handbooks_and_those_not_asked_are_named_apart(run, open_page):
+    told = words_on(open_page("question", question="q3"))
+    assert "1 were not asked" in told
+    assert "do not address this question" not in told
+
+
+def test_silent_handbooks_can_be_drawn_too(run, open_page):
+    assert not open_page("question", question="q1", show="everyone").exception

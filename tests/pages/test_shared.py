@@ -1,0 +1,70 @@
+"""What the pages share: words that cannot turn into Markdown, files that cannot turn into formulas, metrics computed once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from audit.errors import AuditError
+from audit.metrics.organs import organs
+from audit.store.runs import Run
+from pages._shared import loaders
+from pages._shared.csv_file import csv_bytes, file_name
+from pages._shared.words import escaped, fill, say
+
+RUN = Run("r 1/../x", "T", "0123456789abcdef", False, True, "", Path(), terms={"handbook": "institute", "organ": "topic_area"})
+
+
+@pytest.mark.parametrize(
+    "text", ["**b**", "[a](b)", "$x$", ":red[x]", "<b>", "# h", "1. x", "http://a.b", "a\nb", "`c`", "~~d~~"]
+)
+def test_every_mark_of_markdown_is_escaped(text):
+    shown = escaped(text)
+    assert shown.replace("\\", "") == " ".join(text.split())
+    assert all(shown[i - 1] == "\\" for i, mark in enumerate(shown) if mark in "*[]()$:<>#.`~/")
+
+
+def test_a_template_takes_the_run_s_terms_in_singular_plural_capital_and_with_its_article():
+    assert say(RUN, "{Handbooks} by {organ}: {a_handbook}") == "Institutes by topic area: an institute"
+    assert fill(RUN, "{organs}") == "topic areas"
+
+
+def test_a_value_in_a_template_is_escaped_and_its_braces_are_not_filled_in():
+    assert say(RUN, "{n} of {x}", n="{handbook}", x="*") == r"\{handbook\} of \*"
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_a_cell_that_a_spreadsheet_would_run_gets_an_apostrophe(start):
+    assert f"'{start}1+1" in csv_bytes(pd.DataFrame({"a": [f"{start}1+1", "x"]})).decode("utf-8-sig")
+
+
+def test_numbers_stay_numbers_and_headings_are_made_safe_too():
+    assert csv_bytes(pd.DataFrame({"=a": [-1.5]})).decode("utf-8-sig") == "'=a\n-1.5\n"
+
+
+def test_text_in_a_column_of_mixed_kinds_is_made_safe():
+    assert "'=x" in csv_bytes(pd.DataFrame({"a": pd.Series(["=x", 3, None], dtype=object)})).decode("utf-8-sig")
+
+
+def test_a_file_is_named_by_run_digest_and_content_and_cannot_climb():
+    assert file_name(RUN, "gaps") == "r-1-..-x_01234567_gaps.csv"
+
+
+def test_a_store_that_vanished_is_a_sentence(tmp_path):
+    gone = Run("r", "T", "f" * 64, False, True, "never", tmp_path / "gone.duckdb")
+    with pytest.raises(AuditError, match="load the release again: audit load"):
+        loaders.load(organs, gone)
+
+
+def test_a_metric_is_computed_once_per_run_and_arguments(run):
+    asked = []
+
+    def metric(con, level):
+        asked.append(level)
+        return pd.DataFrame({"level": [level]})
+
+    for level in ("a", "a", "b"):
+        assert loaders.load(metric, run, level=level)["level"].item() == level
+    assert asked == ["a", "b"]
