@@ -29,6 +29,14 @@ from audit.charts.style import (
 )
 
 ROW_HEIGHT = 18
+Trace = dict[str, Any]
+BAR: Trace = {
+    "type": "bar", "orientation": "h", "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
+    "constraintext": "none", "insidetextfont": {"size": 12}, "hovertemplate": "%{hovertext}<extra></extra>",
+    "unselected": {"marker": {"opacity": 1}},
+}  # fmt: skip
+SHADES = sample_colorscale([list(stop) for stop in ABSENCE_SCALE], [i / 100 for i in range(101)])
+"""A colour for every whole percentage, which is what a cell prints."""
 ORDERS = ("organ", "absence", "center", "name")
 ALL = "(all)"
 MOST_LETTERS = 40
@@ -66,54 +74,40 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     Every bar's `customdata` is its handbook_id.
     """
     organs = list(dict.fromkeys(cells["question_organ"]))
-    colours = organ_colours([*organs, *rows["organ"]])
-    figure = go.Figure(_strip(rows, colours) if rows["organ"].nunique() > 1 else None)
-    figure.add_trace(_column(rows, rows, 0.0, "all questions", handbook))
+    # Traces are plain dicts so that plotly checks each of their several thousand values once, not twice.
+    traces = [_strip(rows), _column(rows, 0.0, "all questions", handbook)]
     for i, organ in enumerate(organs):
-        column = rows[["handbook_id", "name", "place"]].merge(
-            cells[cells["question_organ"] == organ], on="handbook_id", how="left"
-        )
-        figure.add_trace(_column(rows, column, FIRST_ORGAN + i, f"{shown(organ)} questions", handbook))
+        own = cells[cells["question_organ"] == organ]
+        column = rows[["handbook_id", "name", "place"]].merge(own, on="handbook_id", how="left")
+        traces.append(_column(column, FIRST_ORGAN + i, f"{shown(organ)} questions", handbook))
+    figure = go.Figure(traces)
     _head_columns(figure, organs)
     _head_groups(figure, rows)
-    return _laid_out(figure, rows, len(organs))
+    return _laid_out(figure, rows)
 
 
-def _strip(rows: pd.DataFrame, colours: dict[str, str]) -> go.Bar:
-    return go.Bar(
-        y=rows["place"], x=[0.12] * len(rows), base=STRIP - 0.12, orientation="h", width=1.0,
-        marker={"color": rows["organ"].map(colours), "line": {"width": 0}}, customdata=rows["handbook_id"],
-        text=rows["organ"].map(html), textposition="none", hovertemplate="%{text}<extra></extra>",
-        unselected={"marker": {"opacity": 1}},
-    )  # fmt: skip
+def _strip(rows: pd.DataFrame) -> Trace:
+    """The colours of the handbooks' own organs; no wider than nothing where all have the same."""
+    colours = organ_colours(rows["organ"])
+    width = 0.12 if rows["organ"].nunique() > 1 else 0.0
+    return BAR | {
+        "y": rows["place"], "x": [width] * len(rows), "base": STRIP - width, "width": 1.0,
+        "marker": {"color": rows["organ"].map(colours), "line": {"width": 0}}, "customdata": rows["handbook_id"],
+        "hovertext": [html(organ) for organ in rows["organ"]],
+    }  # fmt: skip
 
 
-def _column(rows: pd.DataFrame, column: pd.DataFrame, start: float, title: str, handbook: str) -> go.Bar:
+def _column(column: pd.DataFrame, start: float, title: str, handbook: str) -> Trace:
     asked = column["asked"].fillna(0) > 0
-    colours = _colours(column["absence"], asked)
-    return go.Bar(
-        y=column["place"], x=[0.98] * len(column), base=start - 0.24, orientation="h", width=0.94,
-        marker={"color": colours, "pattern": _hatching(asked), "line": {"width": 0}},
-        text=[f"{100 * share:.0f}" if a else "" for share, a in zip(column["absence"], asked, strict=True)],
-        textposition="inside", insidetextanchor="middle", textangle=0, constraintext="none",
-        insidetextfont={"size": 12, "color": [_ink(share) for share in column["absence"]]},
-        customdata=column["handbook_id"], hovertext=[_hover(row, title, handbook) for row in column.to_dict("records")],
-        hovertemplate="%{hovertext}<extra></extra>", unselected={"marker": {"opacity": 1}},
-    )  # fmt: skip
-
-
-def _hatching(asked: pd.Series) -> dict[str, Any]:
-    return {"shape": ["" if known else LABEL_PATTERNS[NOT_ASKED] for known in asked], "fgcolor": "#b6bcc4"}
-
-
-def _colours(absence: pd.Series, asked: pd.Series) -> list[str]:
-    scale = [list(stop) for stop in ABSENCE_SCALE]
-    sampled = sample_colorscale(scale, absence.fillna(1.0).clip(0, 1).tolist())
-    return [colour if known else "#ffffff" for colour, known in zip(sampled, asked, strict=True)]
-
-
-def _ink(share: float) -> str:
-    return "#ffffff" if share < 0.45 else INK
+    cells = list(zip(column["absence"], asked, strict=True))
+    hatching = {"shape": ["" if known else LABEL_PATTERNS[NOT_ASKED] for known in asked], "fgcolor": "#b6bcc4"}
+    colours = [SHADES[round(100 * share)] if known else "#ffffff" for share, known in cells]
+    return BAR | {
+        "y": column["place"], "x": [0.98] * len(column), "base": start - 0.24, "width": 0.94,
+        "marker": {"color": colours, "pattern": hatching, "line": {"width": 0}},
+        "text": [f"{100 * share:.0f}" if known else "" for share, known in cells],
+        "customdata": column["handbook_id"], "hovertext": [_hover(row, title, handbook) for row in column.to_dict("records")],
+    }  # fmt: skip
 
 
 def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
@@ -157,7 +151,7 @@ def _head_groups(figure: go.Figure, rows: pd.DataFrame) -> None:
         )  # fmt: skip
 
 
-def _laid_out(figure: go.Figure, rows: pd.DataFrame, organs: int) -> go.Figure:
+def _laid_out(figure: go.Figure, rows: pd.DataFrame) -> go.Figure:
     last = float(rows["place"].max()) if len(rows) else 0.0
     figure.update_yaxes(
         tickmode="array", tickvals=rows["place"], ticktext=[clipped(name, 46) for name in rows["name"]], ticks="",
