@@ -9,7 +9,8 @@ from tests.pages.conftest import TABLE, words_on
 
 
 def html_on(at):
-    return "\n".join(str(element.body if hasattr(element, "body") else element.proto.body) for element in at.get("html"))
+    """Everything that a page shows as HTML."""
+    return "\n".join(str(element.proto.body) for element in at.get("html"))
 
 
 def listed(at):
@@ -22,7 +23,8 @@ def test_the_worst_pair_stands_first_and_is_opened(run, open_page):
     assert listed(at) == ["topic of ab", "topic of ab"]
     assert at.dataframe[0].value["label"].tolist() == ["contradictory\nlow", "divergent\nhigh"]
     assert "What about q2?" in html_on(at)
-    assert "Handbook a on q2." in html_on(at).replace("</mark>", "").replace("<mark", "")or "q2" in html_on(at)
+    assert "b against a" not in html_on(at)
+    assert "a against b" in html_on(at)
 
 
 def test_a_link_reopens_filters_and_pair(run, open_page):
@@ -37,7 +39,6 @@ def test_a_link_reopens_filters_and_pair(run, open_page):
     [
         ({"organ": "spleen"}, "organ = spleen"),
         ({"label": "DREADFUL"}, "label = DREADFUL"),
-        ({"page": "minus one"}, "page = minus one"),
     ],
 )
 def test_a_value_the_run_does_not_have_is_passed_over_with_a_note(run, open_page, link, note):
@@ -45,6 +46,14 @@ def test_a_value_the_run_does_not_have_is_passed_over_with_a_note(run, open_page
     assert not at.exception
     assert note in words_on(at)
     assert len(listed(at)) == 2
+
+
+def test_a_page_of_the_list_that_cannot_be_is_passed_over(run, open_page):
+    at = open_page("disagreements")
+    at.query_params["page"] = "minus one"
+    assert "page = minus one" in words_on(at.run())
+    at.query_params["page"] = "77"
+    assert len(listed(at.run())) == 2
 
 
 def test_a_pair_that_is_not_in_the_run_is_said_in_a_sentence_and_the_list_stays(run, open_page):
@@ -65,16 +74,14 @@ def test_words_of_the_reader_are_words_not_patterns(run, open_page):
     assert len(listed(open_page("disagreements", words="WHAT q2"))) == 1
 
 
-def test_picking_a_row_writes_the_pair_into_the_address(run, open_page):
+def test_next_and_previous_walk_the_list_and_write_the_address(run, open_page):
     at = open_page("disagreements")
-    key = at.dataframe[0].proto.id
-    assert key
     at.button(key="Next").click().run()
-    assert [at.query_params[name] for name in ("question", "a", "b")] == [["q1"], ["a"], ["b"]]
+    assert [at.query_params[name] for name in ("question", "a", "b")] == ["q1", "a", "b"]
     assert "What about q1?" in html_on(at)
     assert at.button(key="Next").disabled
     at.button(key="Previous").click().run()
-    assert at.query_params["question"] == ["q2"]
+    assert at.query_params["question"] == "q2"
 
 
 def test_another_filter_opens_its_own_first_pair(run, open_page):

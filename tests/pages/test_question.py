@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
-from tests.pages.test_disagreements import html_on
 from tests.pages.conftest import words_on
-
-
-def figure_on(at):
-    return json.loads(at.get("plotly_chart")[0].proto.figure.spec if hasattr(at.get("plotly_chart")[0].proto, "figure") else "{}")
+from tests.pages.test_disagreements import html_on
 
 
 def test_the_question_is_told_in_a_sentence_with_its_counts(run, open_page):
