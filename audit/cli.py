@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import audit
+from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
@@ -84,7 +85,7 @@ def _demo(commands: Any) -> None:
     command.add_argument(
         "--scale", choices=("small", "paper"), default="small", help="paper: the full published shape, 5.7 million pairs"
     )
-    command.add_argument("--seed", type=int, default=20261120, help="another seed is another world")
+    command.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed is another world")
     command.add_argument("--no-serve", action="store_true", help="write and load only")
     _address(command)
 
@@ -144,7 +145,7 @@ def load(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _progress(arguments: argparse.Namespace) -> Callable[[str], None]:
-    return (lambda _: None) if arguments.json else (lambda step: print(f"{step} ...", file=sys.stderr))
+    return (lambda _: None) if arguments.json else _say
 
 
 def _report(loaded: Loaded, as_json: bool) -> int:
@@ -223,13 +224,22 @@ def _options(metric: Metric, given: list[str]) -> dict[str, str]:
 
 def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
-    from audit.demo.build import demo_release
-
-    path = demo_release(
-        settings.releases_dir, arguments.scale, arguments.seed, lambda step: print(f"{step} ...", file=sys.stderr)
-    )
-    load_release(path, settings, progress=lambda step: print(f"{step} ...", file=sys.stderr))
+    path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
+    if not (path / "manifest.json").is_file():  # the manifest is written last: a folder with one is complete
+        _say(f"Writing the demo release to {path}")
+        write_demo(path, arguments.scale, arguments.seed, _tenths)
+    loaded = load_release(path, settings, progress=_say)
+    print(f"Run {loaded.run.key}: {loaded.run.report['verdict']}")
     return OK if arguments.no_serve else serve(arguments, settings)
+
+
+def _say(step: str) -> None:
+    print(f"{step} ...", file=sys.stderr)
+
+
+def _tenths(done: int, total: int) -> None:
+    if total >= 1_000 and done % (total // 10) == 0:
+        _say(f"  {done:,} of {total:,} questions")
 
 
 def serve(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -241,6 +251,7 @@ def serve(arguments: argparse.Namespace, settings: Settings) -> int:
         "server.address": settings.host,
         "server.port": settings.port,
         "server.headless": "true",
+        "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
     }
     flags = [f"--{name}={value}" for name, value in options.items()]

@@ -139,7 +139,7 @@ def canonical(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
     names = NAMES[kind]
     found: dict[str, Any] = {}
     for key, value in record.items():
-        name = names.get(key) or names.get(plain(key))
+        name = names.get(plain(key))
         if name and (name not in found or key == name):
             found[name] = value
     return found

@@ -76,6 +76,7 @@ EMPTY_WORDS = frozenset({"", "null", "none", "nan", "na", "n/a"})
 """Texts that stand for "no value" where a label or a significance is expected."""
 
 
+@lru_cache(4096)
 def plain(text: str) -> str:
     """`text` without case, spaces, hyphens and underscores: the form in which spellings are compared."""
     return "".join(ch for ch in text.casefold() if ch not in " -_\t\r\n")

@@ -35,7 +35,10 @@ def test_loading_it_again_reads_nothing(release: Path, capsys: pytest.CaptureFix
 def test_a_report_with_something_to_say_ends_with_one(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spoil(release, "q1", lambda record: record["pairs"][0].update(classification="DIVERGANT"))
     assert main(["check", str(release)]) == 1
-    assert "quarantined: comparisons/q1.json, pair 1: classification 'DIVERGANT' is not in the vocabulary." in capsys.readouterr().out
+    assert (
+        "quarantined: comparisons/q1.json, pair 1: classification 'DIVERGANT' is not in the vocabulary."
+        in capsys.readouterr().out
+    )
     assert main(["load", str(release)]) == 1
 
 
@@ -49,7 +52,11 @@ def test_machines_get_the_whole_report(release: Path, capsys: pytest.CaptureFixt
 
 def test_a_path_that_is_not_there_ends_with_two_and_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["load", "nowhere"]) == 2
-    assert capsys.readouterr().err.splitlines()[-1].startswith("audit: nowhere: there is no such file or folder. Nothing was loaded.")
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .startswith("audit: nowhere: there is no such file or folder. Nothing was loaded.")
+    )
 
 
 def test_everything_is_written_below_the_data_dir(release: Path, tmp_path: Path) -> None:
@@ -84,7 +91,11 @@ def test_a_metric_is_the_same_in_every_format(release: Path, capsys: pytest.Capt
 
 def test_an_unknown_rate_is_null_and_never_zero(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for question in ("q1", "q2"):
-        spoil(release, question, lambda record: [pair.update(classification="ABSENT", clinical_significance=None) for pair in record["pairs"]])
+        spoil(
+            release,
+            question,
+            lambda record: [pair.update(classification="ABSENT", clinical_significance=None) for pair in record["pairs"]],
+        )
     main(["load", str(release)])
     capsys.readouterr()
     main(["metrics", "organs", "--format", "json"])
@@ -100,7 +111,18 @@ def test_every_metric_can_be_asked_for_and_explained(release: Path, capsys: pyte
     for name in names:
         assert main(["metrics", name, "--explain"]) == 0
         assert "select" in capsys.readouterr().out
-    for name in ("labels", "organs", "handbooks", "coverage", "topics", "centers", "questions", "severity", "severity_rho", "pairs"):
+    for name in (
+        "labels",
+        "organs",
+        "handbooks",
+        "coverage",
+        "topics",
+        "centers",
+        "questions",
+        "severity",
+        "severity_rho",
+        "pairs",
+    ):
         assert main(["metrics", name, "--format", "csv"]) == 0, name
 
 
@@ -115,7 +137,9 @@ def test_every_metric_can_be_asked_for_and_explained(release: Path, capsys: pyte
         (["gaps", "--set", "handbook_id=zz"], "zz"),
     ],
 )
-def test_a_metric_that_cannot_be_counted_says_why(release: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
+def test_a_metric_that_cannot_be_counted_says_why(
+    release: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
     main(["load", str(release)])
     assert main(["metrics", *arguments]) == 2
     assert words in capsys.readouterr().err

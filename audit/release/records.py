@@ -38,6 +38,10 @@ class RecordFile:
     max_bytes: int
     repairs: dict[str, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """One decoder for all records: building it costs more than reading a short one."""
+        self._decoder = json.JSONDecoder(parse_constant=self._constant)
+
     def rows(self) -> Iterator[tuple[str, Any]]:
         """(position, record) for each record, and (position, Bad) where one cannot be read."""
         read = {".csv": self._csv, ".parquet": self._parquet, ".json": self._json}.get(ending(self.path), self._lines)
@@ -92,7 +96,7 @@ class RecordFile:
 
     def _parse(self, text: str) -> Any:
         try:
-            return json.loads(text, parse_constant=self._constant)
+            return self._decoder.decode(text)
         except (json.JSONDecodeError, RecursionError) as error:
             return Bad("broken_json", _broken(text, error))
 

@@ -151,9 +151,11 @@ def missing(value: Any) -> bool:
 
 def text(value: Any, name: str) -> str | None:
     """A text; a number or a truth value is taken as its text, a list or an object is not."""
+    if isinstance(value, str):
+        return value
     if missing(value):
         return None
-    if isinstance(value, (str, int, float)):
+    if isinstance(value, (int, float)):
         return str(value)
     raise Reject("wrong_type", f"field '{name}' is {_type(value)}, but must be text.")
 

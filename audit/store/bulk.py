@@ -52,7 +52,8 @@ select file, question,
        p.{judge_metadata}.latency_s     as latency_s
 from numbered
 """
-ODD = r"coalesce(regexp_matches({}, '^\s*([\[{{]|-?(nan|inf|infinity)$)', 'i'), false)"
+ODD = r"""coalesce(case when regexp_matches({0}, '^\s*([\[{{]|-?(nan|inf|infinity)$)', 'i')
+                           then {0} !~ '^\s*[\[{{]' or json_valid({0}) end, false)"""
 TALLY = f"""
 -- spotless: nothing unknown, repeated or compared with itself, no significance where there is none to give, and no
 -- list, object or NaN where a text is expected (DuckDB would hand it over as its JSON text) nor where a number is.
@@ -77,10 +78,6 @@ insert into pairs
 select question, least(a, b), greatest(a, b), label, coalesce(label = 'ABSENT', false) and untouched, significance,
        reasoning, divergence_topic, input_tokens, output_tokens, latency_s
 from stage where file in (select unnest($files))
-"""
-MATRICES = """
-select list_position($files, filename) - 1, {handbooks}, {matrix}
-from read_json($files, columns = {columns}, format = 'unstructured', maximum_object_size = {size}, filename = true)
 """
 PAIR_FIELDS = (
     "handbook_a",
@@ -118,31 +115,25 @@ class BulkRoad:
     def _batch(self, batch: list[Path], names: dict[str, str]) -> list[Path]:
         """One batch, or, where a file in it stops DuckDB, each of its files alone."""
         try:
-            matrices = self._stage(batch, names)
+            self._stage(batch, names)
         except DuckDBError:
             if len(batch) == 1:
                 return batch
             return [path for single in batch for path in self._batch([single], names)]
-        return self._accept(batch, matrices)
+        return self._accept(batch, names)
 
-    def _stage(self, batch: list[Path], names: dict[str, str]) -> dict[int, Block]:
-        files = [str(path) for path in batch]
-        size = _object_size(batch)
-        self.con.execute(STAGE.format(columns=_pair_columns(names), size=size, **_quoted(names)), {"files": files})
-        texts = {names["question_id"]: "VARCHAR", names["handbooks"]: "VARCHAR[]", names["matrix"]: "VARCHAR"}
-        sql = MATRICES.format(columns=_columns(texts), size=size, **_quoted(names))
-        return {
-            file: Block.parse(handbooks, matrix) for file, handbooks, matrix in self.con.execute(sql, {"files": files}).fetchall()
-        }
+    def _stage(self, batch: list[Path], names: dict[str, str]) -> None:
+        columns, size = _pair_columns(names), _object_size(batch)
+        self.con.execute(STAGE.format(columns=columns, size=size, **_quoted(names)), {"files": [str(path) for path in batch]})
 
-    def _accept(self, batch: list[Path], matrices: dict[int, Block]) -> list[Path]:
+    def _accept(self, batch: list[Path], names: dict[str, str]) -> list[Path]:
         tallies = {file: (question, pairs) for file, question, pairs, spotless in self.con.execute(TALLY).fetchall() if spotless}
         repeated = _repeated(question for question, _ in tallies.values())
         tallies = {file: tally for file, tally in tallies.items() if tally[0] not in repeated | self._seen}
         arrays = self._arrays(tallies)
         taken = {file for file in tallies if self._agrees(tallies[file][0], arrays[file])}
         for file in sorted(taken):
-            self._count(batch[file], *tallies[file], matrices[file], arrays[file])
+            self._count(batch[file], *tallies[file], Block.read(batch[file], names), arrays[file])
         self.con.execute(INSERT, {"files": sorted(taken)})
         return [path for file, path in enumerate(batch) if file not in taken]
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from audit.vocabulary import LABELS
+
 NO_LABEL = -1
+LIST = rb"\[[^\[\]{}\\]*\]"
+MATRIX = rb"\[\s*\[[^\]{}\"]*\](?:\s*,\s*\[[^\]{}\"]*\])*\s*\]"
+ROW = re.compile(rb"\[([^\[\]]*)\]")
 Codes = npt.NDArray[np.int8]
 
 
@@ -25,39 +34,55 @@ class Block:
     fast: bool = False
 
     @classmethod
+    def read(cls, path: Path, names: Mapping[str, str]) -> Block:
+        """From a comparison file whose pairs have been read already: its head is enough, and is all that is parsed."""
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        handbooks = _value(raw, names["handbooks"], LIST)
+        matrix = _value(raw, names["matrix"], MATRIX)
+        return cls.parse(json.loads(handbooks) if handbooks else None, matrix)
+
+    @classmethod
     def parse(cls, handbooks: list[str] | None, text: str | None) -> Block:
         """From the file's list of handbooks and its matrix as JSON text (None: the file has none)."""
-        if text is None:
+        if text is None or text == "null":
             return cls(handbooks, None)
         matrix, problem = _parse(text, len(handbooks or []))
         return cls(handbooks, matrix, problem)
 
 
+def _value(raw: bytes, name: str, shape: bytes) -> str | None:
+    """The JSON text under the key `name`, cut out where it has the usual shape, else found by parsing the whole file.
+
+    A quoted name before a colon can only be a key: inside a text its quotes would be escaped.
+    """
+    key = re.search(rb'"%s"\s*:\s*' % re.escape(name.encode()), raw)
+    if key is None:
+        return None
+    usual = re.compile(shape).match(raw, key.end())
+    return usual[0].decode() if usual else json.dumps(json.loads(raw).get(name))
+
+
 def _parse(text: str, size: int) -> tuple[Codes | None, str | None]:
     """The N x N codes, or a sentence that says why they cannot be read."""
-    # Codes have one digit, so a sound matrix without its brackets is digit, comma, digit, ...: no parsing is needed.
-    digits = text.encode().replace(b"null", b"9").translate(None, b"[] \n\r\t")
-    row = text.find("]") - text.find("[[") - 1
-    if len(digits) == 2 * size * size - 1 and text.count("[") == size + 1 and row > 0:
-        codes = np.frombuffer(digits[::2], np.uint8).astype(np.int8) - 48
-        if set(digits[1::2]) <= {44} and np.isin(codes, (0, 1, 2, 3, 4, 9)).all() and _square(text, size):
-            return np.where(codes == 9, NO_LABEL, codes).reshape(size, size).astype(np.int8), None
-    return None, _why_not(text, size)
-
-
-def _square(text: str, size: int) -> bool:
-    return all(part.count(",") == size - 1 for part in text.strip()[1:-1].replace("],", "]").split("]")[:-1])
+    # A code has one digit, so a sound row without its spaces is digit, comma, digit, ...: nothing needs to be parsed.
+    rows = [row.translate(None, b" \n\r\t") for row in ROW.findall(text.encode().replace(b"null", b"9"))]
+    if len(rows) != size or any(len(row) != 2 * size - 1 for row in rows):
+        return None, _why_not(text, size)
+    cells = np.frombuffer(b",".join(rows) + b",", np.uint8).reshape(-1, 2)
+    codes = cells[:, 0].astype(np.int8) - ord("0")
+    if (cells[:, 1] != ord(",")).any() or not np.isin(codes, (*range(len(LABELS)), 9)).all():
+        return None, _why_not(text, size)
+    return np.where(codes == 9, NO_LABEL, codes).astype(np.int8).reshape(size, size), None
 
 
 def _why_not(text: str, size: int) -> str:
-    try:
-        rows = json.loads(text)
-        lengths = {len(row) for row in rows}
-    except (ValueError, TypeError):
+    rows = json.loads(text)
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         return "its matrix is no list of lists of label codes; the pairs were loaded without it."
-    if len(rows) != size or lengths != {size}:
-        widths = " or ".join(map(str, sorted(lengths)))
-        return f"its matrix is not square: {len(rows)} rows of {widths} cells for {size} handbooks; the pairs were loaded."
+    widths = sorted({len(row) for row in rows})
+    if len(rows) != size or widths != [size]:
+        wide = " or ".join(map(str, widths))
+        return f"its matrix is not square: {len(rows)} rows of {wide} cells for {size} handbooks; the pairs were loaded."
     return "its matrix has cells other than 0, 1, 2, 3, 4 and null; the pairs were loaded without it."
 
 

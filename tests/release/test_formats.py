@@ -58,7 +58,9 @@ def write_parquet(path: Path, records: Records) -> None:
 
 @pytest.mark.parametrize("write", [write_json, write_wrapped, write_gz, write_csv, write_parquet])
 @pytest.mark.parametrize("part", ["handbooks", "questions", "answers"])
-def test_every_table_may_come_in_every_format(release: Path, tmp_path: Path, part: str, write: Callable[[Path, Records], None]) -> None:
+def test_every_table_may_come_in_every_format(
+    release: Path, tmp_path: Path, part: str, write: Callable[[Path, Records], None]
+) -> None:
     plain = load(release, tmp_path / "plain")
     records = records_of(release, part)
     (release / f"{part}.jsonl").unlink()

@@ -54,7 +54,9 @@ def test_a_run_can_be_read_while_another_is_loaded(release: Path, tmp_path: Path
         "con = open_store(Path(sys.argv[1])); print('open', flush=True); sys.stdin.readline();"
         "print(con.execute('select count(*) from pairs').fetchone()[0])"
     )
-    reader = subprocess.Popen([sys.executable, "-c", code, str(first.run.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    reader = subprocess.Popen(
+        [sys.executable, "-c", code, str(first.run.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert reader.stdout
     assert reader.stdout.readline() == "open\n"
     load(other, tmp_path)
@@ -90,7 +92,9 @@ def test_a_load_that_is_killed_leaves_no_run_and_the_next_one_sweeps(release: Pa
 
 def test_a_release_without_a_usable_handbook_is_refused_with_the_reason(release: Path, tmp_path: Path) -> None:
     (release / "handbooks.jsonl").write_text('{"organ": "kidney"}\n')
-    with pytest.raises(ReleaseError, match=r"no usable handbook in handbooks.jsonl\..*no field 'handbook_id'.*Nothing was loaded\."):
+    with pytest.raises(
+        ReleaseError, match=r"no usable handbook in handbooks.jsonl\..*no field 'handbook_id'.*Nothing was loaded\."
+    ):
         load(release, tmp_path)
 
 
@@ -103,7 +107,9 @@ def test_checking_says_what_loading_would_and_loads_nothing(release: Path, tmp_p
 
 
 def test_what_was_not_asked_is_in_no_table(tmp_path: Path) -> None:
-    loaded = load(release_from(tmp_path, "q1 kidney ab=CONSISTENT c=notasked\nq2 kidney ac=CONSISTENT b=absent"), tmp_path / "data")
+    loaded = load(
+        release_from(tmp_path, "q1 kidney ab=CONSISTENT c=notasked\nq2 kidney ac=CONSISTENT b=absent"), tmp_path / "data"
+    )
     assert ask(loaded, "select count(*) from answers") == [(5,)]
     assert len(pairs_in(loaded)) == 1 + 3
     gaps = {check["name"]: check["expected"] - check["found"] for check in loaded.run.report["checks"] if check["ok"] is False}
@@ -113,7 +119,11 @@ def test_what_was_not_asked_is_in_no_table(tmp_path: Path) -> None:
 def test_an_absent_label_without_a_trace_is_pre_screened_only_where_an_answer_is_absent(tmp_path: Path) -> None:
     folder = release_from(tmp_path, "q1 kidney ab=ABSENT c=absent")
     spoil(folder, "q1", lambda record: record["pairs"][0].update(reasoning=None, judge_metadata=None))
-    assert [(row[1] + row[2], row[4]) for row in pairs_in(load(folder, tmp_path / "data"))] == [("ab", False), ("ac", True), ("bc", True)]
+    assert [(row[1] + row[2], row[4]) for row in pairs_in(load(folder, tmp_path / "data"))] == [
+        ("ab", False),
+        ("ac", True),
+        ("bc", True),
+    ]
 
 
 def test_the_nih_release_comes_out_as_published(nih: Path, tmp_path: Path) -> None:

@@ -35,10 +35,16 @@ def change(a: str, b: str, **fields: Any) -> Any:
         ({"handbook_b": None}, "missing_field", "'handbook_b' is empty"),
         ({"handbook_b": "a"}, "self_pair", "a handbook is not compared with itself"),
         ({"clinical_significance": "enormous"}, "unknown_clinical_significance", "Allowed: low, medium, high"),
-        ({"classification": None, "reasoning": None, "judge_metadata": None}, "no_verdict", "nothing shows that it was ever asked"),
+        (
+            {"classification": None, "reasoning": None, "judge_metadata": None},
+            "no_verdict",
+            "nothing shows that it was ever asked",
+        ),
     ],
 )
-def test_a_bad_pair_is_refused_and_the_others_are_loaded(release: Path, tmp_path: Path, fields: Any, code: str, words: str) -> None:
+def test_a_bad_pair_is_refused_and_the_others_are_loaded(
+    release: Path, tmp_path: Path, fields: Any, code: str, words: str
+) -> None:
     spoil(release, "q1", change("a", "b", **fields))
     loaded = load(release, tmp_path)
     assert quarantined(loaded) == [(Q1, "pair 1", code)]
@@ -84,7 +90,10 @@ def test_a_twin_in_another_file_is_found_and_the_file_that_came_first_is_believe
     twin = {**original, "pairs": [pair(original, "b", "c")], "matrix": None}
     (release / "comparisons" / "q1-again.json").write_text(json.dumps(twin))
     loaded = load(release, tmp_path)
-    assert quarantined(loaded) in ([("comparisons/q1.json", "pair 4", "duplicate_pair")], [("comparisons/q1-again.json", "pair 1", "duplicate_pair")])
+    assert quarantined(loaded) in (
+        [("comparisons/q1.json", "pair 4", "duplicate_pair")],
+        [("comparisons/q1-again.json", "pair 1", "duplicate_pair")],
+    )
     assert len(pairs_in(loaded)) == ALL
 
 
@@ -180,7 +189,14 @@ def test_an_object_over_the_limit_is_set_aside_with_the_setting_that_moves_it(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AUDIT_MAX_OBJECT_MB", "1")
-    spoil(release, "q1", lambda record: (pair(record, "a", "b").update(reasoning="x" * 2_000_000), pair(record, "b", "c").update(classification="?")))
+    spoil(
+        release,
+        "q1",
+        lambda record: (
+            pair(record, "a", "b").update(reasoning="x" * 2_000_000),
+            pair(record, "b", "c").update(classification="?"),
+        ),
+    )
     loaded = load(release, tmp_path)
     assert quarantined(loaded) == [(Q1, "whole file", "too_large")]
     assert "AUDIT_MAX_OBJECT_MB" in messages(loaded, "quarantined")[0]
@@ -214,7 +230,11 @@ def test_a_matrix_that_is_none_is_said_and_the_pairs_are_loaded(release: Path, t
 
 
 def test_a_label_on_an_absent_answer_is_noted(release: Path, tmp_path: Path) -> None:
-    spoil(release, "q1", lambda record: (pair(record, "a", "d").update(classification="CONSISTENT", reasoning="same"), record.update(matrix=None)))
+    spoil(
+        release,
+        "q1",
+        lambda record: (pair(record, "a", "d").update(classification="CONSISTENT", reasoning="same"), record.update(matrix=None)),
+    )
     loaded = load(release, tmp_path)
     assert "1 pairs have a label other than ABSENT although an answer is absent" in messages(loaded, "noted")[0]
 
@@ -240,7 +260,9 @@ def test_a_file_without_pairs_is_refused(release: Path, tmp_path: Path) -> None:
         ("answers.jsonl", ["q1", "a"], "wrong_type", "select count(*) = 8 from answers"),
     ],
 )  # fmt: skip
-def test_a_bad_line_of_a_table_is_refused_alone(release: Path, tmp_path: Path, file: str, line: Any, code: str, kept: str) -> None:
+def test_a_bad_line_of_a_table_is_refused_alone(
+    release: Path, tmp_path: Path, file: str, line: Any, code: str, kept: str
+) -> None:
     with (release / file).open("a") as table:
         table.write(json.dumps(line) + "\n")
     loaded = load(release, tmp_path)

@@ -1,0 +1,1 @@
+"""Side-by-side measurements: each prints ratios of CPU seconds taken in one run."""
