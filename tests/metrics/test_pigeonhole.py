@@ -8,7 +8,16 @@ import pytest
 from audit.metrics import pair_blocks
 from audit.metrics.intervals import percentiles, wilson
 from audit.metrics.pair_blocks import PRESCREENED, UNSCORED, Pairs, read_pairs
-from audit.metrics.pigeonhole import RATES, handbook_draws, pooled_intervals, question_draws, question_intervals
+from audit.metrics.pigeonhole import (
+    RATES,
+    Support,
+    Weighed,
+    handbook_draws,
+    interval,
+    pooled_intervals,
+    question_draws,
+    question_intervals,
+)
 from audit.metrics.pigeonhole_sides import side_intervals
 
 R_DIV = {"r_div": RATES["r_div"]}
@@ -33,13 +42,19 @@ def everything(pairs: Pairs) -> np.ndarray:
     return np.ones((1, len(pairs.questions)), dtype=np.float32)
 
 
+def middle(part: np.ndarray, whole: np.ndarray, pairs: int, units: int) -> np.ndarray:
+    """The interval of part / whole over the draws that keep a third of the pairs."""
+    kept = np.array([p / w if w >= pairs / 3 else np.nan for p, w in zip(part, whole, strict=True)])
+    return np.ravel(percentiles(kept[None, :], [units]))
+
+
 def test_a_pair_counts_as_often_as_its_question_and_both_its_handbooks_were_drawn():
     pairs = some_pairs(12, 6)
     w_q, w_h = question_draws(pairs), handbook_draws(pairs)
     part = sum(w_q[q] * w_h[a] * w_h[b] for q, a, b, o in cells(pairs) if o in PART)
     whole = sum(w_q[q] * w_h[a] * w_h[b] for q, a, b, o in cells(pairs) if o in WHOLE)
-    expected = percentiles((part / whole)[None, :], [6])
-    assert np.ravel(pooled_intervals(pairs, everything(pairs), R_DIV)["r_div"]) == pytest.approx(np.ravel(expected), abs=1e-5)
+    expected = middle(part, whole, sum(o in WHOLE for *_, o in cells(pairs)), 6)
+    assert np.ravel(pooled_intervals(pairs, everything(pairs), R_DIV)["r_div"]) == pytest.approx(expected, abs=1e-5)
 
 
 def test_on_one_question_only_handbooks_are_drawn():
@@ -49,9 +64,8 @@ def test_on_one_question_only_handbooks_are_drawn():
     for question in range(8):
         mine = [(a, b, o) for q, a, b, o in cells(pairs) if q == question and o in WHOLE]
         part, whole = sum(w_h[a] * w_h[b] * (o in PART) for a, b, o in mine), sum(w_h[a] * w_h[b] for a, b, o in mine)
-        with np.errstate(invalid="ignore"):
-            expected = percentiles((part / whole)[None, :], [len({h for a, b, _ in mine for h in (a, b)})])
-        assert (low[question], high[question]) == pytest.approx(np.ravel(expected), abs=1e-5)
+        expected = middle(part, whole, len(mine), len({h for a, b, _ in mine for h in (a, b)}))
+        assert (low[question], high[question]) == pytest.approx(expected, abs=1e-5)
 
 
 def test_for_one_handbook_only_the_questions_and_the_others_are_drawn():
@@ -60,8 +74,7 @@ def test_for_one_handbook_only_the_questions_and_the_others_are_drawn():
     low, high = side_intervals(pairs, np.arange(6), 6, R_DIV)["all"]["r_div"]
     mine = [(q, a + b - 2, o) for q, a, b, o in cells(pairs) if 2 in (a, b) and o in WHOLE]
     part, whole = sum(w_q[q] * w_h[other] * (o in PART) for q, other, o in mine), sum(w_q[q] * w_h[other] for q, other, _ in mine)
-    expected = percentiles((part / whole)[None, :], [5])
-    assert (low[2], high[2]) == pytest.approx(np.ravel(expected), abs=1e-5)
+    assert (low[2], high[2]) == pytest.approx(middle(part, whole, len(mine), 5), abs=1e-5)
 
 
 def test_within_a_center_only_questions_are_drawn():
@@ -70,8 +83,7 @@ def test_within_a_center_only_questions_are_drawn():
     low, high = side_intervals(pairs, np.array([0, 0, 0, 1, 1, 2]), 3, R_DIV)["within"]["r_div"]
     mine = [(q, o) for q, a, b, o in cells(pairs) if b <= 2 and o in WHOLE]
     part, whole = sum(w_q[q] * (o in PART) for q, o in mine), sum(w_q[q] for q, _ in mine)
-    expected = percentiles((part / whole)[None, :], [len({q for q, _ in mine})])
-    assert (low[0], high[0]) == pytest.approx(np.ravel(expected), abs=1e-5)
+    assert (low[0], high[0]) == pytest.approx(middle(part, whole, len(mine), len({q for q, _ in mine})), abs=1e-5)
     assert np.isnan([low[2], high[2]]).all(), "a center with one handbook has no pair within"
 
 
@@ -95,6 +107,15 @@ def test_questions_that_share_no_handbooks_stay_in_small_blocks():
     pairs = Pairs(question, couple, np.full(2000, 3, dtype=np.uint8))
     assert sum(block.outcomes.size for block in pairs.blocks()) <= 16 * 2000
     assert sum(int(block.holds(PART).sum()) for block in pairs.blocks()) == 2000
+
+
+def test_a_draw_that_keeps_little_of_the_denominator_is_left_out():
+    """Nine pairs, three of which disagree: two draws keep all, one keeps a single pair, which disagrees."""
+    one = np.ones(1, dtype=int)
+    whole = Weighed(np.array([[9.0, 9.0, 1.0]]), np.full((1, 9), 1.0), np.ones((1, 4)))
+    part = Weighed(np.array([[3.0, 3.0, 1.0]]), np.repeat([[1.0, 0.0]], [3, 6], axis=1), np.ones((1, 4)))
+    low, high = interval(part, whole, Support(known=one == 1, rare=one == 0, units=9 * one, trials=9 * one))
+    assert (low[0], high[0]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
 
 
 def test_the_same_pairs_always_give_the_same_interval():
