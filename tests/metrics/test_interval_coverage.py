@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from audit.demo.judge import simulate_labels
+from audit.demo.shape import config_of_size
+from audit.demo.world import draw_world
 from audit.metrics.intervals import wilson
-from audit.metrics.pair_blocks import Pairs
+from audit.metrics.pair_blocks import PRESCREENED, UNSCORED, Pairs
 from audit.metrics.pigeonhole import RATES, pooled_intervals
 from tests.metrics.population import Population
 
@@ -57,3 +60,21 @@ def test_where_handbooks_hold_policies_the_interval_errs_on_the_wide_side():
 
 def test_a_rate_that_most_samples_hardly_show_is_held_too():
     assert share_covered(pigeonhole, RARE, 100)["r_div"] >= 0.92
+
+
+def judged_world(seed: int) -> Pairs:
+    """The simulated judge's verdicts on a world of the demo whose questions and handbooks are drawn independently."""
+    world = draw_world(config_of_size(QUESTIONS, HANDBOOKS, seed, independent=True))
+    labels = simulate_labels(world)
+    a, b = world.pairs
+    outcome = np.where(labels.prescreened, PRESCREENED, np.where(labels.judge < 0, UNSCORED, labels.judge)).astype(np.uint8)
+    return Pairs(np.repeat(np.arange(QUESTIONS), len(a)), np.tile(a * 32768 + b, QUESTIONS), outcome.ravel())
+
+
+def test_the_interval_holds_the_rates_of_the_worlds_that_the_demo_draws():
+    worlds = [judged_world(seed) for seed in range(300)]
+    every = np.concatenate([world.outcome for world in worlds])
+    found = [pigeonhole(world) for world in worlds[:100]]
+    for rate in ("r_abs", "r_div"):
+        part, whole = (np.isin(every, list(kind)).sum() for kind in RATES[rate])
+        assert np.mean([low <= part / whole <= high for low, high in (one[rate] for one in found)]) >= 0.92
