@@ -68,7 +68,7 @@ def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, floa
         name=name, showlegend=row != ALL or name == UNSCORED, y=[row], x=[share], base=[start], orientation="h", width=0.5,
         marker={
             "color": colour, "line": {"color": "#ffffff", "width": 1},
-            "pattern": {"shape": pattern, "fgcolor": "#ffffff", "bgcolor": colour},
+            "pattern": {"shape": pattern, "bgcolor": "#ffffff"},
         },
         text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "",
         textposition="inside", insidetextanchor="middle",

@@ -29,6 +29,8 @@ from audit.charts.style import (
 )
 
 ROW_HEIGHT = 18
+HATCHING = "#aab1ba"
+"""In a hatched bar plotly draws the lines in the marker's own colour."""
 Trace = dict[str, Any]
 BAR: Trace = {
     "type": "bar", "orientation": "h", "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
@@ -100,8 +102,8 @@ def _strip(rows: pd.DataFrame) -> Trace:
 def _column(column: pd.DataFrame, start: float, title: str, handbook: str) -> Trace:
     asked = column["asked"].fillna(0) > 0
     cells = list(zip(column["absence"], asked, strict=True))
-    hatching = {"shape": ["" if known else LABEL_PATTERNS[NOT_ASKED] for known in asked], "fgcolor": "#b6bcc4"}
-    colours = [SHADES[round(100 * share)] if known else "#ffffff" for share, known in cells]
+    hatching = {"shape": ["" if known else LABEL_PATTERNS[NOT_ASKED] for known in asked], "bgcolor": "#ffffff"}
+    colours = [SHADES[round(100 * share)] if known else HATCHING for share, known in cells]
     return BAR | {
         "y": column["place"], "x": [0.98] * len(column), "base": start - 0.24, "width": 0.94,
         "marker": {"color": colours, "pattern": hatching, "line": {"width": 0}},

@@ -30,12 +30,12 @@ def matrix_figure(
     camps   handbook_id -> camp number; missing for a handbook that does not answer; a frame is drawn around each camp
     opened  the two handbooks of the opened pair; its cell is outlined
 
-    A Plotly heatmap raises no click, so a transparent square lies over every cell; its `customdata` is the two
-    handbook ids, row first.
+    A Plotly heatmap raises no click, so a transparent square lies over every cell; its `customdata` is the cell's place,
+    row first.
     """
     ids = list(cells.index)
     size = float(np.clip(SIDE_PX / max(len(ids), 1), SMALLEST_PX, LARGEST_PX))
-    figure = go.Figure([_colours(cells, ids), *_legend(cells), _buttons(cells, names, camps, size)])
+    figure = go.Figure([_colours(cells, ids), *_legend(cells), _buttons(cells, camps, size)])
     figure.update_layout(shapes=[*_frames(ids, camps), *_outline(ids, opened)])
     return _laid_out(figure, ids, names, size)
 
@@ -62,20 +62,19 @@ def _legend(cells: pd.DataFrame) -> list[go.Scatter]:
     ]  # fmt: skip
 
 
-def _buttons(cells: pd.DataFrame, names: dict[str, str], camps: pd.Series, size: float) -> go.Scatter:
+def _buttons(cells: pd.DataFrame, camps: pd.Series, size: float) -> go.Scatter:
     ids = list(cells.index)
     answering = np.flatnonzero(camps.reindex(ids).notna())
     rows, columns = (places.ravel() for places in np.meshgrid(answering, answering, indexing="ij"))
     wanted = rows != columns if len(answering) <= BOTH_TRIANGLES else rows > columns
     rows, columns = rows[wanted], columns[wanted]
-    values = cells.to_numpy()
-    short = [clipped(names.get(handbook, handbook), 48) for handbook in ids]
+    words = np.array([LABEL_WORDS.get(value, "") for value in cells.to_numpy()[rows, columns]])
     return go.Scatter(
-        x=columns, y=rows, mode="markers", showlegend=False,
+        x=columns, y=rows, mode="markers", showlegend=False, customdata=np.stack([rows, columns], axis=1), text=words,
         marker={"symbol": "square", "size": size, "opacity": 0},
-        customdata=[[ids[i], ids[j]] for i, j in zip(rows, columns, strict=True)],
-        text=[f"{short[i]}<br>{short[j]}<br><b>{LABEL_WORDS[values[i, j]]}</b>" for i, j in zip(rows, columns, strict=True)],
-        hovertemplate="%{text}<extra></extra>",
+        # Both axes carry the names as tick texts, so a name is sent once and not with every cell.
+        hovertemplate="%{y}<br>%{x}<br><b>%{text}</b><extra></extra>",
+        hoverlabel={"bgcolor": "#ffffff", "font": {"color": INK}},
     )  # fmt: skip
 
 
@@ -105,11 +104,11 @@ def _laid_out(figure: go.Figure, ids: list[str], names: dict[str, str], size: fl
     count = len(ids)
     named = count <= MOST_NAMES
     short = [clipped(names.get(handbook, handbook), 30) for handbook in ids]
-    styled(figure, height=int(size * count) + 60 + 22 * bool(named), hovermode="closest")
-    common = {"showgrid": False, "range": [-0.5, count - 0.5], "tickfont": {"size": 12 if count <= 25 else 10}}
-    figure.update_xaxes(**common, constrain="domain", constraintoward="left", showticklabels=False, ticks="")
-    figure.update_yaxes(
-        tickmode="array", tickvals=list(range(count)) if named else [], ticktext=short if named else [], scaleanchor="x",
-        constrain="domain", constraintoward="top", **{**common, "range": [count - 0.5, -0.5]},
-    )  # fmt: skip
+    styled(figure, height=int(size * count) + 60 + 22 * named, hovermode="closest")
+    common = {
+        "showgrid": False, "tickmode": "array", "tickvals": list(range(count)), "ticktext": short, "ticks": "",
+        "tickfont": {"size": 12 if count <= 25 else 10}, "constrain": "domain",
+    }  # fmt: skip
+    figure.update_xaxes(range=[-0.5, count - 0.5], showticklabels=False, constraintoward="left", **common)
+    figure.update_yaxes(range=[count - 0.5, -0.5], showticklabels=named, constraintoward="top", scaleanchor="x", **common)
     return figure

@@ -28,8 +28,17 @@ def how_counted(*names: str) -> None:
     """The definition and the SQL behind what is shown, one click away; `names` are those of audit.metrics.METRICS."""
     with st.popover("How this is counted", icon=":material/functions:"):
         for name in names:
-            st.text(METRICS[name].docstring)
+            _definition(METRICS[name].docstring)
             st.code(METRICS[name].sql, language="sql")
+
+
+def _definition(docstring: str) -> None:
+    """Prose in lines as long as the screen allows; a list of columns as it stands, for its spaces mean something."""
+    for paragraph in docstring.split("\n\n"):
+        if "\n    " in paragraph:
+            st.code(paragraph, language=None, wrap_lines=True)
+        else:
+            st.text(" ".join(paragraph.split()))
 
 
 def counts(run: Run, template: str, **values: object) -> None:
@@ -68,8 +77,13 @@ def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
 
 
 def go_to(script: str, run: Run, **params: str | list[str]) -> None:
-    """Open another page on the same run: `go_to("question", run, question="q1")`."""
-    st.switch_page(f"pages/{script}.py", query_params={"run": run.key, **params})
+    """Open another page on the same run: `go_to("question", run, question="q1")`.
+
+    This page's own parameters go along: the browser notes the new address for this page before it turns to the other,
+    so the Back button would else return to a view without its filters.
+    """
+    here = {name: st.query_params.get_all(name) for name in st.query_params}
+    st.switch_page(f"pages/{script}.py", query_params={**here, "run": run.key, **params})
 
 
 def link(script: str, label: str, run: Run, icon: str | None = None, **params: str | list[str]) -> None:
