@@ -37,14 +37,16 @@ def picked_question(run: Run) -> str:
     return pick_one(label, list(texts), "question", default=first, format_func=lambda name: texts.get(name, name)) or first
 
 
-def drawing(cells: pd.DataFrame, table: pd.DataFrame, names: dict[str, str], opened: tuple[str, str] | None) -> None:
+def drawing(question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]) -> None:
     """The matrix; a click on a cell opens its pair."""
     order = table["handbook_id"]
     shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], label_in_sight=False)
     ids = list(order if shown == "everyone" else order[table["state"] == "answers"])
     figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["camp"], opened)
     alt = f"The judge's label of every couple of {len(ids)} handbooks, those that agree side by side."
-    click_opens(clicked_point(figure, "matrix", alt))
+    if cell := clicked_point(figure, f"matrix_{question_id}", alt):
+        row, column = divmod(int(cell), len(ids))
+        click_opens(question_id, ids[row], ids[column])
 
 
 with page("Question", LEAD) as run:
@@ -60,7 +62,7 @@ with page("Question", LEAD) as run:
         opened = opened_on(question_id, cells, answering["handbook_id"])
         left, right = st.container(key="reading").columns([6, 5], gap="medium")
         with left:
-            drawing(cells, table, names, opened)
+            drawing(question_id, cells, table, names, opened)
         with right:
             camp_cards(run, answering, names)
             counts(run, CAMPS)

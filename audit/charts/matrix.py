@@ -30,8 +30,8 @@ def matrix_figure(
     camps   handbook_id -> camp number; missing for a handbook that does not answer; a frame is drawn around each camp
     opened  the two handbooks of the opened pair; its cell is outlined
 
-    A Plotly heatmap raises no click, so a transparent square lies over every cell; its `customdata` is the cell's place,
-    row first.
+    A Plotly heatmap raises no click, so a transparent square lies over every cell; its `customdata` is the cell's number,
+    counted along the rows from 0: divmod(number, len(cells)) is its row and column.
     """
     ids = list(cells.index)
     size = float(np.clip(SIDE_PX / max(len(ids), 1), SMALLEST_PX, LARGEST_PX))
@@ -70,7 +70,7 @@ def _buttons(cells: pd.DataFrame, camps: pd.Series, size: float) -> go.Scatter:
     rows, columns = rows[wanted], columns[wanted]
     words = np.array([LABEL_WORDS.get(value, "") for value in cells.to_numpy()[rows, columns]])
     return go.Scatter(
-        x=columns, y=rows, mode="markers", showlegend=False, customdata=np.stack([rows, columns], axis=1), text=words,
+        x=columns, y=rows, mode="markers", showlegend=False, customdata=rows * len(ids) + columns, text=words,
         marker={"symbol": "square", "size": size, "opacity": 0},
         # Both axes carry the names as tick texts, so a name is sent once and not with every cell.
         hovertemplate="%{y}<br>%{x}<br><b>%{text}</b><extra></extra>",

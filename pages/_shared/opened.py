@@ -55,11 +55,11 @@ def opened_on(question_id: str, cells: pd.DataFrame, answering: pd.Series) -> tu
     return max(couples, key=lambda couple: GRAVITY.get(str(cells.at[couple]), -1))
 
 
-def click_opens(clicked: Any) -> None:
+def click_opens(question_id: str, a: str, b: str) -> None:
     """Open the pair of a clicked cell, once: Streamlit repeats a selection on every rerun."""
-    if clicked and st.session_state.get(CLICKED) != clicked:
-        st.session_state[CLICKED] = clicked
-        st.query_params["a"], st.query_params["b"] = clicked
+    if st.session_state.get(CLICKED) != (question_id, a, b):
+        st.session_state[CLICKED] = (question_id, a, b)
+        st.query_params["a"], st.query_params["b"] = a, b
         st.rerun()
 
 

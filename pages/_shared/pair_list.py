@@ -15,11 +15,10 @@ from pages._shared.opened import MOVES, Opened, open_pair, opened_pair, pairs_of
 PER_PAGE = 100
 ROW_HEIGHT, ROWS_IN_SIGHT = 68, 7
 """Rows higher than 4 rem wrap their text."""
-LAST = "last selection in the list"
 
 
 def pair_list(table: pd.DataFrame, names: dict[str, str]) -> None:
-    """Draw the list, the opened pair selected; a click on a row, or the arrow keys, open another."""
+    """Draw the list, the opened pair selected; a click anywhere in a row, or the arrow keys, open another."""
     pairs = pairs_of(table)
     now = opened_pair(table)
     shown = hashlib.sha256(repr(pairs).encode()).hexdigest()[:12]
@@ -27,8 +26,8 @@ def pair_list(table: pd.DataFrame, names: dict[str, str]) -> None:
     st.dataframe(
         _coloured(_readable(table, names)), key=key, hide_index=True, row_height=ROW_HEIGHT, placeholder="",
         height=38 + ROW_HEIGHT * min(len(table), ROWS_IN_SIGHT), on_select=partial(_picked, key, pairs),
-        selection_mode=["single-row", "single-cell"],
-        selection_default={"selection": {"rows": [pairs.index(now)] if now in pairs else []}},
+        selection_mode="single-cell",
+        selection_default={"selection": {"cells": [(pairs.index(now), "about")] if now in pairs else []}},
         column_config={
             "label": st.column_config.TextColumn("Label", width=100),
             "about": st.column_config.TextColumn("What about", width=180),
@@ -61,12 +60,7 @@ def _turned(key: str) -> None:
 
 
 def _picked(key: str, pairs: list[Opened]) -> None:
-    """Open the pair of the row or of the cell that was picked, whichever of the two is new."""
-    picked = st.session_state[key]["selection"]
-    rows, cells = list(picked.get("rows", [])), [cell[0] for cell in picked.get("cells", [])]
-    before = st.session_state.get(LAST, [])
-    st.session_state[LAST] = cells
-    for row in cells if cells != before else rows:
+    for row, _ in st.session_state[key]["selection"]["cells"]:
         if row < len(pairs):
             open_pair(pairs[row])
 
