@@ -9,6 +9,7 @@ from audit.errors import AuditError
 from pages._shared.pickers import current_run
 from pages._shared.words import title_of
 
+MENU_SEEN = "the menu was drawn"
 PAGES = {
     "Start": [("overview", "Overview"), ("runs", "Runs"), ("glossary", "Glossary")],
     "Disagreement": [
@@ -24,6 +25,7 @@ PAGES = {
 
 def menu() -> dict[str, list[StreamlitPage]]:
     """Every page by group. A small-lettered title is a word that the run may have renamed."""
+    st.session_state[MENU_SEEN] = True
     return {
         group: [st.Page(f"pages/{script}.py", title=_title(title), default=script == "overview") for script, title in scripts]
         for group, scripts in PAGES.items()

@@ -11,6 +11,7 @@ import streamlit as st
 from audit.errors import AuditError
 from audit.store.runs import Run
 from pages._shared import loaders
+from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import pick_run
 from pages._shared.widgets import explain
 from pages._shared.words import say
@@ -42,6 +43,7 @@ def page(title: str, lead: str) -> Iterator[Run]:
 
     `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms.
     """
+    _come_through_the_menu()
     st.html(STYLE)
     heading = st.container()
     run = _run_or_stop(heading, title)
@@ -53,6 +55,17 @@ def page(title: str, lead: str) -> Iterator[Run]:
         yield run
     except AuditError as error:
         explain(error)
+
+
+def _come_through_the_menu() -> None:
+    """Draw the menu and run again where Streamlit left app.py out.
+
+    It does so for the first address that is opened after a start, because our folder has the name that its older kind
+    of multi-page app used: a copied link would then open under a menu of bare file names.
+    """
+    if not st.session_state.get(MENU_SEEN):
+        st.navigation(menu())
+        st.rerun()
 
 
 def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:

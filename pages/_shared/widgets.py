@@ -12,8 +12,6 @@ from audit.errors import AuditError
 from audit.metrics import METRICS
 from audit.store.runs import Run
 from pages._shared.csv_file import csv_bytes, file_name
-from pages._shared.tables import clicked_row as clicked_row
-from pages._shared.tables import table as table
 from pages._shared.words import escaped, say
 
 CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
