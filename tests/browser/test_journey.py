@@ -1,0 +1,103 @@
+"""The clinician's journey: open, filter, open a pair, copy the link, reopen it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Dashboard, settled
+
+pytestmark = pytest.mark.browser
+
+PAGES = ("", "runs", "glossary", "disagreements", "question", "organs", "topics", "centers", "coverage", "handbook")
+
+
+def answers(page: Page) -> list[str]:
+    """The two answers on the screen, as text."""
+    return page.locator(".pair .side").all_inner_texts()
+
+
+def overflow(page: Page) -> int:
+    """Pixels by which the page is wider than its window."""
+    wider: int = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    return wider
+
+
+def test_a_clinician_finds_a_disagreement_and_hands_on_the_link(demo: Dashboard) -> None:
+    page = demo.open()
+    expect(page.get_by_text("Synthetic data").first).to_be_visible()
+    page.get_by_role("link", name="See where handbooks disagree").click()
+    expect(page.get_by_role("heading", name="Disagreements")).to_be_visible()
+    match = page.get_by_text(re.compile(r"pairs match"))
+    everything = match.inner_text()
+
+    page.get_by_label("Words").fill("alcohol")
+    page.get_by_label("Words").press("Enter")
+    expect(match).not_to_have_text(everything)
+    settled(page)
+    first = answers(page)
+    page.get_by_role("button", name=re.compile("^Next")).click()
+    page.wait_for_url(re.compile("words=alcohol.*question=|question=.*words=alcohol"))
+    expect(page.locator(".pair .sides")).not_to_have_text("".join(first))
+    settled(page)
+    second = answers(page)
+    assert len(second) == 2
+    assert second != first
+    assert page.locator(".pair mark").count() > 0
+
+    copy = demo.open(page.url)
+    expect(copy.get_by_label("Words")).to_have_value("alcohol")
+    expect(copy.get_by_text(re.compile(r"pairs match"))).to_have_text(match.inner_text())
+    assert answers(copy) == second
+
+
+def test_a_click_on_a_cell_of_the_matrix_opens_its_pair(demo: Dashboard) -> None:
+    page = demo.open("/question")
+    before = page.url
+    page.locator(".js-plotly-plot .nsewdrag").first.wait_for()
+    box = page.locator(".js-plotly-plot .nsewdrag").first.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] * 0.08, box["y"] + box["height"] * 0.85)
+    page.wait_for_function("before => location.href !== before", arg=before)
+    settled(page)
+    assert re.search(r"[?&]a=[^&]+&b=", page.url)
+    assert len(answers(page)) == 2
+
+
+def test_a_click_on_the_coverage_heatmap_opens_the_handbook(demo: Dashboard) -> None:
+    page = demo.open("/coverage")
+    plot = page.locator(".js-plotly-plot .nsewdrag").first
+    plot.wait_for()
+    box, name = plot.bounding_box(), page.locator(".js-plotly-plot .ytick text").first.bounding_box()
+    assert box
+    assert name
+    page.mouse.click(box["x"] + box["width"] * 0.5, name["y"] + name["height"] / 2)
+    page.wait_for_url(re.compile("/handbook"))
+    settled(page)
+    expect(page.get_by_role("heading", name=re.compile("leaves out|Gaps", re.IGNORECASE)).first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 900])
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: Dashboard, name: str, width: int) -> None:
+    page = demo.open(f"/{name}", width=width)
+    assert overflow(page) <= 0
+    assert page.locator('[data-testid="stException"]').count() == 0
+    assert page.locator("h1").count() == 1
+    assert (demo.strangers, demo.complaints) == ([], [])
+    page.context.close()
+
+
+def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -> None:
+    page = institutes.open()
+    expect(page.get_by_role("link", name="See where institutes disagree")).to_be_visible()
+    expect(page.get_by_text("8.9 %").first).to_be_visible()
+    page = institutes.open("/disagreements")
+    expect(page.get_by_text(re.compile("64 pairs match"))).to_be_visible()
+    expect(page.get_by_text("Topic area").first).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Next")).click()
+    page.wait_for_url(re.compile("question="))
+    shown = answers(settled(page))
+    assert answers(institutes.open(page.url)) == shown
