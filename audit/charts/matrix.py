@@ -15,7 +15,7 @@ VALUES = (*LABEL_ORDER, SELF)
 SIGNS = {"CONTRADICTORY": "✕", "DIVERGENT": "≠", "unscored": "?"}
 """Drawn in cells large enough, so that a disagreement is not told by colour alone."""
 MOST_SIGNS, MOST_NAMES = 30, 45
-SIDE_PX, SMALLEST_PX, LARGEST_PX = 380, 6, 56
+SIDE_PX, SMALLEST_PX, LARGEST_PX = 320, 6, 52
 BOTH_TRIANGLES = 60
 """Above this many handbooks only the lower triangle can be clicked, to keep the figure small."""
 
