@@ -53,8 +53,9 @@ def pandas(release: Path, scratch: Path) -> int:
     pairs = pd.concat(frames, ignore_index=True)
     answers = pd.read_json(release / "answers.jsonl", lines=True)[["question_id", "handbook_id", "answer", "absent"]]
     con = duckdb.connect(str(scratch / "pandas.duckdb"))
-    con.execute("create table pairs as select * from pairs")
-    con.execute("create table answers as select * from answers")
+    for name, frame in (("pairs", pairs), ("answers", answers)):
+        con.register("frame", frame)
+        con.execute(f"create table {name} as select * from frame")
     con.close()
     return len(pairs)
 
@@ -67,6 +68,7 @@ def arrow(release: Path, scratch: Path) -> int:
     con = duckdb.connect(str(scratch / "arrow.duckdb"))
     answers = [orjson.loads(line) for line in (release / "answers.jsonl").read_bytes().splitlines()]
     told = pa.table({name: [a[name] for a in answers] for name in ("question_id", "handbook_id", "answer", "absent")})
+    con.register("told", told)
     con.execute("create table answers as select * from told")
     total = 0
     for path in sorted((release / "comparisons").iterdir()):

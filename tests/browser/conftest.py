@@ -20,10 +20,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from audit.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 PATIENCE_MS = 30_000
 
