@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from audit.errors import AuditError
 from pages._shared.pickers import current_run
 from pages._shared.words import title_of
 
@@ -35,8 +34,5 @@ def menu() -> dict[str, list[StreamlitPage]]:
 def _title(title: str) -> str:
     if title[0].isupper():
         return title
-    try:
-        run = current_run()
-    except AuditError:  # the page itself says what is wrong
-        run = None
+    run = current_run()
     return title_of(run, title) if run else title.capitalize()

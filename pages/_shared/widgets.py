@@ -9,9 +9,9 @@ import streamlit as st
 
 from audit.charts.style import Figure
 from audit.errors import AuditError
+from audit.exports.tables import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from pages._shared.csv_file import csv_bytes, file_name
 from pages._shared.words import escaped, say
 
 CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
