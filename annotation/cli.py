@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,17 +29,20 @@ COLUMNS = """columns of the labels file:
   annotator_c ..., gold                          further annotators; the adjudicated label
   significance_a, ..., judge_significance        low, medium or high
   design_weight, stratum                         pairs in the item's stratum over items sampled from it; the stratum's name
-                                                 (default: the judge's label)"""
+                                                 (default: the judge's label)
+  seconds_a ..., order_a ...                     how long an item took, and when its turn was (1, 2, ...)"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, or 2 when nothing was done."""
     arguments = parser().parse_args(argv)
     try:
-        print(arguments.command(arguments).rstrip())
+        print(arguments.command(arguments).rstrip(), flush=True)
     except AuditError as error:
         print(f"annotation: {error}", file=sys.stderr)
         return FAILED
+    except BrokenPipeError:  # `annotation ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return OK
 
 
@@ -66,7 +70,10 @@ def _add(commands: Any, name: str, words: str) -> argparse.ArgumentParser:
 def _agreement(commands: Any) -> None:
     command = _add(commands, "agreement", "How far annotators agree with each other and with the judge.")
     command.add_argument(
-        "--table", choices=("figures", "confusion", "errors"), default="figures", help="which table --format csv prints"
+        "--table",
+        choices=("figures", "confusion", "errors", "times", "drift"),
+        default="figures",
+        help="which table --format csv prints",
     )
     command.set_defaults(command=agreement)
 

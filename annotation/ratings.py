@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.design import FIRST_ROW, Design, design_from
+from annotation.design import FIRST_ROW, Design, Floats, design_from
 from audit.errors import AuditError
 from audit.vocabulary import (
     EMPTY_WORDS,
@@ -43,12 +43,16 @@ class Ratings:
     labels        seat -> label codes; the seats are the annotators in the order of the columns, `judge`, and `gold` if given
     significance  seat -> significance codes, for the seats that gave any
     design        how the items were sampled; None where the table does not say (no design_weight)
+    seconds       annotator -> seconds taken, NaN where not known, for those whose times the table tells
+    order         annotator -> place of the item in that annotator's order of work, NaN where not known, likewise
     """
 
     items: Texts
     labels: Mapping[str, Codes]
     significance: Mapping[str, Codes]
     design: Design | None
+    seconds: Mapping[str, Floats]
+    order: Mapping[str, Floats]
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -82,6 +86,7 @@ def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[s
     significance_a, ..., judge_significance, significance_gold   optional: low, medium, high or empty
     design_weight, stratum        optional: pairs in the item's stratum over items sampled from it; the stratum's name (the
                                   judge's label where there is no such column)
+    seconds_a, ..., order_a, ...  optional: how long an item took, and when its turn was (1, 2, ...)
 
     Other columns are left alone. `where` names the table in errors. `pairs` says how many pairs of the run each stratum
     holds, where that is known otherwise than from the weights; strata without an item may be among them.
@@ -96,7 +101,12 @@ def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[s
     significance = {
         seat: _codes(frame, column, items, SIGNIFICANCE_SPELLINGS, "significance", where) for seat, column in graded.items()
     }
-    return Ratings(items, labels, significance, design_from(frame, labels[JUDGE], where, pairs))
+    design = design_from(frame, labels[JUDGE], where, pairs)
+    people = [seat for seat in seats if ANNOTATOR.fullmatch(seat)]
+    seconds, order = (
+        {seat: _numbers(frame, f"{what}_{_letter(seat)}", where) for seat in people} for what in ("seconds", "order")
+    )
+    return Ratings(items, labels, significance, design, _known(seconds), _known(order))
 
 
 def _check_columns(frame: pd.DataFrame, where: str) -> None:
@@ -156,5 +166,28 @@ def _unknown(word: object, place: str, kind: str, order: Sequence[StrEnum]) -> s
 
 
 def _significance_column(frame: pd.DataFrame, seat: str) -> str | None:
-    names = (f"significance_{seat.removeprefix('annotator_')}", f"{seat}_significance")
+    names = (f"significance_{_letter(seat)}", f"{seat}_significance")
     return next((name for name in names if name in frame), None)
+
+
+def _letter(seat: str) -> str:
+    return seat.removeprefix("annotator_")
+
+
+def _numbers(frame: pd.DataFrame, column: str, where: str) -> Floats | None:
+    """A column of times or places, NaN for an empty cell; None where there is no such column."""
+    if column not in frame:
+        return None
+    words = frame[column].fillna("").astype(str).str.strip()
+    numbers = pd.to_numeric(words.where(words != "", np.nan), errors="coerce").to_numpy(dtype=float)
+    wrong = np.flatnonzero((words != "") & ~(np.isfinite(numbers) & (numbers >= 0)))
+    if len(wrong):
+        raise AuditError(
+            f"{where}, row {wrong[0] + FIRST_ROW}, {column}: '{frame[column].iloc[wrong[0]]}' is no number. Allowed: 0 or more, "
+            "or an empty cell. Nothing was computed. Correct the cell and run again."
+        )
+    return numbers
+
+
+def _known(columns: Mapping[str, Floats | None]) -> dict[str, Floats]:
+    return {seat: numbers for seat, numbers in columns.items() if numbers is not None}

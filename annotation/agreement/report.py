@@ -9,14 +9,15 @@ from dataclasses import astuple, dataclass
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE, Comparison, comparisons, majority
+from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE, Comparison, comparisons, gold, majority
 from annotation.agreement.errors import judge_errors
 from annotation.agreement.figures import Figure, figure, too_small, undefined
 from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
 from annotation.agreement.panel import panel_figures
+from annotation.agreement.work import drift, time_per_item
 from annotation.design import Design
 from annotation.prevalence import Share, judge_share, stratified
-from annotation.ratings import JUDGE, MISSING, Ratings
+from annotation.ratings import GOLD, JUDGE, MISSING, Ratings
 from audit.metrics.intervals import wilson
 from audit.vocabulary import LABELS
 
@@ -38,6 +39,7 @@ class Report:
                denominator, Landis and Koch's word, note
     confusion  one row per cell, columns CELL_COLUMNS; count is items, or in the population estimated pairs of the run
     errors     see `judge_errors`
+    times      see `time_per_item`; drift, see `drift`: no rows where the table tells neither times nor order
     counts     items in all, rated by each annotator, without a majority among the rated, without a verdict of the judge
     population why there are no figures of the run; empty where there are
     """
@@ -45,6 +47,8 @@ class Report:
     figures: pd.DataFrame
     confusion: pd.DataFrame
     errors: pd.DataFrame
+    times: pd.DataFrame
+    drift: pd.DataFrame
     counts: dict[str, int]
     population: str
 
@@ -60,6 +64,8 @@ def agreement_report(ratings: Ratings) -> Report:
         pd.DataFrame(figures, columns=list(FIGURE_COLUMNS)),
         pd.DataFrame(cells, columns=list(CELL_COLUMNS)),
         judge_errors(ratings),
+        time_per_item(ratings),
+        drift(ratings),
         counts(ratings),
         NO_DESIGN if ratings.design is None else "",
     )
@@ -112,7 +118,9 @@ def _scope(design: Design | None) -> str:
 
 def _prevalences(ratings: Ratings, design: Design | None) -> Iterator[Row]:
     """How often each seat gave each label, of the items on which it gave one."""
-    for seat, codes in ratings.labels.items():
+    settled = gold(ratings)
+    for seat, given in ratings.labels.items():
+        codes = settled if seat == GOLD and settled is not None else given
         rated = codes != MISSING
         found = codes[:, None] == np.arange(len(LABELS))
         for place, label in enumerate(LABELS):

@@ -33,8 +33,17 @@ SCOPES = {SAMPLE: "in the sample", POPULATION: "weighted to the population"}
 
 
 def as_json(report: Report, source: str) -> str:
-    """`{"source", "counts", "population", "figures", "confusion", "errors"}`; what is undefined is null, with its note."""
-    tables = {"figures": report.figures, "confusion": report.confusion, "errors": report.errors}
+    """An object with source, counts, population (why there are no figures of it, or null) and the tables of the report.
+
+    What is undefined is null, with its note beside it.
+    """
+    tables = {
+        "figures": report.figures,
+        "confusion": report.confusion,
+        "errors": report.errors,
+        "times": report.times,
+        "drift": report.drift,
+    }
     rows = {name: json.loads(table.to_json(orient="records", double_precision=15)) for name, table in tables.items()}
     about = {"source": source, "counts": report.counts, "population": report.population or None}
     return json.dumps({**about, **rows}, ensure_ascii=False, indent=1)
@@ -59,6 +68,7 @@ def _sections(report: Report, source: str) -> Iterator[str]:
         yield from _errors(report.errors, about, first, second)
     yield "## How often each label was given"
     yield _prevalences(report.figures)
+    yield from _work(report)
 
 
 def _heading(about: str, first: str, second: str) -> str:
@@ -120,6 +130,28 @@ def _prevalences(figures: pd.DataFrame) -> str:
         found = _records(scopes)
         lines.append([str(seat), str(label), *map(_figure, found), str(found[0]["n"])])
     return table(["who", "label", *(SCOPES[scope] for scope in rows["scope"].unique()), "n"], lines)
+
+
+def _work(report: Report) -> Iterator[str]:
+    if len(report.times):
+        yield "## Time per item, in seconds"
+        yield table(
+            ["who", "n", "median", "10 %", "90 %", "first quarter", "last quarter"],
+            [
+                [row["annotator"], str(row["n"]), *(_number(value) for value in list(row.values())[2:])]
+                for row in _records(report.times)
+            ],
+        )
+    if len(report.drift):
+        yield "## Same label as others, in the course of the work"
+        lines = []
+        for (who, other), quarters in report.drift.groupby(["annotator", "against"], sort=False):
+            lines.append([str(who), str(other), *map(_figure, _records(quarters))])
+        yield table(["who", "against", *(f"quarter {row}" for row in report.drift["quarter"].unique())], lines)
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.1f}"
 
 
 def table(header: list[str], lines: list[list[str]]) -> str:

@@ -57,6 +57,15 @@ def test_sample_and_population_are_never_under_one_name(labels: str, capsys: pyt
     assert "| figure | in the sample | weighted to the population | n |" in printed(capsys, "agreement", "--labels", labels)
 
 
+def test_time_and_drift_are_printed_where_the_table_tells_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header, *lines = LABELS.splitlines()
+    more = [f"{header},seconds_a,order_a", *(f"{line},{10 * place},{place}" for place, line in enumerate(lines, 1))]
+    (tmp_path / "labels.csv").write_text("\n".join(more))
+    text = printed(capsys, "agreement", "--labels", str(tmp_path / "labels.csv"))
+    assert "| annotator_a | 4 | 25.0 | 13.0 | 37.0 | 10.0 | 40.0 |" in text
+    assert "## Same label as others, in the course of the work" in text
+
+
 def test_the_items_behind_an_error_cannot_break_out_of_their_cell(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "a\\|b" in printed(capsys, "agreement", "--labels", labels)
     table = rows(printed(capsys, "agreement", "--labels", labels, "--format", "csv", "--table", "errors"))

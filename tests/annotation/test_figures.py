@@ -12,7 +12,7 @@ from annotation.agreement.figures import Figure, figure, word
 from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
 from annotation.agreement.spread import Counts, nearby, slopes
 from annotation.prevalence import Share
-from audit.metrics.intervals import wilson
+from audit.metrics.intervals import Z, wilson
 
 MEASURES = {measure.name: measure for measure in (*two_seats(2), *over_labels(2), *per_label(0))}
 
@@ -148,3 +148,23 @@ def test_a_quotient_by_what_may_be_nothing_has_no_upper_end() -> None:
     low, high = intervals.quotient(part, whole)
     assert high == math.inf
     assert 0 < low < 2
+
+
+def test_the_spread_of_a_stratum_is_that_of_a_sample_from_its_pairs() -> None:
+    """4 of 8 pairs rated, 3 agree: half an imagined item, two thirds of it agreeing, makes 3 1/3 of 4 1/2."""
+    share = (3 + 1 / 3) / 4.5
+    counts = stratified([[[2, 1], [0, 1]]], [8])
+    assert figure(MEASURES["agreement"], counts).se == pytest.approx(math.sqrt((1 - 4 / 8) * share * (1 - share) / (4 - 1)))
+
+
+def test_far_below_chance_no_share_stands_behind_a_figure_and_the_interval_is_the_plain_one() -> None:
+    kappa = {measure.name: measure for measure in two_seats(3)}["kappa_quadratic"]
+    found = figure(kappa, Counts.plain([[0, 0, 10], [1, 9, 0], [10, 0, 0]]))
+    assert found.value < -0.9
+    assert (found.low, found.high) == pytest.approx((found.value - Z * found.se, found.value + Z * found.se))
+
+
+def test_many_items_of_small_strata_do_not_make_up_for_few_of_a_large_one() -> None:
+    found = figure(MEASURES["agreement"], stratified([[[3, 1], [0, 1]], [[5, 0], [1, 6]]], [1_000_000, 100]))
+    assert found.n == 17
+    assert found.note == "too small: known as from 4 independent items, 10 needed"

@@ -53,3 +53,15 @@ def test_without_the_package_the_checks_say_how_to_get_it(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "ppi_py", None)
     with pytest.raises(AuditError, match=r"pip install 'handbook-audit\[prevalence\]'"):
         checks(ratings(STUDY))
+
+
+def test_a_study_that_rated_every_pair_leaves_nothing_to_draw_anew() -> None:
+    table = ratings("""
+        annotator_a annotator_b judge      design_weight times
+        DIVERGENT   DIVERGENT   CONSISTENT 1             2
+        CONSISTENT  CONSISTENT  CONSISTENT 1             8
+        DIVERGENT   DIVERGENT   DIVERGENT  1             9
+    """)
+    assert table.design is not None
+    share, _ = inversion(table.design, believed(table), table.labels["judge"])
+    assert share.low.tolist() == pytest.approx(share.high.tolist())

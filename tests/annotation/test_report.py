@@ -204,3 +204,17 @@ def test_significance_is_compared_on_the_items_where_all_three_gave_one() -> Non
     between = value(report, "annotator_a", "annotator_b", "agreement", about="significance")
     judged = value(report, "annotator_a", "judge", "agreement", about="significance")
     assert (between["n"], between["value"], judged["n"], judged["value"]) == (14, 1, 14, 6 / 14)
+
+
+def test_how_common_gold_is_counts_what_needed_no_adjudication_too() -> None:
+    row = value(agreement_report(ratings(WEIGHTED)), "gold", "", "prevalence", "DIVERGENT")
+    assert (row["n"], row["value"]) == (50, 20 / 50)
+
+
+def test_a_stratum_drawn_by_the_judges_label_holds_no_other_verdict_but_any_human_label() -> None:
+    table = ratings(WEIGHTED)
+    by_people, by_judge = (
+        next(c for c in comparisons(table) if c.judged is judged).counts(table.design) for judged in (False, True)
+    )
+    assert by_people.possible.all()
+    assert by_judge.possible.sum(axis=1).tolist() == [1, 1, 1]
