@@ -40,9 +40,9 @@ class Task:
     position      place in the annotator's own order, from 1; `total` tasks in this round, None with open seats
     first, second         the two answers, on this annotator's sides
     first_name, second_name  whose they are; None where the study hides names
-    revision      0: not rated; n: the annotator's n-th rating of it counts, and `choice` is that rating
-    choice        the unsubmitted draft where there is one, else the rating that counts, else an empty choice
-    drafted       whether `choice` is an unsubmitted draft
+    revision      0: not rated; n: the annotator's n-th rating of it counts
+    rated         that rating; None where not rated
+    draft         a choice that was not submitted; None where there is none
     """
 
     seat_id: str
@@ -56,8 +56,13 @@ class Task:
     first_name: str | None
     second_name: str | None
     revision: int
-    choice: Choice
-    drafted: bool
+    rated: Choice | None
+    draft: Choice | None
+
+    @property
+    def choice(self) -> Choice:
+        """What to show as chosen: the draft, else the rating that counts, else nothing."""
+        return self.draft or self.rated or Choice()
 
 
 def next_task(store: LabelStore, study_id: str, annotator: str, now: datetime, visit: str) -> Task | None:
@@ -106,6 +111,18 @@ def task_before(store: LabelStore, study_id: str, annotator: str, position: int 
             wanted = rated.where(seats.c.position < position).order_by(seats.c.position.desc())
         seat_id = con.execute(wanted.limit(1)).scalar()
         return _read(con, seat_id, annotator) if seat_id else None
+
+
+def my_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Task]:
+    """Every task that is the annotator's in the open round, in own order, rated or not; none when the study is not open."""
+    with store.read() as con:
+        state = _state(con, study_id, annotator)
+        if state not in OPEN_STATES:
+            return []
+        calibration = state is State.CALIBRATION
+        mine = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
+        found = con.execute(select(seats.c.seat_id).where(mine).order_by(seats.c.position)).scalars().all()
+        return [_read(con, seat_id, annotator) for seat_id in found]
 
 
 def restart_clock(store: LabelStore, seat_id: str, annotator: str, now: datetime, visit: str) -> None:
@@ -213,13 +230,12 @@ def _read(con: Connection, seat_id: str, annotator: str) -> Task:
         first_name=first_name,
         second_name=second_name,
         revision=row["revision"] or 0,
-        choice=_choice(row),
-        drafted=row["saved_at"] is not None,
+        rated=_choice(row, "rated") if row["revision"] else None,
+        draft=_choice(row, "draft") if row["saved_at"] else None,
     )
 
 
-def _choice(row: RowMapping) -> Choice:
-    kind = "draft" if row["saved_at"] is not None else "rated"
+def _choice(row: RowMapping, kind: str) -> Choice:
     return Choice(row[f"{kind}_label"], row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "")
 
 
