@@ -116,7 +116,7 @@ seats = Table(  # two per study item, made with the study and never added to: a 
     UniqueConstraint("item_id", "seat"),
     UniqueConstraint("item_id", "annotator"),
     UniqueConstraint("study_id", "annotator", "calibration", "position"),
-    ForeignKeyConstraint(["study_id", "annotator"], ["members.study_id", "members.annotator"]),
+    ForeignKeyConstraint(["study_id", "annotator"], ["members.study_id", "members.annotator"], name="fk_seats_member"),
 )
 
 drafts = Table(  # a choice that is not submitted yet

@@ -156,7 +156,7 @@ def _tables() -> None:
         sa.Column("visit", sa.Text(), nullable=True),
         sa.Column("opened_at", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["item_id"], ["items.item_id"], name="fk_seats_item_id"),
-        sa.ForeignKeyConstraint(["study_id", "annotator"], ["members.study_id", "members.annotator"], name="fk_seats_study_id"),
+        sa.ForeignKeyConstraint(["study_id", "annotator"], ["members.study_id", "members.annotator"], name="fk_seats_member"),
         sa.ForeignKeyConstraint(["study_id"], ["studies.study_id"], name="fk_seats_study_id"),
         sa.PrimaryKeyConstraint("seat_id", name="pk_seats"),
         sa.UniqueConstraint("item_id", "annotator", name="uq_seats_item_id_annotator"),
