@@ -30,6 +30,8 @@ from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_
 TO_READ = ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2")
 TO_FILL = ("label", "significance", "unsure", "comment")
 COLUMNS = (*TO_READ, *TO_FILL)
+LABEL_WORDS = {spelling: label for spelling, label in LABEL_SPELLINGS.items() if not spelling.isdigit()}
+"""A number is refused: in a release 1 is CONSISTENT, and on the page the key 1 is ABSENT."""
 YES, NO = ("yes", "y", "x", "1", "true"), ("no", "n", "0", "false")
 FAULTS_TOLD = 20
 PACKET_BYTES, UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
@@ -181,7 +183,7 @@ def _xlsx_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > UNPACKED_BYTES:
                 raise StudyError(f"{name} unpacks to more than {UNPACKED_BYTES >> 20} MB. No rating was stored.")
-        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        book = load_workbook(io.BytesIO(data), read_only=True)  # a formula somebody typed comes as its text
         sheet = book["packet"] if "packet" in book.sheetnames else book.worksheets[0]
         return [[_cell_text(value) for value in line] for line in sheet.iter_rows(values_only=True)]
     except (zipfile.BadZipFile, InvalidFileException, KeyError, IndexError, ValueError) as error:
@@ -218,7 +220,7 @@ def _same_words(text: str) -> list[str]:
 
 
 def _choice(row: dict[str, str], fault: Callable[[str, str], None]) -> Choice | None:
-    label = _word(row, "label", LABEL_SPELLINGS, LABELS, fault)
+    label = _word(row, "label", LABEL_WORDS, LABELS, fault)
     significance = _word(row, "significance", SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, fault)
     flagged = row["unsure"].strip().casefold()
     if flagged not in ("", *YES, *NO):

@@ -189,8 +189,8 @@ def share_out(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
     Two are needed for a variance inside a stratum, so `wanted` is exceeded where there are many small strata. What the
     proportion leaves over goes to the largest remainders.
     """
-    if wanted == 0 or not sizes:
-        return [0] * len(sizes)
+    if wanted == 0 or len(sizes) < 2:
+        return [min(wanted, size) for size in sizes]
     total = sum(sizes)
     exact = [min(wanted, total) * size / total for size in sizes]
     given = [min(size, max(least, math.floor(share))) for size, share in zip(sizes, exact, strict=True)]

@@ -121,8 +121,9 @@ def my_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Task]:
             return []
         calibration = state is State.CALIBRATION
         mine = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
-        found = con.execute(select(seats.c.seat_id).where(mine).order_by(seats.c.position)).scalars().all()
-        return [_read(con, seat_id, annotator) for seat_id in found]
+        total = _total(con, study_id, annotator, calibration)
+        found = con.execute(_shown().where(mine).order_by(seats.c.position)).mappings()
+        return [_task(row, total) for row in found]
 
 
 def restart_clock(store: LabelStore, seat_id: str, annotator: str, now: datetime, visit: str) -> None:
@@ -193,7 +194,7 @@ def _start_clock(tx: Connection, seat_id: str, now: datetime, visit: str) -> Non
     tx.execute(update(seats).where(elsewhere).values(visit=visit, opened_at=stamp(now)))
 
 
-def _own(seat_id: str, annotator: str) -> Select[tuple[object, ...]]:
+def _shown() -> Select[tuple[object, ...]]:
     current = and_(ratings.c.study_id == seats.c.study_id, ratings.c.seq == seats.c.current)
     joined = (
         seats.join(items, items.c.item_id == seats.c.item_id)
@@ -205,17 +206,18 @@ def _own(seat_id: str, annotator: str) -> Select[tuple[object, ...]]:
     kept = [drafts.c[name].label(f"draft_{name}") for name in ("label", "significance", "flagged", "comment")]
     seat = [seats.c[name] for name in ("seat_id", "study_id", "calibration", "position", "swapped")]
     shown = [items.c[name] for name in ("question", "answer_a", "answer_b", "name_a", "name_b")]
-    return (
-        select(*seat, *shown, studies.c.names_shown, drafts.c.saved_at, ratings.c.revision, *said, *kept)
-        .select_from(joined)
-        .where(seats.c.seat_id == seat_id, seats.c.annotator == annotator)
-    )
+    return select(*seat, *shown, studies.c.names_shown, drafts.c.saved_at, ratings.c.revision, *said, *kept).select_from(joined)
 
 
 def _read(con: Connection, seat_id: str, annotator: str) -> Task:
-    row = con.execute(_own(seat_id, annotator)).mappings().first()
+    own = and_(seats.c.seat_id == seat_id, seats.c.annotator == annotator)
+    row = con.execute(_shown().where(own)).mappings().first()
     if row is None:
         raise StudyError(f"There is no task '{seat_id}' of yours. Nothing was changed. Go back to your list of studies.")
+    return _task(row, _total(con, row["study_id"], annotator, bool(row["calibration"])))
+
+
+def _task(row: RowMapping, total: int | None) -> Task:
     sides = ("b", "a") if row["swapped"] else ("a", "b")
     first_name, second_name = (row[f"name_{side}"] if row["names_shown"] else None for side in sides)
     return Task(
@@ -223,7 +225,7 @@ def _read(con: Connection, seat_id: str, annotator: str) -> Task:
         study_id=row["study_id"],
         calibration=bool(row["calibration"]),
         position=row["position"],
-        total=_total(con, row["study_id"], annotator, bool(row["calibration"])),
+        total=total,
         question=row["question"],
         first=row[f"answer_{sides[0]}"],
         second=row[f"answer_{sides[1]}"],

@@ -81,10 +81,12 @@ def kill(url: str, rounds: int, seed: int, tokens: list[str]) -> None:
     under_way: dict[int, tuple[str, str]] = {}
     for _ in range(rounds):
         started = [fork(url, f"a{n}", token, under_way.get(n)) for n, token in enumerate(tokens, start=1)]
-        select.select([started[-1][1]], [], [], 20)  # the last one is at work, so all are
+        at_work, _, _ = select.select([started[-1][1]], [], [], 20)  # the last one has begun, so all have
         time.sleep(chance.uniform(0.0, 0.05))
         for child, _pipe in started:
             os.kill(child, signal.SIGKILL)
+        if not at_work:
+            sys.exit("a client did nothing for 20 seconds")
         for n, (child, pipe) in enumerate(started, start=1):
             _, status = os.waitpid(child, 0)
             if not os.WIFSIGNALED(status):
