@@ -179,7 +179,7 @@ def allocate(population: Mapping[tuple[str, str | None], int], plan: Plan) -> li
     for label in LABELS:
         sizes = {second: count for (of, second), count in population.items() if of == label}
         study = share_out(plan.per_label.get(label, 0), list(sizes.values()))
-        cells += [Cell(label, second, size, n, 0) for (second, size), n in zip(sizes.items(), study, strict=True)]
+        cells += [Cell(label.value, second, size, n, 0) for (second, size), n in zip(sizes.items(), study, strict=True)]
     return _with_calibration(cells, plan.calibration)
 
 

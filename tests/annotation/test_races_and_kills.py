@@ -44,7 +44,7 @@ def test_twenty_clients_race_for_forty_items_and_every_item_ends_with_two_labels
 
 def test_fifty_kills_lose_no_acknowledged_rating_double_none_and_sign_nobody_out(store: LabelStore, url: str) -> None:
     names = [f"a{n}" for n in range(1, 5)]
-    study_of(store, 400, names)
+    study_of(store, 300, names)
     tokens = [open_session(store, name, datetime.now(UTC)) for name in names]
     store.close()
     lines = clients("kill", url, "50", str(SEED), *tokens)
@@ -52,7 +52,7 @@ def test_fifty_kills_lose_no_acknowledged_rating_double_none_and_sign_nobody_out
     again = open_label_store(url)
     kept = [row["key"] for row in rating_history(again, "s")]
     acknowledged, tried = set(of("ack", lines)), set(of("try", lines))
-    assert len(acknowledged) >= 100  # they were at work
+    assert len(acknowledged) >= 100  # at least two a round
     assert ["signin"] not in lines
     assert acknowledged - set(kept) == set()
     assert set(kept) - tried == set()
