@@ -51,6 +51,15 @@ CODEBOOK: dict[str, str] = {
 }
 """Column of `ratings_table` -> what it means, in the order of the columns."""
 
+SIDE_COLUMNS = {
+    "label": "annotator",
+    "significance": "significance",
+    "seconds": "seconds",
+    "position": "order",
+    "comment": "comment",
+}
+"""Column of `ratings_table` -> what it is called in `labels_table`, before `_a` or `_b`."""
+
 
 def ratings_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     """One row per (item, annotator), rated or not, by item and seat; the columns are those of CODEBOOK.
@@ -81,7 +90,7 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
         stratum                      str, stratum of the draw
         design_weight                float, pairs of the run that the item stands for
         judge, judge_significance    str or None
-        annotator_a, significance_a, seconds_a, position_a, comment_a    seat A: label, ...; None where not rated
+        annotator_a, significance_a, seconds_a, order_a, comment_a    seat A: label, ...; None where not rated
         annotator_b, ...             seat B
         gold, gold_significance, gold_source, adjudicator, adjudication_reason   str or None
 
@@ -94,9 +103,9 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     wide = table[item + end].drop_duplicates("item_id").set_index("item_id")
     for seat in "AB":
         own = table[table["seat"] == seat].set_index("item_id")
-        for name in ("label", "significance", "seconds", "position", "comment"):
-            wide[f"{'annotator' if name == 'label' else name}_{seat.lower()}"] = own[name]
-    sides = [f"{name}_{seat}" for seat in "ab" for name in ("annotator", "significance", "seconds", "position", "comment")]
+        for name, shown in SIDE_COLUMNS.items():
+            wide[f"{shown}_{seat.lower()}"] = own[name]
+    sides = [f"{shown}_{seat}" for seat in "ab" for shown in SIDE_COLUMNS.values()]
     return wide.reset_index()[[*item, *sides, *end]]
 
 
