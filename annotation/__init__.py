@@ -1,1 +1,4 @@
-"""The human side: what people say of a sample of pairs, how far they agree, and what that says of the whole run."""
+"""The human side: blinded studies, ratings and adjudication, how far people agree, and what that says of the whole run.
+
+It may use `audit`; nothing in `audit` imports it.
+"""

@@ -25,12 +25,15 @@ class Settings:
     """Where things are kept and how the server is reached.
 
     AUDIT_DATA_DIR          folder of everything written at run time (default: ./data)
+    AUDIT_STUDIES_URL       database of studies, ratings and accounts (default: sqlite, studies.db in the data folder);
+                            postgresql://user:password@host/database needs the extra `postgres`
     AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback unless told otherwise)
     AUDIT_MAX_ARCHIVE_MB    an archive that unpacks to more is refused (default: 20000)
     AUDIT_MAX_OBJECT_MB     a single JSON object larger than this is quarantined (default: 512)
     """
 
     data_dir: Path = field(default_factory=lambda: Path(os.environ.get("AUDIT_DATA_DIR") or "data"))
+    studies: str = field(default_factory=lambda: os.environ.get("AUDIT_STUDIES_URL", ""), repr=False)
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
     port: int = field(default_factory=lambda: _number("AUDIT_PORT", 8501))
     max_archive_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_ARCHIVE_MB", 20_000) * 2**20)
@@ -45,3 +48,8 @@ class Settings:
     def store_dir(self) -> Path:
         """Where loaded runs stand, one DuckDB file each; disposable, rebuilt from releases."""
         return self.data_dir / "store"
+
+    @property
+    def studies_url(self) -> str:
+        """Where human work is kept; never below the store, which is disposable."""
+        return self.studies or f"sqlite:///{self.data_dir / 'studies.db'}"

@@ -7,14 +7,8 @@ import re
 
 import pandas as pd
 
+from audit.cells import safe_cell
 from audit.store.runs import Run
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
-
-def safe_cell(value: object) -> object:
-    """Text that a spreadsheet would run as a formula gets a leading apostrophe; numbers stay numbers."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def csv_text(frame: pd.DataFrame) -> str:

@@ -1,0 +1,262 @@
+"""Commands about studies and accounts: `annotation sample | advance | verify | export | import | account | demo`.
+
+`register` adds them to a command line; each is a function (arguments, settings) -> exit code, and faults are AuditErrors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import secrets
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from annotation.accounts import ROLES, account, accounts, add_account
+from annotation.adjudication import close
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.errors import StudyError
+from annotation.label_store.ledger import heads_of, verify
+from annotation.label_store.studies import Kind, State, find_study, move
+from annotation.packets import import_packet, packet_csv, packet_xlsx
+from annotation.sampling import PER_LABEL, SECOND, Drawn, Plan, draw, draw_study
+from annotation.simulated import PEOPLE, demo_studies
+from annotation.study_tables import codebook, ratings_table
+from audit.cli import main as audit_command
+from audit.exports.tables import csv_bytes
+from audit.settings import Settings
+from audit.store.runs import find_run
+from audit.vocabulary import LABELS
+
+OK, FAULTS = 0, 1
+
+Command = Callable[[argparse.Namespace, Settings], int]
+
+
+def register(commands: Any) -> None:
+    """Add the commands to `commands`, the sub-parsers of a command line."""
+    _sample(commands)
+    _advance(commands)
+    _verify(commands)
+    _export(commands)
+    _import(commands)
+    _account(commands)
+    _add(commands, "demo", demo, "Make the demo run, two simulated annotators with two studies, and a PI; print how to sign in.")
+
+
+def _add(commands: Any, name: str, run: Command, words: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=words, description=words)
+    command.set_defaults(command=run)
+    return command
+
+
+def _sample(commands: Any) -> None:
+    command = _add(commands, "sample", sample, "Draw a stratified sample from a run and make a study of it.")
+    command.add_argument("study", help="id of the new study, such as validation-1")
+    command.add_argument("--annotators", required=True, metavar="NAME,NAME", help="two accounts, or more for open seats")
+    command.add_argument("--run", help="run id or key (default: the newest run)")
+    command.add_argument("--title", help="what people see (default: the id)")
+    command.add_argument("--per-label", type=int, default=PER_LABEL, metavar="N", help=f"items per label (default: {PER_LABEL})")
+    command.add_argument(
+        "--items", action="append", default=[], metavar="LABEL=N", help="another number for one label, such as ABSENT=20"
+    )
+    command.add_argument("--by", choices=SECOND, help="a second criterion to stratify by")
+    command.add_argument("--calibration", type=int, default=Plan.calibration, metavar="N", help="items before the study")
+    command.add_argument("--repeats", type=int, default=Plan.repeats, metavar="N", help="items shown a second time, silently")
+    command.add_argument("--seed", type=int, default=Plan.seed, help="another seed is another sample")
+    command.add_argument("--show-names", action="store_true", help="let annotators see whose answer it is")
+    command.add_argument("--dry-run", action="store_true", help="print the strata and make nothing")
+
+
+def _advance(commands: Any) -> None:
+    command = _add(commands, "advance", advance, "Move a study to its next state: calibration, labelling, adjudication, closed.")
+    command.add_argument("study")
+    command.add_argument("--incomplete", action="store_true", help="although ratings are missing")
+
+
+def _verify(commands: Any) -> None:
+    command = _add(commands, "verify", check, "Check that no rating or decision of a study was changed, removed or added.")
+    command.add_argument("study")
+
+
+def _export(commands: Any) -> None:
+    command = _add(commands, "export", export, "Write a study's ratings with a codebook, or a packet for an annotator.")
+    command.add_argument("study")
+    command.add_argument("--packet", metavar="ANNOTATOR", help="the packet of this annotator, blinded, to be filled offline")
+    command.add_argument("--out", type=Path, required=True, help="file: .csv, and for packets also .xlsx")
+
+
+def _import(commands: Any) -> None:
+    command = _add(commands, "import", import_, "Store the ratings of a filled packet: all of them, or none.")
+    command.add_argument("study")
+    command.add_argument("annotator")
+    command.add_argument("file", type=Path, help=".csv or .xlsx")
+
+
+def _account(commands: Any) -> None:
+    group = commands.add_parser("account", help="Add an account, or list them.").add_subparsers(required=True, metavar="ACTION")
+    add = _add(group, "add", account_add, "Add an account; the password is asked for.")
+    add.add_argument("username")
+    add.add_argument("--role", required=True, help=", ".join(ROLES))
+    add.add_argument("--name", default="", help="the person's name (default: the username)")
+    add.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+    add.add_argument("--no-password", action="store_true", help="signs in through the identity provider only")
+    _add(group, "list", account_list, "List the accounts.")
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def sample(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation sample STUDY --annotators A,B`"""
+    run, plan = find_run(settings.store_dir, arguments.run), _plan(arguments)
+    if arguments.dry_run:
+        _print_strata(draw(run, plan, arguments.study))
+        return OK
+    annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
+    drawn = draw_study(
+        _store(settings), run, plan, study_id=arguments.study, title=arguments.title or arguments.study, annotators=annotators,
+        now=_now(),
+    )  # fmt: skip
+    _print_strata(drawn)
+    print(f"\nStudy '{arguments.study}' is made of run {run.key}. {', '.join(annotators)} can start: audit serve")
+    return OK
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    per_label = dict.fromkeys(map(str, LABELS), arguments.per_label)
+    for text in arguments.items:
+        label, _, count = text.partition("=")
+        if not count.strip().isdigit():
+            raise StudyError(f"--items {text}: expected LABEL=NUMBER, such as ABSENT=20. Nothing was drawn.")
+        per_label[label.strip().upper()] = int(count)
+    return Plan(
+        seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
+        repeats=arguments.repeats, names_shown=arguments.show_names,
+    )  # fmt: skip
+
+
+def _print_strata(drawn: Drawn) -> None:
+    print(f"{'stratum':<32}{'pairs N_h':>12}{'items n_h':>12}{'weight':>12}")
+    for layer in drawn.strata:
+        print(f"{layer.stratum:<32}{layer.population:>12,}{layer.sampled:>12,}{layer.weight:>12,.2f}")
+    empty = [label for label in LABELS if label not in {layer.label for layer in drawn.strata}]
+    kinds = [item.kind for item in drawn.items]
+    study, calibration, repeats = (kinds.count(kind) for kind in (Kind.STUDY, Kind.CALIBRATION, Kind.REPEAT))
+    print(f"{study} study items, {calibration} for calibration, {repeats} repeats.")
+    print(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
+    print(f"{drawn.design.unscored:,} of {drawn.design.pairs:,} pairs have no verdict and are in no stratum.")
+
+
+def advance(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation advance STUDY`"""
+    store = _store(settings)
+    state = find_study(store, arguments.study).state
+    if state is State.ADJUDICATION:
+        following = close(store, arguments.study)
+    else:
+        with store.begin() as tx:
+            following = move(tx, arguments.study, state, incomplete=arguments.incomplete)
+    print(f"Study '{arguments.study}' was in {state} and is now in {following}.")
+    return OK
+
+
+def check(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation verify STUDY`"""
+    store = _store(settings)
+    find_study(store, arguments.study)
+    faults = verify(store, arguments.study)
+    for fault in faults:
+        print(fault)
+    for ledger, (entries, last) in heads_of(store, arguments.study).items():
+        print(f"{ledger}: {entries:,} entries, the last one {last}")
+    print("The ledgers are not as they were written." if faults else "Every entry is as it was written.")
+    return FAULTS if faults else OK
+
+
+def export(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation export STUDY --out FILE`"""
+    store, out = _store(settings), arguments.out
+    if arguments.packet:
+        makers = {".csv": packet_csv, ".xlsx": packet_xlsx}
+        _write(out, makers[_ending(out, *makers)](store, arguments.study, arguments.packet))
+        return OK
+    _ending(out, ".csv")
+    _write(out, csv_bytes(ratings_table(store, arguments.study)))
+    _write(out.with_name(f"{out.stem}_codebook.csv"), csv_bytes(codebook()))
+    return OK
+
+
+def _ending(out: Path, *allowed: str) -> str:
+    if out.suffix.lower() not in allowed:
+        raise StudyError(f"--out {out}: the name must end in {' or '.join(allowed)}. Nothing was written.")
+    return out.suffix.lower()
+
+
+def _write(out: Path, data: bytes) -> None:
+    try:
+        out.write_bytes(data)
+    except OSError as error:
+        raise StudyError(f"{out} cannot be written: {error.strerror}. Name a file in a folder that is there.") from None
+    print(f"Wrote {out}")
+
+
+def import_(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation import STUDY ANNOTATOR FILE`"""
+    try:
+        data = arguments.file.read_bytes()
+    except OSError as error:
+        raise StudyError(f"{arguments.file} cannot be read: {error.strerror}. No rating was stored.") from None
+    done = import_packet(_store(settings), arguments.study, arguments.annotator, arguments.file.name, data, _now())
+    print(f"{done.stored:,} ratings stored, {done.unchanged:,} were there already, {done.empty:,} rows are still empty.")
+    return OK
+
+
+def account_add(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation account add NAME --role ROLE`"""
+    made = add_account(_store(settings), arguments.username, arguments.role, _password(arguments), _now(), name=arguments.name)
+    print(f"Account '{made.username}' has the role {made.role}.")
+    return OK
+
+
+def _password(arguments: argparse.Namespace) -> str | None:
+    if arguments.no_password:
+        return None
+    if arguments.password_stdin or not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    password = getpass.getpass(f"Password for {arguments.username}: ")
+    if getpass.getpass("The same again: ") != password:
+        raise StudyError("The two passwords differ. Nothing was made.")
+    return password
+
+
+def account_list(_: argparse.Namespace, settings: Settings) -> int:
+    """`annotation account list`"""
+    for each in accounts(_store(settings)):
+        print(f"{each.username:<32}{each.role:<14}{each.name}")
+    return OK
+
+
+def demo(_: argparse.Namespace, settings: Settings) -> int:
+    """`annotation demo`"""
+    audit_command(["demo", "--no-serve"])
+    store = _store(settings)
+    new = [username for username in PEOPLE if account(store, username) is None]
+    passwords = {username: secrets.token_urlsafe(12) for username in new}
+    made = demo_studies(store, find_run(settings.store_dir, "demo"), settings, _now(), passwords)
+    print(f"Studies made: {', '.join(made)}." if made else "The demo studies are there already.")
+    for username, (name, role) in PEOPLE.items():
+        known = passwords.get(username, "as it was given when the account was made")
+        print(f"  {role:<11}{username:<8}password {known}  {name}")
+    print("See them with: audit serve")
+    return OK
+
+
+def _store(settings: Settings) -> LabelStore:
+    return open_label_store(settings.studies_url)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

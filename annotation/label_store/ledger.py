@@ -1,0 +1,98 @@
+"""Append-only ledgers: each entry carries the hash of the one before it, so a change in the past shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table, insert, select, update
+
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.schema import decisions, heads, ratings, seats
+
+Entry = dict[str, Any]
+
+LEDGERS = (ratings, decisions)
+FIRST = "0" * 64
+"""What the first entry of a ledger names as the hash before it."""
+
+
+def digest(entry: Mapping[str, Any]) -> str:
+    """SHA-256 of an entry, all of its fields but `hash`, the hash of the entry before it among them."""
+    body = {name: value for name, value in entry.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def start(tx: Connection, study_id: str) -> None:
+    """Begin the ledgers of a new study."""
+    tx.execute(insert(heads), [{"study_id": study_id, "ledger": t.name, "entries": 0, "hash": FIRST} for t in LEDGERS])
+
+
+def lock(tx: Connection, table: Table, study_id: str) -> Entry:
+    """The end of a study's ledger, locked until the transaction ends: entries are written one after another."""
+    held = select(heads).where(heads.c.study_id == study_id, heads.c.ledger == table.name).with_for_update()
+    head = tx.execute(held).mappings().first()
+    if head is None:
+        raise StudyError(f"There is no study '{study_id}'. Nothing was changed.")
+    return dict(head)
+
+
+def append(tx: Connection, table: Table, head: Entry, entry: Mapping[str, Any]) -> Entry:
+    """Write `entry` after the locked `head` and return it with its seq, previous and hash."""
+    row = {"study_id": head["study_id"], "seq": head["entries"] + 1, "previous": head["hash"], **entry}
+    row["hash"] = digest(row)
+    tx.execute(insert(table), row)
+    at = (heads.c.study_id == head["study_id"], heads.c.ledger == table.name)
+    tx.execute(update(heads).where(*at).values(entries=row["seq"], hash=row["hash"]))
+    return row
+
+
+def verify(store: LabelStore, study_id: str) -> list[str]:
+    """What is wrong with a study's ledgers, in sentences; an empty list when every entry is as it was written.
+
+    It finds an entry that was changed, removed, added or moved, a removed end, and a seat that points to a rating which is
+    not its last one. Whoever can rewrite a whole ledger with its head is found by comparing `heads_of` with an export.
+    """
+    with store.read() as con:
+        faults = [fault for table in LEDGERS for fault in _chain_faults(con, table, study_id)]
+        return faults + _pointer_faults(con, study_id)
+
+
+def heads_of(store: LabelStore, study_id: str) -> dict[str, tuple[int, str]]:
+    """Ledger -> (entries, hash of the last one): written into an export, it pins everything that was said before."""
+    with store.read() as con:
+        found = con.execute(select(heads).where(heads.c.study_id == study_id)).mappings()
+        return {row["ledger"]: (row["entries"], row["hash"]) for row in found}
+
+
+def _chain_faults(con: Connection, table: Table, study_id: str) -> list[str]:
+    found = con.execute(select(table).where(table.c.study_id == study_id).order_by(table.c.seq)).mappings().all()
+    head = con.execute(select(heads).where(heads.c.study_id == study_id, heads.c.ledger == table.name)).mappings().first()
+    if head is None:
+        return [f"{table.name}: the ledger has no head"]
+    entries = [dict(row) for row in found]
+    faults = [fault for place, entry in enumerate(entries) for fault in _entry_faults(table, entries, place, entry)]
+    end = (entries[-1]["seq"], entries[-1]["hash"]) if entries else (0, FIRST)
+    if end != (head["entries"], head["hash"]):
+        faults.append(f"{table.name}: the ledger ends at entry {end[0]}, its head says {head['entries']}")
+    return faults
+
+
+def _entry_faults(table: Table, entries: Sequence[Entry], place: int, entry: Entry) -> list[str]:
+    before = entries[place - 1]["hash"] if place else FIRST
+    checks = {
+        "is not in its place": entry["seq"] == place + 1,
+        "does not follow the entry before it": entry["previous"] == before,
+        "is not as it was written": entry["hash"] == digest(entry),
+    }
+    return [f"{table.name}: entry {entry['seq']} {fault}" for fault, sound in checks.items() if not sound]
+
+
+def _pointer_faults(con: Connection, study_id: str) -> list[str]:
+    told = con.execute(select(ratings.c.seat_id, ratings.c.seq).where(ratings.c.study_id == study_id).order_by(ratings.c.seq))
+    last = dict(map(tuple, told))
+    pointed = con.execute(select(seats.c.seat_id, seats.c.current).where(seats.c.study_id == study_id))
+    return [f"seats: {seat_id} does not point to its last rating" for seat_id, seq in pointed if seq != last.get(seat_id)]

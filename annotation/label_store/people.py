@@ -1,0 +1,103 @@
+"""Accounts, sessions and sign-in attempts as rows. The rules stand in `annotation.accounts`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.schema import attempts, sessions, users
+from annotation.label_store.texts import stamp
+
+
+@dataclass(frozen=True)
+class UserRow:
+    """A row of `users`; password_hash None: signs in through the identity provider only."""
+
+    username: str
+    name: str
+    role: str
+    password_hash: str | None
+
+
+def add_user(store: LabelStore, user: UserRow, now: datetime) -> None:
+    """Insert an account.
+
+    Raises StudyError when the username is taken.
+    """
+    try:
+        with store.begin() as tx:
+            tx.execute(insert(users).values(**user.__dict__, created_at=stamp(now)))
+    except IntegrityError:
+        raise StudyError(f"There is an account '{user.username}' already. Nothing was changed.") from None
+
+
+def find_user(store: LabelStore, username: str) -> UserRow | None:
+    """The account of that name."""
+    with store.read() as con:
+        row = con.execute(select(users).where(users.c.username == username)).mappings().first()
+    return None if row is None else UserRow(**{name: row[name] for name in UserRow.__dataclass_fields__})
+
+
+def list_users(store: LabelStore) -> list[UserRow]:
+    """All accounts by name."""
+    with store.read() as con:
+        found = con.execute(select(users).order_by(users.c.username)).mappings()
+        return [UserRow(**{name: row[name] for name in UserRow.__dataclass_fields__}) for row in found]
+
+
+def set_password_hash(store: LabelStore, username: str, password_hash: str, *, sign_out: bool) -> None:
+    """Replace the hash; with `sign_out`, end every session of the account."""
+    with store.begin() as tx:
+        tx.execute(update(users).where(users.c.username == username).values(password_hash=password_hash))
+        if sign_out:
+            tx.execute(delete(sessions).where(sessions.c.username == username))
+
+
+def add_session(store: LabelStore, token_hash: str, username: str, now: datetime, expires_at: datetime) -> None:
+    """Insert a session, and forget those that expired."""
+    with store.begin() as tx:
+        tx.execute(delete(sessions).where(sessions.c.expires_at <= stamp(now)))
+        made = {"token_hash": token_hash, "username": username, "created_at": stamp(now), "expires_at": stamp(expires_at)}
+        tx.execute(insert(sessions).values(**made))
+
+
+def session_user(store: LabelStore, token_hash: str, now: datetime) -> str | None:
+    """Whose session this is; None when there is none or it expired."""
+    alive = (sessions.c.token_hash == token_hash, sessions.c.expires_at > stamp(now))
+    with store.read() as con:
+        username: str | None = con.execute(select(sessions.c.username).where(*alive)).scalar()
+        return username
+
+
+def end_session(store: LabelStore, token_hash: str) -> None:
+    """Forget a session."""
+    with store.begin() as tx:
+        tx.execute(delete(sessions).where(sessions.c.token_hash == token_hash))
+
+
+def failures(tx: Connection, since: datetime, username: str | None = None) -> tuple[int, str | None]:
+    """(failed sign-ins since then, time of the last one) of an account, or of all; a success of the account clears its own."""
+    failed = select(func.count(), func.max(attempts.c.at)).where(attempts.c.failed, attempts.c.at > stamp(since))
+    if username is not None:
+        good = select(func.max(attempts.c.at)).where(~attempts.c.failed, attempts.c.username == username).scalar_subquery()
+        failed = failed.where(attempts.c.username == username, attempts.c.at > func.coalesce(good, ""))
+    count, last = tx.execute(failed).one()
+    return int(count), last
+
+
+def note_attempt(tx: Connection, username: str, now: datetime, forget_before: datetime) -> int:
+    """Write an attempt down as failed, before the password is looked at, and return its number; drop old ones."""
+    tx.execute(delete(attempts).where(attempts.c.at <= stamp(forget_before)))
+    made = tx.execute(insert(attempts).values(username=username, at=stamp(now), failed=True).returning(attempts.c.attempt))
+    return int(made.scalar_one())
+
+
+def note_success(store: LabelStore, attempt: int) -> None:
+    """The attempt was good after all."""
+    with store.begin() as tx:
+        tx.execute(update(attempts).where(attempts.c.attempt == attempt).values(failed=False))

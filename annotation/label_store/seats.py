@@ -1,0 +1,252 @@
+"""The task that an annotator sees: a question and two answers, in the annotator's own order and on own sides.
+
+Nothing here reads anybody else's rating, and there is no verdict in these tables to read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, Select, and_, func, select, update
+from sqlalchemy.engine import RowMapping
+
+from annotation.label_store import ledger
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.schema import drafts, items, members, ratings, seats, studies
+from annotation.label_store.studies import State
+from annotation.label_store.texts import stamp
+
+OPEN_STATES = (State.CALIBRATION, State.LABELLING)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an annotator says, or has chosen so far (a draft may still lack its label)."""
+
+    label: str | None = None
+    significance: str | None = None
+    flagged: bool = False
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One item as one annotator sees it.
+
+    seat_id       names the task in key events, drafts and submits
+    position      place in the annotator's own order, from 1; `total` tasks in this round, None with open seats
+    first, second         the two answers, on this annotator's sides
+    first_name, second_name  whose they are; None where the study hides names
+    revision      0: not rated; n: the annotator's n-th rating of it counts
+    rated         that rating; None where not rated
+    draft         a choice that was not submitted; None where there is none
+    """
+
+    seat_id: str
+    study_id: str
+    calibration: bool
+    position: int
+    total: int | None
+    question: str
+    first: str
+    second: str
+    first_name: str | None
+    second_name: str | None
+    revision: int
+    rated: Choice | None
+    draft: Choice | None
+
+    @property
+    def choice(self) -> Choice:
+        """What to show as chosen: the draft, else the rating that counts, else nothing."""
+        return self.draft or self.rated or Choice()
+
+
+def next_task(store: LabelStore, study_id: str, annotator: str, now: datetime, visit: str) -> Task | None:
+    """The first task in the annotator's order that has no rating; None when this round is done or the study is not open.
+
+    It takes an open seat where the study has them. The clock of the task starts when it is first asked for in a sitting:
+    asking again in the same `visit` (one browser session) leaves it running, another sitting starts it anew.
+
+    Raises StudyError when the annotator is not in the study.
+    """
+    with store.begin() as tx:
+        return open_next(tx, study_id, annotator, now, visit)
+
+
+def open_next(tx: Connection, study_id: str, annotator: str, now: datetime, visit: str) -> Task | None:
+    """`next_task` inside a transaction."""
+    state = _state(tx, study_id, annotator)
+    if state not in OPEN_STATES:
+        return None
+    calibration = state is State.CALIBRATION
+    seat_id = _first_unrated(tx, study_id, annotator, calibration) or _take(tx, study_id, annotator, calibration)
+    if seat_id is None:
+        return None
+    _start_clock(tx, seat_id, now, visit)
+    return _read(tx, seat_id, annotator)
+
+
+def task(store: LabelStore, seat_id: str, annotator: str) -> Task:
+    """One of the annotator's own tasks, rated or not: for going back, and for resuming.
+
+    Raises StudyError when the seat is not this annotator's: it says the same as for a seat that does not exist.
+    """
+    with store.read() as con:
+        return _read(con, seat_id, annotator)
+
+
+def task_before(store: LabelStore, study_id: str, annotator: str, position: int | None = None) -> Task | None:
+    """The annotator's task before `position` in the open round; without one, the task rated last. None at the beginning."""
+    with store.read() as con:
+        calibration = _state(con, study_id, annotator) is State.CALIBRATION
+        mine = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
+        rated = select(seats.c.seat_id).where(mine, seats.c.current.is_not(None))
+        if position is None:
+            wanted = rated.order_by(seats.c.current.desc())
+        else:
+            wanted = rated.where(seats.c.position < position).order_by(seats.c.position.desc())
+        seat_id = con.execute(wanted.limit(1)).scalar()
+        return _read(con, seat_id, annotator) if seat_id else None
+
+
+def my_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Task]:
+    """Every task that is the annotator's in the open round, in own order, rated or not; none when the study is not open."""
+    with store.read() as con:
+        state = _state(con, study_id, annotator)
+        if state not in OPEN_STATES:
+            return []
+        calibration = state is State.CALIBRATION
+        mine = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
+        total = _total(con, study_id, annotator, calibration)
+        found = con.execute(_shown().where(mine).order_by(seats.c.position)).mappings()
+        return [_task(row, total) for row in found]
+
+
+def restart_clock(store: LabelStore, seat_id: str, annotator: str, now: datetime, visit: str) -> None:
+    """Start a task's clock when the annotator goes back to it."""
+    with store.begin() as tx:
+        _read(tx, seat_id, annotator)
+        tx.execute(update(seats).where(seats.c.seat_id == seat_id).values(visit=visit, opened_at=stamp(now)))
+
+
+def done(store: LabelStore, study_id: str, annotator: str) -> tuple[int, int | None]:
+    """(rated, total) of the annotator's open round; total is None with open seats."""
+    with store.read() as con:
+        calibration = _state(con, study_id, annotator) is State.CALIBRATION
+        mine = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
+        rated = con.execute(select(func.count()).where(mine, seats.c.current.is_not(None))).scalar_one()
+        return int(rated), _total(con, study_id, annotator, calibration)
+
+
+def release_seats(store: LabelStore, study_id: str, annotator: str) -> int:
+    """Open again the seats that somebody took and did not rate, in a study with open seats; how many they were."""
+    with store.begin() as tx:
+        if _pool_size(tx, study_id) <= 2:
+            return 0
+        held = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.current.is_(None))
+        free = {"annotator": None, "position": None, "visit": None, "opened_at": None}
+        return int(tx.execute(update(seats).where(held, ~seats.c.calibration).values(**free)).rowcount)
+
+
+def _state(con: Connection, study_id: str, annotator: str) -> State:
+    joined = studies.join(members, and_(members.c.study_id == studies.c.study_id, members.c.annotator == annotator))
+    state = con.execute(select(studies.c.state).select_from(joined).where(studies.c.study_id == study_id)).scalar()
+    if state is None:
+        raise StudyError(f"There is no study '{study_id}' in which you rate. Ask the investigator who runs it.")
+    return State(state)
+
+
+def _first_unrated(con: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
+    mine = (seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
+    unrated = select(seats.c.seat_id).where(*mine, seats.c.current.is_(None)).order_by(seats.c.position).limit(1)
+    seat_id: str | None = con.execute(unrated).scalar()
+    return seat_id
+
+
+def _take(tx: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
+    """Give the annotator an open seat at an item where they have none."""
+    ledger.lock(tx, ratings, study_id)  # of several who ask at once, each sees what the one before took
+    mine = select(seats.c.item_id).where(seats.c.study_id == study_id, seats.c.annotator == annotator)
+    free = select(seats.c.seat_id).where(
+        seats.c.study_id == study_id,
+        seats.c.annotator.is_(None),
+        seats.c.calibration == calibration,
+        seats.c.item_id.not_in(mine),
+    )
+    found = tx.execute(free).scalars().all()
+    if not found:
+        return None
+    seat_id: str = min(found, key=lambda seat: hashlib.sha256(f"{annotator}/{seat}".encode()).digest())  # everybody's own order
+    last = select(func.coalesce(func.max(seats.c.position), 0)).where(
+        seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration
+    )
+    position = tx.execute(last).scalar_one() + 1
+    tx.execute(update(seats).where(seats.c.seat_id == seat_id).values(annotator=annotator, position=position))
+    return seat_id
+
+
+def _start_clock(tx: Connection, seat_id: str, now: datetime, visit: str) -> None:
+    elsewhere = and_(seats.c.seat_id == seat_id, seats.c.visit.is_distinct_from(visit))
+    tx.execute(update(seats).where(elsewhere).values(visit=visit, opened_at=stamp(now)))
+
+
+def _shown() -> Select[tuple[object, ...]]:
+    current = and_(ratings.c.study_id == seats.c.study_id, ratings.c.seq == seats.c.current)
+    joined = (
+        seats.join(items, items.c.item_id == seats.c.item_id)
+        .join(studies, studies.c.study_id == seats.c.study_id)
+        .outerjoin(drafts, drafts.c.seat_id == seats.c.seat_id)
+        .outerjoin(ratings, current)
+    )
+    said = [ratings.c[name].label(f"rated_{name}") for name in ("label", "significance", "flagged", "comment")]
+    kept = [drafts.c[name].label(f"draft_{name}") for name in ("label", "significance", "flagged", "comment")]
+    seat = [seats.c[name] for name in ("seat_id", "study_id", "calibration", "position", "swapped")]
+    shown = [items.c[name] for name in ("question", "answer_a", "answer_b", "name_a", "name_b")]
+    return select(*seat, *shown, studies.c.names_shown, drafts.c.saved_at, ratings.c.revision, *said, *kept).select_from(joined)
+
+
+def _read(con: Connection, seat_id: str, annotator: str) -> Task:
+    own = and_(seats.c.seat_id == seat_id, seats.c.annotator == annotator)
+    row = con.execute(_shown().where(own)).mappings().first()
+    if row is None:
+        raise StudyError(f"There is no task '{seat_id}' of yours. Nothing was changed. Go back to your list of studies.")
+    return _task(row, _total(con, row["study_id"], annotator, bool(row["calibration"])))
+
+
+def _task(row: RowMapping, total: int | None) -> Task:
+    sides = ("b", "a") if row["swapped"] else ("a", "b")
+    first_name, second_name = (row[f"name_{side}"] if row["names_shown"] else None for side in sides)
+    return Task(
+        seat_id=row["seat_id"],
+        study_id=row["study_id"],
+        calibration=bool(row["calibration"]),
+        position=row["position"],
+        total=total,
+        question=row["question"],
+        first=row[f"answer_{sides[0]}"],
+        second=row[f"answer_{sides[1]}"],
+        first_name=first_name,
+        second_name=second_name,
+        revision=row["revision"] or 0,
+        rated=_choice(row, "rated") if row["revision"] else None,
+        draft=_choice(row, "draft") if row["saved_at"] else None,
+    )
+
+
+def _choice(row: RowMapping, kind: str) -> Choice:
+    return Choice(row[f"{kind}_label"], row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "")
+
+
+def _pool_size(con: Connection, study_id: str) -> int:
+    return int(con.execute(select(func.count()).select_from(members).where(members.c.study_id == study_id)).scalar_one())
+
+
+def _total(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:
+    if not calibration and _pool_size(con, study_id) > 2:
+        return None
+    mine = (seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
+    return int(con.execute(select(func.count()).select_from(seats).where(*mine)).scalar_one())

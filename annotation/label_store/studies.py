@@ -1,0 +1,280 @@
+"""Studies: made with all their items and seats, moved from state to state, watched."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, case, func, insert, select, update
+from sqlalchemy.engine import RowMapping
+from sqlalchemy.exc import IntegrityError
+
+from annotation.label_store import ledger
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.schema import items, members, ratings, seats, studies, users
+from annotation.label_store.texts import stamp, storable
+
+
+class State(StrEnum):
+    """What may happen in a study now; a study only moves forward."""
+
+    CALIBRATION = "calibration"
+    LABELLING = "labelling"
+    ADJUDICATION = "adjudication"
+    CLOSED = "closed"
+
+
+class Kind(StrEnum):
+    """What an item is for; annotators are not told which study items are repeats."""
+
+    CALIBRATION = "calibration"
+    STUDY = "study"
+    REPEAT = "repeat"
+
+
+STATES = tuple(State)
+SEATS_PER_ITEM = 2
+
+
+@dataclass(frozen=True)
+class NewItem:
+    """A snapshot of one pair. Side a and b are in the release's order; annotators see them in an order of their own.
+
+    item_id    short and without meaning: an id that followed the strata would tell the verdict
+    repeat_of  item_id of the study item that this one silently repeats
+    """
+
+    item_id: str
+    kind: Kind
+    question_id: str
+    question: str
+    handbook_a: str
+    handbook_b: str
+    name_a: str
+    name_b: str
+    answer_a: str
+    answer_b: str
+    repeat_of: str | None = None
+
+
+@dataclass(frozen=True)
+class NewStudy:
+    """What a study is made of.
+
+    annotators   two or more usernames. Two: each has a named seat at every item. More: every study item has two open
+                 seats, and whoever asks for work takes one (never two at one item)
+    names_shown  whether annotators see which handbook an answer is from
+    terms        the release's own words for handbook, organ, ...
+    """
+
+    study_id: str
+    title: str
+    annotators: Sequence[str]
+    items: Sequence[NewItem]
+    seed: int
+    names_shown: bool = False
+    terms: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as it stands."""
+
+    study_id: str
+    title: str
+    state: State
+    names_shown: bool
+    seed: int
+    terms: dict[str, str]
+    created_at: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one annotator is in one part of a study.
+
+    rated, seats  items done, and items that are this annotator's (open seats count for nobody)
+    """
+
+    annotator: str
+    calibration: bool
+    rated: int
+    seats: int
+
+
+def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
+    """Make a study with its items, its seats and each annotator's own order and sides.
+
+    The orders and sides follow from the study's seed and the usernames, so the same call makes the same study.
+
+    Raises StudyError when the id is taken, an annotator has no account or another role, there are fewer than two, or silent
+    repeats meet open seats.
+    """
+    _check(tx, new)
+    state = State.CALIBRATION if any(item.kind is Kind.CALIBRATION for item in new.items) else State.LABELLING
+    own = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms")}
+    try:
+        tx.execute(insert(studies).values(**own, state=state, created_at=stamp(now)))
+    except IntegrityError:
+        raise StudyError(f"There is a study '{new.study_id}' already. Nothing was made. Choose another id.") from None
+    tx.execute(insert(members), [{"study_id": new.study_id, "annotator": name} for name in new.annotators])
+    ordered = sorted(new.items, key=lambda item: item.repeat_of is not None)  # a repeat refers to an item that is there
+    tx.execute(insert(items), [{"study_id": new.study_id, **_row(item)} for item in ordered])
+    tx.execute(insert(seats), list(_seats(new)))
+    ledger.start(tx, new.study_id)
+
+
+def _row(item: NewItem) -> dict[str, Any]:
+    return {name: storable(value) if isinstance(value, str) else value for name, value in asdict(item).items()}
+
+
+def _check(tx: Connection, new: NewStudy) -> None:
+    roles = dict(map(tuple, tx.execute(select(users.c.username, users.c.role))))
+    wrong = [name for name in new.annotators if roles.get(name) != "annotator"]
+    repeats = any(item.kind is Kind.REPEAT for item in new.items)
+    faults = {
+        f"'{', '.join(wrong)}' has no account with the role annotator": bool(wrong),
+        f"it needs {SEATS_PER_ITEM} or more different annotators": len(set(new.annotators)) < SEATS_PER_ITEM,
+        "an annotator is named twice": len(set(new.annotators)) != len(new.annotators),
+        "it has no items": not any(item.kind is Kind.STUDY for item in new.items),
+        "silent repeats need two named annotators": repeats and len(new.annotators) != SEATS_PER_ITEM,
+    }
+    found = [fault for fault, wrong_so in faults.items() if wrong_so]
+    if found:
+        raise StudyError(f"Study '{new.study_id}' cannot be made: {'; '.join(found)}. Nothing was made.")
+
+
+def _seats(new: NewStudy) -> Iterable[dict[str, Any]]:
+    named = len(new.annotators) == SEATS_PER_ITEM
+    for number, annotator in enumerate(new.annotators):
+        for calibration in (True, False):
+            if calibration or named:
+                mine = [item for item in new.items if (item.kind is Kind.CALIBRATION) is calibration]
+                yield from _own_seats(new, annotator, chr(ord("A") + number), calibration, mine)
+    if not named:
+        for letter in "AB":
+            yield from (_seat(new, item, letter, None, None) for item in new.items if item.kind is not Kind.CALIBRATION)
+
+
+def _own_seats(
+    new: NewStudy, annotator: str, letter: str, calibration: bool, mine: Sequence[NewItem]
+) -> Iterable[dict[str, Any]]:
+    chance = np.random.default_rng([new.seed, zlib.crc32(annotator.encode()), calibration])
+    for position, item in enumerate(own_order(mine, chance), start=1):
+        yield _seat(new, item, letter, annotator, position)
+
+
+def own_order(mine: Sequence[NewItem], chance: np.random.Generator) -> list[NewItem]:
+    """The items shuffled, a repeat at least a quarter of the way behind the item it repeats."""
+    place = {item.item_id: float(draw) for item, draw in zip(mine, chance.random(len(mine)), strict=True)}
+    for item in mine:
+        if item.repeat_of is not None:
+            place[item.repeat_of] /= 2
+            place[item.item_id] = place[item.repeat_of] + 0.25 + place[item.item_id] / 4
+    return sorted(mine, key=lambda item: place[item.item_id])
+
+
+def _seat(new: NewStudy, item: NewItem, letter: str, annotator: str | None, position: int | None) -> dict[str, Any]:
+    # Half of all first bits are 1: a side by lot, the same whenever the same study is made.
+    lot = hashlib.sha256(f"{new.seed}/{new.study_id}/{item.item_id}/{letter}".encode()).hexdigest()
+    return {
+        "seat_id": lot[:12],
+        "study_id": new.study_id,
+        "item_id": item.item_id,
+        "seat": letter,
+        "calibration": item.kind is Kind.CALIBRATION,
+        "annotator": annotator,
+        "position": position,
+        "swapped": int(lot[-1], 16) >= 8,
+    }
+
+
+def find_study(store: LabelStore, study_id: str) -> Study:
+    """The study of that id.
+
+    Raises StudyError, naming the studies there are.
+    """
+    known = {study.study_id: study for study in list_studies(store)}
+    if study_id not in known:
+        there_are = f"There are: {', '.join(known)}." if known else "There is none yet; make one with: annotation sample"
+        raise StudyError(f"There is no study '{study_id}'. {there_are}")
+    return known[study_id]
+
+
+def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]:
+    """All studies, newest first; with `annotator`, those in which that person rates."""
+    wanted = select(studies).order_by(studies.c.created_at.desc(), studies.c.study_id)
+    if annotator is not None:
+        wanted = wanted.join(members, members.c.study_id == studies.c.study_id).where(members.c.annotator == annotator)
+    with store.read() as con:
+        return [_study(row) for row in con.execute(wanted).mappings()]
+
+
+def _study(row: RowMapping) -> Study:
+    return Study(**{**{name: row[name] for name in Study.__dataclass_fields__}, "state": State(row["state"])})
+
+
+def annotators_of(store: LabelStore, study_id: str) -> list[str]:
+    """Who rates in a study, by seat (A first) where seats are named, else by name."""
+    first = select(seats.c.annotator, func.min(seats.c.seat)).where(seats.c.study_id == study_id).group_by(seats.c.annotator)
+    with store.read() as con:
+        names = con.execute(select(members.c.annotator).where(members.c.study_id == study_id)).scalars().all()
+        letter = dict(map(tuple, con.execute(first)))
+    return sorted(names, key=lambda name: (letter.get(name, ""), name))
+
+
+def progress(store: LabelStore, study_id: str) -> list[Progress]:
+    """How far every annotator is, calibration and study apart. Counts only: nothing of what was said."""
+    done = func.sum(case((seats.c.current.is_not(None), 1), else_=0))
+    counted = (
+        select(seats.c.annotator, seats.c.calibration, done, func.count())
+        .where(seats.c.study_id == study_id, seats.c.annotator.is_not(None))
+        .group_by(seats.c.annotator, seats.c.calibration)
+        .order_by(seats.c.calibration.desc(), seats.c.annotator)
+    )
+    with store.read() as con:
+        return [Progress(name, bool(cal), int(rated), int(total)) for name, cal, rated, total in con.execute(counted)]
+
+
+def unrated(store: LabelStore, study_id: str, *, calibration: bool = False) -> int:
+    """Seats without a rating, open ones included."""
+    left = select(func.count()).where(seats.c.study_id == study_id, seats.c.calibration == calibration, seats.c.current.is_(None))
+    with store.read() as con:
+        return int(con.execute(left).scalar_one())
+
+
+def move(tx: Connection, study_id: str, expected: State, *, incomplete: bool = False) -> State:
+    """Move a study from the state that the caller saw to the next one, and return that.
+
+    incomplete  leave calibration or labelling although seats are unrated; items with fewer than two ratings have no gold
+
+    Raises StudyError when the study is closed, when ratings are missing and `incomplete` is false, or when somebody else
+    moved it a moment ago. Whether every difference is decided is for `annotation.adjudication.close` to say.
+    """
+    if expected is State.CLOSED:
+        raise StudyError(f"Study '{study_id}' is closed. Nothing was changed. Draw a new sample for more ratings.")
+    ledger.lock(tx, ratings, study_id)  # a rating that is on its way comes before the move or is refused after it
+    if not incomplete:
+        _refuse_unrated(tx, study_id, expected)
+    following = STATES[STATES.index(expected) + 1]
+    here = (studies.c.study_id == study_id, studies.c.state == expected)
+    if tx.execute(update(studies).where(*here).values(state=following)).rowcount != 1:
+        raise StudyError(f"Study '{study_id}' is no longer in the state {expected}. Nothing was changed. Look at it again.")
+    return following
+
+
+def _refuse_unrated(tx: Connection, study_id: str, state: State) -> None:
+    of_state = seats.c.calibration == (state is State.CALIBRATION)
+    left = tx.execute(select(func.count()).where(seats.c.study_id == study_id, of_state, seats.c.current.is_(None))).scalar_one()
+    if left and state in (State.CALIBRATION, State.LABELLING):
+        raise StudyError(
+            f"Study '{study_id}': {left:,} ratings of the {state} round are still to come. The study stays in {state}. "
+            "Wait for them, or move on without them by saying so."
+        )

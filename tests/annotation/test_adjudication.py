@@ -1,0 +1,123 @@
+"""Who differs is decided by a third, without names and without the judge; the gold says where it comes from."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from annotation.adjudication import ADJUDICATED, AGREED, Dispute, Reading, close, disputes, gold
+from annotation.label_store.decisions import Ruling, decide
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.ledger import verify
+from annotation.label_store.studies import Kind, State, find_study
+from tests.support.studies import NOW, item, people, rate, step, study_of
+
+WHY = "One says three months, the other six."
+
+
+@pytest.fixture
+def disputed(store: LabelStore) -> LabelStore:
+    """Items 1 and 2 agreed, 3 and 4 disputed, 5 rated once, 6 a repeat on which both differ."""
+    study_of(store, [*(item(n) for n in range(1, 6)), item(6, Kind.REPEAT, "i001")])
+    people(store, "jo", role="adjudicator")
+    for number, a, b in (
+        (1, "ABSENT", "ABSENT"),
+        (3, "DIVERGENT", "COMPLEMENTARY"),
+        (4, "ABSENT", "CONSISTENT"),
+        (6, "ABSENT", "CONSISTENT"),
+    ):
+        rate(store, "ana", number, a, "low" if a == "DIVERGENT" else None)
+        rate(store, "ben", number, b)
+    rate(store, "ana", 2, "DIVERGENT", "low"), rate(store, "ben", 2, "DIVERGENT", "high")
+    rate(store, "ana", 5, "ABSENT")
+    step(store, State.LABELLING, incomplete=True)
+    return store
+
+
+def ruling(number: int, label: str = "DIVERGENT", significance: str | None = "medium", **other: object) -> Ruling:
+    return Ruling(
+        **{"item_id": f"i{number:03}", "label": label, "significance": significance, "reason": WHY, "key": f"k{number}", **other}
+    )
+
+
+def test_only_items_whose_two_labels_differ_are_in_the_queue(disputed: LabelStore) -> None:
+    assert sorted(dispute.item_id for dispute in disputes(disputed, "s")) == ["i003", "i004"]
+
+
+def test_nothing_can_be_seen_while_labelling_goes_on(lite: LabelStore) -> None:
+    study_of(lite, 1)
+    rate(lite, "ana", 1, "ABSENT"), rate(lite, "ben", 1, "CONSISTENT")
+    assert disputes(lite, "s") == []
+
+
+def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) -> None:
+    told = {field.name for kind in (Dispute, Reading) for field in dataclasses.fields(kind)}
+    assert told == {
+        "item_id",
+        "question",
+        "first",
+        "second",
+        "readings",
+        "decision",
+        "label",
+        "significance",
+        "flagged",
+        "comment",
+    }
+    assert not any(name in repr(disputes(disputed, "s")) for name in ("ana", "ben", "handbook"))
+
+
+def test_which_reading_stands_first_does_not_tell_the_annotator(lite: LabelStore) -> None:
+    study_of(lite, 30)
+    for number in range(1, 31):
+        rate(lite, "ana", number, "ABSENT"), rate(lite, "ben", number, "CONSISTENT")
+    step(lite, State.LABELLING)
+    first = [dispute.readings[0].label for dispute in disputes(lite, "s")]
+    assert 6 <= first.count("ABSENT") <= 24
+
+
+def test_gold_is_what_both_say_or_what_was_decided(disputed: LabelStore) -> None:
+    decide(disputed, "jo", ruling(3), NOW)
+    found = {name: (each.label, each.significance, each.source) for name, each in gold(disputed, "s").items()}
+    assert found == {
+        "i001": ("ABSENT", None, AGREED),
+        "i002": ("DIVERGENT", None, AGREED),  # low and high: no significance that both gave
+        "i003": ("DIVERGENT", "medium", ADJUDICATED),
+    }
+    assert (gold(disputed, "s")["i003"].decision.adjudicator, gold(disputed, "s")["i003"].decision.reason) == ("jo", WHY)
+
+
+def test_a_study_closes_when_the_last_difference_is_decided(disputed: LabelStore) -> None:
+    decide(disputed, "jo", ruling(3), NOW)
+    with pytest.raises(StudyError, match="1 differences are not decided"):
+        close(disputed, "s")
+    decide(disputed, "jo", ruling(4, "ABSENT", None), NOW)
+    assert close(disputed, "s") is State.CLOSED
+    assert find_study(disputed, "s").state is State.CLOSED
+    assert [dispute.decision.reason for dispute in disputes(disputed, "s", open_only=False)] == [WHY, WHY]
+    assert verify(disputed, "s") == []
+
+
+def test_a_decision_is_revised_by_a_further_one_and_the_same_one_twice_is_one(disputed: LabelStore) -> None:
+    assert decide(disputed, "jo", ruling(3), NOW) == decide(disputed, "jo", ruling(3), NOW)
+    decide(disputed, "jo", ruling(3, "COMPLEMENTARY", None, key="again", revises=1), NOW)
+    assert (gold(disputed, "s")["i003"].label, gold(disputed, "s")["i003"].decision.revision) == ("COMPLEMENTARY", 2)
+    with pytest.raises(ConflictError):
+        decide(disputed, "jo", ruling(3, key="late", revises=1), NOW)
+
+
+@pytest.mark.parametrize(
+    ("who", "what", "message"),
+    [
+        ("jo", ruling(3, reason="  "), "needs a reason"),
+        ("jo", ruling(3, significance=None), "needs a clinical significance"),
+        ("jo", ruling(99), "no item 'i099'"),
+        ("ana", ruling(3), "Whoever rated an item does not adjudicate it"),
+    ],
+)
+def test_a_decision_that_does_not_hold_is_refused(disputed: LabelStore, who: str, what: Ruling, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        decide(disputed, who, what, NOW)
+    assert len(disputes(disputed, "s")) == 2

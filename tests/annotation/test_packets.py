@@ -1,0 +1,234 @@
+"""A packet comes back as it went out, tells what is wrong with it, and runs nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from openpyxl import Workbook, load_workbook
+
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.errors import StudyError
+from annotation.label_store.ratings import Submit, add_rating, history, save_draft
+from annotation.label_store.results import rating_history, seat_rows
+from annotation.label_store.seats import Choice, my_tasks
+from annotation.label_store.texts import storable
+from annotation.packets import COLUMNS, XLSX_CELL, Imported, import_packet, packet_csv, packet_xlsx
+from audit.cells import plain_cell, safe_cell
+from tests.support.studies import NOW, item, rate, seat_at, study_of
+
+MAKERS = {"p.csv": packet_csv, "p.xlsx": packet_xlsx}
+NASTY = [
+    '=HYPERLINK("http://x","y")',
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "'=1",
+    "''+",
+    "_x0041_x0042_",
+    "#N/A",
+    "1e5",
+    "007",
+    "a\r\nb",
+    " x ",
+]
+
+
+def fill(data: bytes, change: Callable[[dict[str, str]], None]) -> bytes:
+    """A packet as an annotator fills it in: every row through `change`."""
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    for row in rows:
+        change(row)
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def imported(store: LabelStore, data: bytes, name: str = "p.csv", annotator: str = "ana") -> Imported:
+    return import_packet(store, "s", annotator, name, data, NOW)
+
+
+def refused(store: LabelStore, data: bytes, name: str = "p.csv") -> str:
+    with pytest.raises(StudyError) as caught:
+        imported(store, data, name)
+    assert rating_history(store, "s") == []
+    return str(caught.value)
+
+
+def as_xlsx(data: bytes) -> bytes:
+    book = Workbook()
+    for line in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")):
+        book.active.append(line)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_filled_packet_is_stored_and_reading_it_again_changes_nothing(store: LabelStore, name: str) -> None:
+    study_of(store, 3)
+
+    def answer(row: dict[str, str]) -> None:
+        if row["question"] != "Question 3?":
+            row.update(label="Divergent", significance="HIGH", unsure="x", comment="=1+1, öÖ")
+
+    filled = fill(packet_csv(store, "s", "ana"), answer)
+    data = filled if name.endswith("csv") else as_xlsx(filled)
+    assert imported(store, data, name) == Imported(stored=2, unchanged=0, empty=1)
+    assert imported(store, data, name) == Imported(stored=0, unchanged=2, empty=1)
+    assert seat_at(store, "ana", 1).rated == Choice("DIVERGENT", "high", True, "=1+1, öÖ")
+    assert {row["seconds"] for row in rating_history(store, "s")} == {None}
+    assert imported(store, MAKERS[name](store, "s", "ana"), name) == Imported(0, 2, 1)
+
+
+def test_a_packet_with_another_label_is_a_revision(lite: LabelStore) -> None:
+    study_of(lite, 1)
+    rate(lite, "ana", 1, "ABSENT")
+    assert imported(lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(label="consistent"))).stored == 1
+    assert [r.label for r in history(lite, seat_at(lite, "ana", 1).seat_id, "ana")] == ["ABSENT", "CONSISTENT"]
+
+
+def test_a_draft_is_no_rating_and_is_in_no_packet(lite: LabelStore) -> None:
+    study_of(lite, 1)
+    save_draft(lite, "ana", seat_at(lite, "ana", 1).seat_id, Choice("DIVERGENT", None, False, "half a thought"), NOW)
+    assert b"half a thought" not in packet_csv(lite, "s", "ana")
+
+
+text_of_people = st.one_of(
+    st.sampled_from(NASTY), st.text(st.characters(codec="utf-8"), max_size=40), st.text("=+-@'\t\r\n_x0041", max_size=12)
+)
+
+
+TRIPLES = st.lists(st.tuples(text_of_people, text_of_people, text_of_people, st.booleans()), min_size=5, max_size=30)
+
+
+@given(TRIPLES)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_text_comes_back_as_it_was(tmp_path: Path, name: str, told: list[tuple[str, str, str, bool]]) -> None:
+    path = tmp_path / "round.db"
+    path.unlink(missing_ok=True)
+    store = open_label_store(f"sqlite:///{path}")
+    study_of(store, [item(n, question=storable(q), answer_a=storable(a)) for n, (q, a, _, _) in enumerate(told)])
+    empty = my_tasks(store, "s", "ana")
+    with store.begin() as tx:
+        for task, (_, _, comment, flagged) in zip(empty, told, strict=True):
+            add_rating(tx, "ana", Submit(task.seat_id, Choice("ABSENT", None, flagged, storable(comment)), task.seat_id), NOW)
+    before = my_tasks(store, "s", "ana")
+    assert imported(store, MAKERS[name](store, "s", "ana"), name) == Imported(stored=0, unchanged=len(told), empty=0)
+    assert my_tasks(store, "s", "ana") == before
+    store.close()
+
+
+@given(st.text())
+def test_a_safe_cell_is_read_back_as_the_text_it_was(text: str) -> None:
+    assert plain_cell(str(safe_cell(text))) == text
+
+
+@given(text_of_people)
+def test_no_safe_cell_begins_like_a_formula(text: str) -> None:
+    assert not str(safe_cell(text)).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_no_cell_of_a_workbook_is_a_formula(lite: LabelStore) -> None:
+    study_of(lite, [item(n, question=text, answer_a=text) for n, text in enumerate(NASTY)])
+    sheet = load_workbook(io.BytesIO(packet_xlsx(lite, "s", "ana"))).active
+    cells = [cell for line in sheet.iter_rows(min_row=2) for cell in line if cell.value is not None]
+    assert {cell.data_type for cell in cells} == {"s"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"label": "Divergant"}, "p.csv, row 2, column label: 'Divergant' is not in the vocabulary"),
+        ({"label": "3"}, "row 2, column label: '3' is not in the vocabulary"),
+        ({"label": "DIVERGENT"}, "row 2, column significance: DIVERGENT needs a clinical significance: low, medium, high."),
+        ({"label": "ABSENT", "significance": "low"}, "row 2, column significance: ABSENT has no clinical significance"),
+        ({"label": "DIVERGENT", "significance": "huge"}, "row 2, column significance: 'huge' is not in the vocabulary"),
+        ({"label": "ABSENT", "unsure": "maybe"}, "row 2, column unsure: 'maybe' is neither yes nor no"),
+        ({"comment": "but no label"}, "row 2, column label: it is empty, but something else is filled in"),
+        ({"label": "ABSENT", "comment": "x" * 4_001}, "row 2, column comment: it has 4,001 characters"),
+        ({"label": "ABSENT", "item": "zzz"}, "row 2, column item: 'zzz' is no item of this packet"),
+        ({"label": "ABSENT", "question": "Question 9?"}, "row 2, column question: this is not the question of the item"),
+    ],
+)
+def test_a_fault_is_named_by_row_and_column_and_nothing_is_stored(lite: LabelStore, wrong: dict[str, str], message: str) -> None:
+    study_of(lite, 3)
+    rows = iter(range(3))
+    told = refused(
+        lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(wrong if next(rows) == 0 else {"label": "absent"}))
+    )
+    assert message in told
+    assert told.endswith("No rating was stored. Correct the file and import it again.")
+
+
+def test_one_wrong_row_keeps_every_other_row_out(lite: LabelStore) -> None:
+    study_of(lite, 30)
+    told = refused(
+        lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(label="agrees" if row["order"] != "7" else "absent"))
+    )
+    assert told.count("column label") == 20
+    assert "... and 9 more." in told
+
+
+def test_an_item_that_stands_twice_is_a_fault(lite: LabelStore) -> None:
+    study_of(lite, 2)
+    first = packet_csv(lite, "s", "ana").decode().splitlines()
+    assert "stands in row 2 already" in refused(lite, "\r\n".join([*first, first[1]]).encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("p.csv", b"", "row 1: column 'item' is missing"),
+        ("p.csv", b"item,label\n", "row 1: column 'order' is missing"),
+        ("p.csv", ",".join([*COLUMNS, "label"]).encode(), "row 1: a column name stands twice"),
+        ("p.csv", b"item\n\xff\xfe", "about row 2: this is not UTF-8"),
+        ("p.ods", b"", "Allowed: .csv and .xlsx"),
+        ("p.xlsx", b"not a zip", "cannot be read as a workbook"),
+        ("p.csv", b"x" * (20 * 2**20 + 1), "larger than 20 MB"),
+    ],
+)
+def test_what_is_no_packet_is_said_to_be_none(lite: LabelStore, name: str, data: bytes, message: str) -> None:
+    study_of(lite, 1)
+    assert message in refused(lite, data, name)
+
+
+def test_semicolons_of_another_countrys_spreadsheet_are_read(lite: LabelStore) -> None:
+    study_of(lite, 1)
+    (header, row) = csv.reader(io.StringIO(packet_csv(lite, "s", "ana").decode("utf-8-sig"), newline=""))
+    row[COLUMNS.index("label")] = "complementary"
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=";").writerows([header, row])
+    assert imported(lite, out.getvalue().encode()).stored == 1
+    assert seat_at(lite, "ana", 1).rated.label == "COMPLEMENTARY"
+
+
+def test_the_packet_of_another_annotator_is_not_taken(lite: LabelStore) -> None:
+    study_of(lite, 2)
+    data = fill(packet_csv(lite, "s", "ben"), lambda row: row.update(label="absent"))
+    assert "is no item of this packet" in refused(lite, data)
+
+
+def test_a_text_too_long_for_a_cell_is_not_cut_in_silence(lite: LabelStore) -> None:
+    study_of(lite, [item(1, answer_a="x" * (XLSX_CELL + 1))])
+    with pytest.raises(StudyError, match="Export it as CSV"):
+        packet_xlsx(lite, "s", "ana")
+    assert b"x" * (XLSX_CELL + 1) in packet_csv(lite, "s", "ana")
+
+
+def test_sides_of_a_packet_are_those_of_the_page(lite: LabelStore) -> None:
+    study_of(lite, 20)
+    rows = csv.DictReader(io.StringIO(packet_csv(lite, "s", "ben").decode("utf-8-sig"), newline=""))
+    shown = {row["item"]: (row["answer_1"], row["answer_2"]) for row in rows}
+    assert shown == {task.seat_id: (task.first, task.second) for task in my_tasks(lite, "s", "ben")}
+    assert len(seat_rows(lite, "s")) == 40

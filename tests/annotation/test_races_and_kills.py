@@ -1,0 +1,70 @@
+"""Twenty clients at once, and clients killed in the middle of their work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+from annotation.accounts import open_session, signed_in
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.ledger import verify
+from annotation.label_store.results import rating_history, seat_rows
+from tests.support.studies import study_of
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = 20_260
+
+
+def clients(*arguments: str) -> list[list[str]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.clients", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [line.split() for line in done.stdout.splitlines() if line]
+
+
+def of(kind: str, lines: list[list[str]]) -> list[str]:
+    return [words[1] for words in lines if words[0] == kind]
+
+
+def test_twenty_clients_race_for_forty_items_and_every_item_ends_with_two_labels(store: LabelStore, url: str) -> None:
+    names = [f"a{n}" for n in range(1, 21)]
+    study_of(store, 40, names)
+    acknowledged = of("ack", clients("race", url, "20"))
+    rows = seat_rows(store, "s")
+    labels = Counter(row["item_id"] for row in rows if row["label"] is not None)
+    assert sorted(labels.values()) == [2] * 40
+    assert len({(row["item_id"], row["annotator"]) for row in rows}) == 80  # by two people
+    assert sorted(acknowledged) == sorted(row["key"] for row in rating_history(store, "s"))
+    assert verify(store, "s") == []
+
+
+def test_fifty_kills_lose_no_acknowledged_rating_double_none_and_sign_nobody_out(store: LabelStore, url: str) -> None:
+    names = [f"a{n}" for n in range(1, 5)]
+    study_of(store, 300, names)
+    tokens = [open_session(store, name, datetime.now(UTC)) for name in names]
+    store.close()
+    lines = clients("kill", url, "50", str(SEED), *tokens)
+
+    again = open_label_store(url)
+    kept = [row["key"] for row in rating_history(again, "s")]
+    acknowledged, tried = set(of("ack", lines)), set(of("try", lines))
+    assert len(acknowledged) >= 100  # at least two a round
+    assert ["signin"] not in lines
+    assert acknowledged - set(kept) == set()
+    assert set(kept) - tried == set()
+    assert len(kept) == len(set(kept))
+    assert max(Counter(row["seat_id"] for row in rating_history(again, "s")).values()) == 1
+    assert verify(again, "s") == []
+    assert all(signed_in(again, token, datetime.now(UTC)) for token in tokens)
+    again.close()
+
+
+def test_the_first_of_many_to_open_an_empty_database_makes_the_tables(url: str) -> None:
+    script = f"from annotation.label_store.engine import open_label_store; open_label_store({url!r})"
+    started = [subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    told = [process.communicate(timeout=60)[1] for process in started]
+    assert [process.returncode for process in started] == [0] * 4, told

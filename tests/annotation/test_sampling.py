@@ -1,0 +1,185 @@
+"""Which pairs are drawn, what each stands for, and that the same seed draws the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.results import seat_rows
+from annotation.label_store.studies import Kind, State, find_study
+from annotation.sampling import Plan, allocate, draw, draw_study, hide_names, share_out
+from annotation.verdict_store import design_of, strata_of, verdicts_of
+from audit.store.runs import Run
+from tests.support.loading import load
+from tests.support.studies import NOW, people
+from tests.support.tiny import handbook, release_from
+
+# Kidney: ab DIVERGENT in q1, q2, q3; ac COMPLEMENTARY in q1, q2; bc ABSENT, judged, in q1. Liver: q4, q5 with three more.
+# d is silent everywhere, so ad, bd and cd are pre-screened ABSENT: 3 in each of 5 questions.
+TABLE = """
+    q1 kidney ab=DIVERGENT/high ac=COMPLEMENTARY bc=ABSENT        d=absent
+    q2 kidney ab=DIVERGENT/low  ac=COMPLEMENTARY bc=CONSISTENT    d=absent
+    q3 kidney ab=DIVERGENT/low  ac=UNSCORED      bc=CONTRADICTORY d=absent
+    q4 liver  ab=DIVERGENT/low  ac=COMPLEMENTARY bc=CONSISTENT    d=absent
+    q5 liver  ab=CONSISTENT     ac=COMPLEMENTARY bc=CONSISTENT    d=absent
+"""
+COUNTS = {"ABSENT": 15 + 1, "CONSISTENT": 4, "COMPLEMENTARY": 4, "DIVERGENT": 4, "CONTRADICTORY": 1}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("sampling")
+    handbooks = [
+        handbook(letter, center=name) for letter, name in zip("abcd", ("Alder", "Birch", "Cedar", "Dogwood"), strict=True)
+    ]
+    return load(release_from(folder / "releases", TABLE, handbooks), folder / "data").run
+
+
+def plan(**other: object) -> Plan:
+    return Plan(**{"per_label": dict.fromkeys(COUNTS, 2), "calibration": 0, "repeats": 0, **other})
+
+
+def test_strata_are_the_judges_labels_and_their_sizes_are_those_of_the_run(run: Run) -> None:
+    drawn = draw(run, plan(), "s")
+    assert {layer.stratum: layer.population for layer in drawn.strata} == COUNTS
+    assert {layer.stratum: layer.sampled for layer in drawn.strata} == {**dict.fromkeys(COUNTS, 2), "CONTRADICTORY": 1}
+    weights = {layer.stratum: layer.weight for layer in drawn.strata}
+    assert weights == {"ABSENT": 16 / 2, "CONSISTENT": 4 / 2, "COMPLEMENTARY": 4 / 2, "DIVERGENT": 4 / 2, "CONTRADICTORY": 1}
+    assert (drawn.design.pairs, drawn.design.unscored) == (30, 1)  # 6 pairs of each of 5 questions
+    assert sum(layer.population for layer in drawn.strata) == 30 - 1
+
+
+def test_weights_of_the_items_add_up_to_the_scored_pairs_of_the_run(run: Run) -> None:
+    drawn = draw(run, plan(second="organ"), "s")
+    weight = {layer.stratum: layer.weight for layer in drawn.strata}
+    assert sum(weight[verdict.stratum] for verdict in drawn.verdicts) == 29
+
+
+def test_every_item_carries_the_verdict_of_its_own_pair(run: Run) -> None:
+    drawn = draw(run, plan(per_label=dict.fromkeys(COUNTS, 99)), "s")
+    said = {verdict.item_id: verdict for verdict in drawn.verdicts}
+    pairs = {
+        (i.question_id, i.handbook_a + i.handbook_b): (said[i.item_id].label, said[i.item_id].significance) for i in drawn.items
+    }
+    assert len(pairs) == 29
+    assert pairs["q1", "ab"] == ("DIVERGENT", "high")
+    assert pairs["q3", "bc"] == ("CONTRADICTORY", None)
+    assert pairs["q5", "cd"] == ("ABSENT", None)
+    assert {i.answer_a for i in drawn.items if i.question_id == "q1" and i.handbook_a == "a"} == {"Handbook a on q1."}
+
+
+def test_the_same_seed_draws_the_same_and_another_seed_another_sample(run: Run) -> None:
+    assert draw(run, plan(seed=3, second="organ", calibration=4, repeats=2), "s") == draw(
+        run, plan(seed=3, second="organ", calibration=4, repeats=2), "s"
+    )
+    kept = [{(i.question_id, i.handbook_a, i.handbook_b) for i in draw(run, plan(seed=seed), "s").items} for seed in range(5)]
+    assert len({frozenset(pairs) for pairs in kept}) > 1
+
+
+def test_every_pair_of_a_stratum_is_drawn_equally_often(run: Run) -> None:
+    drawn = Counter(
+        (item.question_id, item.handbook_a + item.handbook_b)
+        for seed in range(60)
+        for item in draw(run, plan(seed=seed, per_label={"DIVERGENT": 2}), "s").items
+    )
+    assert len(drawn) == 4
+    assert all(15 <= count <= 45 for count in drawn.values())  # 30 each expected, standard deviation 3.9
+
+
+def test_an_items_id_does_not_tell_its_stratum(run: Run) -> None:
+    labels = [v.label for v in sorted(draw(run, plan(), "s").verdicts, key=lambda v: v.item_id)]
+    assert labels != sorted(labels, key=list(COUNTS).index)
+
+
+def test_calibration_items_are_apart_and_take_nothing_from_the_study(run: Run) -> None:
+    with_, without = draw(run, plan(calibration=4), "s"), draw(run, plan(), "s")
+    pair = lambda item: (item.question_id, item.handbook_a, item.handbook_b)  # noqa: E731
+    study = {pair(i) for i in with_.items if i.kind is Kind.STUDY}
+    calibration = {pair(i) for i in with_.items if i.kind is Kind.CALIBRATION}
+    assert (len(study), len(calibration), study & calibration) == (9, 4, set())
+    assert [layer.sampled for layer in with_.strata] == [layer.sampled for layer in without.strata]
+
+
+def test_calibration_is_spread_over_the_labels_that_have_pairs_left() -> None:
+    cells = allocate({("ABSENT", None): 50, ("DIVERGENT", None): 3, ("CONTRADICTORY", None): 2}, plan(calibration=5))
+    assert [(cell.name, cell.study, cell.calibration) for cell in cells] == [
+        ("ABSENT", 2, 4),
+        ("DIVERGENT", 2, 1),
+        ("CONTRADICTORY", 2, 0),
+    ]
+
+
+def test_a_repeat_is_the_same_pair_under_another_id_and_in_no_stratum_count(run: Run) -> None:
+    drawn = draw(run, plan(repeats=3), "s")
+    items = {item.item_id: item for item in drawn.items}
+    repeats = [item for item in drawn.items if item.kind is Kind.REPEAT]
+    assert len(repeats) == len({item.repeat_of for item in repeats}) == 3
+    assert all(items[r.repeat_of].answer_a == r.answer_a and items[r.repeat_of].kind is Kind.STUDY for r in repeats)
+    assert sum(layer.sampled for layer in drawn.strata) == 9
+
+
+def test_items_are_shared_out_in_proportion_with_two_from_each_small_stratum() -> None:
+    assert share_out(40, [600, 300, 100]) == [24, 12, 4]
+    assert share_out(10, [50, 50, 50]) == [4, 3, 3]
+    assert share_out(10, [997, 2, 1]) == [9, 2, 1]  # two of two, one of one, and no fewer of the rest
+    assert share_out(40, [3, 1]) == [3, 1]
+    assert share_out(0, [5]) == [0]
+    assert share_out(1, [5]) == [1]
+    assert share_out(5, []) == []
+
+
+@given(st.integers(0, 300), st.lists(st.integers(1, 2_000), max_size=12))
+@settings(max_examples=150, deadline=None)
+def test_no_stratum_gives_more_than_it_holds_and_none_is_left_out(wanted: int, sizes: list[int]) -> None:
+    given_ = share_out(wanted, sizes)
+    assert all(0 <= n <= size for n, size in zip(given_, sizes, strict=True))
+    if wanted and len(sizes) > 1:
+        assert all(n >= min(2, size) for n, size in zip(given_, sizes, strict=True))
+    assert sum(given_) >= min(wanted, sum(sizes))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"per_label": {"DIVERGANT": 3}}, "'DIVERGANT' is no label"),
+        ({"per_label": {"ABSENT": 0}}, "no items are asked for"),
+        ({"calibration": -1}, "a count is below 0"),
+        ({"second": "moon"}, r"no second criterion 'moon' \(allowed: organ\)"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(run: Run, wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        draw(run, plan(**wrong), "s")
+
+
+def test_names_are_taken_out_of_answers_unless_the_study_shows_them(run: Run) -> None:
+    assert hide_names("At ALDER, call Alder Clinic; alders are trees.", ("Alder", "Alder Clinic")) == (
+        "At [name], call [name]; alders are trees."
+    )
+    assert hide_names("ana is not banana", ("ana",)) == "ana is not banana"
+
+
+def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_gone(store: LabelStore, tmp_path: Path) -> None:
+    loaded = load(release_from(tmp_path / "releases", TABLE), tmp_path / "data").run
+    annotators = people(store, "ana", "ben")
+    drawn = draw_study(store, loaded, plan(calibration=2), study_id="s", title="T", annotators=annotators, now=NOW)
+    loaded.path.unlink()
+    assert find_study(store, "s").state is State.CALIBRATION
+    rows = [row for row in seat_rows(store, "s") if row["seat"] == "A"]
+    assert {row["answer_a"] for row in rows} == {item.answer_a for item in drawn.items}
+    assert strata_of(store, "s") == sorted(drawn.strata, key=lambda layer: layer.stratum)
+    assert set(verdicts_of(store, "s")) == {item.item_id for item in drawn.items}
+    assert (design_of(store, "s").digest, design_of(store, "s").plan["seed"]) == (loaded.digest, 1)
+
+
+def test_a_study_whose_annotators_have_no_account_is_not_half_made(store: LabelStore, run: Run) -> None:
+    people(store, "ana")
+    with pytest.raises(StudyError, match="'ben' has no account with the role annotator"):
+        draw_study(store, run, plan(), study_id="s", title="T", annotators=("ana", "ben"), now=NOW)
+    assert strata_of(store, "s") == []

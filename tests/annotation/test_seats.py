@@ -1,0 +1,132 @@
+"""Two seats per item, an own order and own sides for each annotator, and nothing on the page that tells more."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.ratings import Submit, submit
+from annotation.label_store.results import seat_rows
+from annotation.label_store.seats import Choice, done, my_tasks, next_task, release_seats, task_before
+from annotation.label_store.studies import Kind, Progress, State, annotators_of, list_studies, progress
+from tests.support.studies import NOW, item, rate, rate_all, seat_at, step, study_of
+
+
+def test_each_annotator_has_an_own_order_and_own_sides(store: LabelStore) -> None:
+    study_of(store, 200)
+    ana, ben = my_tasks(store, "s", "ana"), my_tasks(store, "s", "ben")
+    assert {t.question for t in ana} == {t.question for t in ben}
+    assert [t.question for t in ana] != [t.question for t in ben]
+    sides = {t.question: t.first for t in ana}
+    same = sum(sides[t.question] == t.first for t in ben)
+    assert 70 <= same <= 130  # of 200 fair coins, 100 agree; 30 away is four standard deviations
+    assert 70 <= sum(t.first.startswith("Alder") for t in ana) <= 130
+
+
+def test_a_side_is_stored_so_that_analysis_can_undo_it(lite: LabelStore) -> None:
+    study_of(lite, 30)
+    shown = {t.seat_id: t.first for t in my_tasks(lite, "s", "ana")}
+    for row in seat_rows(lite, "s"):
+        if row["annotator"] == "ana":
+            assert shown[row["seat_id"]] == row["answer_b" if row["swapped"] else "answer_a"]
+
+
+def test_names_are_shown_only_where_the_study_says_so(lite: LabelStore) -> None:
+    study_of(lite, 1)
+    assert (seat_at(lite, "ana", 1).first_name, seat_at(lite, "ana", 1).second_name) == (None, None)
+
+
+def test_shown_names_stand_on_the_side_of_their_answers(lite: LabelStore) -> None:
+    study_of(lite, 20, names_shown=True)
+    for task in my_tasks(lite, "s", "ana"):
+        assert task.first.split()[0] == task.first_name.split()[0]
+        assert task.second.split()[0] == task.second_name.split()[0]
+
+
+def test_work_goes_on_exactly_where_it_stopped(store: LabelStore) -> None:
+    study_of(store, 5)
+    for place in (1, 2):
+        task = next_task(store, "s", "ana", NOW, "monday")
+        assert task.position == place
+        submit(store, "ana", Submit(task.seat_id, Choice("ABSENT"), str(place)), NOW)
+    assert next_task(store, "s", "ana", NOW, "tuesday").position == 3
+    assert done(store, "s", "ana") == (2, 5)
+    assert task_before(store, "s", "ana").position == 2
+    assert task_before(store, "s", "ana", 2).position == 1
+    assert task_before(store, "s", "ana", 1) is None
+
+
+def test_calibration_comes_first_and_is_not_part_of_the_study(store: LabelStore) -> None:
+    study_of(store, [item(1, Kind.CALIBRATION), item(2), item(3)])
+    assert [t.question for t in my_tasks(store, "s", "ana")] == ["Question 1?"]
+    assert rate_all(store, "ana") == rate_all(store, "ben") == 1
+    step(store, State.CALIBRATION)
+    assert {t.question for t in my_tasks(store, "s", "ana")} == {"Question 2?", "Question 3?"}
+    assert progress(store, "s")[2:] == [Progress("ana", False, 0, 2), Progress("ben", False, 0, 2)]
+
+
+def test_a_silent_repeat_looks_like_any_item_and_comes_a_quarter_of_the_work_later(lite: LabelStore) -> None:
+    again = [item(100 + n, Kind.REPEAT, f"i{n:03}", question=f"Question {n}?") for n in range(1, 11)]
+    study_of(lite, [item(n) for n in range(1, 101)] + again)
+    for annotator in ("ana", "ben"):
+        places: dict[str, list[int]] = {}
+        for task in my_tasks(lite, "s", annotator):
+            places.setdefault(task.question, []).append(task.position)
+        gaps = [max(p) - min(p) for p in places.values() if len(p) == 2]
+        assert len(gaps) == 10
+        assert min(gaps) >= 15  # a quarter of about 100, as evenly as chance spreads them
+    assert "repeat" not in {field.name for field in dataclasses.fields(task)}
+
+
+def test_with_more_than_two_annotators_everybody_takes_open_seats_and_never_two_at_one_item(store: LabelStore) -> None:
+    study_of(store, 6, ("ana", "ben", "cem"))
+    taken = {name: rate_all(store, name) for name in ("ana", "ben", "cem")}
+    assert taken == {"ana": 6, "ben": 6, "cem": 0}
+    rows = seat_rows(store, "s")
+    assert len(rows) == 12
+    assert len({(row["item_id"], row["annotator"]) for row in rows}) == 12
+
+
+def test_a_seat_that_was_taken_and_left_can_be_opened_again(store: LabelStore) -> None:
+    study_of(store, 1, ("ana", "ben", "cem"))
+    next_task(store, "s", "ana", NOW, "v")
+    rate_all(store, "ben")
+    assert rate_all(store, "cem") == 0
+    assert release_seats(store, "s", "ana") == 1
+    assert rate_all(store, "cem") == 1
+
+
+def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
+    study_of(store, 1)
+    for ask in (lambda: next_task(store, "s", "eve", NOW, "v"), lambda: my_tasks(store, "s", "eve")):
+        with pytest.raises(StudyError, match="no study 's' in which you rate"):
+            ask()
+    assert list_studies(store, "eve") == []
+    assert [study.study_id for study in list_studies(store, "ana")] == ["s"]
+
+
+@pytest.mark.parametrize(
+    ("annotators", "items", "message"),
+    [
+        (("ana",), 2, "two|2 or more"),
+        (("ana", "ben"), 0, "it has no items"),
+        (("ana", "ben", "cem"), [item(1), item(2, Kind.REPEAT, "i001")], "repeats need two named annotators"),
+    ],
+)
+def test_a_study_that_cannot_work_is_not_made(lite: LabelStore, annotators, items, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        study_of(lite, items, annotators)
+    assert list_studies(lite) == []
+
+
+def test_the_first_named_annotator_has_seat_a(lite: LabelStore) -> None:
+    study_of(lite, 2, ("zoe", "ana"))
+    assert annotators_of(lite, "s") == ["zoe", "ana"]
+    rate(lite, "zoe", 1, "ABSENT")
+    assert [(r["seat"], r["annotator"], r["label"]) for r in seat_rows(lite, "s")][:2] == [
+        ("A", "zoe", "ABSENT"),
+        ("B", "ana", None),
+    ]

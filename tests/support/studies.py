@@ -1,0 +1,76 @@
+"""Small studies for tests: people with cheap password hashes, items that can be told apart by eye."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from argon2 import PasswordHasher
+
+from annotation.accounts import add_account
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.ratings import Rating, Submit, submit
+from annotation.label_store.seats import Choice, Task, my_tasks, next_task
+from annotation.label_store.studies import Kind, NewItem, NewStudy, State, create_study, move
+
+NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+PASSWORD = "four random words here"
+
+
+def later(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def people(store: LabelStore, *names: str, role: str = "annotator") -> tuple[str, ...]:
+    for name in names:
+        add_account(store, name, role, PASSWORD, NOW, hasher=CHEAP)
+    return names
+
+
+def item(number: int, kind: Kind = Kind.STUDY, repeat_of: str | None = None, **other: Any) -> NewItem:
+    told: dict[str, Any] = {
+        "item_id": f"i{number:03}", "kind": kind, "question_id": f"q{number}", "question": f"Question {number}?",
+        "handbook_a": "alder", "handbook_b": "birch", "name_a": "Alder Handbook", "name_b": "Birch Handbook",
+        "answer_a": f"Alder says {number}.", "answer_b": f"Birch says {number}.", "repeat_of": repeat_of,
+    }  # fmt: skip
+    return NewItem(**{**told, **other})
+
+
+def study_of(store: LabelStore, items: Sequence[NewItem] | int, annotators: Sequence[str] = ("ana", "ben"), **other: Any) -> str:
+    """A study `s` of these items, or of so many; its annotators get accounts."""
+    people(store, *annotators)
+    made = [item(n) for n in range(1, items + 1)] if isinstance(items, int) else list(items)
+    with store.begin() as tx:
+        create_study(tx, NewStudy("s", "A study", annotators, made, **{"seed": 5, **other}), NOW)
+    return "s"
+
+
+def seat_at(store: LabelStore, annotator: str, item_number: int) -> Task:
+    """The annotator's task for an item that `item` made."""
+    return next(task for task in my_tasks(store, "s", annotator) if task.question == f"Question {item_number}?")
+
+
+def rate(
+    store: LabelStore, annotator: str, item_number: int, label: str, significance: str | None = None, **other: Any
+) -> Rating:
+    """One rating, or a revision of the one there is."""
+    task = seat_at(store, annotator, item_number)
+    choice = Choice(label, significance, **other)
+    key = f"{annotator}/{item_number}/{task.revision}"
+    return submit(store, annotator, Submit(task.seat_id, choice, key, task.revision), NOW)
+
+
+def rate_all(store: LabelStore, annotator: str, label: str = "CONSISTENT") -> int:
+    """Rate everything that is left, and say how many that were."""
+    done = 0
+    while (task := next_task(store, "s", annotator, NOW, "v")) is not None:
+        submit(store, annotator, Submit(task.seat_id, Choice(label), f"all/{task.seat_id}"), NOW)
+        done += 1
+    return done
+
+
+def step(store: LabelStore, state: State, *, incomplete: bool = False) -> State:
+    with store.begin() as tx:
+        return move(tx, "s", state, incomplete=incomplete)
