@@ -178,7 +178,7 @@ def _numbers(frame: pd.DataFrame, column: str, where: str) -> Floats | None:
     """A column of times or places, NaN for an empty cell; None where there is no such column."""
     if column not in frame:
         return None
-    words = frame[column].fillna("").astype(str).str.strip()
+    words = frame[column].astype("object").fillna("").astype(str).str.strip()
     numbers = pd.to_numeric(words.where(words != "", np.nan), errors="coerce").to_numpy(dtype=float)
     wrong = np.flatnonzero((words != "") & ~(np.isfinite(numbers) & (numbers >= 0)))
     if len(wrong):
