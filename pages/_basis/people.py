@@ -20,6 +20,7 @@ TURNING = "somebody has just signed in or out"
 SQLITE = "sqlite:///"
 
 STUDY_PAGES = {
+    "annotate": "Annotate",
     "protocol": "Protocol",
     "sign_in": "Sign in",
     "sign_out": "Sign out",
@@ -28,7 +29,7 @@ STUDY_PAGES = {
 OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     None: ("sign_in",),
     Role.VIEWER: ("sign_out",),
-    Role.ANNOTATOR: ("protocol", "sign_out"),
+    Role.ANNOTATOR: ("annotate", "protocol", "sign_out"),
     Role.ADJUDICATOR: ("protocol", "sign_out"),
     Role.PI: ("protocol", "sign_out"),
 }
