@@ -5,7 +5,7 @@ import streamlit as st
 from pages._basis.cookie import write_cookie
 from pages._shared.navigation import menu
 
-st.set_page_config(page_title="Handbook audit", layout="wide", initial_sidebar_state="expanded")
-page = st.navigation(menu())
+st.set_page_config(page_title="Handbook audit", layout="wide", initial_sidebar_state=230)
+page = st.navigation(menu(), expanded=True)
 write_cookie()
 page.run()

@@ -1,1 +1,4 @@
-"""The human side: blinded studies, ratings, adjudication and what they say of the judge. Nothing in `audit` imports it."""
+"""The human side: blinded studies, ratings and adjudication, how far people agree, and what that says of the whole run.
+
+It may use `audit`; nothing in `audit` imports it.
+"""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from audit.vocabulary import LABELS, PHASES, SIGNIFICANCES, plain
@@ -136,24 +137,22 @@ def canonical(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
     Where a record has a field under two names, the field's own name wins.
     """
-    names = NAMES[kind]
-    found: dict[str, Any] = {}
-    for key, value in record.items():
-        name = names.get(plain(key))
-        if name and (name not in found or key == name):
-            found[name] = value
-    return found
+    return {name: record[key] for name, key in _spelling(tuple(record), kind)}
 
 
 def spelling(record: Mapping[str, Any], kind: str) -> dict[str, str]:
     """The field's own name -> the name that `record` uses for it, for the fields that it has."""
-    names = NAMES[kind]
+    return dict(_spelling(tuple(record), kind))
+
+
+@lru_cache(1024)  # the records of a file have the same keys, nearly always
+def _spelling(keys: tuple[str, ...], kind: str) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
-    for key in record:
-        name = names.get(plain(key))
+    for key in keys:
+        name = NAMES[kind].get(plain(key))
         if name and (name not in found or key == name):
             found[name] = key
-    return found
+    return tuple(found.items())
 
 
 def json_schema() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from audit.metrics.camps import camps
 from audit.metrics.choices import handbook_list, question_list
 from audit.metrics.matrix import matrix
 from audit.metrics.pair import pair
+from audit.metrics.questions import questions
 from audit.store.runs import Run
 from pages._shared.answers import all_answers
 from pages._shared.camp_cards import camp_cards, summary
@@ -54,7 +55,7 @@ with page("Question", LEAD) as run:
     question_id = picked_question(run)
     close_when_changed("question", question_id, ("a", "b"))
     table, cells = load(camps, run, question_id=question_id), load(matrix, run, question_id=question_id)
-    summary(run, table, cells)
+    summary(run, table, load(questions, run).set_index("question_id").loc[question_id])
     answering = table[table["state"] == "answers"]
     if len(answering) < 2:
         st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))
@@ -73,4 +74,4 @@ with page("Question", LEAD) as run:
         found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
         side_by_side(run, found, names, with_question=False)
     all_answers(run, table, names)
-    footer(table, "camps", run, "camps", "matrix")
+    footer(table, "camps", run, "camps", "matrix", "questions")

@@ -7,7 +7,8 @@ import streamlit as st
 
 from audit.metrics.findings import findings
 from audit.store.runs import Run
-from pages._shared.loaders import load, runs
+from pages._basis.frame import explain
+from pages._shared.loaders import damaged, load, runs
 from pages._shared.page import page
 from pages._shared.pickers import pick_many
 from pages._shared.tables import table
@@ -44,7 +45,9 @@ def kinds(run: Run) -> pd.DataFrame:
 def checks(run: Run) -> pd.DataFrame:
     """One row per check; what was expected and found may be a number or a text, so both are shown as text."""
     table = pd.DataFrame(run.report.get("checks", []), columns=["ok", "message", "expected", "found"])
-    return table.assign(result=table["ok"].map({True: "agrees", False: "DIFFERS"})).astype({"expected": str, "found": str})
+    return table.assign(result=table["ok"].map({True: "agrees", False: "DIFFERS"}).fillna("nothing to hold it against")).astype(
+        {"expected": str, "found": str}
+    )
 
 
 def reconciliation(run: Run) -> None:
@@ -92,6 +95,8 @@ def manifest_section(run: Run) -> None:
 
 
 with page("Runs", "Which releases are loaded, and what the loader had to say about the one chosen.") as run:
+    for problem in damaged():
+        explain(problem)
     listed = run_list(runs())
     table(listed, "runs", RUNS)
     footer(listed, "runs", run)

@@ -53,6 +53,7 @@ BY_COUPLE = f"""tallies as (
     group by handbook_a, handbook_b
 )"""
 
+
 def require_answers(con: Connection, wanted: str) -> None:
     """Raise NotInRunError when the release came without answers, so that what was not told is not shown as zero."""
     ((run_id, has_answers),) = rows(con, "select run_id, has_answers from run")
@@ -78,5 +79,3 @@ def handbook_number(con: Connection, handbook_id: str) -> int:
             f"It has {len(known)} handbooks. Nothing was computed. Pick one of them."
         )
     return known[handbook_id]
-
-

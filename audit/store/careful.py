@@ -17,7 +17,7 @@ import numpy as np
 from audit.release import validate
 from audit.release.layout import stem
 from audit.release.report import FileCount
-from audit.release.validate import Reject
+from audit.release.values import Reject
 from audit.schema import canonical
 from audit.store.bulk import remark
 from audit.store.connection import Connection, append

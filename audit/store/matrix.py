@@ -16,6 +16,7 @@ import numpy.typing as npt
 from audit.vocabulary import LABELS
 
 NO_LABEL = -1
+HEAD = 2**18
 LIST = rb"\[[^\[\]{}\\]*\]"
 MATRIX = rb"\[\s*\[[^\]{}\"]*\](?:\s*,\s*\[[^\]{}\"]*\])*\s*\]"
 ROW = re.compile(rb"\[([^\[\]]*)\]")
@@ -35,10 +36,14 @@ class Block:
 
     @classmethod
     def read(cls, path: Path, names: Mapping[str, str]) -> Block:
-        """From a comparison file whose pairs have been read already: its head is enough, and is all that is parsed."""
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        handbooks = _value(raw, names["handbooks"], LIST)
-        matrix = _value(raw, names["matrix"], MATRIX)
+        """From a comparison file whose pairs have been read already: by habit both stand in its head."""
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            head = file.read(HEAD)
+            found = _cut(head, names["handbooks"], LIST), _cut(head, names["matrix"], MATRIX)
+            if None in found:
+                whole = head + file.read()
+                found = _value(whole, names["handbooks"], LIST), _value(whole, names["matrix"], MATRIX)
+        handbooks, matrix = found
         return cls.parse(json.loads(handbooks) if handbooks else None, matrix)
 
     @classmethod
@@ -50,16 +55,21 @@ class Block:
         return cls(handbooks, matrix, problem)
 
 
-def _value(raw: bytes, name: str, shape: bytes) -> str | None:
-    """The JSON text under the key `name`, cut out where it has the usual shape, else found by parsing the whole file.
+def _cut(raw: bytes, name: str, shape: bytes) -> str | None:
+    """The JSON text under the key `name`, where it has the usual shape.
 
     A quoted name before a colon can only be a key: inside a text its quotes would be escaped.
     """
-    key = re.search(rb'"%s"\s*:\s*' % re.escape(name.encode()), raw)
-    if key is None:
-        return None
-    usual = re.compile(shape).match(raw, key.end())
-    return usual[0].decode() if usual else json.dumps(json.loads(raw).get(name))
+    found = re.search(rb'"%s"\s*:\s*(%s)' % (re.escape(name.encode()), shape), raw)
+    return found[1].decode() if found else None
+
+
+def _value(raw: bytes, name: str, shape: bytes) -> str | None:
+    """The same, found by parsing the whole file where it has another shape."""
+    cut = _cut(raw, name, shape)
+    if cut is not None or f'"{name}"'.encode() not in raw:
+        return cut
+    return json.dumps(json.loads(raw).get(name))
 
 
 def _parse(text: str, size: int) -> tuple[Codes | None, str | None]:

@@ -11,7 +11,7 @@ from typing import Any
 from audit.release.layout import Layout
 from audit.release.records import Bad, RecordFile
 from audit.release.report import NOTED, QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, FileCount, Finding, Report
-from audit.release.validate import Reject, Repairs
+from audit.release.values import Reject, Repairs
 
 Validate = Callable[[Any, Repairs], dict[str, Any]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import UnknownRunError
-from audit.store.connection import open_store, rows
+from audit.store.connection import DuckDBError, open_store, rows
 from audit.vocabulary import nearest
 
 RUN_COLUMNS = ("run_id", "title", "digest", "synthetic", "has_answers", "loaded_at", "terms", "manifest", "report")
@@ -57,9 +57,24 @@ def read_run(path: Path) -> Run:
 
 
 def list_runs(store_dir: Path) -> list[Run]:
-    """Every loaded run, newest first."""
-    found = [read_run(path) for path in store_dir.glob("*.duckdb")]
+    """Every loaded run, newest first; a file that cannot be read is left out (see `unreadable`)."""
+    found = [read_run(path) for path in store_dir.glob("*.duckdb") if damage(path) is None]
     return sorted(found, key=lambda run: run.loaded_at, reverse=True)
+
+
+def damage(path: Path) -> str | None:
+    """Why a store file cannot be read (it is no DuckDB file, or of another layout), or None where it can."""
+    try:
+        with open_store(path) as con:
+            rows(con, RUN)
+    except DuckDBError as error:
+        return str(error).splitlines()[0]
+    return None
+
+
+def unreadable(store_dir: Path) -> dict[Path, str]:
+    """The store files that cannot be read, with the reason; the other runs are not touched by them."""
+    return {path: why for path in sorted(store_dir.glob("*.duckdb")) if (why := damage(path))}
 
 
 def find_run(store_dir: Path, name: str | None = None) -> Run:

@@ -21,6 +21,8 @@ SQLITE = "sqlite:///"
 
 STUDY_PAGES = {
     "annotate": "Annotate",
+    "study": "Studies",
+    "adjudicate": "Adjudicate",
     "protocol": "Protocol",
     "sign_in": "Sign in",
     "sign_out": "Sign out",
@@ -30,8 +32,8 @@ OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     None: ("sign_in",),
     Role.VIEWER: ("sign_out",),
     Role.ANNOTATOR: ("annotate", "protocol", "sign_out"),
-    Role.ADJUDICATOR: ("protocol", "sign_out"),
-    Role.PI: ("protocol", "sign_out"),
+    Role.ADJUDICATOR: ("adjudicate", "protocol", "sign_out"),
+    Role.PI: ("study", "adjudicate", "protocol", "sign_out"),
 }
 """What there is for each role besides browsing; None: nobody is signed in. Nothing else exists for it."""
 BROWSERS = (Role.VIEWER, Role.PI)

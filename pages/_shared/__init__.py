@@ -6,7 +6,6 @@ pickers.py     the run picker and the filters, each kept in the address
 page.py        `with page(title, lead) as run`: heading, empty state, synthetic notice, errors in one sentence
 widgets.py     explain, how_counted, counts, chart, download, links to other pages
 tables.py      tables with percentages and intervals, and rows that can be clicked
-csv_file.py    a frame as a CSV file that is safe to open
 rates.py       the four rates, under the names that every page uses
 words.py       untrusted text made safe for Markdown, a release's own terms
 navigation.py  the menu

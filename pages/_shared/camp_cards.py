@@ -7,34 +7,31 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import percent
+from audit.charts.style import interval, percent
 from audit.store.runs import Run
-from audit.vocabulary import DISAGREEING, LABELS, Label
 from pages._shared.side_by_side import CSS
 from pages._shared.words import say, terms
 
-PRESENT = [label.value for label in LABELS if label != Label.ABSENT]
+ASKED = "**{asked}** {handbooks} were asked, **{answering}** answer, **{silent}** do not address it. "
+DISPUTED = (
+    "**{disagreeing}** of {present} present pairs disagree ({share}; 95 % interval {span}){unscored}. **{camps}** {camp_word}."
+)
+IN_SIGHT = 14
+"""Members of a camp that are named at once; a click shows the others."""
 
-DISPUTED = "**{disagreeing}** of {present} present pairs disagree ({share}){unscored}. **{camps}** {camp_word}."
 
-
-def summary(run: Run, table: pd.DataFrame, cells: pd.DataFrame) -> None:
-    """How many were asked, answer and disagree, with the counts behind the rate."""
-    asked = table[table["state"] != "not asked"]
-    answering = table[table["state"] == "answers"]
-    values = pd.Series(cells.to_numpy(dtype=str).ravel()).value_counts() // 2
-    present = int(values.reindex(PRESENT, fill_value=0).sum())
-    disagreeing = int(values.reindex([label.value for label in DISAGREEING], fill_value=0).sum())
-    unscored = int(values.get("unscored", 0))
+def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
+    """How many were asked, answer and disagree: the counts behind the rate, and its interval (a row of `questions`)."""
+    asked, answering = (table["state"] != "not asked").sum(), (table["state"] == "answers").sum()
+    camps = table["camp"].nunique()
     st.markdown(
         say(
-            run,
-            "**{asked}** {handbooks} were asked, **{answering}** answer, **{silent}** do not address it. "
-            + (DISPUTED if present else ""),
-            asked=len(asked), answering=len(answering), silent=len(asked) - len(answering), disagreeing=disagreeing,
-            present=present, share=percent(disagreeing / present if present else None),
-            unscored=f"; {unscored} more unscored" if unscored else "",
-            camps=int(table["camp"].nunique()), camp_word="camp" if table["camp"].nunique() == 1 else "camps",
+            run, ASKED + (DISPUTED if rates["present"] else ""),
+            asked=asked, answering=answering, silent=asked - answering,
+            disagreeing=f"{rates['disagreeing']:,}", present=f"{rates['present']:,}", share=percent(rates["r_div"]),
+            span=interval(rates["r_div_low"], rates["r_div_high"]) or "unknown",
+            unscored=f"; {rates['unscored']:,} more unscored" if rates["unscored"] else "",
+            camps=camps, camp_word="camp" if camps == 1 else "camps",
         )
     )  # fmt: skip
 
@@ -49,9 +46,16 @@ def camp_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None
 def _card(run: Run, group: pd.DataFrame, names: dict[str, str]) -> str:
     size, words = len(group), terms(run)
     held = f"{size} {words['handbook' if size == 1 else 'handbooks']}"
-    members = "; ".join(names.get(handbook, handbook) for handbook in group["handbook_id"])
     head = f'<div class="value">{escape(group["name"].iloc[0])} <span class="count">{escape(held)}</span></div>'
-    return f'<div class="camp">{head}<div class="members">{escape(members)}</div>{_doubt(group.iloc[0])}</div>'
+    members = _members([escape(names.get(handbook, handbook)) for handbook in group["handbook_id"]])
+    return f'<div class="camp">{head}<div class="members">{members}</div>{_doubt(group.iloc[0])}</div>'
+
+
+def _members(names: list[str]) -> str:
+    if len(names) <= IN_SIGHT + 2:
+        return "; ".join(names)
+    first, others = names[:IN_SIGHT], names[IN_SIGHT:]
+    return f"{'; '.join(first)}<details><summary>and {len(others)} more</summary>{'; '.join(others)}</details>"
 
 
 def _doubt(camp: pd.Series) -> str:

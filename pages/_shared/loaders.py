@@ -16,20 +16,28 @@ import streamlit as st
 from audit.errors import AuditError
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store
-from audit.store.runs import Run, list_runs
+from audit.store.runs import Run, list_runs, unreadable
 
 
 def runs() -> list[Run]:
-    """Every loaded run, newest first. Raises AuditError when a store file cannot be read."""
-    folder = Settings().store_dir
-    files = tuple(sorted((path.name, path.stat().st_mtime_ns) for path in folder.glob("*.duckdb")))
-    try:
-        return _runs(str(folder), files)
-    except DuckDBError as error:
-        raise AuditError(
-            f"A store file in {folder} cannot be read ({error}). No page can be shown. "
+    """Every loaded run, newest first; files that cannot be read are left out and told by `damaged`."""
+    return _listing(*_store())[0]
+
+
+def damaged() -> list[AuditError]:
+    """One problem per store file that cannot be read; the other runs are not touched by it."""
+    return [
+        AuditError(
+            f"The store file {path} cannot be read ({why}). The other runs are shown. "
             "Delete that file (it holds nothing that its release does not) and run: audit load PATH"
-        ) from error
+        )
+        for path, why in _listing(*_store())[1].items()
+    ]
+
+
+def _store() -> tuple[str, tuple[tuple[str, int], ...]]:
+    folder = Settings().store_dir
+    return str(folder), tuple(sorted((path.name, path.stat().st_mtime_ns) for path in folder.glob("*.duckdb")))
 
 
 def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
@@ -48,8 +56,8 @@ def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
-def _runs(folder: str, files: tuple[tuple[str, int], ...]) -> list[Run]:
-    return list_runs(Path(folder)) if files else []
+def _listing(folder: str, files: tuple[tuple[str, int], ...]) -> tuple[list[Run], dict[Path, str]]:
+    return list_runs(Path(folder)), unreadable(Path(folder))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

@@ -75,8 +75,5 @@ def _paths(scripts: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def _title(title: str) -> str:
     if title[0].isupper():
         return title
-    try:
-        run = current_run()
-    except AuditError:  # the page itself says what is wrong
-        run = None
+    run = current_run()
     return title_of(run, title) if run else title.capitalize()

@@ -65,11 +65,7 @@ def _come_through_the_menu() -> None:
 
 
 def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
-    try:
-        runs = loaders.runs()
-    except AuditError as error:
-        explain(error)
-        st.stop()
+    runs = loaders.runs()
     if not runs:
         _empty_state(heading, title)
         st.stop()
@@ -78,5 +74,7 @@ def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
 
 def _empty_state(heading: st.delta_generator.DeltaGenerator, title: str) -> None:
     heading.title(say(NO_RUN, title), anchor=False)
+    for problem in loaders.damaged():
+        explain(problem)
     st.info(NOTHING_LOADED)
     st.code(COMMANDS, language="bash")

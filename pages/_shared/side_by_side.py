@@ -100,7 +100,7 @@ def _sources_html(side: Side) -> str:
     cited = f'<div class="faint">Cited sections</div><ul>{sections}</ul>' if sections else ""
     link = f'<a href="{escape(side.url)}" target="_blank" rel="noopener noreferrer">source</a>' if side.url else ""
     source = f" · {link}" if side.url and _is_web(side.url) else ""
-    mode = f"retrieved by {escape(side.mode.replace('_', ' '))}" if side.mode else ""
+    mode = f"retrieval: {escape(side.mode.replace('_', ' '))}" if side.mode else ""
     found = f'<div class="faint">{mode}{source}</div>' if mode or source else ""
     return cited + found
 

@@ -18,7 +18,7 @@ PASSED_OVER = "which this run does not have. It was passed over."
 
 def one(name: str, allowed: Collection[Any] | None, default: str | None, otherwise: str = PASSED_OVER) -> str | None:
     """The value of a parameter that takes one of `allowed` (any text when None), or `default`."""
-    found = st.query_params.get(name)
+    found = st.query_params.get(name) or None  # `run=` with nothing behind it asks for nothing
     if found is None or allowed is None or found in allowed:
         return default if found is None else found
     note(name, found, otherwise)

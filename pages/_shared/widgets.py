@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import Figure
+from audit.exports.tables import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from pages._shared.csv_file import csv_bytes, file_name
 from pages._shared.words import say
 
 CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}

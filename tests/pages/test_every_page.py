@@ -50,11 +50,20 @@ def test_a_real_run_is_not_called_synthetic(page, run, open_page):
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_damaged_store_file_is_one_sentence_not_a_traceback(page, run, open_page):
+def test_a_damaged_store_file_stops_no_page_and_is_told_where_runs_are(page, run, open_page):
     run.path.with_name("broken.duckdb").write_bytes(b"no database")
     at = open_page(page)
     assert not at.exception
+    assert ("cannot be read" in words_on(at)) == (page == "runs")
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_where_every_store_file_is_damaged_each_page_says_so(page, run, open_page):
+    run.path.write_bytes(b"no database")
+    at = open_page(page)
+    assert not at.exception
     assert "cannot be read" in words_on(at)
+    assert "No run is loaded yet" in words_on(at)
 
 
 @pytest.mark.parametrize("page", SCRIPTS)

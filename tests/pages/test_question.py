@@ -9,7 +9,7 @@ from tests.pages.test_disagreements import html_on
 def test_the_question_is_told_in_a_sentence_with_its_counts(run, open_page):
     told = words_on(open_page("question", question="q1")).replace("*", "")
     assert "4 handbooks were asked, 3 answer, 1 do not address it." in told
-    assert "1 of 3 present pairs disagree (33.3 %)" in told
+    assert "1 of 3 present pairs disagree (33.3 %; 95 % interval 0.0 to 100.0 %)" in told
 
 
 def test_camps_are_listed_with_their_members(run, open_page):

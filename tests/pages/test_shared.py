@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from audit.errors import AuditError
+from audit.exports.tables import csv_bytes, file_name
 from audit.metrics.organs import organs
 from audit.store.runs import Run
 from pages._shared import loaders
-from pages._shared.csv_file import csv_bytes, file_name
 from pages._shared.words import escaped, fill, say
 
 RUN = Run("r 1/../x", "T", "0123456789abcdef", False, True, "", Path(), terms={"handbook": "institute", "organ": "topic_area"})

@@ -1,0 +1,7 @@
+"""`python -m annotation`."""
+
+import sys
+
+from annotation.cli import main
+
+sys.exit(main())

@@ -1,0 +1,39 @@
+"""The command line: `annotation agreement | prevalence | sample | advance | verify | export | import | account | demo`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import audit
+from annotation import commands_ratings, commands_study
+from audit.errors import AuditError
+from audit.settings import Settings
+
+OK, FAILED = 0, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, 1 when a check found faults, or 2 when nothing was done."""
+    arguments = parser().parse_args(argv)
+    try:
+        code: int = arguments.command(arguments, Settings())
+    except AuditError as error:
+        print(f"annotation: {error}", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:  # `annotation ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands, their options and their help."""
+    top = argparse.ArgumentParser(prog="annotation", description="Blinded studies, and what people say of a sample of pairs.")
+    top.add_argument("--version", action="version", version=audit.__version__)
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands_ratings.register(commands)
+    commands_study.register(commands)
+    return top

@@ -1,0 +1,122 @@
+"""Commands about ratings: `annotation agreement | prevalence`, on a labels file or on a study.
+
+`register` adds them to a command line; each is a function (arguments, settings) -> exit code, and faults are AuditErrors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from annotation.agreement import text
+from annotation.agreement.report import agreement_report
+from annotation.design import read_strata
+from annotation.label_store.engine import open_label_store
+from annotation.planner import plan
+from annotation.prevalence import DISAGREES, ROWS, prevalence
+from annotation.prevalence_checks import checks
+from annotation.ratings import GOLD, Ratings, ratings_from, read_ratings
+from annotation.study_tables import labels_table
+from annotation.verdict_store import strata_of
+from audit.exports.tables import csv_text
+from audit.settings import Settings
+
+OK = 0
+COLUMNS = """columns of the labels file:
+  item_id, annotator_a, annotator_b, judge       needed; an empty cell means: not labelled, or no readable verdict
+  annotator_c ..., gold                          further annotators; the adjudicated label
+  significance_a, ..., judge_significance        low, medium or high
+  design_weight, stratum                         pairs in the item's stratum over items sampled from it; the stratum's name
+                                                 (default: the judge's label)
+  seconds_a ..., order_a ...                     how long an item took, and when its turn was (1, 2, ...)"""
+
+
+def register(commands: Any) -> None:
+    """Add the commands to `commands`, the sub-parsers of a command line."""
+    _agreement(commands)
+    _prevalence(commands)
+
+
+def _add(commands: Any, name: str, words: str) -> argparse.ArgumentParser:
+    """A command on a labels file or a study."""
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=words, description=words, epilog=COLUMNS, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    source = command.add_mutually_exclusive_group(required=True)
+    source.add_argument("--labels", type=Path, metavar="FILE", help="CSV file, one row per item")
+    source.add_argument("--study", metavar="ID", help="a study of this installation, as far as it is rated")
+    command.add_argument("--strata", type=Path, metavar="FILE", help="CSV file (stratum, pairs): how many pairs the run holds")
+    command.add_argument("--format", choices=("json", "csv", "md"), default="md")
+    return command
+
+
+def _agreement(commands: Any) -> None:
+    command = _add(commands, "agreement", "How far annotators agree with each other and with the judge.")
+    command.add_argument(
+        "--table",
+        choices=("figures", "confusion", "errors", "times", "drift"),
+        default="figures",
+        help="which table --format csv prints",
+    )
+    command.set_defaults(command=agreement)
+
+
+def _prevalence(commands: Any) -> None:
+    command = _add(commands, "prevalence", "How common each label is in the whole run, the judge's errors taken out.")
+    command.add_argument("--human", default=GOLD, help=f"whose labels are believed: an annotator, or {GOLD} (default)")
+    command.add_argument("--checks", action="store_true", help="add PPI++ and the inverted confusion matrix (needs ppi-python)")
+    command.add_argument("--plan", type=float, metavar="HALF_WIDTH", help="how many ratings reach this, such as 0.02, instead")
+    command.add_argument("--label", choices=ROWS, default=DISAGREES, help=f"what --plan is for (default: {DISAGREES})")
+    command.set_defaults(command=corrected)
+
+
+def _ratings(arguments: argparse.Namespace, settings: Settings) -> Ratings:
+    if arguments.labels:
+        return read_ratings(arguments.labels, read_strata(arguments.strata) if arguments.strata else None)
+    store = open_label_store(settings.studies_url)
+    pairs = {stratum.stratum: float(stratum.population) for stratum in strata_of(store, arguments.study)}
+    return ratings_from(labels_table(store, arguments.study), f"Study {arguments.study}", pairs)
+
+
+def _source(arguments: argparse.Namespace) -> str:
+    return str(arguments.labels.name if arguments.labels else f"study {arguments.study}")
+
+
+def _print(text: str) -> int:
+    print(text.rstrip(), flush=True)
+    return OK
+
+
+def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation agreement --labels FILE | --study ID`"""
+    report, source = agreement_report(_ratings(arguments, settings)), _source(arguments)
+    if arguments.format == "json":
+        return _print(text.as_json(report, source))
+    if arguments.format == "md":
+        return _print(text.as_markdown(report, source))
+    frame: pd.DataFrame = getattr(report, arguments.table)
+    return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
+
+
+def corrected(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation prevalence --labels FILE | --study ID`"""
+    ratings = _ratings(arguments, settings)
+    if arguments.plan is not None:
+        return _print(_written(plan(ratings, arguments.plan, arguments.label, arguments.human), arguments))
+    table = prevalence(ratings, arguments.human)
+    both = [table, checks(ratings, arguments.human)] if arguments.checks else [table]
+    return _print(_written(pd.concat(both, ignore_index=True), arguments))
+
+
+def _written(frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
+    if arguments.format == "csv":
+        return csv_text(frame)
+    if arguments.format == "json":
+        rows = json.loads(frame.to_json(orient="records", double_precision=15))
+        return json.dumps({"source": _source(arguments), "human": arguments.human, "rows": rows}, ensure_ascii=False, indent=1)
+    cells = frame.map(lambda value: f"{value:.4f}" if isinstance(value, float) else text.plain(str(value)))
+    return text.table(list(frame.columns), cells.replace("nan", "-").to_numpy().tolist())

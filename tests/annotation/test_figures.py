@@ -1,0 +1,170 @@
+"""A figure with its interval, its word and its note."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from annotation.agreement import intervals
+from annotation.agreement.figures import Figure, figure, word
+from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
+from annotation.agreement.spread import Counts, nearby, slopes
+from annotation.prevalence import Share
+from audit.metrics.intervals import Z, wilson
+
+MEASURES = {measure.name: measure for measure in (*two_seats(2), *over_labels(2), *per_label(0))}
+
+
+def of(name: str, table: list[list[float]], measures: dict[str, Measure] = MEASURES) -> Figure:
+    return figure(measures[name], Counts.plain(table), seats=("annotator_a", "judge"))
+
+
+def test_raw_agreement_has_wilsons_interval() -> None:
+    found = of("agreement", [[20, 5], [10, 15]])
+    assert (found.low, found.high) == pytest.approx(tuple(map(float, wilson(35, 50))))
+
+
+def test_f1_has_the_interval_of_the_items_that_are_or_were_called_so() -> None:
+    found = of("f1", [[20, 5], [10, 15]])
+    low, high = (float(end) for end in wilson(20, 35))
+    assert (found.value, found.low, found.high) == pytest.approx((40 / 55, 2 * low / (1 + low), 2 * high / (1 + high)))
+
+
+def test_full_agreement_is_no_certainty() -> None:
+    found = of("kappa", [[20, 0], [0, 20]])
+    lowest = float(wilson(40, 40)[0])
+    assert (found.value, found.high, found.se) == (1, 1, 0)
+    assert found.low == pytest.approx(1 - (1 - lowest) / 0.5)
+
+
+def test_a_weighted_kappa_without_a_disagreement_takes_one_to_be_as_bad_as_one_by_chance() -> None:
+    measures = {measure.name: measure for measure in two_seats(5)}
+    diagonal = np.diag([8.0] * 5).tolist()
+    assert of("kappa_quadratic", diagonal, measures).low == pytest.approx(of("kappa", diagonal, measures).low)
+
+
+def test_an_interval_lies_around_its_figure_even_far_below_chance() -> None:
+    for table in ([[0, 20], [20, 0]], [[1, 30], [5, 1]], [[30, 1], [1, 0]]):
+        for name in MEASURES:
+            found = of(name, table)
+            assert math.isnan(found.value) or found.low <= found.value <= found.high, (name, table)
+
+
+def test_undefined_says_why() -> None:
+    same = [[12.0, 0], [0, 0]]
+    assert of("kappa", same).note.startswith("undefined: annotator_a and judge gave one and the same label to every item")
+    assert math.isnan(of("kappa", same).low)
+    assert of("precision", [[0, 5], [0, 9]]).note == "undefined: judge never gave this label"
+    assert of("recall", [[0, 0], [3, 9]]).note == "undefined: annotator_a never gave this label"
+    assert of("f1", [[0, 0], [0, 9]]).note == "undefined: neither annotator_a nor judge gave this label"
+    assert of("kappa", [[0, 0], [0, 0]]).note == "undefined: no item has both labels"
+
+
+def test_small_says_how_small() -> None:
+    assert of("agreement", [[4, 1], [1, 1]]).note == "too small: 7 items, 10 needed"
+    assert of("recall", [[1, 0], [9, 30]]).note == "too small: 1 item, 10 needed"
+    assert of("agreement", [[5, 1], [1, 3]]).note == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (-0.01, "poor"),
+        (0, "slight"),
+        (0.2, "slight"),
+        (0.21, "fair"),
+        (0.6, "moderate"),
+        (0.655, "substantial"),
+        (1, "almost perfect"),
+    ],
+)
+def test_the_words_of_landis_and_koch(value: float, expected: str) -> None:
+    assert word(value) == expected
+
+
+def test_only_chance_corrected_figures_get_a_word() -> None:
+    table = [[20, 5], [10, 15]]
+    assert {name for name in MEASURES if of(name, table).word} == {
+        "kappa_quadratic", "kappa_linear", "kappa", "ac1", "pabak", "alpha_nominal", "alpha_ordinal"
+    }  # fmt: skip
+
+
+def stratified(cells: list[list[list[float]]], pairs: list[float]) -> Counts:
+    table = np.array(cells, dtype=float)
+    return Counts(table, table.sum(axis=(1, 2)), np.array(pairs, dtype=float), np.ones(table.shape[:2], dtype=bool))
+
+
+def test_a_run_weighs_each_stratum_by_its_pairs() -> None:
+    # 9 of 10 agree among 100 pairs, 5 of 10 among 900: (90 + 450) / 1000.
+    counts = stratified([[[9, 1], [0, 0]], [[0, 0], [5, 5]]], [100, 900])
+    assert figure(MEASURES["agreement"], counts).value == pytest.approx(0.54)
+    assert counts.in_pairs.tolist() == [[90, 10], [450, 450]]
+    assert counts.table.sum() == pytest.approx(20)
+
+
+def test_a_run_that_was_rated_whole_has_no_standard_error() -> None:
+    counts = stratified([[[9, 1], [0, 0]], [[0, 0], [5, 5]]], [10, 10])
+    assert figure(MEASURES["agreement"], counts).se == pytest.approx(0)
+
+
+def test_a_large_stratum_without_a_disagreement_still_widens_the_interval() -> None:
+    few, many = (figure(MEASURES["agreement"], stratified([[[n, 0], [0, 0]], [[0, 0], [5, 5]]], [900, 100])) for n in (10, 100))
+    assert few.value == many.value == pytest.approx(0.95)
+    assert few.high - few.low > 1.5 * (many.high - many.low)
+
+
+def test_items_that_fall_into_no_cell_take_part_in_the_spread() -> None:
+    """Half the rated items have no agreed label: the share among the rest is known as from the rest, not as from all."""
+    cells = np.array([[[15.0, 5], [0, 0]]])
+    everyone, half = (Counts(cells, np.array([n]), np.array([1e9]), np.ones((1, 2), dtype=bool)) for n in (20.0, 40.0))
+    assert figure(MEASURES["agreement"], half).se == pytest.approx(figure(MEASURES["agreement"], everyone).se, rel=0.05)
+
+
+def test_an_imagined_item_is_half_as_likely_with_every_step_away() -> None:
+    assert nearby(3)[:, 0].tolist() == pytest.approx([4 / 7, 2 / 7, 1 / 7])
+
+
+def test_a_derivative_by_complex_step_is_that_of_a_small_step() -> None:
+    table, step = np.array([[20.0, 5], [10, 15]]), 1e-6
+    kappa = MEASURES["kappa"].of
+    nudged = np.array(
+        [
+            [float(kappa(table + step * unit) - kappa(table - step * unit)) for unit in row]
+            for row in np.eye(4).reshape(2, 2, 2, 2)
+        ]
+    )
+    assert slopes(kappa, table) == pytest.approx(nudged / (2 * step), abs=1e-8)
+
+
+def test_a_quotient_of_two_known_shares_is_known() -> None:
+    exact = (Share(*np.full((3, 1), value)[:, 0]) for value in (0.2, 0.4))
+    assert intervals.quotient(*exact) == pytest.approx((0.5, 0.5))
+
+
+def test_a_quotient_by_what_may_be_nothing_has_no_upper_end() -> None:
+    part, whole = Share(*np.array([0.2, 0.1, 0.3])), Share(*np.array([0.1, 0.0, 0.3]))
+    low, high = intervals.quotient(part, whole)
+    assert high == math.inf
+    assert 0 < low < 2
+
+
+def test_the_spread_of_a_stratum_is_that_of_a_sample_from_its_pairs() -> None:
+    """4 of 8 pairs rated, 3 agree: half an imagined item, two thirds of it agreeing, makes 3 1/3 of 4 1/2."""
+    share = (3 + 1 / 3) / 4.5
+    counts = stratified([[[2, 1], [0, 1]]], [8])
+    assert figure(MEASURES["agreement"], counts).se == pytest.approx(math.sqrt((1 - 4 / 8) * share * (1 - share) / (4 - 1)))
+
+
+def test_far_below_chance_no_share_stands_behind_a_figure_and_the_interval_is_the_plain_one() -> None:
+    kappa = {measure.name: measure for measure in two_seats(3)}["kappa_quadratic"]
+    found = figure(kappa, Counts.plain([[0, 0, 10], [1, 9, 0], [10, 0, 0]]))
+    assert found.value < -0.9
+    assert (found.low, found.high) == pytest.approx((found.value - Z * found.se, found.value + Z * found.se))
+
+
+def test_many_items_of_small_strata_do_not_make_up_for_few_of_a_large_one() -> None:
+    found = figure(MEASURES["agreement"], stratified([[[3, 1], [0, 1]], [[5, 0], [1, 6]]], [1_000_000, 100]))
+    assert found.n == 17
+    assert found.note == "too small: known as from 4 independent items, 10 needed"

@@ -1,0 +1,118 @@
+"""Do the intervals of agreement hold the truth in 95 % of samples? Tables drawn from known ones, plain and by stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from annotation.agreement import spread
+from annotation.agreement.figures import figure
+from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
+from annotation.agreement.spread import Counts
+from audit.demo.judge import UNSCORED, simulate_labels
+from audit.demo.shape import paper_config
+from audit.demo.world import draw_world
+from audit.metrics.intervals import Z
+from tests.annotation.studies import READER
+
+Table = npt.NDArray[np.float64]
+SAMPLES = 400
+OVERALL = {measure.name: measure for measure in (*two_seats(5), *over_labels(5))}
+FAIR = np.array([[40, 0, 0, 0, 0], [0, 21, 17, 1, 0], [0, 12, 35, 16, 0], [0, 0, 7, 11, 1], [0, 0, 0, 0.5, 39]])
+GOOD = np.array([[6, 0.1, 0, 0, 0], [0, 18, 1, 0, 0], [0, 0.2, 89, 1, 0], [0, 0, 4, 25, 1], [0, 0, 0, 0.1, 3]])
+"""Two raters who agree about as well as those of the paper, and of the NIH release."""
+
+
+def held(measure: Measure, truth: float, drawn: Iterator[Counts]) -> tuple[float, float, float]:
+    """Shares of the samples in which the figure is defined: interval holds the truth; lies above it; and value +- Z se does."""
+    found = [figure(measure, counts) for counts in drawn]
+    ends = np.array([(f.low, f.high, f.value - Z * f.se, f.value + Z * f.se) for f in found if f.value == f.value])
+    low, high, plain_low, plain_high = ends.T
+    slack = 1e-12
+    return (
+        float(np.mean((low <= truth + slack) & (truth <= high + slack))),
+        float(np.mean(low > truth + slack)),
+        float(np.mean((plain_low <= truth) & (truth <= plain_high))),
+    )
+
+
+def plain(table: Table, items: int) -> Iterator[Counts]:
+    rng = np.random.default_rng(5)
+    for cells in rng.multinomial(items, table.ravel() / table.sum(), size=SAMPLES):
+        yield Counts.plain(cells.reshape(5, 5))
+
+
+@pytest.mark.parametrize("items", [40, 148])
+@pytest.mark.parametrize("table", [FAIR, GOOD], ids=["fair", "good"])
+@pytest.mark.parametrize("name", ["kappa_quadratic", "kappa", "ac1", "f1_weighted"])
+def test_a_sample_holds_the_truth(table: Table, items: int, name: str) -> None:
+    measure = OVERALL[name]
+    covered, above, _ = held(measure, float(measure.of(1e9 * table)), plain(table, items))
+    assert 0.91 <= covered <= 0.985
+    assert above <= 0.05
+
+
+def test_value_and_1_96_standard_errors_errs_on_one_side_and_knows_too_much_when_agreement_is_good() -> None:
+    measure = OVERALL["ac1"]
+    covered, _, usual = held(measure, float(measure.of(1e9 * GOOD)), plain(GOOD, 40))
+    assert usual < 0.9 < covered
+
+
+@pytest.fixture(scope="module")
+def run() -> Table:
+    """A run of the published shape, read by a clinician: pairs by the judge's label (strata), human label, judge's label."""
+    labels = simulate_labels(draw_world(paper_config(7)))
+    scored = labels.judge != UNSCORED
+    truth = np.zeros((5, 5))
+    np.add.at(truth, (labels.judge[scored], labels.truth[scored]), 1)
+    cells = np.zeros((5, 5, 5))
+    for stratum in range(5):
+        cells[stratum, :, stratum] = truth[stratum] @ READER
+    return cells
+
+
+def by_stratum(run: Table, items: int) -> Iterator[Counts]:
+    """Studies of so many items of each of the judge's labels."""
+    rng, pairs = np.random.default_rng(3), run.sum(axis=(1, 2))
+    shares = run / pairs[:, None, None]
+    for _ in range(SAMPLES):
+        cells = np.stack([rng.multinomial(items, stratum.ravel()).reshape(5, 5) for stratum in shares]).astype(float)
+        yield Counts(cells, np.full(5, float(items)), pairs, np.eye(5, dtype=bool))
+
+
+@pytest.mark.parametrize("name", ["kappa_quadratic", "kappa", "accuracy", "ac1", "f1_weighted"])
+def test_a_study_weighted_to_the_run_holds_the_truth_of_the_run(run: Table, name: str) -> None:
+    measure = OVERALL[name]
+    covered, _, _ = held(measure, float(measure.of(run.sum(axis=0))), by_stratum(run, 40))
+    assert 0.925 <= covered <= 0.99
+
+
+@pytest.mark.parametrize("place", [2, 4], ids=["COMPLEMENTARY", "CONTRADICTORY"])
+def test_so_do_precision_recall_and_f1_of_a_common_and_of_a_rare_label(run: Table, place: int) -> None:
+    """Most CONTRADICTORY pairs hide among a thousand times as many COMPLEMENTARY ones: recall is .04, and few studies see it."""
+    for measure in per_label(place):
+        covered, _, _ = held(measure, float(measure.of(run.sum(axis=0))), by_stratum(run, 40))
+        assert 0.925 <= covered <= 0.99, measure.name
+
+
+def test_macro_f1_is_held_less_often_where_a_label_is_hardly_seen(run: Table) -> None:
+    """A sample without the label takes its mean over fewer labels than the truth does."""
+    measure = OVERALL["f1_macro"]
+    seldom, _, _ = held(measure, float(measure.of(1e9 * GOOD)), plain(GOOD, 40))
+    enough, _, _ = held(measure, float(measure.of(1e9 * GOOD)), plain(GOOD, 400))
+    weighted, _, _ = held(measure, float(measure.of(run.sum(axis=0))), by_stratum(run, 40))
+    assert seldom >= 0.87
+    assert enough >= 0.93
+    assert weighted >= 0.9
+
+
+def test_without_the_imagined_items_strata_where_nobody_disagreed_would_claim_certainty(
+    run: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spread, "nearby", lambda size: np.zeros((size, size)))
+    measure = OVERALL["kappa_quadratic"]
+    covered, _, _ = held(measure, float(measure.of(run.sum(axis=0))), by_stratum(run, 40))
+    assert covered < 0.8

@@ -1,0 +1,220 @@
+"""The agreement report: who is compared with whom, on which items, for the sample and for the run."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from annotation.agreement.comparisons import comparisons, gold, majority
+from annotation.agreement.report import Report, agreement_report
+from tests.annotation.tables import ratings
+
+TWO = """
+    annotator_a   annotator_b   judge         times
+    CONSISTENT    CONSISTENT    CONSISTENT       12
+    COMPLEMENTARY COMPLEMENTARY COMPLEMENTARY    10
+    COMPLEMENTARY COMPLEMENTARY DIVERGENT         3
+    COMPLEMENTARY DIVERGENT     DIVERGENT         2
+    DIVERGENT     DIVERGENT     DIVERGENT         4
+    DIVERGENT     DIVERGENT     -                 1
+    ABSENT        -             ABSENT            5
+"""
+
+
+def value(
+    report: Report, first: str, second: str, name: str, label: str = "", scope: str = "sample", about: str = "label"
+) -> pd.Series:
+    key = {"about": about, "first": first, "second": second, "scope": scope, "name": name, "label": label}
+    rows = report.figures
+    ((_, row),) = rows[(rows[list(key)] == pd.Series(key)).all(axis=1)].iterrows()
+    return row
+
+
+def test_two_annotators_are_compared_on_the_items_that_both_rated() -> None:
+    row = value(agreement_report(ratings(TWO)), "annotator_a", "annotator_b", "agreement")
+    assert (row["n"], row["value"]) == (32, 30 / 32)
+
+
+def test_the_judge_is_measured_where_the_annotators_agree_and_it_gave_a_verdict() -> None:
+    report = agreement_report(ratings(TWO))
+    row = value(report, "majority", "judge", "accuracy")
+    assert (row["n"], row["value"]) == (29, 26 / 29)
+    assert value(report, "annotator_a", "judge", "accuracy")["n"] == 36
+    assert report.counts == {
+        "items": 37, "annotator_a": 37, "annotator_b": 32, "without a majority": 2, "without a verdict": 1
+    }  # fmt: skip
+
+
+def test_precision_recall_and_f1_of_a_label_have_each_their_own_n() -> None:
+    report = agreement_report(ratings(TWO))
+    found = {name: value(report, "majority", "judge", name, "DIVERGENT") for name in ("precision", "recall", "f1")}
+    assert {name: (row["value"], row["n"]) for name, row in found.items()} == {
+        "precision": (4 / 7, 7), "recall": (1, 4), "f1": (8 / 11, 7)
+    }  # fmt: skip
+
+
+def test_a_label_that_was_not_used_is_undefined_with_the_reason() -> None:
+    row = value(agreement_report(ratings(TWO)), "majority", "judge", "precision", "CONTRADICTORY")
+    assert math.isnan(row["value"])
+    assert row["note"] == "undefined: judge never gave this label"
+
+
+def test_the_judges_errors_stand_by_kind_with_their_items() -> None:
+    errors = agreement_report(ratings(TWO)).errors
+    (row,) = errors[errors["by"] == "majority"].itertuples()
+    assert (row.right, row.judged, row.n) == ("COMPLEMENTARY", "DIVERGENT", 3)
+    assert row.items == ["item-23", "item-24", "item-25"]
+
+
+def test_both_confusion_matrices_hold_what_was_said() -> None:
+    cells = (
+        agreement_report(ratings(TWO))
+        .confusion.set_index(["first", "second", "first_label", "second_label"])["count"]
+        .sort_index()
+    )
+    assert cells["annotator_a", "annotator_b", "COMPLEMENTARY", "DIVERGENT"] == 2
+    assert cells["majority", "judge", "COMPLEMENTARY", "DIVERGENT"] == 3
+    assert cells["majority", "judge"].sum() == 29
+
+
+def test_how_often_each_seat_gave_each_label_stands_beside() -> None:
+    row = value(agreement_report(ratings(TWO)), "annotator_b", "", "prevalence", "DIVERGENT")
+    assert (row["value"], row["n"]) == (7 / 32, 32)
+
+
+def test_without_weights_there_is_no_run_to_speak_of() -> None:
+    report = agreement_report(ratings(TWO))
+    assert "design_weight" in report.population
+    assert set(report.figures["scope"]) == {"sample"}
+
+
+WEIGHTED = """
+    annotator_a   annotator_b   judge         gold          design_weight times
+    ABSENT        ABSENT        ABSENT        -             10            20
+    COMPLEMENTARY COMPLEMENTARY COMPLEMENTARY -             5             10
+    COMPLEMENTARY DIVERGENT     COMPLEMENTARY DIVERGENT     5             10
+    DIVERGENT     DIVERGENT     DIVERGENT     -             1             10
+"""
+
+
+def test_figures_of_the_run_weigh_each_item_by_the_pairs_it_stands_for() -> None:
+    report = agreement_report(ratings(WEIGHTED))
+    assert value(report, "annotator_a", "annotator_b", "agreement")["value"] == pytest.approx(40 / 50)
+    assert value(report, "annotator_a", "annotator_b", "agreement", scope="population")["value"] == pytest.approx(260 / 310)
+    assert value(report, "gold", "judge", "accuracy", scope="population")["value"] == pytest.approx(260 / 310)
+
+
+def test_the_judges_own_shares_of_the_run_are_known() -> None:
+    row = value(agreement_report(ratings(WEIGHTED)), "judge", "", "prevalence", "COMPLEMENTARY", scope="population")
+    assert row["value"] == pytest.approx(100 / 310)
+    assert math.isnan(row["low"])
+
+
+def test_a_half_finished_study_weighs_what_is_rated_so_far_up_to_the_whole_stratum() -> None:
+    report = agreement_report(
+        ratings("""
+        annotator_a annotator_b judge      design_weight times
+        ABSENT      ABSENT      ABSENT     10            5
+        -           -           ABSENT     10            15
+        DIVERGENT   CONSISTENT  DIVERGENT  2             10
+    """)
+    )
+    row = value(report, "annotator_a", "annotator_b", "agreement", scope="population")
+    assert (row["n"], row["value"]) == (15, pytest.approx(200 / 220))
+
+
+def test_a_stratum_that_nobody_rated_leaves_the_run_undefined_and_is_named() -> None:
+    report = agreement_report(
+        ratings("""
+        annotator_a annotator_b judge      design_weight times
+        ABSENT      ABSENT      ABSENT     10            12
+        -           -           DIVERGENT  2             10
+    """)
+    )
+    row = value(report, "annotator_a", "annotator_b", "agreement", scope="population")
+    assert row["note"] == "undefined: no item of stratum DIVERGENT is rated yet"
+    assert value(report, "annotator_a", "annotator_b", "agreement")["value"] == 1
+
+
+def test_a_study_without_any_rating_says_so_everywhere() -> None:
+    report = agreement_report(
+        ratings("""
+        annotator_a annotator_b judge  times
+        -           -           ABSENT 3
+    """)
+    )
+    assert value(report, "annotator_a", "annotator_b", "kappa")["note"] == "undefined: no item has both labels"
+    assert value(report, "annotator_a", "", "prevalence", "ABSENT")["note"] == "undefined: no item has a label"
+
+
+def test_a_majority_is_more_than_half_of_at_least_two() -> None:
+    table = ratings("""
+        annotator_a annotator_b annotator_c judge
+        DIVERGENT   DIVERGENT   CONSISTENT  ABSENT
+        DIVERGENT   CONSISTENT  ABSENT      ABSENT
+        DIVERGENT   DIVERGENT   -           ABSENT
+        DIVERGENT   CONSISTENT  -           ABSENT
+        DIVERGENT   -           -           ABSENT
+    """)
+    assert majority(table).tolist() == [3, -1, 3, -1, -1]
+
+
+def test_gold_is_the_adjudicated_label_else_the_majority() -> None:
+    table = ratings("""
+        annotator_a annotator_b gold       judge
+        DIVERGENT   DIVERGENT   -          ABSENT
+        DIVERGENT   CONSISTENT  CONSISTENT ABSENT
+        DIVERGENT   DIVERGENT   CONSISTENT ABSENT
+        DIVERGENT   CONSISTENT  -          ABSENT
+    """)
+    found = gold(table)
+    assert found is not None
+    assert found.tolist() == [3, 1, 1, -1]
+
+
+def test_three_annotators_are_compared_two_by_two_and_all_together() -> None:
+    report = agreement_report(
+        ratings("""
+        annotator_a annotator_b annotator_c judge     times
+        ABSENT      ABSENT      ABSENT      ABSENT    10
+        DIVERGENT   DIVERGENT   CONSISTENT  DIVERGENT 5
+        CONSISTENT  CONSISTENT  CONSISTENT  ABSENT    10
+    """)
+    )
+    couples = {(c.first, c.second) for c in comparisons(ratings(TWO)) if not c.judged}
+    assert couples == {("annotator_a", "annotator_b")}
+    row = value(report, "all annotators", "", "agreement")
+    assert (row["n"], row["value"]) == (25, pytest.approx((20 * 3 + 5 * 1) / (25 * 3)))
+    assert value(report, "all annotators", "", "kappa")["word"]
+    assert value(report, "annotator_b", "annotator_c", "agreement")["value"] == 20 / 25
+
+
+def test_significance_is_compared_on_the_items_where_all_three_gave_one() -> None:
+    report = agreement_report(
+        ratings("""
+        annotator_a annotator_b judge     significance_a significance_b judge_significance times
+        DIVERGENT   DIVERGENT   DIVERGENT low            low            medium             8
+        DIVERGENT   DIVERGENT   DIVERGENT high           high           high               6
+        DIVERGENT   DIVERGENT   DIVERGENT high           -              high               5
+        CONSISTENT  CONSISTENT  DIVERGENT -              -              low                5
+    """)
+    )
+    between = value(report, "annotator_a", "annotator_b", "agreement", about="significance")
+    judged = value(report, "annotator_a", "judge", "agreement", about="significance")
+    assert (between["n"], between["value"], judged["n"], judged["value"]) == (14, 1, 14, 6 / 14)
+
+
+def test_how_common_gold_is_counts_what_needed_no_adjudication_too() -> None:
+    row = value(agreement_report(ratings(WEIGHTED)), "gold", "", "prevalence", "DIVERGENT")
+    assert (row["n"], row["value"]) == (50, 20 / 50)
+
+
+def test_a_stratum_drawn_by_the_judges_label_holds_no_other_verdict_but_any_human_label() -> None:
+    table = ratings(WEIGHTED)
+    by_people, by_judge = (
+        next(c for c in comparisons(table) if c.judged is judged).counts(table.design) for judged in (False, True)
+    )
+    assert by_people.possible.all()
+    assert by_judge.possible.sum(axis=1).tolist() == [1, 1, 1]

@@ -1,0 +1,64 @@
+"""Time per item, and drift over the order of work."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from annotation.agreement.work import drift, time_per_item
+from annotation.ratings import Ratings, ratings_from
+from audit.errors import AuditError
+from tests.annotation.tables import ratings
+
+WORK = """
+    annotator_a annotator_b judge     order_a seconds_a
+    DIVERGENT   DIVERGENT   DIVERGENT 8       10
+    DIVERGENT   DIVERGENT   DIVERGENT 7       20
+    DIVERGENT   CONSISTENT  DIVERGENT 6       30
+    DIVERGENT   CONSISTENT  DIVERGENT 5       40
+    CONSISTENT  CONSISTENT  DIVERGENT 4       50
+    CONSISTENT  DIVERGENT   DIVERGENT 3       60
+    CONSISTENT  DIVERGENT   -         2       70
+    CONSISTENT  DIVERGENT   DIVERGENT 1       80
+    -           DIVERGENT   DIVERGENT -       -
+"""
+
+
+def course(table: Ratings, against: str) -> list[tuple[int, float]]:
+    found = drift(table)
+    return [(row.n, row.value) for row in found[found["against"] == against].itertuples()]
+
+
+def test_quarters_follow_the_annotators_own_order_of_work() -> None:
+    assert course(ratings(WORK), "annotator_b") == [(2, 0), (2, 0.5), (2, 0), (2, 1)]
+    assert course(ratings(WORK), "judge") == [(1, 0), (2, 0), (2, 1), (2, 1)]
+
+
+def test_an_annotator_without_an_order_has_no_course() -> None:
+    assert set(drift(ratings(WORK))["annotator"]) == {"annotator_a"}
+
+
+def test_time_per_item_and_how_it_changed() -> None:
+    (row,) = time_per_item(ratings(WORK)).itertuples()
+    assert (row.annotator, row.n, row.median_s, row.first_quarter_s, row.last_quarter_s) == ("annotator_a", 8, 45, 75, 15)
+
+
+def test_times_without_an_order_say_nothing_of_quarters() -> None:
+    (row,) = time_per_item(ratings(WORK.replace("order_a", "place_x"))).itertuples()
+    assert row.median_s == 45
+    assert math.isnan(row.first_quarter_s)
+
+
+def test_a_table_without_times_and_order_has_no_rows() -> None:
+    bare = ratings("annotator_a annotator_b judge\nABSENT ABSENT ABSENT")
+    assert time_per_item(bare).empty
+    assert drift(bare).empty
+
+
+@pytest.mark.parametrize("cell", ["soon", "-3", "inf"])
+def test_a_time_is_a_number(cell: str) -> None:
+    frame = pd.DataFrame({"item_id": ["x"], "annotator_a": ["1"], "annotator_b": ["1"], "judge": ["1"], "seconds_b": [cell]})
+    with pytest.raises(AuditError, match=f"labels.csv, row 2, seconds_b: '{cell}' is no number"):
+        ratings_from(frame, "labels.csv")
