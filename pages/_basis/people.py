@@ -23,6 +23,7 @@ STUDY_PAGES = {
     "annotate": "Annotate",
     "study": "Studies",
     "adjudicate": "Adjudicate",
+    "agreement": "Agreement",
     "protocol": "Protocol",
     "sign_in": "Sign in",
     "sign_out": "Sign out",
@@ -32,8 +33,8 @@ OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     None: ("sign_in",),
     Role.VIEWER: ("sign_out",),
     Role.ANNOTATOR: ("annotate", "protocol", "sign_out"),
-    Role.ADJUDICATOR: ("adjudicate", "protocol", "sign_out"),
-    Role.PI: ("study", "adjudicate", "protocol", "sign_out"),
+    Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
+    Role.PI: ("study", "adjudicate", "agreement", "protocol", "sign_out"),
 }
 """What there is for each role besides browsing; None: nobody is signed in. Nothing else exists for it."""
 BROWSERS = (Role.VIEWER, Role.PI)
