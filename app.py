@@ -1,8 +1,11 @@
-"""The dashboard: page configuration and menu. Start it with `audit serve` or `streamlit run app.py`."""
+"""The dashboard: page configuration, sign-in and menu. Start it with `audit serve` or `streamlit run app.py`."""
 
 import streamlit as st
 
+from pages._basis.cookie import write_cookie
 from pages._shared.navigation import menu
 
 st.set_page_config(page_title="Handbook audit", layout="wide", initial_sidebar_state=230)
-st.navigation(menu()).run()
+page = st.navigation(menu(), expanded=True)
+write_cookie()
+page.run()

@@ -20,6 +20,18 @@ def _number(name: str, default: int) -> int:
         ) from None
 
 
+BROWSING = ("", "open", "signed-in")
+
+
+def _browsing() -> str:
+    said = os.environ.get("AUDIT_BROWSING", "").strip().casefold()
+    if said not in BROWSING:
+        raise AuditError(
+            f"Setting AUDIT_BROWSING is '{said}'. Allowed: open, signed-in. Nothing was done. Unset it for open on loopback only."
+        )
+    return said
+
+
 @dataclass(frozen=True)
 class Settings:
     """Where things are kept and how the server is reached.
@@ -28,6 +40,8 @@ class Settings:
     AUDIT_STUDIES_URL       database of studies, ratings and accounts (default: sqlite, studies.db in the data folder);
                             postgresql://user:password@host/database needs the extra `postgres`
     AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback unless told otherwise)
+    AUDIT_BROWSING          open: runs are browsed without signing in; signed-in: by viewers and PIs only (default: open on
+                            loopback, and wherever no account exists)
     AUDIT_MAX_ARCHIVE_MB    an archive that unpacks to more is refused (default: 20000)
     AUDIT_MAX_OBJECT_MB     a single JSON object larger than this is quarantined (default: 512)
     """
@@ -36,6 +50,7 @@ class Settings:
     studies: str = field(default_factory=lambda: os.environ.get("AUDIT_STUDIES_URL", ""), repr=False)
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
     port: int = field(default_factory=lambda: _number("AUDIT_PORT", 8501))
+    browsing: str = field(default_factory=_browsing)
     max_archive_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_ARCHIVE_MB", 20_000) * 2**20)
     max_object_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_OBJECT_MB", 512) * 2**20)
 

@@ -7,11 +7,12 @@ import streamlit as st
 
 from audit.metrics.findings import findings
 from audit.store.runs import Run
+from pages._basis.frame import explain
 from pages._shared.loaders import damaged, load, runs
 from pages._shared.page import page
 from pages._shared.pickers import pick_many
 from pages._shared.tables import table
-from pages._shared.widgets import counts, explain, footer
+from pages._shared.widgets import counts, footer
 from pages._shared.words import escaped
 
 RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)", "digest": "Digest (SHA-256)"}

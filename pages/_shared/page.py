@@ -10,10 +10,11 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.store.runs import Run
+from pages._basis.frame import STYLE, explain
+from pages._basis.people import may_browse, who
 from pages._shared import loaders
 from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import pick_run
-from pages._shared.widgets import explain
 from pages._shared.words import say
 
 NOTHING_LOADED = "No run is loaded yet. In a terminal, one of these two loads one; then reload this page."
@@ -24,13 +25,6 @@ SYNTHETIC = (
     ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, {center} or patient stands behind it. "
     "Not for clinical use."
 )
-
-
-STYLE = """<style>
-.stMainBlockContainer { padding: 2.2rem 2.5rem 4rem; max-width: 1500px; }
-[data-testid="stMetricValue"] { font-size: 1.9rem; }
-</style>"""
-"""Streamlit's wide layout leaves 5 rem at each side, which a narrow screen cannot spare."""
 
 
 NO_RUN = Run("", "No run yet", "", False, False, "", Path())
@@ -58,7 +52,7 @@ def page(title: str, lead: str) -> Iterator[Run]:
 
 
 def _come_through_the_menu() -> None:
-    """Draw the menu and run again where Streamlit left app.py out.
+    """Draw the menu and run again where Streamlit left app.py out; stop where the page does not exist for this session.
 
     It does so for the first address that is opened after a start, because our folder has the name that its older kind
     of multi-page app used: a copied link would then open under a menu of bare file names.
@@ -66,6 +60,8 @@ def _come_through_the_menu() -> None:
     if not st.session_state.get(MENU_SEEN):
         st.navigation(menu())
         st.rerun()
+    if not may_browse(who()):
+        st.stop()
 
 
 def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:

@@ -8,18 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import Figure
-from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from pages._shared.words import escaped, say
+from pages._shared.words import say
 
 CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
-
-
-def explain(error: AuditError) -> None:
-    """Show a problem as the sentence it is."""
-    st.error(escaped(error))
 
 
 def how_counted(*names: str) -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import string
 from collections.abc import Iterable
 
 from audit.charts.style import shown
 from audit.store.runs import Run
+from pages._basis.text import escaped
+
+__all__ = ["escaped", "fill", "listed", "say", "terms", "title_of"]
 
 TERMS = ("handbook", "organ", "question", "topic", "subtopic", "center", "phase")
-PUNCTUATION = re.compile(f"([{re.escape(string.punctuation)}])")
-
-
-def escaped(text: object) -> str:
-    """`text` on one line, so that Streamlit shows every character of it and interprets none as Markdown."""
-    return PUNCTUATION.sub(r"\\\1", " ".join(str(text).split()))
 
 
 def terms(run: Run) -> dict[str, str]:

@@ -1,0 +1,225 @@
+// The keyboard board. Every key acts on the item that stands on the screen and is sent with that item's id.
+// What the server has sent already is drawn at once; events wait in an outbox until the server names them as handled.
+
+const RESEND_MS = 4000, DRAFT_MS = 700
+
+const random = () => Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join("")
+
+class Board {
+  constructor(root) {
+    this.root = root.querySelector(".board")
+    this.disagreeing = new Set(this.root.dataset.disagreeing.split(" "))
+    this.tasks = new Map()
+    this.outbox = []
+    this.name = random()
+    this.count = 0
+    this.current = null
+    this.waiting = false
+    this.draftTimer = this.resendTimer = null
+    this.listen()
+  }
+
+  one(selector) { return this.root.querySelector(selector) }
+  all(selector) { return [...this.root.querySelectorAll(selector)] }
+  get task() { return this.tasks.get(this.current) }
+
+  // -- from the server ------------------------------------------------------------------------------------------------
+
+  receive(data, send) {
+    this.send = send
+    if (this.study !== data.study) { this.tasks.clear(); this.outbox = []; this.current = null; this.study = data.study }
+    this.data = data
+    const handled = new Set(data.handled)
+    this.outbox = this.outbox.filter((event) => !handled.has(event.key))
+    const failed = Object.entries(data.failed)
+    if (failed.length) { this.tasks.clear(); this.drawn = null }
+    const busy = new Set(this.outbox.map((event) => event.seat))
+    for (const task of data.tasks) {
+      const typing = task.seat === this.current && this.tasks.has(task.seat)
+      if (!busy.has(task.seat) && !typing) this.tasks.set(task.seat, task)
+    }
+    if (failed.length) { this.say(failed[0][1]); this.current = null }
+    if (!this.tasks.has(this.current)) this.current = this.unrated() ?? (this.outbox.length ? null : data.current)
+    if (!this.tasks.has(this.current)) this.current = null
+    this.waiting = false
+    this.draw()
+    if (this.outbox.length) this.flush()
+  }
+
+  // -- to the server --------------------------------------------------------------------------------------------------
+
+  post(kind, task) {
+    const { seat, label, significance, flagged, comment, revision } = task
+    this.outbox.push({ key: `${this.name}/${++this.count}`, kind, seat, label, significance, flagged, comment, revises: revision })
+    this.flush()
+  }
+
+  flush() {
+    clearTimeout(this.resendTimer)
+    this.resendTimer = setTimeout(() => { this.waiting = false; if (this.outbox.length) { this.late = true; this.flush() } }, RESEND_MS)
+    if (!this.waiting) { this.waiting = true; this.send("outbox", [...this.outbox]) }
+    this.drawSaved()
+  }
+
+  // -- what an annotator does -----------------------------------------------------------------------------------------
+
+  sorted() { return [...this.tasks.values()].sort((a, b) => a.position - b.position) }
+  unrated() { return this.sorted().find((task) => !task.revision)?.seat ?? null }
+
+  label(label) {
+    if (!this.task) return
+    const significance = this.task.label === label && this.disagreeing.has(label) ? this.task.significance : null
+    Object.assign(this.task, { label, significance })
+    if (!this.disagreeing.has(label)) return this.submit()
+    this.post("draft", this.task)
+    this.draw()
+  }
+
+  significance(word) {
+    if (!this.task || !this.disagreeing.has(this.task.label)) return
+    this.task.significance = word
+    this.submit()
+  }
+
+  submit() {
+    const task = this.task
+    if (!task || !task.label || (this.disagreeing.has(task.label) && !task.significance)) return
+    clearTimeout(this.draftTimer)
+    this.say("")
+    task.comment = this.one("textarea").value
+    this.post("submit", task)
+    task.revision += 1
+    this.current = this.unrated()
+    this.draw()
+  }
+
+  draft() { if (this.task) { this.task.comment = this.one("textarea").value; this.post("draft", this.task) } }
+
+  flag() { if (this.task) { this.task.flagged = !this.task.flagged; this.draft(); this.draw() } }
+
+  back() {
+    const tasks = this.sorted(), at = this.task ? this.task.position : Infinity
+    const before = tasks.filter((task) => task.position < at).at(-1)
+    if (before) this.open(before)
+  }
+
+  forward() {
+    const seat = this.unrated()
+    if (seat && seat !== this.current) this.open(this.tasks.get(seat))
+  }
+
+  open(task) {
+    this.current = task.seat
+    this.post("open", task)
+    this.draw()
+  }
+
+  rubric() {
+    const aside = this.one(".rubric")
+    aside.hidden = !aside.hidden
+    this.one('[data-tool="rubric"]').setAttribute("aria-expanded", String(!aside.hidden))
+    if (!aside.hidden) aside.scrollIntoView({ block: "nearest" })
+  }
+
+  // -- keys and clicks ------------------------------------------------------------------------------------------------
+
+  listen() {
+    const labels = this.all("button.label").map((button) => button.dataset.label)
+    const keys = {
+      l: () => this.significance("low"), m: () => this.significance("medium"), h: () => this.significance("high"),
+      u: () => this.back(), n: () => this.forward(), f: () => this.flag(), c: () => this.one("textarea").focus(),
+      "?": () => this.rubric(), enter: () => this.submit(),
+    }
+    labels.forEach((label, i) => { keys[i + 1] = () => this.label(label) })
+    this.onKey = (event) => {
+      if (!this.root.isConnected || event.ctrlKey || event.metaKey || event.altKey) return
+      const target = event.composedPath()[0], key = event.key.toLowerCase()
+      if (target.closest?.("input, textarea, select, [contenteditable]")) {
+        if (key === "escape" && this.root.contains(target)) { target.blur(); event.stopPropagation() }
+        return
+      }
+      if (key === "enter" && target.closest?.("button, a, summary")) return
+      if (!keys[key]) return
+      event.preventDefault()
+      event.stopImmediatePropagation() // Streamlit has keys of its own: C and R
+      if (!event.repeat) keys[key]()
+    }
+    window.addEventListener("keydown", this.onKey, true)
+    this.onLeave = (event) => { if (this.outbox.some((e) => e.kind === "submit")) event.preventDefault() }
+    window.addEventListener("beforeunload", this.onLeave)
+    this.root.addEventListener("click", (event) => this.click(event.target.closest("button")))
+    const text = this.one("textarea")
+    text.addEventListener("input", () => { clearTimeout(this.draftTimer); this.draftTimer = setTimeout(() => this.draft(), DRAFT_MS) })
+    text.addEventListener("blur", () => { if (this.task && text.value !== this.task.comment) { clearTimeout(this.draftTimer); this.draft() } })
+  }
+
+  click(button) {
+    if (!button) return
+    const { label, significance, tool } = button.dataset
+    if (label) this.label(label)
+    else if (significance) this.significance(significance)
+    else if (tool) this[tool]()
+  }
+
+  stop() {
+    window.removeEventListener("keydown", this.onKey, true)
+    window.removeEventListener("beforeunload", this.onLeave)
+    clearTimeout(this.draftTimer); clearTimeout(this.resendTimer)
+  }
+
+  // -- drawing --------------------------------------------------------------------------------------------------------
+
+  say(words) { const p = this.one(".problem"); p.textContent = words; p.hidden = !words }
+
+  draw() {
+    const task = this.task, { total, title, over } = this.data
+    const unsaved = new Set(this.outbox.filter((e) => e.kind === "submit" && e.revises === 0).map((e) => e.seat)).size
+    const rated = this.data.rated + unsaved
+    this.one("h1").textContent = title
+    this.one("progress").max = total || Math.max(rated, 1)
+    this.one("progress").value = rated
+    this.one(".count").textContent = total ? `${rated} of ${total} labelled` : `${rated} labelled`
+    this.one(".item").hidden = this.one("footer").hidden = !task
+    this.one(".over").hidden = Boolean(task)
+    this.one(".over").textContent = this.outbox.length || (total && rated < total) ? "Saving ..." : over
+    this.drawSaved()
+    if (task) this.drawTask(task)
+  }
+
+  drawTask(task) {
+    const kind = task.calibration ? "Calibration item" : "Item"
+    this.root.dataset.seat = task.seat
+    this.one("h2").textContent = task.question
+    this.one("h2").setAttribute("aria-label", `${kind} ${task.position}: ${task.question}`)
+    this.one(".count").textContent += ` · ${kind.toLowerCase()} ${task.position}${task.revision ? " (revising)" : ""}`
+    this.all("article").forEach((article, i) => {
+      const name = i ? task.second_name : task.first_name
+      article.querySelector("h3").textContent = name ? `Answer ${i + 1}: ${name}` : `Answer ${i + 1}`
+      article.querySelector("p").textContent = i ? task.second : task.first
+    })
+    this.all("button.label").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.label === task.label)))
+    const asks = this.disagreeing.has(task.label)
+    this.one(".significances").classList.toggle("asked", asks)
+    this.all("button.significance").forEach((b) => {
+      b.disabled = !asks
+      b.setAttribute("aria-pressed", String(asks && b.dataset.significance === task.significance))
+    })
+    this.one('[data-tool="flag"]').setAttribute("aria-pressed", String(task.flagged))
+    const text = this.one("textarea")
+    if (this.drawn !== task.seat) { text.value = task.comment; this.drawn = task.seat }
+  }
+
+  drawSaved() {
+    const open = this.outbox.filter((event) => event.kind === "submit").length
+    this.late = this.late && open > 0
+    this.one(".saved").textContent = !open ? "all saved"
+      : this.late ? `no answer from the server: keep this page open, ${open} labels wait` : `saving ${open} ...`
+  }
+}
+
+export default function (component) {
+  const root = component.parentElement
+  root.board = root.board ?? new Board(root)
+  root.board.receive(component.data, component.setStateValue)
+  return () => { root.board.stop() }
+}

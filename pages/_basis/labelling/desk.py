@@ -1,0 +1,133 @@
+"""What the server does with an annotator's keys. Every event names its item and has a key of its own, so it counts once."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.ratings import Submit, save_draft, submit_and_next
+from annotation.label_store.seats import Choice, Task, done, my_tasks, next_task, restart_clock
+from audit.errors import AuditError
+from pages._basis.people import now
+
+BEHIND, AHEAD = 6, 14
+"""Tasks that the browser holds: rated ones to go back to, and those that come next, so that typing ahead meets its item."""
+
+Event = Mapping[str, Any]
+
+
+@dataclass
+class Desk:
+    """One annotator's sitting at one study.
+
+    visit    names the sitting for the clock of each task
+    tasks    the annotator's own tasks by seat, in own order, as they stand now
+    next     the seat of the first task without a rating; None when the round is done
+    opened   the seat of a task that the annotator went back to
+    handled  key of an event -> what went wrong with it, or nothing
+    """
+
+    study_id: str
+    annotator: str
+    visit: str = field(default_factory=lambda: secrets.token_hex(8))
+    tasks: dict[str, Task] = field(default_factory=dict)
+    next: str | None = None
+    opened: str | None = None
+    handled: dict[str, str] = field(default_factory=dict)
+
+    def look(self, store: LabelStore) -> None:
+        """Read the tasks, and start the clock of the next one.
+
+        Raises StudyError when the annotator is not in the study.
+        """
+        following = next_task(store, self.study_id, self.annotator, now(), self.visit)
+        self.tasks = {task.seat_id: task for task in my_tasks(store, self.study_id, self.annotator)}
+        self.next = following.seat_id if following is not None else None
+
+    def take(self, store: LabelStore, events: Sequence[Event]) -> None:
+        """Do what the events say, in their order, each once. One that fails is told, changes nothing, and stops no other."""
+        for event in events:
+            key = str(event["key"])
+            if key in self.handled:
+                continue
+            try:
+                self._do(store, event)
+                self.handled[key] = ""
+            except AuditError as error:
+                self.look(store)  # another tab or the investigator changed something: show what is so now
+                self.handled[key] = str(error)
+
+    def _do(self, store: LabelStore, event: Event) -> None:
+        seat = str(event["seat"])
+        if event["kind"] == "submit":
+            self._submit(store, seat, event)
+        elif event["kind"] == "draft":
+            self._draft(store, seat, event)
+        else:
+            restart_clock(store, seat, self.annotator, now(), self.visit)
+            self.opened = seat
+
+    def _submit(self, store: LabelStore, seat: str, event: Event) -> None:
+        press = Submit(seat, choice_of(event), str(event["key"]), int(event["revises"]))
+        rating, following = submit_and_next(store, self.annotator, press, now(), self.visit)
+        self.opened = None
+        if seat in self.tasks:
+            self.tasks[seat] = replace(self.tasks[seat], revision=rating.revision, rated=press.choice, draft=None)
+        self.next = following.seat_id if following is not None else None
+        if following is not None:
+            self.tasks[following.seat_id] = following
+
+    def _draft(self, store: LabelStore, seat: str, event: Event) -> None:
+        known = self.tasks.get(seat)
+        if known is None:
+            raise StudyError(f"There is no task '{seat}' of yours. Nothing was saved.")
+        if known.revision == int(event["revises"]):  # else it is an echo from before the submit
+            save_draft(store, self.annotator, seat, choice_of(event), now())
+            self.tasks[seat] = replace(known, draft=choice_of(event))
+
+    def view(self, store: LabelStore, events: Sequence[Event]) -> dict[str, Any]:
+        """What the browser gets: some tasks on either side of the current one, progress, and what became of its events."""
+        rated, total = done(store, self.study_id, self.annotator)
+        keys = [str(event["key"]) for event in events]
+        return {
+            "study": self.study_id,
+            "tasks": [shown(task) for task in self._window()],
+            "current": self.opened or self.next,
+            "next": self.next,
+            "rated": rated,
+            "total": total,
+            "handled": [key for key in keys if key in self.handled],
+            "failed": {key: self.handled[key] for key in keys if self.handled.get(key)},
+        }
+
+    def _window(self) -> list[Task]:
+        tasks = sorted(self.tasks.values(), key=lambda task: task.position)
+        at = self.opened or self.next
+        place = next((i for i, task in enumerate(tasks) if task.seat_id == at), len(tasks))
+        ahead = [task for task in tasks[place:] if task.seat_id == at or not task.revision][:AHEAD]
+        unrated = next((task for task in tasks if task.seat_id == self.next), None)
+        window = {
+            task.seat_id: task for task in [*tasks[max(0, place - BEHIND) : place], *ahead, *([unrated] if unrated else [])]
+        }
+        return list(window.values())
+
+
+def choice_of(event: Event) -> Choice:
+    """What an event says of its item."""
+    label, significance = event.get("label"), event.get("significance")
+    return Choice(label or None, significance or None, bool(event.get("flagged")), str(event.get("comment") or ""))
+
+
+def shown(task: Task) -> dict[str, Any]:
+    """A task as the browser gets it: what stands on the screen, and nothing else."""
+    chosen = task.choice
+    return {
+        "seat": task.seat_id, "position": task.position, "calibration": task.calibration, "question": task.question,
+        "first": task.first, "second": task.second, "first_name": task.first_name, "second_name": task.second_name,
+        "revision": task.revision, "label": chosen.label, "significance": chosen.significance,
+        "flagged": chosen.flagged, "comment": chosen.comment,
+    }  # fmt: skip

@@ -1,0 +1,145 @@
+"""Who is signed in, and which pages there are for whom."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
+
+import streamlit as st
+
+from annotation import accounts
+from annotation.accounts import Account, Role
+from annotation.label_store.engine import LabelStore, open_label_store
+from audit.errors import AuditError
+from audit.settings import Settings
+from pages._basis.cookie import cookie_token, forget_token, keep_token
+
+TOKEN = "session token"  # noqa: S105 - the name under which it is kept, not a token
+TURNING = "somebody has just signed in or out"
+SQLITE = "sqlite:///"
+
+STUDY_PAGES = {
+    "annotate": "Annotate",
+    "study": "Studies",
+    "adjudicate": "Adjudicate",
+    "agreement": "Agreement",
+    "protocol": "Protocol",
+    "sign_in": "Sign in",
+    "sign_out": "Sign out",
+}
+"""Script in pages/studies -> title."""
+OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
+    None: ("sign_in",),
+    Role.VIEWER: ("sign_out",),
+    Role.ANNOTATOR: ("annotate", "protocol", "sign_out"),
+    Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
+    Role.PI: ("study", "adjudicate", "agreement", "protocol", "sign_out"),
+}
+"""What there is for each role besides browsing; None: nobody is signed in. Nothing else exists for it."""
+BROWSERS = (Role.VIEWER, Role.PI)
+"""An annotator who browses is not blind any more, and an adjudicator decides without the judge."""
+
+
+def now() -> datetime:
+    """The server's clock."""
+    return datetime.now(UTC)
+
+
+def label_store() -> LabelStore:
+    """The studies, ratings and accounts. Raises AuditError when the database cannot be opened."""
+    return _opened(Settings().studies_url)
+
+
+@st.cache_resource(show_spinner=False)
+def _opened(url: str) -> LabelStore:
+    return open_label_store(url)
+
+
+def anybody() -> bool:
+    """Whether any account exists. Looking makes no database."""
+    url = Settings().studies_url
+    if url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE)).is_file():
+        return False
+    return bool(accounts.accounts(label_store()))
+
+
+def who() -> Account | None:
+    """The account of this session; None when nobody is signed in or the session has ended."""
+    if not anybody():
+        return None
+    token = st.session_state.get(TOKEN) or cookie_token()
+    known = accounts.signed_in(label_store(), token, now()) if token else None
+    return known or _vouched_for()
+
+
+def sign_in(username: str, password: str) -> None:
+    """Begin a session. Raises SignInError when the name or the password is wrong, or too many were."""
+    token = accounts.sign_in(label_store(), username, password, now())
+    st.session_state[TOKEN] = token
+    st.session_state[TURNING] = True
+    keep_token(token)
+
+
+def sign_out() -> None:
+    """End this browser's session everywhere, and forget what it held."""
+    token = st.session_state.get(TOKEN) or cookie_token()
+    if token:
+        accounts.sign_out(label_store(), token)
+    st.session_state.clear()
+    st.session_state[TURNING] = True
+    forget_token()
+    if _vouched_for() is not None:
+        st.logout()
+
+
+def provider_configured() -> bool:
+    """Whether secrets.toml has an identity provider for `st.login`."""
+    return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
+
+
+def _vouched_for() -> Account | None:
+    """The account of whom the identity provider has signed in, where its e-mail address has one here."""
+    if not provider_configured() or not st.user.get("is_logged_in"):
+        return None
+    email = st.user.get("email")
+    if not email or st.user.get("email_verified") is False:
+        return None
+    return accounts.account(label_store(), str(email))
+
+
+def browsing_is_open() -> bool:
+    """Whether runs may be browsed without signing in.
+
+    By AUDIT_BROWSING where it is set. Else: on loopback, and wherever no account exists.
+    """
+    said = Settings().browsing
+    return said == "open" or (said == "" and (_on_loopback() or not anybody()))
+
+
+def _on_loopback() -> bool:
+    host = str(st.get_option("server.address") or "")
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def may_browse(account: Account | None) -> bool:
+    """Whether the pages on runs exist for somebody."""
+    return browsing_is_open() if account is None else account.role in BROWSERS
+
+
+def own_pages(account: Account | None) -> tuple[str, ...]:
+    """The scripts of `pages/studies` that exist for somebody."""
+    if account is not None:
+        return OWN_PAGES[account.role]
+    return OWN_PAGES[None] if anybody() or provider_configured() or not browsing_is_open() else ()
+
+
+def required(*roles: Role) -> Account:
+    """The account of this session. Raises AuditError where the page does not exist for it: the menu has it for no other."""
+    account = who()
+    if account is None or account.role not in roles:
+        raise AuditError("Your session has ended, or this page is not for your role. Sign in again.")
+    return account

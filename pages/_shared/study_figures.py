@@ -1,0 +1,64 @@
+"""A study's ratings and its report, computed again only when a rating or a decision has come in."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from annotation.agreement.report import Report, agreement_report
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.ledger import heads_of
+from annotation.label_store.studies import Study, annotators_of, list_studies
+from annotation.ratings import JUDGE, Ratings, ratings_from
+from annotation.study_tables import labels_table
+from annotation.verdict_store import strata_of
+from pages._basis.people import label_store
+
+Stand = tuple[tuple[str, int, str], ...]
+
+
+def pick_study() -> Study | None:
+    """The study to look at, newest first; None where there is none."""
+    studies = {study.study_id: study for study in list_studies(label_store())}
+    if not studies:
+        return None
+    chosen = st.selectbox("Study", list(studies), format_func=lambda name: f"{studies[name].title} ({name})", key="study_seen")
+    return studies[chosen]
+
+
+def stand(study_id: str) -> Stand:
+    """Where a study's ledgers end: it changes with every rating and every decision, and with nothing else."""
+    return tuple((name, entries, digest) for name, (entries, digest) in sorted(heads_of(label_store(), study_id).items()))
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def ratings_of(url: str, study_id: str, seen: Stand, _store: LabelStore) -> Ratings:
+    """The study as a table of ratings, as far as it is rated."""
+    pairs = {stratum.stratum: float(stratum.population) for stratum in strata_of(_store, study_id)}
+    return ratings_from(labels_table(_store, study_id), f"Study {study_id}", pairs)
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def report_of(url: str, study_id: str, seen: Stand, _ratings: Ratings) -> Report:
+    """Every figure of the study."""
+    return agreement_report(_ratings)
+
+
+def current_ratings(study_id: str) -> Ratings:
+    """The study's ratings as they stand. Raises AuditError where a study has no items that count."""
+    store = label_store()
+    return ratings_of(str(store.engine.url), study_id, stand(study_id), store)
+
+
+def current_report(study_id: str) -> Report:
+    """The study's report as it stands."""
+    store = label_store()
+    return report_of(str(store.engine.url), study_id, stand(study_id), current_ratings(study_id))
+
+
+def seat_names(study_id: str) -> dict[str, str]:
+    """Seat -> whom a reader knows by it: `annotator_a` -> `A (ana)`."""
+    people = annotators_of(label_store(), study_id)
+    named = {f"annotator_{letter}": letter.upper() for letter in "ab"}
+    if len(people) == len(named):
+        named = {seat: f"{letter} ({name})" for (seat, letter), name in zip(named.items(), people, strict=True)}
+    return {**named, JUDGE: "the judge"}

@@ -1,0 +1,175 @@
+"""Agreement: how far annotators agree with each other and with the judge, live while the work goes on."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from annotation.accounts import Account, Role
+from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE
+from annotation.agreement.report import HEADLINE, Report
+from annotation.agreement.text import SPOKEN
+from annotation.label_store.results import seat_rows
+from annotation.label_store.studies import State, Study
+from annotation.ratings import GOLD, JUDGE
+from annotation.verdict_store import verdicts_of
+from audit.errors import AuditError
+from pages._basis.frame import explain, study_page
+from pages._basis.people import label_store, required
+from pages._basis.text import escaped
+from pages._shared.study_figures import current_report, pick_study, seat_names
+from pages._shared.tables import clicked_row, table
+
+LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
+NONE = "There is no study yet."
+EVERY_S = 5
+SCOPES = {SAMPLE: "These items", POPULATION: "Weighted to the whole run"}
+FIGURES = {"figure": "Figure", "value": "Value", "interval": "95 % interval", "n": "Items", "word": "In words", "note": "Note"}
+ERRORS = {"by": "Measured by", "right": "People say", "judged": "The judge says", "n": "Items"}
+TIMES = {
+    "annotator": "Annotator", "n": "Items", "median_s": "Median s", "fastest_tenth_s": "Fastest tenth s",
+    "slowest_tenth_s": "Slowest tenth s", "first_quarter_s": "First quarter s", "last_quarter_s": "Last quarter s",
+}  # fmt: skip
+DRIFT = {"annotator": "Annotator", "against": "Against", "quarter": "Quarter of the work", "n": "Items", "value": "Same label"}
+Pick = tuple[str, str, str]
+
+
+def pick_comparison(report: Report, names: dict[str, str]) -> tuple[Pick, str]:
+    """Who is compared with whom, and for what."""
+    pairs = report.figures[report.figures["second"].isin([JUDGE, "annotator_b"])][["about", "first", "second"]].drop_duplicates()
+    options: list[Pick] = [(str(about), str(first), str(second)) for about, first, second in pairs.to_numpy().tolist()]
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    chosen = left.selectbox("Compare", options, format_func=lambda pick: spoken(pick, names), key="comparison")
+    scopes = list(report.figures["scope"].unique())
+    scope = right.segmented_control("For", scopes, key="scope", required=True, default=SAMPLE, format_func=lambda s: SCOPES[s])
+    return chosen, scope or SAMPLE
+
+
+def spoken(pick: Pick, names: dict[str, str]) -> str:
+    """A comparison in words, as plain text."""
+    about, first, second = pick
+    first, second = names.get(first, first), names.get(second, second)
+    who = f"{first} and {second}" if second != names[JUDGE] else f"{second}, measured by {first}"
+    return f"{about.capitalize()}: {who}"
+
+
+def of(frame: pd.DataFrame, pick: Pick, scope: str) -> pd.DataFrame:
+    """The rows of one comparison in one scope."""
+    about, first, second = pick
+    wanted = (frame["about"] == about) & (frame["first"] == first) & (frame["second"] == second) & (frame["scope"] == scope)
+    return frame[wanted]
+
+
+def number(value: float) -> str:
+    """Three digits; nothing where it is undefined."""
+    return "" if math.isnan(value) else f"{value:.3f}"
+
+
+def readable(rows: pd.DataFrame) -> pd.DataFrame:
+    """Figures as text, an undefined one with its reason."""
+    between = [
+        f"{low:.3f} to {high:.3f}" if not math.isnan(low) else "" for low, high in zip(rows["low"], rows["high"], strict=True)
+    ]
+    named = [
+        SPOKEN.get(name, name) + (f", {label}" if label else "") for name, label in zip(rows["name"], rows["label"], strict=True)
+    ]
+    shown = [number(value) or "undefined" for value in rows["value"]]
+    return pd.DataFrame(
+        {"figure": named, "value": shown, "interval": between, "n": rows["n"].tolist(), "word": rows["word"].tolist(),
+         "note": rows["note"].tolist()}
+    )  # fmt: skip
+
+
+def headline(rows: pd.DataFrame) -> None:
+    """The weighted kappa and the raw share, each with interval and count."""
+    columns = st.columns(2)
+    for column, name in zip(columns, (HEADLINE, "agreement"), strict=True):
+        found = rows[(rows["name"] == name) & (rows["label"] == "")]
+        for row in readable(found).to_dict("records"):
+            column.metric(escaped(row["figure"]), row["value"])
+            between = f"95 % interval {row['interval']}; " if row["interval"] else ""
+            column.caption(escaped(f"{between}{row['n']} items. {row['word']} {row['note']}".strip().capitalize()))
+
+
+def matrix(report: Report, pick: Pick, scope: str, names: dict[str, str]) -> None:
+    """The confusion matrix: rows are the first seat's labels."""
+    cells = of(report.confusion, pick, scope)
+    order = list(dict.fromkeys(cells["first_label"]))
+    wide = cells.pivot(index="first_label", columns="second_label", values="count").loc[order, order].round(0).astype(int)
+    unit = "items" if scope == SAMPLE else "estimated pairs of the run"
+    first, second = names.get(pick[1], pick[1]), names.get(pick[2], pick[2])
+    st.markdown(escaped(f"Rows: {first}. Columns: {second}. Cells: {unit}."))
+    st.dataframe(wide.rename_axis(None).rename_axis(None, axis=1), key=f"matrix_{scope}", width="stretch")
+
+
+def errors(report: Report, study: Study, account: Account, names: dict[str, str]) -> None:
+    """The judge's errors by kind; a click opens the items. An adjudicator sees those of settled items only, and stays blind."""
+    st.subheader("The judge's errors", anchor=False)
+    found = report.errors
+    if account.role is Role.ADJUDICATOR:
+        found = found[found["by"].isin([MAJORITY, GOLD])]
+    if found.empty:
+        st.markdown("None among the items that both annotators have labelled.")
+        return
+    named = found.assign(by=found["by"].map(lambda seat: names.get(seat, seat)))
+    row = clicked_row(named, "errors", ERRORS, rows=8)
+    st.caption("Click a row to read the items behind it.")
+    if row is not None:
+        behind(study, list(row["items"]))
+
+
+def behind(study: Study, items: list[str]) -> None:
+    """The items of one kind of error, one at a time."""
+    place = st.pagination(len(items), key="error_item") if len(items) > 1 else 1
+    item_id = items[min(place, len(items)) - 1]
+    seats = [row for row in seat_rows(label_store(), study.study_id) if row["item_id"] == item_id]
+    verdict = verdicts_of(label_store(), study.study_id)[item_id]
+    st.text(seats[0]["question"])
+    for column, side in zip(st.columns(2), "ab", strict=True):
+        with column.container(border=True):
+            st.caption(escaped(seats[0][f"name_{side}"]))
+            st.text(seats[0][f"answer_{side}"])
+    said = "; ".join(f"{row['seat']}: {(row['label'] or 'not rated').lower()}" for row in seats)
+    st.text(f"{said}; the judge: {verdict.label.lower()}. {verdict.reasoning or ''}")
+
+
+def work(report: Report, names: dict[str, str]) -> None:
+    """Time per item and drift over the order of work."""
+    with st.expander("Time per item, and drift over the order of work"):
+        table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES)
+        named = report.drift.assign(
+            **{name: report.drift[name].map(lambda s: names.get(s, s)) for name in ("annotator", "against")}
+        )
+        table(named, "drift", DRIFT, shares=("value",))
+
+
+def figures(study: Study) -> None:
+    """Everything the report says, as it stands now."""
+    try:
+        account = required(Role.PI, Role.ADJUDICATOR)
+        report, names = current_report(study.study_id), seat_names(study.study_id)
+    except AuditError as error:
+        explain(error)
+        return
+    counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
+    st.caption(escaped(f"{counts}. State: {study.state}."))
+    pick, scope = pick_comparison(report, names)
+    rows = of(report.figures, pick, scope)
+    headline(rows)
+    table(readable(rows[rows["label"] == ""]), "figures", FIGURES, rows=14)
+    if (rows["label"] != "").any():
+        with st.expander("By label: precision, recall and F1"):
+            table(readable(rows[rows["label"] != ""]), "by_label", FIGURES, rows=15)
+    matrix(report, pick, scope, names)
+    errors(report, study, account, names)
+    work(report, names)
+
+
+with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
+    study = pick_study()
+    if study is None:
+        st.info(NONE)
+    else:
+        st.fragment(figures, run_every=None if study.state is State.CLOSED else EVERY_S)(study)

@@ -1,0 +1,65 @@
+"""Annotate: label a study's items by keyboard, blind to the judge and to the other annotator."""
+
+import streamlit as st
+
+from annotation.accounts import Role
+from annotation.label_store.seats import OPEN_STATES
+from annotation.label_store.studies import State, Study, list_studies
+from audit.errors import AuditError
+from pages._basis.frame import STYLE, explain
+from pages._basis.labelling.board import board, pending
+from pages._basis.labelling.desk import Desk
+from pages._basis.people import label_store, required
+from pages._basis.text import escaped
+
+NOTHING = "There is no study for you to label now. The investigator who runs yours tells you when there is."
+OVER = {
+    State.CALIBRATION: "The calibration round is done. Thank you. Talk it through with the others; the study itself opens when "
+    "the investigator moves it on. Then reload this page.",
+    State.LABELLING: "All your items are done. Thank you. Until the study is closed you may go back to any of them with U.",
+}
+
+
+def picked_study(annotator: str) -> Study | None:
+    """The study to label: the only one, or the one chosen."""
+    found = {study.study_id: study for study in list_studies(label_store(), annotator) if study.state in OPEN_STATES}
+    if len(found) < 2:
+        return next(iter(found.values()), None)
+    chosen = st.selectbox("Study", list(found), format_func=lambda name: found[name].title, key="study_to_label")
+    return found[chosen]
+
+
+def desk_of(study: Study, annotator: str) -> Desk:
+    """This sitting's desk; a new one where the study has moved on since it was laid out."""
+    name = f"desk {study.study_id} {study.state} {annotator}"
+    if name not in st.session_state:
+        desk = Desk(study.study_id, annotator)
+        desk.look(label_store())
+        st.session_state[name] = desk
+    found: Desk = st.session_state[name]
+    return found
+
+
+@st.fragment
+def labelling(study: Study) -> None:
+    """Do what the keys said, and draw what comes next."""
+    try:
+        account = required(Role.ANNOTATOR)
+        desk, events = desk_of(study, account.username), pending()
+        desk.take(label_store(), events)
+        board({**desk.view(label_store(), events), "title": study.title, "over": OVER[study.state]})
+    except AuditError as error:
+        explain(error)
+
+
+st.html(STYLE + "<style>.stMainBlockContainer { padding: 1rem 2rem 1rem; }</style>")
+try:
+    study = picked_study(required(Role.ANNOTATOR).username)
+except AuditError as error:
+    explain(error)
+    st.stop()
+if study is None:
+    st.title("Annotate", anchor=False)
+    st.info(escaped(NOTHING))
+else:
+    labelling(study)

@@ -1,0 +1,10 @@
+"""Protocol: how items are labelled, word for word as the project keeps it."""
+
+import streamlit as st
+
+from annotation.accounts import Role
+from pages._basis.frame import study_page
+from pages._basis.labelling.rubric import protocol_text
+
+with study_page("Protocol", "", Role.ANNOTATOR, Role.ADJUDICATOR, Role.PI), st.container(width=900):
+    st.markdown(protocol_text())

@@ -1,0 +1,51 @@
+"""Sign in: by name and password, or through the identity provider where one is configured."""
+
+import streamlit as st
+
+from audit.errors import AuditError
+from pages._basis.frame import STYLE, explain
+from pages._basis.people import TURNING, anybody, provider_configured, sign_in, who
+from pages._shared.navigation import home
+
+NO_ACCOUNT = "No account exists yet. Make the first one in a terminal, then reload this page."
+COMMAND = "annotation account add NAME --role pi"
+UNKNOWN = "The identity provider knows you, but you have no account here. Ask an investigator for one in your e-mail's name."
+
+
+def password_form() -> None:
+    """Ask for name and password; a wrong one is said in a sentence that does not tell which was wrong."""
+    with st.form("sign_in", width=420):
+        name = st.text_input("Name", autocomplete="username", max_chars=64)
+        password = st.text_input("Password", type="password", autocomplete="current-password", max_chars=256)
+        if not st.form_submit_button("Sign in", type="primary"):
+            return
+    try:
+        sign_in(name, password)
+    except AuditError as error:
+        explain(error)
+        return
+    st.rerun()
+
+
+def provider_button() -> None:
+    """Offer the identity provider; say so when it vouches for somebody who has no account."""
+    if st.user.get("is_logged_in"):
+        st.warning(UNKNOWN)
+        st.button("Leave the identity provider", on_click=st.logout)
+    else:
+        st.button("Sign in with your institution", on_click=st.login, icon=":material/login:")
+
+
+account = who()
+if account is not None:
+    st.session_state.pop(TURNING, None)
+    st.switch_page(home(account))
+st.html(STYLE)
+st.title("Sign in", anchor=False)
+if anybody():
+    password_form()
+else:
+    st.info(NO_ACCOUNT)
+    st.code(COMMAND, language="bash")
+if provider_configured():
+    provider_button()

@@ -1,0 +1,212 @@
+"""Studies: draw a sample, watch its progress, move it on, hand packets out and take them in, export it. For the PI."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import streamlit as st
+
+from annotation.accounts import Role, accounts
+from annotation.adjudication import close, disputes
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.ledger import verify
+from annotation.label_store.studies import Kind, State, Study, annotators_of, list_studies, move, progress
+from annotation.packets import import_packet, packet_csv, packet_xlsx
+from annotation.sampling import SECOND, Plan, draw, draw_study
+from annotation.study_tables import codebook, ratings_table
+from annotation.verdict_store import strata_of
+from audit.errors import AuditError
+from audit.exports.tables import csv_bytes
+from audit.vocabulary import LABELS
+from pages._basis.frame import explain, study_page
+from pages._basis.people import browsing_is_open, label_store, now
+from pages._basis.text import escaped
+from pages._shared.loaders import runs
+from pages._shared.tables import table
+
+LEAD = "Draw a sample from a run, give it to two annotators, watch them finish, and take the tables out."
+OPEN = (
+    "Runs can be browsed here without signing in, by annotators too, which unblinds them. "
+    "Set AUDIT_BROWSING=signed-in before people label in earnest."
+)
+STUDY_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,39}")
+FOLLOWING = {
+    State.CALIBRATION: "Start labelling",
+    State.LABELLING: "Start adjudication",
+    State.ADJUDICATION: "Close the study",
+}
+STRATA = {"stratum": "Stratum (judge's label)", "population": "Pairs in the run", "sampled": "Study items", "weight": "Weight"}
+PROGRESS = {"annotator": "Annotator", "round": "Round", "rated": "Rated", "seats": "Items", "share": "Done"}
+DONE = "said after the next run"
+
+
+def done(words: str) -> None:
+    """Say `words` once the page has been drawn anew."""
+    st.session_state[DONE] = words
+    st.rerun()
+
+
+def progress_section(store: LabelStore, study: Study) -> None:
+    """How far everybody is; counts only."""
+    rows = [
+        {
+            "annotator": each.annotator, "round": "calibration" if each.calibration else "study",
+            "rated": each.rated, "seats": each.seats, "share": each.rated / each.seats if each.seats else 0.0,
+        }
+        for each in progress(store, study.study_id)
+    ]  # fmt: skip
+    table(pd.DataFrame(rows, columns=list(PROGRESS)), "progress", PROGRESS, shares=("share",), digits=0)
+
+
+def next_state(store: LabelStore, study: Study) -> None:
+    """The button that moves the study on; a study only moves forward."""
+    if study.state not in FOLLOWING:
+        return
+    deciding, incomplete = study.state is State.ADJUDICATION, False
+    if deciding:
+        st.caption(f"{len(disputes(store, study.study_id))} differences are still to be decided.")
+    else:
+        incomplete = st.checkbox("Although ratings are missing", key="incomplete")
+    if st.button(FOLLOWING[study.state], type="primary", key="advance"):
+        if deciding:
+            close(store, study.study_id)
+        else:
+            move_on(store, study, incomplete=incomplete)
+        done("The study has moved on.")
+
+
+def move_on(store: LabelStore, study: Study, *, incomplete: bool) -> None:
+    """Calibration to labelling, or labelling to adjudication."""
+    with store.begin() as tx:
+        move(tx, study.study_id, study.state, incomplete=incomplete)
+
+
+def strata_section(store: LabelStore, study: Study) -> None:
+    """What was drawn from what."""
+    rows = [
+        {"stratum": layer.stratum, "population": layer.population, "sampled": layer.sampled, "weight": layer.weight}
+        for layer in strata_of(store, study.study_id)
+    ]
+    table(pd.DataFrame(rows, columns=list(STRATA)), "strata", STRATA)
+
+
+def packets_section(store: LabelStore, study: Study) -> None:
+    """Packets out and in, for one annotator at a time."""
+    annotator = st.selectbox("Annotator", annotators_of(store, study.study_id), key="packet_of")
+    name = f"{study.study_id}_{annotator}"
+    with st.container(horizontal=True):
+        st.download_button("Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv",
+                           on_click="ignore", key="packet_csv")  # fmt: skip
+        st.download_button("Packet as XLSX", lambda: packet_xlsx(store, study.study_id, annotator), f"{name}.xlsx",
+                           on_click="ignore", key="packet_xlsx")  # fmt: skip
+    file = st.file_uploader("A filled packet", type=["csv", "xlsx"], key="packet_in")
+    if file is not None and st.button("Store its ratings", key="import"):
+        found = import_packet(store, study.study_id, annotator, file.name, file.getvalue(), now())
+        done(f"{found.stored} ratings stored, {found.unchanged} were there already, {found.empty} rows are empty.")
+
+
+def export_section(store: LabelStore, study: Study) -> None:
+    """Everything that figures are computed from. It names annotators and holds the judge's labels."""
+    with st.container(horizontal=True):
+        st.download_button("Ratings as CSV", lambda: csv_bytes(ratings_table(store, study.study_id)),
+                           f"{study.study_id}_ratings.csv", "text/csv", on_click="ignore", key="ratings")  # fmt: skip
+        st.download_button("Codebook as CSV", lambda: csv_bytes(codebook()), "codebook.csv", "text/csv",
+                           on_click="ignore", key="codebook")  # fmt: skip
+        if st.button("Check the ledger", key="verify"):
+            faults = verify(store, study.study_id)
+            st.toast("Every entry is as it was written." if not faults else escaped(f"{len(faults)} faults: {faults[0]}"))
+
+
+def one_study(store: LabelStore, study: Study) -> None:
+    """A study as it stands, and what can be done with it."""
+    st.subheader(escaped(study.title), anchor=False)
+    state, moving = st.columns([3, 2], vertical_alignment="center")
+    state.markdown(f"State: **{study.state}** · made {study.created_at[:10]} · {escaped(study.study_id)}")
+    with moving:
+        next_state(store, study)
+    progress_section(store, study)
+    with st.expander("Sample"):
+        strata_section(store, study)
+    with st.expander("Packets, for work without the dashboard"):
+        packets_section(store, study)
+    export_section(store, study)
+
+
+def plan_fields() -> Plan:
+    """What to draw, as filled in."""
+    columns = st.columns(len(LABELS))
+    per_label = {
+        str(label): int(column.number_input(label.capitalize(), 0, 1000, 40, key=f"items_{label}"))
+        for label, column in zip(LABELS, columns, strict=True)
+    }
+    one, two, three, four = st.columns(4)
+    return Plan(
+        seed=int(one.number_input("Seed", 0, 2**31 - 1, 1, key="seed")),
+        per_label=per_label,
+        second=two.selectbox("Second criterion", SECOND, index=None, placeholder="None", key="second"),
+        calibration=int(three.number_input("Calibration items", 0, 100, Plan.calibration, key="calibration")),
+        repeats=int(four.number_input("Silent repeats", 0, 100, Plan.repeats, key="repeats")),
+        names_shown=st.checkbox("Let annotators see whose answer it is", key="names_shown"),
+    )
+
+
+def new_study(store: LabelStore) -> None:
+    """The form that draws a sample and makes a study of it."""
+    by_key = {run.key: run for run in runs()}
+    people = [account.username for account in accounts(store) if account.role is Role.ANNOTATOR]
+    if not by_key or len(people) < 2:
+        st.info(
+            "A study needs a loaded run (`audit load PATH`) and two annotators (`annotation account add NAME --role annotator`)."
+        )
+        return
+    with st.form("new_study", border=False):
+        left, right = st.columns(2)
+        study_id = left.text_input("Id (a-z, 0-9 and -)", key="study_id", placeholder="validation-1", max_chars=40)
+        title = right.text_input("Title", key="study_title", max_chars=120)
+        key = left.selectbox("Run", list(by_key), format_func=lambda name: f"{by_key[name].title} ({name})", key="study_run")
+        chosen = right.multiselect(
+            "Annotators (two have named seats; more share open ones)", people, people[:2], key="annotators"
+        )
+        st.markdown("Items per label of the judge")
+        plan = plan_fields()
+        look, make = st.form_submit_button("Show the strata"), st.form_submit_button("Draw and make the study", type="primary")
+    if (look or make) and not STUDY_ID.fullmatch(study_id):
+        raise StudyError("A study needs an id of 2 to 40 of a-z, 0-9 and -. Nothing was made.")
+    if look:
+        drawn = draw(by_key[key], plan, study_id)
+        rows = [
+            {"stratum": s.stratum, "population": s.population, "sampled": s.sampled, "weight": s.weight} for s in drawn.strata
+        ]
+        table(pd.DataFrame(rows), "would_be", STRATA)
+        kinds = [item.kind for item in drawn.items]
+        st.caption(
+            f"{kinds.count(Kind.STUDY)} study items, {kinds.count(Kind.REPEAT)} repeats, {kinds.count(Kind.CALIBRATION)} "
+            f"calibration items. {drawn.design.unscored:,} unscored pairs are in no stratum. Nothing was made."
+        )
+    if make:
+        draw_study(store, by_key[key], plan, study_id=study_id, title=title or study_id, annotators=chosen, now=now())
+        done("The study is made; its annotators see it now.")
+
+
+def guarded(section: object, *arguments: object) -> None:
+    """Draw a section; what goes wrong in it is said there and leaves the rest of the page standing."""
+    try:
+        section(*arguments)  # type: ignore[operator]
+    except AuditError as error:
+        explain(error)
+
+
+with study_page("Studies", LEAD, Role.PI):
+    if words := st.session_state.pop(DONE, None):
+        st.success(escaped(words))
+    if browsing_is_open():
+        st.warning(OPEN)
+    studies = {study.study_id: study for study in list_studies(label_store())}
+    if studies:
+        picked = st.selectbox("Study", list(studies), format_func=lambda name: f"{studies[name].title} ({name})", key="study")
+        guarded(one_study, label_store(), studies[picked])
+    st.subheader("A new study", anchor=False)
+    with st.expander("Draw a sample", expanded=not studies):
+        guarded(new_study, label_store())

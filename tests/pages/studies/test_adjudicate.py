@@ -1,0 +1,65 @@
+"""The Adjudicate page: what differs, without names and without the judge; a decision with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.adjudication import disputes
+from annotation.label_store.decisions import decisions_of
+from annotation.label_store.studies import State
+from tests.pages.conftest import words_on
+from tests.pages.studies.conftest import SignIn
+from tests.support.studies import rate, step, study_of
+
+
+@pytest.fixture
+def disputed(folk):
+    """Three items, two of which ana and ben see differently, in adjudication."""
+    study_of(folk, 3)
+    for number in (1, 2, 3):
+        rate(folk, "ana", number, "CONSISTENT", comment="ana <b>thinks</b>")
+        rate(folk, "ben", number, "CONSISTENT" if number == 3 else "ABSENT")
+    step(folk, State.LABELLING)
+    return folk
+
+
+def html_on(at) -> str:
+    return "\n".join(str(element.proto.body) for element in at.get("html"))
+
+
+@pytest.mark.parametrize("name", ["ada", "petra"])
+def test_a_difference_is_shown_without_who_said_what(name, disputed, as_user: SignIn):
+    at = as_user(name, "adjudicate")
+    assert not at.exception
+    shown = html_on(at)
+    assert "Absent" in shown
+    assert "Consistent" in shown
+    assert "ana &lt;b&gt;thinks" in shown
+    assert "<b>thinks" not in shown
+    assert "ben" not in shown
+    assert "Alder Handbook" not in shown
+
+
+def decide(at, label: str, reason: str):
+    (box,) = [group for group in at.get("button_group") if group.proto.label == "The label that holds"]
+    at = box.set_value(label).run()
+    at.text_area[0].set_value(reason)
+    return next(button for button in at.button if button.label == "Decide").click().run()
+
+
+def test_a_decision_with_a_reason_leaves_the_queue(disputed, as_user: SignIn):
+    at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
+    assert not at.exception
+    (decision,) = decisions_of(disputed, "s").values()
+    assert (decision.adjudicator, decision.label, decision.reason) == ("ada", "ABSENT", "Only one answers.")
+    assert len(disputes(disputed, "s")) == 1
+
+
+def test_a_decision_without_a_reason_is_not_stored(disputed, as_user: SignIn):
+    at = decide(as_user("ada", "adjudicate"), "ABSENT", " ")
+    assert "needs a reason" in words_on(at)
+    assert decisions_of(disputed, "s") == {}
+
+
+def test_without_a_study_in_adjudication_there_is_nothing_to_decide(folk, as_user: SignIn):
+    assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))

@@ -1,0 +1,152 @@
+"""The Annotate page without a browser: what the server does with the keys, and what it sends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.ratings import history
+from annotation.label_store.studies import State
+from pages._basis.labelling.desk import AHEAD, Desk
+from pages._basis.labelling.rubric import rubric_html
+from tests.pages.conftest import words_on
+from tests.pages.studies.conftest import SignIn
+from tests.support.studies import people, rate_all, step, study_of
+
+
+def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, Any]:
+    blank = {"label": None, "significance": None, "flagged": False, "comment": ""}
+    return {**blank, "kind": kind, "seat": task["seat"], "key": name, "revises": task["revision"], **said}
+
+
+@pytest.fixture
+def desk(store: LabelStore) -> Desk:
+    """Ana's desk in a study of 30 items."""
+    made = Desk(study_of(store, 30), "ana")
+    made.look(store)
+    return made
+
+
+def current(desk: Desk, store: LabelStore) -> dict[str, Any]:
+    view = desk.view(store, [])
+    return next(task for task in view["tasks"] if task["seat"] == view["current"])
+
+
+def test_the_browser_is_sent_the_next_items_and_of_each_what_stands_on_the_screen(desk, store):
+    tasks = desk.view(store, [])["tasks"]
+    assert [task["position"] for task in tasks] == list(range(1, AHEAD + 1))
+    assert set(tasks[0]) == {
+        "seat", "position", "calibration", "question", "first", "second", "first_name", "second_name", "revision",
+        "label", "significance", "flagged", "comment",
+    }  # fmt: skip
+    assert (tasks[0]["first_name"], tasks[0]["second_name"]) == (None, None)
+
+
+def test_an_event_sent_three_times_counts_once_and_is_named_as_handled(desk, store):
+    event = key("submit", current(desk, store), "a/1", label="ABSENT")
+    for _ in range(3):
+        desk.take(store, [event])
+    assert len(history(store, event["seat"], "ana")) == 1
+    view = desk.view(store, [event])
+    assert (view["handled"], view["failed"], view["rated"], view["total"]) == (["a/1"], {}, 1, 30)
+
+
+def test_another_sitting_that_is_sent_the_same_event_stores_it_once(desk, store):
+    event = key("submit", current(desk, store), "a/1", label="ABSENT")
+    desk.take(store, [event])
+    after_restart = Desk("s", "ana")
+    after_restart.look(store)
+    after_restart.take(store, [event])
+    assert len(history(store, event["seat"], "ana")) == 1
+    assert after_restart.handled == {"a/1": ""}
+
+
+def test_events_typed_ahead_land_on_their_own_items(desk, store):
+    first, second, third, *_ = desk.view(store, [])["tasks"]
+    desk.take(store, [key("submit", task, task["seat"], label="CONSISTENT") for task in (third, first)])
+    assert current(desk, store)["seat"] == second["seat"]
+    assert [len(history(store, task["seat"], "ana")) for task in (first, second, third)] == [1, 0, 1]
+
+
+def test_an_incomplete_rating_is_told_and_stops_no_other(desk, store):
+    first, second, *_ = desk.view(store, [])["tasks"]
+    events = [key("submit", first, "a/1", label="DIVERGENT"), key("submit", second, "a/2", label="ABSENT")]
+    desk.take(store, events)
+    view = desk.view(store, events)
+    assert "clinical significance" in view["failed"]["a/1"]
+    assert (view["rated"], view["current"]) == (1, first["seat"])
+
+
+def test_a_choice_that_was_not_submitted_is_there_again_in_the_next_sitting(desk, store):
+    task = current(desk, store)
+    desk.take(store, [key("draft", task, "a/1", label="DIVERGENT", flagged=True, comment="hm")])
+    later = Desk("s", "ana")
+    later.look(store)
+    found = current(later, store)
+    assert (found["seat"], found["label"], found["flagged"], found["comment"]) == (task["seat"], "DIVERGENT", True, "hm")
+
+
+def test_a_draft_that_arrives_after_its_submit_is_no_draft_of_the_rated_item(desk, store):
+    task = current(desk, store)
+    desk.take(store, [key("submit", task, "a/2", label="ABSENT"), key("draft", task, "a/1", label="DIVERGENT")])
+    assert desk.tasks[task["seat"]].choice.label == "ABSENT"
+
+
+def test_going_back_shows_the_rated_item_and_a_new_label_revises_it(desk, store):
+    task = current(desk, store)
+    desk.take(store, [key("submit", task, "a/1", label="ABSENT")])
+    desk.take(store, [key("open", task, "a/2")])
+    again = current(desk, store)
+    assert (again["seat"], again["label"], again["revision"]) == (task["seat"], "ABSENT", 1)
+    desk.take(store, [key("submit", again, "a/3", label="CONSISTENT")])
+    assert [rating.label for rating in history(store, task["seat"], "ana")] == ["ABSENT", "CONSISTENT"]
+
+
+def test_nobody_rates_at_another_s_seat(desk, store):
+    other = Desk("s", "ben")
+    other.look(store)
+    event = key("submit", current(other, store), "a/1", label="ABSENT")
+    desk.take(store, [event])
+    assert "no task" in desk.handled["a/1"]
+    assert history(store, event["seat"], "ben") == []
+
+
+def board_data(at: Any) -> dict[str, Any]:
+    (element,) = at.get("bidi_component")
+    data: dict[str, Any] = json.loads(element.proto.json)
+    return data
+
+
+def test_the_page_shows_the_open_study_and_its_progress(store, as_user: SignIn):
+    study_of(store, 3)
+    at = as_user("ana", "annotate")
+    assert not at.exception
+    data = board_data(at)
+    assert (data["title"], data["rated"], data["total"], len(data["tasks"])) == ("A study", 0, 3, 3)
+
+
+def test_a_finished_round_thanks_and_a_closed_one_says_that_there_is_nothing_to_do(store, as_user: SignIn):
+    study_of(store, 3)
+    rate_all(store, "ana")
+    assert board_data(as_user("ana", "annotate"))["current"] is None
+    rate_all(store, "ben")
+    step(store, State.LABELLING)
+    at = as_user("ana", "annotate")
+    assert not at.exception
+    assert "There is no study for you to label now" in words_on(at)
+
+
+def test_somebody_who_is_in_no_study_is_told_so(store, as_user: SignIn):
+    people(store, "zoe")
+    assert "There is no study for you to label now" in words_on(as_user("zoe", "annotate"))
+
+
+def test_the_protocol_opens_and_the_rubric_is_its_own(store, as_user: SignIn):
+    people(store, "ana")
+    at = as_user("ana", "protocol")
+    assert "Tie-breakers" in words_on(at)
+    assert rubric_html().count("<table>") == 3
+    assert "Can one patient follow both answers completely at the same time?" in rubric_html()

@@ -1,0 +1,144 @@
+"""Signing in, and which pages exist for whom."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotation.accounts import SESSION, open_session
+from annotation.label_store.engine import LabelStore
+from pages._basis.people import STUDY_PAGES, TOKEN
+from pages._shared.navigation import PAGES
+from tests.pages.conftest import ROOT, words_on
+from tests.pages.studies.conftest import SignIn
+from tests.support.studies import PASSWORD, people
+
+BROWSING = {f"pages/{script}.py" for scripts in PAGES.values() for script, _ in scripts}
+STUDIES = {f"pages/studies/{script}.py" for script in STUDY_PAGES if (ROOT / f"pages/studies/{script}.py").is_file()}
+OWN = {
+    "vera": {"sign_out"},
+    "ana": {"annotate", "protocol", "sign_out"},
+    "ada": {"adjudicate", "agreement", "protocol", "sign_out"},
+    "petra": {"study", "adjudicate", "agreement", "protocol", "sign_out"},
+}
+
+
+def anonymous(token: str = "") -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.session_state[TOKEN] = token
+    return at.run()
+
+
+def existing(at: AppTest) -> set[str]:
+    """The scripts that can be opened."""
+
+    def there(script: str) -> bool:
+        try:
+            at.switch_page(script)
+        except ValueError:
+            return False
+        return True
+
+    return {script for script in BROWSING | STUDIES if there(script)}
+
+
+def own(name: str) -> set[str]:
+    return {f"pages/studies/{script}.py" for script in OWN[name]} & STUDIES
+
+
+def test_without_accounts_there_is_browsing_and_nothing_else_and_looking_makes_no_database(run, data_dir):
+    assert existing(anonymous()) == BROWSING
+    assert not (data_dir / "studies.db").exists()
+
+
+@pytest.mark.parametrize(("name", "browses"), [("vera", True), ("ana", False), ("ada", False), ("petra", True)])
+def test_a_role_has_its_own_pages_and_no_other(name, browses, run, folk, as_user: SignIn):
+    people(folk, "ana")
+    at = as_user(name)
+    assert not at.exception
+    assert existing(at) == own(name) | (BROWSING if browses else set())
+
+
+def test_an_annotator_needs_no_run(folk, as_user: SignIn):
+    people(folk, "ana")
+    at = as_user("ana")
+    assert not at.exception
+    assert "audit load" not in words_on(at)
+
+
+def test_on_loopback_runs_stay_open_beside_accounts(run, folk):
+    assert existing(anonymous()) == BROWSING | {"pages/studies/sign_in.py"}
+
+
+def test_a_setting_closes_browsing_to_those_who_are_not_signed_in(run, folk, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    at = anonymous()
+    assert existing(at) == {"pages/studies/sign_in.py"}
+    assert [title.value for title in at.title] == ["Sign in"]
+
+
+def test_closed_browsing_without_accounts_says_how_to_make_the_first(run, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    assert "annotation account add" in words_on(anonymous())
+
+
+def test_an_unknown_setting_is_said_in_a_sentence_and_opens_nothing(run, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "opne")
+    at = anonymous()
+    assert not at.exception
+    assert "Allowed: open, signed-in" in words_on(at)
+    assert not at.title
+
+
+def sign_in_with(password: str, name: str = "petra") -> AppTest:
+    at = anonymous().switch_page("pages/studies/sign_in.py").run()
+    at.text_input[0].set_value(name)
+    at.text_input[1].set_value(password)
+    return at.button[0].click().run()
+
+
+def test_the_right_password_signs_in_and_leads_to_the_first_page(run, folk):
+    at = sign_in_with(PASSWORD)
+    assert not at.exception
+    assert at.session_state[TOKEN]
+    assert [title.value for title in at.title] == ["A tiny release"]
+
+
+@pytest.mark.parametrize("name", ["petra", "nobody"])
+def test_a_wrong_password_and_an_unknown_name_read_the_same(name, folk):
+    at = sign_in_with("wrong password here", name)
+    assert not at.session_state[TOKEN]
+    assert "The name or the password is wrong." in words_on(at)
+
+
+def test_guessing_is_slowed_down_on_the_page(folk):
+    at = sign_in_with("wrong password here")
+    for _ in range(5):
+        at = at.button[0].click().run()
+    assert "Too many wrong passwords" in words_on(at)
+
+
+def test_signing_out_ends_the_session_for_every_copy_of_its_token(run, folk, as_user: SignIn):
+    at = as_user("petra")
+    token = at.session_state[TOKEN]
+    at.switch_page("pages/studies/sign_out.py").run()
+    assert not at.exception
+    assert existing(anonymous(token)) == BROWSING | {"pages/studies/sign_in.py"}
+
+
+def test_a_session_ends_by_itself(run, folk: LabelStore, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    expired = open_session(folk, "petra", datetime.now(UTC) - SESSION - timedelta(seconds=1))
+    assert existing(anonymous(expired)) == {"pages/studies/sign_in.py"}
+
+
+@pytest.mark.parametrize(("verified", "pages"), [(True, own("vera") | BROWSING), (False, {"pages/studies/sign_in.py"})])
+def test_whom_the_identity_provider_vouches_for_has_the_role_of_the_account(verified, pages, run, folk, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    people(folk, "vera@alder.example", role="viewer")
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.secrets["auth"] = {"client_id": "x"}
+    at.user = {"email": "vera@alder.example", "email_verified": verified, "is_logged_in": True}
+    assert existing(at.run()) == pages
