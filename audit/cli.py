@@ -256,7 +256,7 @@ def serve(arguments: argparse.Namespace, settings: Settings) -> int:
     }
     flags = [f"--{name}={value}" for name, value in options.items()]
     os.execv(  # noqa: S606 - the dashboard takes this process over, so that Ctrl-C and signals reach it
-        sys.executable, [sys.executable, "-m", "streamlit", "run", str(app), *flags]
+        sys.executable, [sys.executable, str(app.parent / "pages" / "_basis" / "serve.py"), "run", str(app), *flags]
     )
 
 

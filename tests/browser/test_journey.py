@@ -59,6 +59,7 @@ def test_a_copied_link_may_be_the_first_thing_a_server_is_asked(demo_data: Path,
         page = dashboard.open("/disagreements?words=alcohol")
         expect(page.get_by_role("link", name="Glossary")).to_be_visible()
         expect(page.get_by_label("Words")).to_have_value("alcohol")
+        assert page.get_by_text("Page not found").count() == 0
         assert page.get_by_role("link", name="app", exact=True).count() == 0
 
 
