@@ -181,8 +181,8 @@ def test_agreement_moves_on_the_pi_s_page_while_an_annotator_labels(office: Offi
         intended(annotator, number)
         annotator.wait_for_timeout(KEY_MS)
     all_saved(annotator)
-    expect(pi.get_by_text("ana): 3")).to_be_visible()
-    expect(pi.get_by_test_id("stMetricValue").nth(1)).to_have_text("0.667")
+    expect(pi.get_by_text("ana): 3")).to_be_visible(timeout=20_000)  # it looks again every five seconds
+    expect(pi.get_by_test_id("stMetricValue").nth(1)).to_have_text("0.667", timeout=20_000)
 
 
 def test_a_restart_of_the_server_asks_for_no_password_and_loses_no_label(
