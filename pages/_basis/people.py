@@ -24,6 +24,7 @@ STUDY_PAGES = {
     "study": "Studies",
     "adjudicate": "Adjudicate",
     "agreement": "Agreement",
+    "prevalence": "Prevalence",
     "protocol": "Protocol",
     "sign_in": "Sign in",
     "sign_out": "Sign out",
@@ -34,7 +35,7 @@ OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     Role.VIEWER: ("sign_out",),
     Role.ANNOTATOR: ("annotate", "protocol", "sign_out"),
     Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
-    Role.PI: ("study", "adjudicate", "agreement", "protocol", "sign_out"),
+    Role.PI: ("study", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"),
 }
 """What there is for each role besides browsing; None: nobody is signed in. Nothing else exists for it."""
 BROWSERS = (Role.VIEWER, Role.PI)

@@ -24,6 +24,7 @@ CSS = """<style>
 .dispute .two > div { border: 1px solid #dfe2e6; border-radius: 0.4rem; padding: 0.6rem 0.85rem; min-width: 0;
   line-height: 1.55; white-space: pre-wrap; overflow-wrap: anywhere; }
 .dispute .read > div { background: #f6f7f8; line-height: 1.4; }
+.dispute .read span { color: #5b6270; font-size: 0.85rem; }
 .rubric { font-size: 0.85rem; } .rubric td { vertical-align: top; }
 </style>"""
 
@@ -31,7 +32,8 @@ CSS = """<style>
 def dispute_html(dispute: Dispute) -> str:
     """Question, both answers, and both readings with their comments."""
     answers = "".join(f"<div>{escape(text)}</div>" for text in (dispute.first, dispute.second))
-    readings = "".join(f"<div>{_reading(reading)}</div>" for reading in dispute.readings)
+    spoken = zip(("One annotator says", "The other says"), dispute.readings, strict=True)
+    readings = "".join(f"<div><span>{who}</span> {_reading(reading)}</div>" for who, reading in spoken)
     return (
         f'<div class="dispute"><h3>{escape(dispute.question)}</h3><div class="two">{answers}</div>'
         f'<div class="two read">{readings}</div></div>'

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import rating_history, seat_rows
-from annotation.verdict_store import Design, Stratum, Verdict, keep
+from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
 from tests.browser.conftest import Dashboard, serve, settled
 from tests.browser.test_journey import overflow
 from tests.support.studies import PASSWORD, item, people, rate, study_of
@@ -34,11 +35,16 @@ class Office:
     store: LabelStore
 
     def sign_in(self, name: str = "ana", width: int = 1280) -> Page:
+        page = self.signed_in(name, width)
+        expect(page.locator(".board h2")).to_be_visible()
+        return page
+
+    def signed_in(self, name: str, width: int = 1280) -> Page:
         page = self.dashboard.open("/", width=width)
         page.get_by_label("Name").fill(name)
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
-        expect(page.locator(".board h2")).to_be_visible()
+        expect(page.get_by_role("link", name="Sign out")).to_be_visible()
         return page
 
     def rows(self, annotator: str) -> dict[str, dict[str, object]]:
@@ -50,10 +56,9 @@ def planted(store: LabelStore) -> None:
     """A study with a canary wherever an annotator must not look."""
     hidden = {"handbook_a": "CANARYHANDBOOK1", "handbook_b": "CANARYHANDBOOK2", "name_a": "CANARYHANDBOOK3"}
     study_of(store, [item(number, **hidden) for number in range(1, ITEMS + 1)])
-    layer = Stratum("CANARYSTRATUM", "CANARYLABEL", None, 900, ITEMS)
+    layer = Stratum("CANARYSTRATUM", "CONTRADICTORY", None, 900, ITEMS)
     said = [
-        Verdict(f"i{n:03}", "CANARYSTRATUM", "CANARYLABEL", "CANARYGRAVE", "CANARYTOPIC", "CANARYREASON")
-        for n in range(1, ITEMS + 1)
+        Verdict(f"i{n:03}", "CANARYSTRATUM", "CONTRADICTORY", "high", "CANARYTOPIC", "CANARYREASON") for n in range(1, ITEMS + 1)
     ]
     with store.begin() as tx:
         keep(tx, "s", Design("CANARYRUN", "0" * 64, 900, 0, {}), [layer], said)
@@ -167,8 +172,54 @@ def test_the_board_fits_its_window_and_names_what_it_asks(office: Office, width:
     assert office.dashboard.strangers == []
 
 
+def test_agreement_moves_on_the_pi_s_page_while_an_annotator_labels(office: Office) -> None:
+    pi = office.signed_in("petra")
+    pi.get_by_role("link", name="Agreement", exact=True).click()
+    expect(pi.get_by_text("ana): 0")).to_be_visible()
+    annotator = office.sign_in("ana")
+    for number in (4, 4, 0):
+        intended(annotator, number)
+        annotator.wait_for_timeout(KEY_MS)
+    all_saved(annotator)
+    expect(pi.get_by_text("ana): 3")).to_be_visible(timeout=20_000)  # it looks again every five seconds
+    expect(pi.get_by_test_id("stMetricValue").nth(1)).to_have_text("0.667", timeout=20_000)
+
+
+def test_a_restart_of_the_server_asks_for_no_password_and_loses_no_label(
+    office: Office, browser: Browser, tmp_path: Path
+) -> None:
+    page = office.sign_in()
+    intended(page, 0)
+    all_saved(page)
+    page.wait_for_timeout(500)
+    cookies = page.context.cookies()
+    for again in serve(tmp_path, browser):
+        context = browser.new_context()
+        context.add_cookies([{"name": c["name"], "value": c["value"], "url": again.address} for c in cookies])
+        other = context.new_page()
+        other.goto(again.address)
+        expect(other.locator(".board .count")).to_contain_text("1 of 20 labelled")
+
+
+def test_signing_out_ends_the_session_in_every_tab(office: Office) -> None:
+    page = office.sign_in()
+    page.wait_for_timeout(500)
+    (cookie,) = [c for c in page.context.cookies() if c["name"] == "handbook_session"]
+    assert cookie["sameSite"] == "Strict"
+    other = page.context.new_page()
+    other.goto(office.dashboard.address)
+    expect(other.locator(".board h2")).to_be_visible()
+    page.get_by_role("link", name="Sign out").click()
+    expect(page.get_by_label("Password", exact=True)).to_be_visible()
+    other.reload()
+    expect(other.get_by_label("Password", exact=True)).to_be_visible()
+    assert [c for c in page.context.cookies() if c["name"] == "handbook_session" and c["value"]] == []
+
+
 def test_nothing_that_blinds_reaches_an_annotator_s_browser(office: Office) -> None:
     """Frames both ways, page text and HTML, addresses and storage of a whole sitting, and of every address there is."""
+    with office.store.begin() as tx:
+        tx.execute(update(verdicts).values(label="CANARYLABEL", significance="CANARYGRAVE"))
     context = office.dashboard.browser.new_context()
     page = context.new_page()
     seen: list[str] = []
@@ -185,7 +236,18 @@ def test_nothing_that_blinds_reaches_an_annotator_s_browser(office: Office) -> N
         page.wait_for_timeout(40)
     expect(page.locator(".board .over")).to_contain_text("All your items are done")
     all_saved(page)
-    for script in ("annotate", "protocol", "study", "adjudicate", "agreement", "overview", "disagreements", "question", "runs"):
+    for script in (
+        "annotate",
+        "protocol",
+        "study",
+        "adjudicate",
+        "agreement",
+        "prevalence",
+        "overview",
+        "disagreements",
+        "question",
+        "runs",
+    ):
         page.goto(f"{office.dashboard.address}/{script}?study=s&item=i001&annotator=ben")
         settled(page)
         seen.append(page.content())
