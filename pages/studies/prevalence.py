@@ -53,7 +53,7 @@ with study_page("Prevalence", LEAD, Role.PI):
     if study is None:
         st.info(NONE)
     else:
-        names = {GOLD: "gold: agreed or adjudicated", **seat_names(study.study_id)}
+        names = {GOLD: "gold: agreed or adjudicated; until then, split between the annotators", **seat_names(study.study_id)}
         people = [name for name in names if name != "judge"]
         human = st.selectbox("Whose labels are believed", people, format_func=lambda name: names[name], key="human")
         shares(study, human)
