@@ -145,7 +145,7 @@ def _codes(frame: pd.DataFrame, column: str, items: Texts, spellings: Mapping[st
     """Places in the declared order; MISSING for an empty cell."""
     order: Sequence[StrEnum] = LABELS if kind == "label" else SIGNIFICANCES
     place = {spelling: order.index(term) for spelling, term in spellings.items()} | dict.fromkeys(EMPTY_WORDS, MISSING)
-    words = frame[column].fillna("").astype(str).map(plain)
+    words = frame[column].astype("object").fillna("").astype(str).map(plain)
     codes = words.map(place)
     unknown = np.flatnonzero(codes.isna())
     if len(unknown):
