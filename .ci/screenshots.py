@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,12 +15,15 @@ import urllib.request
 from pathlib import Path
 from time import sleep
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "data" / "screenshots"
 PORT = 8599
+WINDOW: ViewportSize = {"width": 1280, "height": 800}
 ADDRESS = f"http://127.0.0.1:{PORT}"
+STUDIES = {"ana": {"annotate": ""}, "petra": {"study": "study", "agreement": "agreement", "prevalence": "prevalence"}}
+"""Pages on studies, by the simulated person who sees them."""
 PAGES = {
     "overview": "", "organs": "organs", "coverage": "coverage", "handbook": "handbook", "disagreements": "disagreements",
     "question": "question", "topics": "topics", "centers": "centers", "runs": "runs", "glossary": "glossary",
@@ -28,38 +32,52 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--dis
 
 
 def main() -> None:
-    """Load the demo into a scratch folder, serve it, and photograph every page."""
+    """Load the demo with its studies into a scratch folder, serve it, and photograph every page."""
     TARGET.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         environment = {**os.environ, "AUDIT_DATA_DIR": scratch}
-        audit = [sys.executable, "-m", "audit"]
-        subprocess.run([*audit, "demo", "--no-serve"], cwd=ROOT, env=environment, check=True)
-        server = subprocess.Popen([*audit, "serve", "--port", str(PORT)], cwd=ROOT, env=environment)
+        python = [sys.executable, "-m"]
+        said = subprocess.run(
+            [*python, "annotation", "demo"], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+        )
+        passwords = dict(re.findall(r"(\w+) +password (\S+)", said.stdout))
+        server = subprocess.Popen([*python, "audit", "serve", "--port", str(PORT)], cwd=ROOT, env=environment)
         try:
-            photograph()
+            photograph(passwords)
         finally:
             server.terminate()
             server.wait(10)
 
 
-def photograph() -> None:
+def photograph(passwords: dict[str, str]) -> None:
     """Every page at 1280 x 800, as it stands when its script has run and its charts are drawn."""
     wait_for_server()
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS, headless=True)
-        for name, path in PAGES.items():
-            take(chromium, name, path)
+        visit(chromium.new_page(viewport=WINDOW), PAGES)
+        for person, pages in STUDIES.items():
+            visit(signed_in(chromium.new_context(viewport=WINDOW).new_page(), person, passwords[person]), pages)
         chromium.close()
 
 
-def take(chromium: Browser, name: str, path: str) -> None:
-    """One page."""
-    page = chromium.new_page(viewport={"width": 1280, "height": 800})
-    page.goto(f"{ADDRESS}/{path}")
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
-    page.wait_for_timeout(3_000)
-    page.screenshot(path=TARGET / f"{name}.png")
-    page.close()
+def signed_in(page: Page, person: str, password: str) -> Page:
+    """The page after `person` has signed in."""
+    page.goto(f"{ADDRESS}/sign_in")
+    page.get_by_label("Name").fill(person)
+    page.get_by_label("Password", exact=True).fill(password)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("link", name="Sign out").wait_for()
+    page.wait_for_timeout(2_000)
+    return page
+
+
+def visit(page: Page, pages: dict[str, str]) -> None:
+    """One picture of each page."""
+    for name, path in pages.items():
+        page.goto(f"{ADDRESS}/{path}")
+        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
+        page.wait_for_timeout(3_000)
+        page.screenshot(path=TARGET / f"{name}.png")
 
 
 def wait_for_server() -> None:
