@@ -39,6 +39,7 @@ from audit.vocabulary import (
 )
 
 REQUIRED = {kind: tuple(field.name for field in fields if field.required) for kind, fields in KINDS.items()}
+AS_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 USAGE = ("input_tokens", "output_tokens", "latency_s")
 
 
@@ -84,7 +85,7 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     """An answer's record. Whether it is absent is taken from `absent`, or else from the canonical prefix of its text."""
     raw = fields_of(record, "answer")
     words = text(raw.get("answer"), "answer")
-    prefixed = (words or "").lstrip().upper().startswith(NOT_ADDRESSED)
+    prefixed = (words or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
     absent = flag(raw.get("absent"), "absent")
     if absent is None and words is None:
         raise Reject(
@@ -100,7 +101,7 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
         "answer": words, "absent": is_absent,
         "absence_method": (method or ("prefix" if prefixed else "stated")) if is_absent else None,
         "mode": _loose(retrieval.get("mode")), "sections": _sections(retrieval), "url": _loose(retrieval.get("url")),
-        "retrieval": json.dumps(retrieval, ensure_ascii=False, default=str) if retrieval else None,
+        "retrieval": AS_JSON(retrieval) if retrieval else None,
     }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from audit.store.connection import Connection, DuckDBError
 from audit.store.index import Index
 from audit.store.matrix import Block, contradictions
 from audit.store.reader import Reader
+from audit.vocabulary import LABELS, SIGNIFICANCES
 
 BATCH_BYTES = 64 * 2**20
 GZ_OBJECT_BYTES = 64 * 2**20
@@ -40,10 +41,10 @@ numbered as (
 select file, question,
        enum_code(try_cast(p.{handbook_a} as handbook))::smallint as a,
        enum_code(try_cast(p.{handbook_b} as handbook))::smallint as b,
-       try_cast(upper(p.{classification}) as label)               as label,
+       try_cast({upper}(p.{classification}) as label)             as label,
        p.{classification} is null                                 as unscored,
        p.{judge_metadata} is null and p.{reasoning} is null       as untouched,
-       try_cast(lower(p.{clinical_significance}) as significance) as significance,
+       try_cast({lower}(p.{clinical_significance}) as significance) as significance,
        p.{clinical_significance} is null                          as unstated,
        p.{reasoning}                    as reasoning,
        p.{divergence_topic}             as divergence_topic,
@@ -55,12 +56,11 @@ from numbered
 ODD = r"""coalesce(case when regexp_matches({0}, '^\s*([\[{{]|-?(nan|inf|infinity)$)', 'i')
                            then {0} !~ '^\s*[\[{{]' or json_valid({0}) end, false)"""
 TALLY = f"""
--- spotless: nothing unknown, repeated or compared with itself, no significance where there is none to give, and no
+-- spotless: nothing unknown or compared with itself, no significance where there is none to give, and no
 -- list, object or NaN where a text is expected (DuckDB would hand it over as its JSON text) nor where a number is.
 select file, any_value(question) as question, count(*) as pairs,
        count(question) = count(*)
        and count(a) = count(*) and count(b) = count(*)
-       and count(distinct least(a, b)::integer * 65536 + greatest(a, b)) = count(*)
        and not bool_or(a = b)
        and bool_and(label is not null or (unscored and not untouched))
        and bool_and(significance is not null or unstated)
@@ -100,6 +100,7 @@ class BulkRoad:
     index: Index
     blocks: dict[str, Block]
     """Per file taken or careful: the handbooks it lists and its matrix, for the sums of audit.store.sums."""
+    folding: dict[str, str] = field(init=False)
 
     def take(self, paths: Iterable[Path]) -> list[Path]:
         """Load every spotless file of `paths`; the rest, in order, for the careful road."""
@@ -107,7 +108,9 @@ class BulkRoad:
         left = [path for path in paths if path not in set(nested)]
         if nested:
             prepare(self.con, self.index)
-            names = _spellings(nested[0])
+            comparison, pairs = _pairs_of_first(nested[0])
+            names = _spellings(comparison, pairs)
+            self.folding = _folding(pairs, names)
             for batch in _batches(nested):
                 left += self._batch(batch, names)
         return left
@@ -124,14 +127,15 @@ class BulkRoad:
 
     def _stage(self, batch: list[Path], names: dict[str, str]) -> None:
         columns, size = _pair_columns(names), _object_size(batch)
-        self.con.execute(STAGE.format(columns=columns, size=size, **_quoted(names)), {"files": [str(path) for path in batch]})
+        sql = STAGE.format(columns=columns, size=size, **self.folding, **_quoted(names))
+        self.con.execute(sql, {"files": [str(path) for path in batch]})
 
     def _accept(self, batch: list[Path], names: dict[str, str]) -> list[Path]:
         tallies = {file: (question, pairs) for file, question, pairs, spotless in self.con.execute(TALLY).fetchall() if spotless}
         repeated = _repeated(question for question, _ in tallies.values())
         tallies = {file: tally for file, tally in tallies.items() if tally[0] not in repeated | self._seen}
         arrays = self._arrays(tallies)
-        taken = {file for file in tallies if self._agrees(tallies[file][0], arrays[file])}
+        taken = {file for file in tallies if not repeats(arrays[file]) and self._agrees(tallies[file][0], arrays[file])}
         for file in sorted(taken):
             self._count(batch[file], *tallies[file], Block.read(batch[file], names), arrays[file])
         self.con.execute(INSERT, {"files": sorted(taken)})
@@ -164,6 +168,14 @@ class BulkRoad:
         remark(self.reader, line, block, self.index, arrays)
 
 
+def repeats(pairs: dict[str, Any]) -> bool:
+    """Whether a couple of handbooks stands twice, in either order."""
+    low, high = np.minimum(pairs["a"], pairs["b"]), np.maximum(pairs["a"], pairs["b"])
+    keys = low.astype(np.int32) << 16 | high
+    # By habit pairs stand in order, and then one look at the neighbours tells.
+    return not (np.diff(keys) > 0).all() and len(np.unique(keys)) < len(keys)
+
+
 def remark(reader: Reader, line: FileCount, block: Block, index: Index, arrays: dict[str, Any]) -> None:
     """Note what does not fit together in a file that is loaded all the same: its matrix, and answers against labels."""
     for message in contradictions(block, index.handbooks, arrays):
@@ -187,15 +199,27 @@ def prepare(con: Connection, index: Index) -> None:
     con.execute("create or replace temp table question_numbers as select question_id, question from questions")
 
 
-def _spellings(path: Path) -> dict[str, str]:
-    """The names that the first file uses for each field; what it does not have keeps the format's own name."""
-    own = {name: name for name in (*PAIR_FIELDS, "question_id", "handbooks", "matrix", "pairs")}
+def _pairs_of_first(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The first file and its pairs; nothing where it cannot be read: the careful road will say what is wrong with it."""
     try:
         comparison = json.loads(path.read_bytes())
-        outer = spelling(comparison, "comparison")
-        return own | outer | spelling(comparison[outer["pairs"]][0], "pair")
-    except (ValueError, OSError, KeyError, IndexError, TypeError, AttributeError):
-        return own  # the careful road will say what is wrong with this file
+        pairs = comparison[spelling(comparison, "comparison")["pairs"]]
+        return comparison, [pair for pair in pairs if isinstance(pair, dict)]
+    except (ValueError, OSError, KeyError, TypeError, AttributeError):
+        return {}, []
+
+
+def _spellings(comparison: dict[str, Any], pairs: list[dict[str, Any]]) -> dict[str, str]:
+    """The names that the first file uses for each field; what it does not have keeps the format's own name."""
+    own = {name: name for name in (*PAIR_FIELDS, "question_id", "handbooks", "matrix", "pairs")}
+    return own | spelling(comparison, "comparison") | spelling(pairs[0] if pairs else {}, "pair")
+
+
+def _folding(pairs: list[dict[str, Any]], names: dict[str, str]) -> dict[str, str]:
+    """The SQL functions that labels and significances go through: none where the first file has them in the format's case."""
+    words = {str(pair.get(names[name])) for pair in pairs for name in ("classification", "clinical_significance")}
+    plain = words <= {*LABELS, *SIGNIFICANCES, "None"}
+    return {"upper": "" if plain else "upper", "lower": "" if plain else "lower"}
 
 
 def _batches(paths: list[Path]) -> Iterator[list[Path]]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from audit.vocabulary import LABELS
 
 NO_LABEL = -1
-HEAD = 2**18
+HEAD = 2**16
 LIST = rb"\[[^\[\]{}\\]*\]"
 MATRIX = rb"\[\s*\[[^\]{}\"]*\](?:\s*,\s*\[[^\]{}\"]*\])*\s*\]"
 ROW = re.compile(rb"\[([^\[\]]*)\]")
