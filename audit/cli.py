@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import audit
+from audit.commands import FAILED, FINDINGS, OK, add_command
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
@@ -25,7 +26,6 @@ from audit.store.load import Loaded, check_release, load_release
 from audit.store.runs import find_run, list_runs
 from audit.vocabulary import nearest
 
-OK, FINDINGS, FAILED = 0, 1, 2
 WRITERS: dict[str, Callable[..., str]] = {"json": json_text, "md": markdown_text, "csv": lambda frame, *_: csv_text(frame)}
 EXIT_CODES = "Exit code: 0 all is well, 1 loaded (or loadable) but the report has something to say, 2 nothing was done."
 
@@ -67,21 +67,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add(
-    commands: Any, name: str, run: Callable[[argparse.Namespace, Settings], int], words: str, epilog: str = ""
-) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=words, description=words, epilog=epilog)
-    command.set_defaults(command=run)
-    return command
-
-
 def _address(command: argparse.ArgumentParser) -> None:
     command.add_argument("--host", help="address to listen on (default: AUDIT_HOST, or 127.0.0.1)")
     command.add_argument("--port", type=int, help="port to listen on (default: AUDIT_PORT, or 8501)")
 
 
 def _demo(commands: Any) -> None:
-    command = _add(commands, "demo", demo, "Write the synthetic demo release, load it, and open the dashboard on it.")
+    command = add_command(commands, "demo", demo, "Write the synthetic demo release, load it, and open the dashboard on it.")
     command.add_argument(
         "--scale", choices=("small", "paper"), default="small", help="paper: the full published shape, 5.7 million pairs"
     )
@@ -91,25 +83,25 @@ def _demo(commands: Any) -> None:
 
 
 def _check(commands: Any) -> None:
-    command = _add(commands, "check", check, "Say what loading a release would report, without loading it.", EXIT_CODES)
+    command = add_command(commands, "check", check, "Say what loading a release would report, without loading it.", EXIT_CODES)
     command.add_argument("path", type=Path, help="release folder, .zip or .tar.gz")
     command.add_argument("--json", action="store_true", help="the report for machines, every finding included")
 
 
 def _load(commands: Any) -> None:
-    command = _add(commands, "load", load, "Load a release as a run.", EXIT_CODES)
+    command = add_command(commands, "load", load, "Load a release as a run.", EXIT_CODES)
     command.add_argument("path", type=Path, help="release folder, .zip or .tar.gz")
     command.add_argument("--json", action="store_true", help="the report for machines, every finding included")
     command.add_argument("--again", action="store_true", help="rebuild the run even if the same content is loaded")
 
 
 def _runs(commands: Any) -> None:
-    command = _add(commands, "runs", runs, "List the loaded runs, newest first.")
+    command = add_command(commands, "runs", runs, "List the loaded runs, newest first.")
     command.add_argument("--json", action="store_true", help="for machines")
 
 
 def _metrics(commands: Any) -> None:
-    command = _add(commands, "metrics", metrics, "Print one metric of a run.")
+    command = add_command(commands, "metrics", metrics, "Print one metric of a run.")
     command.add_argument("name", help="labels, organs, handbooks, ...; 'list' names them all")
     command.add_argument("--run", help="run id or key (default: the newest run)")
     command.add_argument("--format", choices=("json", "csv", "md"), default="md")
@@ -120,11 +112,11 @@ def _metrics(commands: Any) -> None:
 
 
 def _serve(commands: Any) -> None:
-    _address(_add(commands, "serve", serve, "Open the dashboard on the loaded runs."))
+    _address(add_command(commands, "serve", serve, "Open the dashboard on the loaded runs."))
 
 
 def _schema(commands: Any) -> None:
-    _add(commands, "schema", schema, "Print the release format as a JSON Schema.")
+    add_command(commands, "schema", schema, "Print the release format as a JSON Schema.")
 
 
 # -- commands ----------------------------------------------------------------------------------------------------------

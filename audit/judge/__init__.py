@@ -1,0 +1,1 @@
+"""The judge: what a language model, or plain rules, say of pairs of answers. Writes releases, never opens the store."""
