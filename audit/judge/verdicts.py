@@ -1,0 +1,22 @@
+"""What a judge says of one pair, whoever the judge is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judge's reading of one pair.
+
+    `label` is one of the five labels, or None: unscored, and `reason` says why (never a label in disguise).
+    `significance` (low, medium, high) goes with DIVERGENT and CONTRADICTORY only. `parse` tells how the reply was read:
+    strict, lenient, label (only the label was recognised), none (nothing was), or rules (no model was asked).
+    """
+
+    label: str | None
+    significance: str | None = None
+    topic: str | None = None
+    reasoning: str | None = None
+    parse: str = "strict"
+    reason: str | None = None
