@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,11 +17,9 @@ from annotation.verdict_store import Design, Stratum, Verdict, keep
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
+from audit.wording import hide_names
 
 PER_LABEL = 40
-HIDDEN_NAME = "[name]"
-SHORTEST_NAME = 4
-"""Shorter names are left: taking out every `ana` or `uw` would spoil more words than it blinds."""
 SECOND = ("organ",)
 """What may be a second criterion: a property that each question has once."""
 
@@ -253,14 +250,6 @@ def _item(item_id: str, kind: Kind, shown: Sequence[Any], hidden: bool) -> NewIt
     # A generator may leave the text of an absent answer out; the annotator reads what it stands for.
     first, second = (hide_names(answer or f"{NOT_ADDRESSED}.", names) for answer in answers)
     return NewItem(item_id, kind, question_id, question, handbook_a, handbook_b, name_a, name_b, first, second)
-
-
-def hide_names(answer: str, names: Iterable[str]) -> str:
-    """The answer with every name of a handbook or a center that it mentions replaced by HIDDEN_NAME, case aside."""
-    for name in sorted(names, key=len, reverse=True):  # a title before the center in it
-        if len(name) >= SHORTEST_NAME:
-            answer = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", HIDDEN_NAME, answer, flags=re.IGNORECASE)
-    return answer
 
 
 def _with_repeats(

@@ -20,6 +20,10 @@ def _number(name: str, default: int) -> int:
         ) from None
 
 
+def _several(name: str) -> tuple[str, ...]:
+    return tuple(part.strip().rstrip("/") for part in os.environ.get(name, "").split(",") if part.strip())
+
+
 BROWSING = ("", "open", "signed-in")
 
 
@@ -42,6 +46,10 @@ class Settings:
     AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback unless told otherwise)
     AUDIT_BROWSING          open: runs are browsed without signing in; signed-in: by viewers and PIs only (default: open on
                             loopback, and wherever no account exists)
+    AUDIT_JUDGE_URL         OpenAI-compatible endpoint of the judge, such as http://127.0.0.1:8000/v1; several with commas
+    AUDIT_JUDGE_MODEL       the model's name there (default: the only one that the endpoint names)
+    AUDIT_JUDGE_KEY         its key, where it asks for one; printed nowhere
+    AUDIT_JUDGE_CONCURRENCY how many calls are open at once at most, for all endpoints together (default: 64)
     AUDIT_MAX_ARCHIVE_MB    an archive that unpacks to more is refused (default: 20000)
     AUDIT_MAX_OBJECT_MB     a single JSON object larger than this is quarantined (default: 512)
     """
@@ -51,6 +59,10 @@ class Settings:
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
     port: int = field(default_factory=lambda: _number("AUDIT_PORT", 8501))
     browsing: str = field(default_factory=_browsing)
+    judge_urls: tuple[str, ...] = field(default_factory=lambda: _several("AUDIT_JUDGE_URL"))
+    judge_model: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_MODEL", "").strip())
+    judge_key: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_KEY", "").strip(), repr=False)
+    judge_concurrency: int = field(default_factory=lambda: _number("AUDIT_JUDGE_CONCURRENCY", 64))
     max_archive_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_ARCHIVE_MB", 20_000) * 2**20)
     max_object_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_OBJECT_MB", 512) * 2**20)
 

@@ -7,10 +7,25 @@
 """
 
 from audit.wording.contrast import Kind, Span, contrast
+from audit.wording.names import HIDDEN_NAME, hide_names
 from audit.wording.negation import Negation, negations
 from audit.wording.quantities import quantities
 from audit.wording.quantity import Quantity
 from audit.wording.units import COUNT
 from audit.wording.words import Word, stem, words
 
-__all__ = ["COUNT", "Kind", "Negation", "Quantity", "Span", "Word", "contrast", "negations", "quantities", "stem", "words"]
+__all__ = [
+    "COUNT",
+    "HIDDEN_NAME",
+    "Kind",
+    "Negation",
+    "Quantity",
+    "Span",
+    "Word",
+    "contrast",
+    "hide_names",
+    "negations",
+    "quantities",
+    "stem",
+    "words",
+]

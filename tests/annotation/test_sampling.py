@@ -13,9 +13,10 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.results import seat_rows
 from annotation.label_store.studies import Kind, State, find_study
-from annotation.sampling import Plan, allocate, draw, draw_study, hide_names, share_out
+from annotation.sampling import Plan, allocate, draw, draw_study, share_out
 from annotation.verdict_store import design_of, strata_of, verdicts_of
 from audit.store.runs import Run
+from audit.wording import hide_names
 from tests.support.loading import load
 from tests.support.studies import NOW, people
 from tests.support.tiny import handbook, release_from
