@@ -2,10 +2,13 @@
 
 import streamlit as st
 
-from pages._basis.cookie import write_cookie
+from pages._basis.cookie import routes, write_cookie
 from pages._shared.navigation import menu
 
-st.set_page_config(page_title="Handbook audit", layout="wide", initial_sidebar_state=230)
-page = st.navigation(menu(), expanded=True)
-write_cookie()
-page.run()
+if __name__ == "__main__":  # a run of the script, for one visitor
+    st.set_page_config(page_title="Handbook audit", layout="wide", initial_sidebar_state=230)
+    page = st.navigation(menu(), expanded=True)
+    write_cookie()
+    page.run()
+else:  # the server, which imports this file once
+    app = st.App(__file__, routes=routes())
