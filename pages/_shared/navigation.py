@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
@@ -47,25 +50,52 @@ def home(account: Account | None) -> str:
 def _groups(account: Account | None) -> dict[str, list[StreamlitPage]]:
     first = home(account)
     groups = _browsing(first) if may_browse(account) else {}
-    own = [_own(script, first) for script in own_pages(account)]
+    own = [page for script in own_pages(account) for page in _own(script, first)]
     if st.session_state.get(TURNING):  # the page on which somebody turns into somebody else leads on from there
         shown = own_pages(account)
-        own += [_own(script, first, hidden=True) for script in ("sign_in", "sign_out") if script not in shown]
+        own += [page for script in ("sign_in", "sign_out") if script not in shown for page in _own(script, first, hidden=True)]
+    if account is None and own:
+        own += _doors({page.url_path for pages in (*groups.values(), own) for page in pages})
     title = escaped(account.name) if account is not None else "Account"
     return {**groups, title: own} if own else groups
 
 
-def _own(script: str, first: str, *, hidden: bool = False) -> StreamlitPage:
-    path = f"pages/studies/{script}.py"
-    return st.Page(path, title=STUDY_PAGES[script], default=path == first, visibility="hidden" if hidden else "visible")
+def _doors(there: set[str]) -> Iterator[StreamlitPage]:
+    """The sign-in page at every address that only others have: a bookmark outlives a session, and leads on once signed in."""
+    for script in [*STUDY_PAGES, *(script for scripts in PAGES.values() for script, _ in scripts)]:
+        if script not in there:
+            yield st.Page("pages/studies/sign_in.py", title=STUDY_PAGES["sign_in"], url_path=script, visibility="hidden")
+
+
+def _own(script: str, first: str, *, hidden: bool = False) -> Iterator[StreamlitPage]:
+    return _pages(f"pages/studies/{script}.py", STUDY_PAGES[script], first, hidden=hidden)
 
 
 def _browsing(first: str) -> dict[str, list[StreamlitPage]]:
     """Every page on a run. A small-lettered title is a word that the run may have renamed."""
     return {
-        group: [st.Page(path, title=_title(title), default=path == first) for path, title in _paths(scripts)]
+        group: [page for path, title in _paths(scripts) for page in _pages(path, _title(title), first)]
         for group, scripts in PAGES.items()
     }
+
+
+def _pages(path: str, title: str, first: str, *, hidden: bool = False) -> Iterator[StreamlitPage]:
+    """The page of a script; of the one that opens first, two: Streamlit serves that at `/` and would not know its name.
+
+    The menu has the one that was opened, so that its entry is the marked one.
+    """
+    named = path != first or _asked_for(path)
+    yield st.Page(path, title=title, visibility="visible" if named and not hidden else "hidden")
+    if path == first:
+        yield st.Page(
+            path, title=title, url_path=f"first-{PurePosixPath(path).stem}", default=True,
+            visibility="hidden" if named or hidden else "visible",
+        )  # fmt: skip
+
+
+def _asked_for(path: str) -> bool:
+    """Whether the address names the script."""
+    return PurePosixPath(st.context.url or "").name == PurePosixPath(path).stem
 
 
 def _paths(scripts: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from audit.cli import main
+from tests.support.studies import PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -70,6 +71,16 @@ def settled(page: Page) -> Page:
     page.wait_for_timeout(150)  # a widget's change reaches the server a moment after it shows
     page.wait_for_selector(READY)
     return page
+
+
+def signed_in_as(dashboard: Dashboard, name: str, page: Page | None = None) -> Page:
+    """A page on which `name` has signed in: `page`, which asks for it, or a new one."""
+    page = page or dashboard.open()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("link", name="Sign out")).to_be_visible()
+    return settled(page)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,79 @@
+"""Every page by its address, for everybody: it opens, it asks to sign in, or there is no such page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from annotation.label_store.engine import open_label_store
+from pages._basis.people import STUDY_PAGES
+from pages._shared.navigation import PAGES
+from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
+from tests.support.loading import load
+from tests.support.studies import people, study_of
+from tests.support.tiny import release_from
+
+pytestmark = pytest.mark.browser
+
+BROWSING = {script for scripts in PAGES.values() for script, _ in scripts}
+ADDRESSES = sorted(BROWSING | set(STUDY_PAGES) - {"sign_out"})
+OWN = {
+    "vera": BROWSING,
+    "ana": {"annotate", "protocol"},
+    "ada": {"adjudicate", "agreement", "protocol"},
+    "petra": BROWSING | {"study", "adjudicate", "agreement", "prevalence", "protocol"},
+}
+FOREIGN = {"vera": "study", "ana": "agreement", "ada": "disagreements", "petra": "annotate"}
+"""One address of each that only others have; that the others are none either is seen without a browser in test_roles."""
+NO_SUCH_PAGE = "Page not found"
+
+
+@pytest.fixture(scope="module")
+def clinic(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """A deployment for work in earnest: browsing asks for an account, one of each role, a run and a study."""
+    folder = tmp_path_factory.mktemp("clinic")
+    load(release_from(folder, "q1 kidney topics=diet ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT"), folder)
+    store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
+    study_of(store, 3)
+    for name, role in {"vera": "viewer", "ada": "adjudicator", "petra": "pi"}.items():
+        people(store, name, role=role)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_BROWSING", "signed-in")
+        yield from serve(folder, browser)
+    store.close()
+
+
+def visit(context: BrowserContext, address: str) -> Page:
+    page = context.pages[0]
+    page.goto(address)
+    return settled(page)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_every_address_of_a_role_opens_its_page_and_no_other_exists(clinic: Dashboard, name: str) -> None:
+    context = signed_in_as(clinic, name).context
+    for script in [*sorted(OWN[name]), FOREIGN[name]]:
+        page = visit(context, f"{clinic.address}/{script}")
+        there = script in OWN[name]
+        assert page.get_by_text(NO_SUCH_PAGE).count() == (0 if there else 1), script
+        assert page.get_by_test_id("stException").count() == 0
+        if there:
+            expect(page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]')).to_have_count(1)
+            expect(page.locator("h1")).to_have_count(1)
+
+
+def test_who_is_not_signed_in_is_asked_to_at_every_address_and_then_led_on(clinic: Dashboard) -> None:
+    context = clinic.open().context
+    for script in ADDRESSES:
+        page = visit(context, f"{clinic.address}/{script}")
+        expect(page.get_by_label("Password", exact=True)).to_be_visible()
+        assert page.get_by_text(NO_SUCH_PAGE).count() == 0, script
+    signed_in_as(clinic, "ana", visit(context, f"{clinic.address}/protocol"))
+    expect(page.get_by_text("How people check the judge.")).to_be_visible()
+    assert page.url.endswith("/protocol")
+
+
+def test_an_address_that_nobody_has_is_said_to_be_none(clinic: Dashboard) -> None:
+    assert clinic.open("/nowhere").get_by_text(NO_SUCH_PAGE).count() == 1
