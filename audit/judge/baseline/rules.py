@@ -2,70 +2,72 @@
 
 from __future__ import annotations
 
-from audit.judge.baseline.amounts import Conflict, amounts_apart
-from audit.judge.baseline.question import GENERIC, read_question
+from audit.judge.baseline.amounts import amounts_apart
+from audit.judge.baseline.conflict import Conflict
+from audit.judge.baseline.likeness import LEFT_OVER, new_statements, share_new
+from audit.judge.baseline.question import read_question
 from audit.judge.baseline.stances import opposite
 from audit.judge.baseline.statements import Answer, read_answer
+from audit.judge.baseline.weight import significance, topic
 from audit.judge.verdicts import Verdict
-from audit.vocabulary import NOT_ADDRESSED, Label, Significance
-from audit.wording.grammar import plain_text
-from audit.wording.words import stem, words
+from audit.vocabulary import NOT_ADDRESSED, Label
 
 NAME = "baseline judge (rules, no model)"
 """What this judge is called wherever its verdicts are shown or written."""
 PARSE = "rules"
-ALIKE = 0.6
-"""Two answers that share this part of all their words say the same."""
-_HIGH = "emergency fever infection rejection dose medicine drug bleeding chest breath"
-_LOW = "parking visitor pets travel phone class"
-HIGH, LOW = (frozenset(map(stem, some.split())) for some in (_HIGH, _LOW))
+NEW = 1
+"""Two answers with so many statements of which the other has nothing, in both together, still say the same."""
+SPAN = 160
+"""A span is quoted up to so many characters."""
 
 
 def judge(question: str, a: str, b: str) -> Verdict:
-    """How two answers to a question relate, by rules alone. The label is the same whichever answer comes first."""
+    """How two answers to a question relate, by rules alone. Which answer comes first changes only who is called A.
+
+    The first rule that applies gives the label, and `reasoning` names it:
+
+    Silence             ABSENT: an answer is empty, begins with NOT ADDRESSED, or holds only asides
+    Opposite directions CONTRADICTORY: yes against no, or do not against you may, on what is asked
+    Amounts apart       DIVERGENT: figures of one dimension about one matter that do not agree
+    Nothing new         CONSISTENT: at most one statement, and a small one, of which the other answer has nothing
+    More or other       COMPLEMENTARY: everything else
+
+    It reads no meaning: a disagreement without a figure, a yes or a no is COMPLEMENTARY to it.
+    """
     if silent := [side for side, text in (("A", a), ("B", b)) if _silent(text)]:
-        return Verdict(
-            Label.ABSENT, reasoning=f"Silence: answer {' and '.join(silent)} does not address the question.", parse=PARSE
-        )
+        reasoning = f"Silence: answer {' and '.join(silent)} does not address the question."
+        return Verdict(Label.ABSENT, reasoning=reasoning, parse=PARSE)
     if b < a:
-        return _present(question, read_answer(b), read_answer(a), ("B", "A"))
-    return _present(question, read_answer(a), read_answer(b), ("A", "B"))
+        return _present(question, read_answer(b), read_answer(a), "BA")
+    return _present(question, read_answer(a), read_answer(b), "AB")
 
 
 def _silent(text: str) -> bool:
-    return not text.strip() or text.lstrip().upper().startswith(NOT_ADDRESSED)
+    return text.lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED or read_answer(text).empty
 
 
-def _present(question: str, first: Answer, second: Answer, sides: tuple[str, str]) -> Verdict:
+def _present(question: str, first: Answer, second: Answer, sides: str) -> Verdict:
     asked = read_question(question)
-    if found := opposite(asked, first, second):
-        return _disagreeing(Label.CONTRADICTORY, "Opposite directions", found, sides)
-    if found := amounts_apart(asked, first, second):
-        return _disagreeing(Label.DIVERGENT, "Amounts apart", found, sides)
-    share = _alike(first, second)
-    label = Label.CONSISTENT if share >= ALIKE else Label.COMPLEMENTARY
-    return Verdict(label, reasoning=f"Words: the answers share {share:.0%} of their words.", parse=PARSE)
+    for label, rule, find in (
+        (Label.CONTRADICTORY, "Opposite directions", opposite),
+        (Label.DIVERGENT, "Amounts apart", amounts_apart),
+    ):
+        if found := find(asked, first, second):
+            degree, why = significance(asked, found)
+            reasoning = f"{rule}: {_quoted(found, sides)} (significance: {why})."
+            return Verdict(label, degree, topic(asked, found, question), reasoning, PARSE)
+    new = new_statements(asked, first, second), new_statements(asked, second, first)
+    if len(new[0]) + len(new[1]) <= NEW and max(share_new(first, new[0]), share_new(second, new[1])) <= LEFT_OVER:
+        return Verdict(Label.CONSISTENT, reasoning="Nothing new: both answers make the same statements.", parse=PARSE)
+    counts = dict(zip(sides, map(len, new), strict=True))
+    reasoning = f"More or other: answer A makes {counts['A']} statements that B does not, B {counts['B']} that A does not."
+    return Verdict(Label.COMPLEMENTARY, reasoning=reasoning, parse=PARSE)
 
 
-def _alike(first: Answer, second: Answer) -> float:
-    either = first.stems | second.stems
-    return len(first.stems & second.stems) / len(either) if either else 1.0
-
-
-def _disagreeing(label: Label, rule: str, found: Conflict, sides: tuple[str, str]) -> Verdict:
+def _quoted(found: Conflict, sides: str) -> str:
     said = dict(zip(sides, (found.one, found.other), strict=True))
-    reasoning = f'{rule}: answer A says "{said["A"]}", answer B "{said["B"]}".'
-    return Verdict(label, _significance(found), _topic(found), reasoning, PARSE)
+    return ", ".join(f'{side} says "{_cut(said[side])}"' for side in "AB")
 
 
-def _significance(found: Conflict) -> str:
-    about = found.first.stems | found.second.stems
-    if about & HIGH:
-        return Significance.HIGH
-    return Significance.LOW if about & LOW else Significance.MEDIUM
-
-
-def _topic(found: Conflict) -> str:
-    shared = [word for word in words(found.first.text) if word.stem in found.shared - GENERIC]
-    plain = plain_text(found.first.text)
-    return " ".join(dict.fromkeys(plain[word.start : word.end] for word in shared[:4])) or "amount"
+def _cut(text: str) -> str:
+    return text if len(text) <= SPAN else text[: SPAN - 1].rstrip() + "…"

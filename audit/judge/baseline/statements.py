@@ -16,6 +16,15 @@ _MEASURES = "time time amount number least most exact approximately estimated"
 MEASURES = frozenset(map(stem, [*(word for word in UNITS if word.isalpha()), *ONES, *TENS, *_MEASURES.split()]))
 """Words that measure: they stand beside any amount and tell nothing of what it is about."""
 
+_TEAM = r"(?:your|the|their|a) (?:\w+ )?(?:team|doctor|coordinator|nurse|provider|physician)"
+ASIDE = re.compile(
+    r"\d{3}-\d{4}|\?$|\b(?:about this|this (?:question|section|page|chapter)|the following|(?:hear|over) this|"
+    rf"clear about|(?:bring up|raise|go over|discuss|talk|speak|check)\b[^,;]*\bwith {_TEAM}|"
+    rf"{_TEAM} will (?:go over|explain|discuss|tell))\b",
+    re.I,
+)
+"""Statements on the answer itself, telephone numbers, questions repeated, and "ask your team": they give no guidance."""
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -35,6 +44,11 @@ class Statement:
     amounts: tuple[Quantity, ...]
     denials: tuple[Negation, ...]
 
+    @cached_property
+    def aside(self) -> bool:
+        """Whether it gives no guidance: it speaks of the answer itself, or of whom to call."""
+        return ASIDE.search(self.text) is not None
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -44,9 +58,19 @@ class Answer:
     statements: tuple[Statement, ...]
 
     @cached_property
+    def empty(self) -> bool:
+        """Whether it holds no guidance at all."""
+        return all(statement.aside for statement in self.statements)
+
+    @cached_property
+    def guidance(self) -> tuple[Statement, ...]:
+        """The statements that are no asides; all of them where there are no others."""
+        return tuple(statement for statement in self.statements if not statement.aside) or self.statements
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         """What the whole answer is about."""
-        return frozenset().union(*(statement.stems for statement in self.statements))
+        return frozenset().union(*(statement.stems for statement in self.guidance))
 
 
 @lru_cache(maxsize=4096)
