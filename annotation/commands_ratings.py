@@ -20,7 +20,7 @@ from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS, prevalence
 from annotation.prevalence_checks import checks
 from annotation.ratings import GOLD, Ratings, ratings_from, read_ratings
-from annotation.study_tables import labels_table
+from annotation.study_tables import labels_table, repeats_table
 from annotation.verdict_store import strata_of
 from audit.exports.tables import csv_text
 from audit.settings import Settings
@@ -58,7 +58,7 @@ def _agreement(commands: Any) -> None:
     command = _add(commands, "agreement", "How far annotators agree with each other and with the judge.")
     command.add_argument(
         "--table",
-        choices=("figures", "confusion", "errors", "times", "drift"),
+        choices=("figures", "confusion", "errors", "times", "drift", "oneself"),
         default="figures",
         help="which table --format csv prints",
     )
@@ -82,6 +82,11 @@ def _ratings(arguments: argparse.Namespace, settings: Settings) -> Ratings:
     return ratings_from(labels_table(store, arguments.study), f"Study {arguments.study}", pairs)
 
 
+def _repeats(arguments: argparse.Namespace, settings: Settings) -> pd.DataFrame | None:
+    """What annotators said of silent repeats; a labels file has none."""
+    return repeats_table(open_label_store(settings.studies_url), arguments.study) if arguments.study else None
+
+
 def _source(arguments: argparse.Namespace) -> str:
     return str(arguments.labels.name if arguments.labels else f"study {arguments.study}")
 
@@ -93,7 +98,7 @@ def _print(text: str) -> int:
 
 def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation agreement --labels FILE | --study ID`"""
-    report, source = agreement_report(_ratings(arguments, settings)), _source(arguments)
+    report, source = agreement_report(_ratings(arguments, settings), _repeats(arguments, settings)), _source(arguments)
     if arguments.format == "json":
         return _print(text.as_json(report, source))
     if arguments.format == "md":

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from annotation.agreement.spread import Counts, Floats
+from annotation.agreement.spread import NO_ITEM, Counts, Floats
 from annotation.design import Design
 from annotation.ratings import GOLD, JUDGE, MISSING, Codes, Ratings
 from audit.vocabulary import LABELS, SIGNIFICANCES
@@ -28,6 +28,7 @@ class Comparison:
     rows, columns  their codes, one per item, MISSING where they gave none
     rated          items that were looked at by those whose say counts; the population figures weight these
     order          the declared labels
+    nothing        why there is no item that both labelled, where there is none
     """
 
     about: str
@@ -37,6 +38,7 @@ class Comparison:
     columns: Codes
     rated: Mask
     order: tuple[str, ...]
+    nothing: str = NO_ITEM
 
     @property
     def judged(self) -> bool:
@@ -104,16 +106,27 @@ def _labels(ratings: Ratings) -> Iterator[Comparison]:
         yield Comparison("label", name, JUDGE, codes, ratings.labels[JUDGE], rated, order)
 
 
-def _significances(ratings: Ratings) -> Iterator[Comparison]:
-    """On the items where every seat that grades gave one, so that all couples speak of the same items."""
+def graded_by_all(ratings: Ratings) -> dict[str, Codes]:
+    """The significance from each seat that grades, on the items where every one of them gave one; elsewhere MISSING.
+
+    So all couples speak of the same items. Adjudicated ones stand aside: they repeat what an annotator said.
+    """
     graded = {seat: codes for seat, codes in ratings.significance.items() if seat != GOLD}
+    everyone = np.all([codes != MISSING for codes in graded.values()], axis=0)
+    return {seat: np.where(everyone, codes, MISSING) for seat, codes in graded.items()}
+
+
+def nobody_left_out(graded: dict[str, Codes]) -> str:
+    """Why there can be no figure on significance."""
+    return f"no item has a significance from each of {', '.join(graded)}"
+
+
+def _significances(ratings: Ratings) -> Iterator[Comparison]:
+    graded = graded_by_all(ratings)
     people = [seat for seat in graded if seat != JUDGE]
     if not people or len(graded) < 2:
         return
     order = tuple(term.value for term in SIGNIFICANCES)
-    everyone = np.all([codes != MISSING for codes in graded.values()], axis=0)
     rated = np.all([ratings.labels[seat] != MISSING for seat in people], axis=0)
-    seats = [*combinations(people, 2), *((seat, JUDGE) for seat in people if JUDGE in graded)]
-    for one, other in seats:
-        rows, columns = (np.where(everyone, graded[seat], MISSING) for seat in (one, other))
-        yield Comparison("significance", one, other, rows, columns, rated, order)
+    for one, other in [*combinations(people, 2), *((seat, JUDGE) for seat in people if JUDGE in graded)]:
+        yield Comparison("significance", one, other, graded[one], graded[other], rated, order, nobody_left_out(graded))

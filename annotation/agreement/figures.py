@@ -12,14 +12,13 @@ from annotation.agreement import intervals
 from annotation.agreement.intervals import Scale
 from annotation.agreement.many import Estimate
 from annotation.agreement.measures import Measure, Misses
-from annotation.agreement.spread import Counts, slopes
+from annotation.agreement.spread import NO_ITEM, Counts, slopes
 from annotation.prevalence import stratified
 
 SMALL = 10
 """A figure that rests on fewer items, or is known no better than from fewer independent ones, is marked too small."""
 ENDS = (0.2, 0.4, 0.6, 0.8)
 WORDS = ("slight", "fair", "moderate", "substantial", "almost perfect")
-NO_ITEM = "no item has both labels"
 
 
 @dataclass(frozen=True)
@@ -50,13 +49,15 @@ def undefined(name: str, label: str, n: int, reason: str) -> Figure:
     return Figure(name, label, math.nan, math.nan, math.nan, math.nan, n, note=f"undefined: {reason}")
 
 
-def figure(measure: Measure, counts: Counts, label: str = "", seats: tuple[str, str] = ("one", "the other")) -> Figure:
-    """`measure` of `counts`, with its interval; `seats` are named where it is undefined."""
+def figure(
+    measure: Measure, counts: Counts, label: str = "", seats: tuple[str, str] = ("one", "the other"), nothing: str = NO_ITEM
+) -> Figure:
+    """`measure` of `counts`, with its interval; `seats` are named where it is undefined, `nothing` is why there is no item."""
     n = round(measure.n(counts.cells.sum(axis=0)))
     with np.errstate(invalid="ignore", divide="ignore"):
         value = float(measure.of(counts.table)) if counts.items else math.nan
         if math.isnan(value):
-            why_not = measure.why_not.format(first=seats[0], second=seats[1]) if counts.items else NO_ITEM
+            why_not = measure.why_not.format(first=seats[0], second=seats[1]) if counts.items else nothing
             return undefined(measure.name, label, n, why_not)
         # The spread is taken where each stratum has its imagined item, the interval around the figure as it is.
         se = math.sqrt(counts.variance(slopes(measure.spread, counts.cautious)))
@@ -70,7 +71,7 @@ def figure(measure: Measure, counts: Counts, label: str = "", seats: tuple[str, 
 def estimated(name: str, estimate: Estimate, room: float) -> Figure:
     """A figure of a whole panel; `room` is the disagreement on labels that chance expects, 1 where chance stays in."""
     if math.isnan(estimate.value):
-        return undefined(name, "", estimate.n, "all gave one and the same label to every item" if estimate.n else NO_ITEM)
+        return undefined(name, "", estimate.n, "all gave one and the same to every item" if estimate.n else NO_ITEM)
     scale = intervals.beyond_chance(room)
     worth = intervals.trials(estimate.value, estimate.se, estimate.n, scale)
     return _figure(name, "", estimate.value, estimate.se, estimate.n, worth, scale, room < 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,8 @@ from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE, Compa
 from annotation.agreement.errors import judge_errors
 from annotation.agreement.figures import Figure, figure, too_small, undefined
 from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
-from annotation.agreement.panel import panel_figures
-from annotation.agreement.work import drift, time_per_item
+from annotation.agreement.panel import panel_figures, significance_figures
+from annotation.agreement.work import ONESELF_COLUMNS, drift, time_per_item, with_oneself
 from annotation.design import Design
 from annotation.prevalence import Share, judge_share, stratified
 from annotation.ratings import GOLD, JUDGE, MISSING, Ratings
@@ -22,7 +22,9 @@ from audit.metrics.intervals import wilson
 from audit.vocabulary import LABELS
 
 ALL = "all annotators"
+GRADERS = "annotators and judge"
 HEADLINE = "kappa_quadratic"
+NO_VERDICT = "without a verdict"
 FIGURE_COLUMNS = ("about", "first", "second", "scope", "name", "label", "value", "low", "high", "se", "n", "word", "note")
 NO_DESIGN = "the table has no column design_weight, so it is not known what part of the run an item stands for"
 CELL_COLUMNS = ("about", "first", "second", "scope", "first_label", "second_label", "count")
@@ -40,6 +42,7 @@ class Report:
     confusion  one row per cell, columns CELL_COLUMNS; count is items, or in the population estimated pairs of the run
     errors     see `judge_errors`
     times      see `time_per_item`; drift, see `drift`: no rows where the table tells neither times nor order
+    oneself    see `with_oneself`; no rows without silent repeats
     counts     items in all, rated by each annotator, without a majority among the rated, without a verdict of the judge
     population why there are no figures of the run; empty where there are
     """
@@ -49,15 +52,20 @@ class Report:
     errors: pd.DataFrame
     times: pd.DataFrame
     drift: pd.DataFrame
+    oneself: pd.DataFrame
     counts: dict[str, int]
     population: str
 
 
-def agreement_report(ratings: Ratings) -> Report:
-    """Every figure of a table of ratings, half-finished ones too: what cannot be said yet says why."""
+def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None) -> Report:
+    """Every figure of a table of ratings, half-finished ones too: what cannot be said yet says why.
+
+    `repeats`: what annotators said of items that came back silently, as `with_oneself` takes it.
+    """
     compared, designs = comparisons(ratings), [None] if ratings.design is None else [None, ratings.design]
     figures = [row for comparison in compared for design in designs for row in _compared(comparison, design)]
     figures += [("label", ALL, "", SAMPLE, *astuple(found)) for found in panel_figures(ratings)]
+    figures += [("significance", GRADERS, "", SAMPLE, *astuple(found)) for found in significance_figures(ratings)]
     figures += [row for design in designs for row in _prevalences(ratings, design)]
     cells = [row for comparison in compared for design in designs for row in _cells(comparison, design)]
     return Report(
@@ -66,8 +74,23 @@ def agreement_report(ratings: Ratings) -> Report:
         judge_errors(ratings),
         time_per_item(ratings),
         drift(ratings),
+        pd.DataFrame(columns=list(ONESELF_COLUMNS)) if repeats is None else with_oneself(repeats),
         counts(ratings),
         NO_DESIGN if ratings.design is None else "",
+    )
+
+
+def report_without_judge(ratings: Ratings, repeats: pd.DataFrame | None = None) -> Report:
+    """The report for somebody who still decides what differs: no figure, count or weight in it comes from a verdict."""
+    silent = {**ratings.labels, JUDGE: np.full(len(ratings.items), MISSING)}
+    graded = {seat: codes for seat, codes in ratings.significance.items() if seat != JUDGE}
+    report = agreement_report(replace(ratings, labels=silent, significance=graded, design=None), repeats)
+    told = {name: n for name, n in report.counts.items() if name != NO_VERDICT}
+    figures, confusion = (
+        table[(table["first"] != JUDGE) & (table["second"] != JUDGE)] for table in (report.figures, report.confusion)
+    )
+    return replace(
+        report, figures=figures, confusion=confusion, drift=report.drift[report.drift["against"] != JUDGE], counts=told
     )
 
 
@@ -79,7 +102,7 @@ def counts(ratings: Ratings) -> dict[str, int]:
         "items": len(ratings.items),
         **{seat: int(rated.sum()) for seat, rated in given.items()},
         f"without a {MAJORITY}": int((several & (majority(ratings) == MISSING)).sum()),
-        "without a verdict": int((ratings.labels[JUDGE] == MISSING).sum()),
+        NO_VERDICT: int((ratings.labels[JUDGE] == MISSING).sum()),
     }
 
 
@@ -87,7 +110,11 @@ def _compared(comparison: Comparison, design: Design | None) -> Iterator[Row]:
     table, seats = comparison.counts(design), (comparison.first, comparison.second)
     empty = [] if design is None else [name for name, n in zip(design.names, table.rated, strict=True) if n == 0]
     for measure, label in _measures(comparison):
-        found = figure(measure, table, label, seats) if not empty else _not_yet(measure.name, label, table.items, empty)
+        found = (
+            figure(measure, table, label, seats, comparison.nothing)
+            if not empty
+            else _not_yet(measure.name, label, table.items, empty)
+        )
         yield comparison.about, *seats, _scope(design), *astuple(found)
 
 

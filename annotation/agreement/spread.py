@@ -22,6 +22,8 @@ import numpy.typing as npt
 from annotation.agreement.coefficients import Matrix, Table, Values, shares
 
 STEP = 1e-30
+NO_ITEM = "no item has both labels"
+"""Why a table that is empty has no figures."""
 Floats = npt.NDArray[np.float64]
 Figure = Callable[[Table], Values]
 

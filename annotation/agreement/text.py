@@ -29,6 +29,7 @@ SPOKEN = {
     "f1_weighted": "weighted F1",
     "f1": "F1",
 }
+ABOUT = {"label": "Label", "significance": "Clinical significance, on the items where all of them gave one"}
 SCOPES = {SAMPLE: "in the sample", POPULATION: "weighted to the population"}
 
 
@@ -43,6 +44,7 @@ def as_json(report: Report, source: str) -> str:
         "errors": report.errors,
         "times": report.times,
         "drift": report.drift,
+        "oneself": report.oneself,
     }
     rows = {name: json.loads(table.to_json(orient="records", double_precision=15)) for name, table in tables.items()}
     about = {"source": source, "counts": report.counts, "population": report.population or None}
@@ -69,11 +71,12 @@ def _sections(report: Report, source: str) -> Iterator[str]:
     yield "## How often each label was given"
     yield _prevalences(report.figures)
     yield from _work(report)
+    yield from _oneself(report.oneself)
 
 
 def _heading(about: str, first: str, second: str) -> str:
     who = f"{first} and {second}" if second != JUDGE else f"judge, measured by {first}"
-    return f"## {about.capitalize()}: {who if second else first}"
+    return f"## {ABOUT[about]}: {who if second else first + ' together'}"
 
 
 def _comparison(rows: pd.DataFrame) -> Iterator[str]:
@@ -148,6 +151,13 @@ def _work(report: Report) -> Iterator[str]:
         for (who, other), quarters in report.drift.groupby(["annotator", "against"], sort=False):
             lines.append([str(who), str(other), *map(_figure, _records(quarters))])
         yield table(["who", "against", *(f"quarter {row}" for row in report.drift["quarter"].unique())], lines)
+
+
+def _oneself(oneself: pd.DataFrame) -> Iterator[str]:
+    if len(oneself):
+        yield "## Each annotator with oneself, on the silent repeats"
+        lines = [[row["annotator"], SPOKEN[row["name"]], _figure(row), str(row["n"]), row["word"]] for row in _records(oneself)]
+        yield table(["who", "figure", "value", "n", "in words"], lines)
 
 
 def _number(value: float) -> str:

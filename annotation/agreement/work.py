@@ -1,4 +1,4 @@
-"""How the work went: time per item, and whether an annotator's labels drift in the course of it."""
+"""How the work went: time per item, whether labels drift in the course of it, and whether an annotator agrees with oneself."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.agreement.figures import too_small
+from annotation.agreement.figures import figure, too_small
+from annotation.agreement.measures import two_seats
+from annotation.agreement.spread import Counts
 from annotation.design import Floats
 from annotation.ratings import JUDGE, MISSING, Ratings
 from audit.metrics.intervals import wilson
+from audit.vocabulary import LABELS
 
 QUARTERS = 4
 TIME_COLUMNS = ("annotator", "n", "median_s", "fastest_tenth_s", "slowest_tenth_s", "first_quarter_s", "last_quarter_s")
 DRIFT_COLUMNS = ("annotator", "against", "quarter", "n", "value", "low", "high", "note")
+ONESELF_COLUMNS = ("annotator", "name", "value", "low", "high", "n", "word", "note")
+ONESELF = ("kappa_quadratic", "agreement")
 Places = npt.NDArray[np.intp]
 
 
@@ -72,6 +77,31 @@ def _course(ratings: Ratings, seat: str) -> Iterator[tuple[object, ...]]:
             if other != seat:
                 low, high = (float(end) for end in wilson(same, n))
                 yield seat, other, place + 1, n, same / n if n else np.nan, low, high, too_small(n, n)
+
+
+def with_oneself(repeats: pd.DataFrame) -> pd.DataFrame:
+    """How far an annotator gives the same label to the same item twice, from the silent repeats.
+
+    `repeats` has columns annotator, first and second: one row per item that an annotator labelled both times.
+
+    One row per annotator and figure:
+        annotator         str
+        name              kappa_quadratic, agreement (the share with the same label)
+        value, low, high  float, with its 95 % interval; NaN where undefined
+        n                 int, items labelled both times
+        word, note        as in the figures of the report
+    """
+    rows = [row for annotator, pairs in repeats.groupby("annotator", sort=True) for row in _oneself(str(annotator), pairs)]
+    return pd.DataFrame(rows, columns=list(ONESELF_COLUMNS))
+
+
+def _oneself(annotator: str, pairs: pd.DataFrame) -> Iterator[tuple[object, ...]]:
+    order = [label.value for label in LABELS]
+    met = pd.crosstab(pairs["first"], pairs["second"]).reindex(index=order, columns=order, fill_value=0)
+    measures = {measure.name: measure for measure in two_seats(len(order))}
+    for name in ONESELF:
+        found = figure(measures[name], Counts.plain(met.to_numpy()), seats=("the first labels", "the second"))
+        yield annotator, name, found.value, found.low, found.high, found.n, found.word, found.note
 
 
 def _quarters(order: Floats) -> Places:

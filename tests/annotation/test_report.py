@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from annotation.agreement.comparisons import comparisons, gold, majority
-from annotation.agreement.report import Report, agreement_report
+from annotation.agreement.report import Report, agreement_report, report_without_judge
+from annotation.agreement.text import as_json, as_markdown
 from tests.annotation.tables import ratings
 
 TWO = """
@@ -218,3 +219,44 @@ def test_a_stratum_drawn_by_the_judges_label_holds_no_other_verdict_but_any_huma
     )
     assert by_people.possible.all()
     assert by_judge.possible.sum(axis=1).tolist() == [1, 1, 1]
+
+
+GRADED = """
+    annotator_a annotator_b judge     significance_a significance_b judge_significance times
+    DIVERGENT   DIVERGENT   DIVERGENT low            low            medium             8
+    DIVERGENT   DIVERGENT   DIVERGENT high           high           high               6
+    DIVERGENT   DIVERGENT   DIVERGENT high           -              high               5
+"""
+
+
+def test_significance_has_figures_of_annotators_and_judge_together_on_the_same_items() -> None:
+    """Of 14 items 6 have one word from all three; on the other 8 one couple of three agrees: (6 * 3 + 8) / 42."""
+    row = value(agreement_report(ratings(GRADED)), "annotators and judge", "", "agreement", about="significance")
+    assert (row["n"], row["value"]) == (14, pytest.approx(26 / 42))
+    assert "where all of them gave one: annotators and judge together" in as_markdown(agreement_report(ratings(GRADED)), "x")
+
+
+def test_without_an_item_that_all_three_graded_significance_says_who_has_to() -> None:
+    report = agreement_report(
+        ratings("""
+        annotator_a annotator_b judge     significance_a significance_b judge_significance times
+        DIVERGENT   DIVERGENT   DIVERGENT low            low            -                  8
+    """)
+    )
+    reason = "undefined: no item has a significance from each of annotator_a, annotator_b, judge"
+    rows = report.figures[report.figures["about"] == "significance"]
+    assert set(rows["first"]) == {"annotator_a", "annotator_b", "annotators and judge"}
+    assert set(rows["note"]) == {reason}
+    assert set(rows["n"]) == {0}
+
+
+def test_a_report_without_the_judge_is_the_same_whatever_the_judge_said() -> None:
+    other = GRADED.replace("DIVERGENT low            low            medium", "ABSENT    low            low            high")
+    weighted = WEIGHTED.replace("COMPLEMENTARY -             5 ", "CONSISTENT    -             5 ")
+    for one, changed in ((GRADED, other), (WEIGHTED, weighted)):
+        reports = [report_without_judge(ratings(table)) for table in (one, changed)]
+        told = [as_json(report, "x") for report in reports]
+        assert one != changed
+        assert told[0] == told[1]
+        assert '"judge"' not in told[0]
+    assert value(report_without_judge(ratings(WEIGHTED)), "annotator_a", "annotator_b", "agreement")["value"] == 40 / 50

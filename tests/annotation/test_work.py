@@ -7,9 +7,10 @@ import math
 import pandas as pd
 import pytest
 
-from annotation.agreement.work import drift, time_per_item
+from annotation.agreement.work import drift, time_per_item, with_oneself
 from annotation.ratings import Ratings, ratings_from
 from audit.errors import AuditError
+from audit.metrics.intervals import wilson
 from tests.annotation.tables import ratings
 
 WORK = """
@@ -62,3 +63,24 @@ def test_a_time_is_a_number(cell: str) -> None:
     frame = pd.DataFrame({"item_id": ["x"], "annotator_a": ["1"], "annotator_b": ["1"], "judge": ["1"], "seconds_b": [cell]})
     with pytest.raises(AuditError, match=f"labels.csv, row 2, seconds_b: '{cell}' is no number"):
         ratings_from(frame, "labels.csv")
+
+
+def test_each_annotator_is_compared_with_oneself_on_the_items_that_came_back() -> None:
+    repeats = pd.DataFrame(
+        [("ana", "ABSENT", "ABSENT")] * 6 + [("ana", "DIVERGENT", "DIVERGENT")] * 5 + [("ana", "DIVERGENT", "COMPLEMENTARY")]
+        + [("ben", "ABSENT", "ABSENT")] * 3,
+        columns=["annotator", "first", "second"],
+    )  # fmt: skip
+    found = with_oneself(repeats).set_index(["annotator", "name"])
+    ana, ben = found.loc[("ana", "agreement")], found.loc[("ben", "agreement")]
+    assert (ana["n"], ana["value"]) == (12, pytest.approx(11 / 12))
+    assert [ana["low"], ana["high"]] == pytest.approx([float(end) for end in wilson(11, 12)])
+    assert (ben["n"], ben["value"], ben["note"]) == (3, 1, "too small: 3 items, 10 needed")
+    # disagreement (steps / 4) ** 2: seen once, one step; expected of first labels 6 A, 6 D met with 6 A, 1 C, 5 D
+    expected = (6 * (1 * 4 + 5 * 9) + 6 * (6 * 9 + 1 * 1)) / 16 / 12 / 12
+    assert found.loc[("ana", "kappa_quadratic"), "value"] == pytest.approx(1 - (1 / 16 / 12) / expected)
+    assert found.loc[("ben", "kappa_quadratic"), "note"].startswith("undefined: the first labels and the second gave one and")
+
+
+def test_without_repeats_nobody_is_compared_with_oneself() -> None:
+    assert with_oneself(pd.DataFrame(columns=["annotator", "first", "second"])).empty
