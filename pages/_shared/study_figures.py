@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from annotation.agreement.report import Report, agreement_report
+from annotation.agreement.report import Report, agreement_report, report_without_judge
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import heads_of
 from annotation.label_store.studies import Study, annotators_of, list_studies
 from annotation.ratings import JUDGE, Ratings, ratings_from
-from annotation.study_tables import labels_table
+from annotation.study_tables import labels_table, repeats_table
 from annotation.verdict_store import strata_of
 from pages._basis.people import label_store
 
@@ -38,9 +38,9 @@ def ratings_of(url: str, study_id: str, seen: Stand, _store: LabelStore) -> Rati
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def report_of(url: str, study_id: str, seen: Stand, _ratings: Ratings) -> Report:
-    """Every figure of the study."""
-    return agreement_report(_ratings)
+def report_of(url: str, study_id: str, seen: Stand, judged: bool, _ratings: Ratings, _store: LabelStore) -> Report:
+    """Every figure of the study, or those without the judge."""
+    return (agreement_report if judged else report_without_judge)(_ratings, repeats_table(_store, study_id))
 
 
 def current_ratings(study_id: str) -> Ratings:
@@ -49,10 +49,10 @@ def current_ratings(study_id: str) -> Ratings:
     return ratings_of(str(store.engine.url), study_id, stand(study_id), store)
 
 
-def current_report(study_id: str) -> Report:
-    """The study's report as it stands."""
+def current_report(study_id: str, *, judged: bool = True) -> Report:
+    """The study's report as it stands; without anything that comes from a verdict where not `judged`."""
     store = label_store()
-    return report_of(str(store.engine.url), study_id, stand(study_id), current_ratings(study_id))
+    return report_of(str(store.engine.url), study_id, stand(study_id), judged, current_ratings(study_id), store)
 
 
 def seat_names(study_id: str) -> dict[str, str]:

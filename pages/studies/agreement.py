@@ -8,12 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from annotation.accounts import Account, Role
-from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE
+from annotation.adjudication import disputes
+from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import HEADLINE, Report
 from annotation.agreement.text import SPOKEN
 from annotation.label_store.results import seat_rows
-from annotation.label_store.studies import State, Study
-from annotation.ratings import GOLD, JUDGE
+from annotation.label_store.studies import State, Study, find_study
+from annotation.ratings import JUDGE
 from annotation.verdict_store import verdicts_of
 from audit.errors import AuditError
 from pages._basis.frame import explain, study_page
@@ -24,6 +25,10 @@ from pages._shared.tables import clicked_row, table
 
 LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
 NONE = "There is no study yet."
+BLIND = (
+    "An adjudicator decides without the judge: what it said is in none of these figures. Its part appears here when every "
+    "difference is decided."
+)
 EVERY_S = 5
 SCOPES = {SAMPLE: "These items", POPULATION: "Weighted to the whole run"}
 FIGURES = {"figure": "Figure", "value": "Value", "interval": "95 % interval", "n": "Items", "word": "In words", "note": "Note"}
@@ -33,12 +38,15 @@ TIMES = {
     "slowest_tenth_s": "Slowest tenth s", "first_quarter_s": "First quarter s", "last_quarter_s": "Last quarter s",
 }  # fmt: skip
 DRIFT = {"annotator": "Annotator", "against": "Against", "quarter": "Quarter of the work", "n": "Items", "value": "Same label"}
+PREVALENCE = {"first": "Who", "label": "Label", "value": "Share", "n": "Items", "note": "Note"}
+ONESELF = {"annotator": "Annotator", **FIGURES}
+ABOUT = {"label": "Label", "significance": "Clinical significance, where all of them gave one"}
 Pick = tuple[str, str, str]
 
 
 def pick_comparison(report: Report, names: dict[str, str]) -> tuple[Pick, str]:
     """Who is compared with whom, and for what."""
-    pairs = report.figures[report.figures["second"].isin([JUDGE, "annotator_b"])][["about", "first", "second"]].drop_duplicates()
+    pairs = report.figures[report.figures["name"] != "prevalence"][["about", "first", "second"]].drop_duplicates()
     options: list[Pick] = [(str(about), str(first), str(second)) for about, first, second in pairs.to_numpy().tolist()]
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     chosen = left.selectbox("Compare", options, format_func=lambda pick: spoken(pick, names), key="comparison")
@@ -50,9 +58,9 @@ def pick_comparison(report: Report, names: dict[str, str]) -> tuple[Pick, str]:
 def spoken(pick: Pick, names: dict[str, str]) -> str:
     """A comparison in words, as plain text."""
     about, first, second = pick
-    first, second = names.get(first, first), names.get(second, second)
-    who = f"{first} and {second}" if second != names[JUDGE] else f"{second}, measured by {first}"
-    return f"{about.capitalize()}: {who}"
+    one, other = names.get(first, first), names.get(second, second)
+    who = f"{other}, measured by {one}" if second == JUDGE else f"{one} and {other}" if second else f"{one} together"
+    return f"{ABOUT[about]}: {who}"
 
 
 def of(frame: pd.DataFrame, pick: Pick, scope: str) -> pd.DataFrame:
@@ -96,6 +104,8 @@ def headline(rows: pd.DataFrame) -> None:
 def matrix(report: Report, pick: Pick, scope: str, names: dict[str, str]) -> None:
     """The confusion matrix: rows are the first seat's labels."""
     cells = of(report.confusion, pick, scope)
+    if cells.empty:  # more than two together have no matrix
+        return
     order = list(dict.fromkeys(cells["first_label"]))
     wide = cells.pivot(index="first_label", columns="second_label", values="count").loc[order, order].round(0).astype(int)
     unit = "items" if scope == SAMPLE else "estimated pairs of the run"
@@ -104,12 +114,10 @@ def matrix(report: Report, pick: Pick, scope: str, names: dict[str, str]) -> Non
     st.dataframe(wide.rename_axis(None).rename_axis(None, axis=1), key=f"matrix_{scope}", width="stretch")
 
 
-def errors(report: Report, study: Study, account: Account, names: dict[str, str]) -> None:
-    """The judge's errors by kind; a click opens the items. An adjudicator sees those of settled items only, and stays blind."""
+def errors(report: Report, study: Study, names: dict[str, str]) -> None:
+    """The judge's errors by kind; a click opens the items."""
     st.subheader("The judge's errors", anchor=False)
     found = report.errors
-    if account.role is Role.ADJUDICATOR:
-        found = found[found["by"].isin([MAJORITY, GOLD])]
     if found.empty:
         st.markdown("None among the items that both annotators have labelled.")
         return
@@ -145,25 +153,58 @@ def work(report: Report, names: dict[str, str]) -> None:
         table(named, "drift", DRIFT, shares=("value",))
 
 
-def figures(study: Study) -> None:
+def prevalence(report: Report, scope: str, names: dict[str, str]) -> None:
+    """How often each gave each label: kappa falls when one label is frequent."""
+    rows = report.figures[(report.figures["name"] == "prevalence") & (report.figures["scope"] == scope)]
+    with st.expander("How often each label was given"):
+        named = rows.assign(first=rows["first"].map(lambda seat: names.get(seat, seat)))
+        table(named.rename(columns={"low": "value_low", "high": "value_high"}), "prevalence", PREVALENCE, shares=("value",))
+
+
+def oneself(report: Report) -> None:
+    """Each annotator with oneself, on the silent repeats."""
+    with st.expander("Each annotator with oneself, on the silent repeats"):
+        if report.oneself.empty:
+            st.markdown("No item has come back to an annotator yet.")
+            return
+        shown = readable(report.oneself.assign(label=""))
+        table(shown.assign(annotator=report.oneself["annotator"].tolist()), "oneself", ONESELF)
+
+
+def judge_is_shown(study: Study, account: Account) -> bool:
+    """Whether the judge takes part: for an adjudicator not before everything is decided."""
+    decided = study.state is State.ADJUDICATION and not disputes(label_store(), study.study_id)
+    return account.role is Role.PI or study.state is State.CLOSED or decided
+
+
+def figures(study_id: str) -> None:
     """Everything the report says, as it stands now."""
     try:
-        account = required(Role.PI, Role.ADJUDICATOR)
-        report, names = current_report(study.study_id), seat_names(study.study_id)
+        account, study = required(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
+        judged = judge_is_shown(study, account)
+        report, names = current_report(study_id, judged=judged), seat_names(study_id)
     except AuditError as error:
         explain(error)
         return
     counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
     st.caption(escaped(f"{counts}. State: {study.state}."))
+    if not judged:
+        st.info(BLIND)
     pick, scope = pick_comparison(report, names)
     rows = of(report.figures, pick, scope)
+    if rows.empty:
+        st.caption("Of all together there are figures for these items only.")
+        rows = of(report.figures, pick, SAMPLE)
     headline(rows)
     table(readable(rows[rows["label"] == ""]), "figures", FIGURES, rows=14)
     if (rows["label"] != "").any():
         with st.expander("By label: precision, recall and F1"):
             table(readable(rows[rows["label"] != ""]), "by_label", FIGURES, rows=15)
     matrix(report, pick, scope, names)
-    errors(report, study, account, names)
+    prevalence(report, scope, names)
+    if judged:
+        errors(report, study, names)
+    oneself(report)
     work(report, names)
 
 
@@ -172,4 +213,4 @@ with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
     if study is None:
         st.info(NONE)
     else:
-        st.fragment(figures, run_every=None if study.state is State.CLOSED else EVERY_S)(study)
+        st.fragment(figures, run_every=None if study.state is State.CLOSED else EVERY_S)(study.study_id)

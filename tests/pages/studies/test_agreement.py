@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import update
 
-from annotation.label_store.studies import State
-from annotation.verdict_store import Design, Stratum, Verdict, keep
+from annotation.adjudication import close
+from annotation.label_store.decisions import Ruling, decide
+from annotation.label_store.studies import Kind, State
+from annotation.verdict_store import Design, Stratum, Verdict, keep, strata, verdicts
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
-from tests.support.studies import rate, step, study_of
+from tests.support.studies import NOW, item, rate, step, study_of
 
 ITEMS = 10
 
@@ -65,12 +68,77 @@ def test_the_items_behind_an_error_of_the_judge_are_one_click_away(judged, as_us
     assert "the judge: consistent. Both say it." in words_on(at)
 
 
-def test_an_adjudicator_is_shown_no_verdict_on_what_is_still_to_be_decided(judged, as_user: SignIn):
+def everything_on(at) -> str:
+    """Words, options and table cells."""
+    options = [option for box in at.selectbox for option in box.options]
+    return "\n".join([words_on(at), *options, *(frame.value.to_csv() for frame in at.dataframe)])
+
+
+def decided(store, number: int) -> None:
+    decide(store, "ada", Ruling(f"i{number:03}", "CONSISTENT", None, "The same.", f"k{number}"), NOW)
+
+
+def test_an_adjudicator_sees_nothing_of_the_judge_until_every_difference_is_decided(judged, as_user: SignIn):
+    def judge_seen(name: str) -> bool:
+        at = as_user(name, "agreement")
+        assert not at.exception
+        return "judge, measured by" in everything_on(at) or any("right" in frame.value for frame in at.dataframe)
+
+    assert judge_seen("petra")
+    assert not judge_seen("ada")  # labelling: nothing is in the queue yet, and all of it may come
     step(judged, State.LABELLING)
-    at = as_user("ada", "agreement")
+    assert not judge_seen("ada")
+    decided(judged, 9)
+    assert not judge_seen("ada")
+    assert "decides without the judge" in words_on(as_user("ada", "agreement"))
+    decided(judged, 10)
+    assert judge_seen("ada")
+    close(judged, "s")
+    assert judge_seen("ada")
+
+
+def test_what_an_adjudicator_sees_before_does_not_depend_on_the_judge(judged, as_user: SignIn):
+    before = everything_on(as_user("ada", "agreement"))
+    with judged.begin() as tx:
+        tx.execute(update(verdicts).values(label="DIVERGENT", significance="high"))
+        tx.execute(update(strata).values(label="DIVERGENT"))
+    assert everything_on(as_user("ada", "agreement")) == before
+
+
+def test_how_often_each_label_was_given_stands_beside(judged, as_user: SignIn):
+    shares = next(frame.value for frame in as_user("petra", "agreement").dataframe if "first" in frame.value)
+    ben = shares[shares["first"] == "B (ben)"].set_index("label")
+    assert (ben.loc["COMPLEMENTARY", "value"], ben.loc["COMPLEMENTARY", "n"]) == (20.0, 10)
+
+
+def test_each_annotator_with_oneself_has_n_and_interval(folk, as_user: SignIn):
+    """Ana says of both items what she said before, ben of one."""
+    again = [item(10 + n, Kind.REPEAT, f"i{n:03}") for n in (1, 2)]
+    study_of(folk, [item(1), item(2), *again])
+    said = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
+    with folk.begin() as tx:
+        keep(tx, "s", Design("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
+    for number in (1, 2, 11, 12):
+        rate(folk, "ana", number, "ABSENT")
+        rate(folk, "ben", number, "CONSISTENT" if number == 12 else "ABSENT")
+    at = as_user("petra", "agreement")
+    shown = next(frame.value for frame in at.dataframe if "annotator" in frame.value and "interval" in frame.value)
+    raw = shown[shown["figure"] == "raw agreement"].set_index("annotator")
+    assert [(raw.loc[name, "value"], raw.loc[name, "n"]) for name in ("ana", "ben")] == [("1.000", 2), ("0.500", 2)]
+    assert raw.loc["ben", "interval"] == "0.095 to 0.905"
+    assert "too small" in raw.loc["ben", "note"]
+
+
+def test_significance_is_shown_for_all_three_together_or_says_why_not(judged, as_user: SignIn):
+    at = as_user("petra", "agreement")
+    box = at.selectbox(key="comparison")
+    (together,) = [option for option in box.options if "together" in option]
+    assert together.startswith("Clinical significance, where all of them gave one")
+    at = box.set_value(("significance", "annotators and judge", "")).run()
     assert not at.exception
-    assert not any("right" in frame.value for frame in at.dataframe)
-    assert any("right" in frame.value for frame in as_user("petra", "agreement").dataframe)
+    table = next(frame.value for frame in at.dataframe if "figure" in frame.value)
+    assert set(table["value"]) == {"undefined"}
+    assert "no item has a significance from each of" in table["note"].iloc[0]
 
 
 def test_without_a_study_the_page_says_so(folk, as_user: SignIn):
