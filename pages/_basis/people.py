@@ -90,7 +90,8 @@ def sign_out() -> None:
     st.session_state.clear()
     st.session_state[TURNING] = True
     forget_token()
-    if _vouched_for() is not None:
+    if _provider_says():
+        _ended().add(_sign_in_of_provider())
         st.logout()
 
 
@@ -99,14 +100,47 @@ def provider_configured() -> bool:
     return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
 
 
+def unknown_to_us() -> str:
+    """Why the identity provider has signed somebody in who is nobody here; empty where it has signed in nobody, or an account."""
+    if not _provider_says() or _vouched_for() is not None:
+        return ""
+    if not st.user.get("email"):
+        return "The identity provider gave no e-mail address of yours, so it is not known who you are here."
+    if not _verified():
+        return "The identity provider has not verified your e-mail address, so it counts for nothing here."
+    return "The identity provider knows you, but you have no account here. Ask an investigator for one in your e-mail's name."
+
+
 def _vouched_for() -> Account | None:
-    """The account of whom the identity provider has signed in, where its e-mail address has one here."""
+    """The account of whom the identity provider has signed in, where its verified e-mail address has one here."""
+    email = st.user.get("email") if _provider_says() else None
+    return accounts.account(label_store(), str(email)) if email and _verified() else None
+
+
+def _provider_says() -> bool:
+    """Whether the identity provider has signed somebody in, not longer ago than a session lasts, who has not signed out.
+
+    Streamlit believes its cookie for 30 days, and a tab that is open for good.
+    """
     if not provider_configured() or not st.user.get("is_logged_in"):
-        return None
-    email = st.user.get("email")
-    if not email or st.user.get("email_verified") is False:
-        return None
-    return accounts.account(label_store(), str(email))
+        return False
+    said = datetime.fromtimestamp(float(str(st.user.get("iat") or 0)), UTC)
+    return now() < said + accounts.SESSION and _sign_in_of_provider() not in _ended()
+
+
+def _verified() -> bool:
+    """Some providers say nothing of it, some say it in words."""
+    return str(st.user.get("email_verified", True)).casefold() == "true"
+
+
+def _sign_in_of_provider() -> tuple[str, str]:
+    return str(st.user.get("sub")), str(st.user.get("iat"))
+
+
+@st.cache_resource(show_spinner=False)
+def _ended() -> set[tuple[str, str]]:
+    """Sign-ins of the provider that were ended here: (whose, when)."""
+    return set()
 
 
 def browsing_is_open() -> bool:

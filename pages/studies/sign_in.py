@@ -4,12 +4,11 @@ import streamlit as st
 
 from audit.errors import AuditError
 from pages._basis.frame import STYLE, explain
-from pages._basis.people import TURNING, anybody, provider_configured, sign_in, who
+from pages._basis.people import TURNING, anybody, provider_configured, sign_in, unknown_to_us, who
 from pages._shared.navigation import home
 
 NO_ACCOUNT = "No account exists yet. Make the first one in a terminal, then reload this page."
 COMMAND = "annotation account add NAME --role pi"
-UNKNOWN = "The identity provider knows you, but you have no account here. Ask an investigator for one in your e-mail's name."
 
 
 def password_form() -> None:
@@ -29,8 +28,8 @@ def password_form() -> None:
 
 def provider_button() -> None:
     """Offer the identity provider; say so when it vouches for somebody who has no account."""
-    if st.user.get("is_logged_in"):
-        st.warning(UNKNOWN)
+    if why := unknown_to_us():
+        st.warning(why)
         st.button("Leave the identity provider", on_click=st.logout)
     else:
         st.button("Sign in with your institution", on_click=st.login, icon=":material/login:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -140,5 +141,5 @@ def test_whom_the_identity_provider_vouches_for_has_the_role_of_the_account(veri
     people(folk, "vera@alder.example", role="viewer")
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.secrets["auth"] = {"client_id": "x"}
-    at.user = {"email": "vera@alder.example", "email_verified": verified, "is_logged_in": True}
+    at.user = {"email": "vera@alder.example", "email_verified": verified, "is_logged_in": True, "iat": time.time()}
     assert existing(at.run()) == pages

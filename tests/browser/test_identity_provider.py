@@ -1,0 +1,112 @@
+"""Signing in through an identity provider: a whole round trip, in a real browser, against a provider on loopback."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.accounts import SESSION, add_account
+from annotation.label_store.engine import open_label_store
+from tests.browser.conftest import Dashboard, serve, settled
+from tests.support.identity import Identity, provider
+from tests.support.studies import NOW, study_of
+
+pytestmark = pytest.mark.browser
+
+ANA, PETRA = "ana@alder.example", "petra@alder.example"
+
+
+@pytest.fixture(scope="module")
+def identity() -> Iterator[Identity]:
+    with provider() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def institution(browser: Browser, identity: Identity, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """A deployment whose people sign in with their e-mail addresses; none of them has a password here."""
+    folder = tmp_path_factory.mktemp("institution")
+    store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
+    study_of(store, 3, (ANA, "ben@alder.example"))
+    add_account(store, PETRA, "pi", None, NOW, name="Petra")
+    store.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_BROWSING", "signed-in")
+        patch.setenv("STREAMLIT_SECRETS_FILES", str(identity.secrets_file(folder)))
+        yield from serve(folder, browser)
+
+
+def through_the_provider(institution: Dashboard, identity: Identity, **says: object) -> Page:
+    """A browser whose owner has pressed the button, and of whom the provider says this."""
+    identity.says = says
+    page = institution.open()
+    page.get_by_role("button", name="Sign in with your institution").click()
+    page.wait_for_url(f"{institution.address}/")
+    return settled(page)
+
+
+def links(page: Page) -> list[str]:
+    return page.locator('[data-testid="stSidebarNavLink"]').all_inner_texts()
+
+
+def test_an_e_mail_address_gets_the_role_of_its_account_and_keeps_it_over_a_reload(institution, identity) -> None:
+    page = through_the_provider(institution, identity, email="Ana@Alder.example", email_verified=True)
+    expect(page.locator(".board h2")).to_be_visible()
+    assert links(page) == ["Annotate", "Protocol", "Sign out"]
+    assert {"/.well-known/openid-configuration", "/authorize", "/token", "/keys"} <= set(identity.calls)
+    page.reload()
+    expect(page.locator(".board h2")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(f"{institution.address}/protocol")
+    expect(other.get_by_text("How people check the judge.")).to_be_visible()
+
+
+def test_another_address_gets_another_role(institution, identity) -> None:
+    page = through_the_provider(institution, identity, email=PETRA, email_verified=True)
+    expect(page.get_by_role("link", name="Prevalence")).to_be_visible()
+    expect(page.get_by_role("link", name="Annotate")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("says", "sentence"),
+    [
+        ({"email": "eve@alder.example", "email_verified": True}, "you have no account here"),
+        ({"email": ANA, "email_verified": False}, "has not verified your e-mail address"),
+        ({"email": ANA, "email_verified": "false"}, "has not verified your e-mail address"),
+        ({}, "gave no e-mail address"),
+    ],
+)
+def test_whom_nobody_here_knows_is_told_so_and_reaches_no_page(institution, identity, says, sentence) -> None:
+    page = through_the_provider(institution, identity, **says)
+    expect(page.get_by_text(re.compile(sentence))).to_be_visible()
+    for script in ("annotate", "study", "overview"):
+        page.goto(f"{institution.address}/{script}")
+        expect(page.get_by_text(re.compile(sentence))).to_be_visible()
+    page.get_by_role("button", name="Leave the identity provider").click()
+    expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
+
+
+def test_signing_out_leaves_the_provider_too_and_ends_the_work_in_other_tabs(institution, identity) -> None:
+    page = through_the_provider(institution, identity, email=ANA, email_verified=True)
+    other = page.context.new_page()
+    other.goto(institution.address)
+    expect(other.locator(".board h2")).to_be_visible()
+    page.get_by_role("link", name="Sign out").click()
+    expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
+    assert identity.calls[-1] == "/leave"
+    other.keyboard.press("1")
+    expect(other.get_by_text("Your session has ended")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
+
+
+def test_what_the_provider_said_longer_ago_than_a_session_lasts_counts_no_more(institution, identity) -> None:
+    page = through_the_provider(
+        institution, identity, email=ANA, email_verified=True, iat=int(time.time() - SESSION.total_seconds()) - 1
+    )
+    expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
+    assert links(page) in ([], ["Sign in"])
