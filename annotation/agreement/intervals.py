@@ -20,6 +20,10 @@ from annotation.prevalence import Share
 from audit.metrics.intervals import Z, wilson
 
 
+ROUNDING = 1e-9
+"""Six times a sixth is not quite one."""
+
+
 @dataclass(frozen=True)
 class Scale:
     """Leads from a figure to the share behind it and back.
@@ -50,7 +54,7 @@ def beyond_chance(room: float) -> Scale:
 def trials(value: float, se: float, n: float, scale: Scale) -> float:
     """How many independent items would know the share behind the figure as well as it is known; n where no spread shows."""
     share = scale.share(value)
-    if not (0 < share < 1 and se > 0):
+    if not (ROUNDING < share < 1 - ROUNDING and se > ROUNDING):
         return n
     return share * (1 - share) / (se / scale.steep(share)) ** 2
 

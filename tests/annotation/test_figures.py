@@ -39,6 +39,14 @@ def test_full_agreement_is_no_certainty() -> None:
     assert found.low == pytest.approx(1 - (1 - lowest) / 0.5)
 
 
+@pytest.mark.parametrize("counts", [(1, 1, 2, 1, 1), (3, 3, 0, 0, 0), (7, 11, 13, 17, 19), (1, 1, 1, 1, 2)])
+def test_nor_is_it_one_where_the_shares_do_not_quite_add_up_in_floating_point(counts: tuple[int, ...]) -> None:
+    measures = {measure.name: measure for measure in two_seats(5)}
+    found = of("agreement", np.diag(np.array(counts, dtype=float)).tolist(), measures)
+    assert found.low == pytest.approx(float(wilson(sum(counts), sum(counts))[0]))
+    assert of("kappa", np.diag(np.array(counts, dtype=float)).tolist(), measures).low < 0.99
+
+
 def test_a_weighted_kappa_without_a_disagreement_takes_one_to_be_as_bad_as_one_by_chance() -> None:
     measures = {measure.name: measure for measure in two_seats(5)}
     diagonal = np.diag([8.0] * 5).tolist()
