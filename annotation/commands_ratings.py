@@ -13,26 +13,33 @@ from typing import Any
 import pandas as pd
 
 from annotation.agreement import text
+from annotation.agreement.floor import Rival, beside
 from annotation.agreement.report import agreement_report
+from annotation.baseline import baseline_of_release, baseline_of_study
 from annotation.design import read_strata
 from annotation.label_store.engine import open_label_store
 from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS, prevalence
 from annotation.prevalence_checks import checks
-from annotation.ratings import GOLD, Ratings, ratings_from, read_ratings
+from annotation.ratings import GOLD, Ratings, labels_in, ratings_from, read_ratings, read_table
 from annotation.study_tables import labels_table, repeats_table
 from annotation.verdict_store import strata_of
+from audit.errors import AuditError
 from audit.exports.tables import csv_text
+from audit.judge.baseline import NAME
 from audit.settings import Settings
 
 OK = 0
+BESIDE, BASELINE = "beside", "baseline"
 COLUMNS = """columns of the labels file:
   item_id, annotator_a, annotator_b, judge       needed; an empty cell means: not labelled, or no readable verdict
   annotator_c ..., gold                          further annotators; the adjudicated label
   significance_a, ..., judge_significance        low, medium or high
   design_weight, stratum                         pairs in the item's stratum over items sampled from it; the stratum's name
                                                  (default: the judge's label)
-  seconds_a ..., order_a ...                     how long an item took, and when its turn was (1, 2, ...)"""
+  seconds_a ..., order_a ...                     how long an item took, and when its turn was (1, 2, ...)
+  baseline                                       another judge's labels, set beside the judge's (or name a column by --against)
+  question_id, handbook_a, handbook_b            which pair it is; needed with --release"""
 
 
 def register(commands: Any) -> None:
@@ -58,9 +65,20 @@ def _agreement(commands: Any) -> None:
     command = _add(commands, "agreement", "How far annotators agree with each other and with the judge.")
     command.add_argument(
         "--table",
-        choices=("figures", "confusion", "errors", "times", "drift", "oneself"),
+        choices=("figures", "confusion", "errors", "times", "drift", "oneself", BESIDE),
         default="figures",
         help="which table --format csv prints",
+    )
+    other = command.add_mutually_exclusive_group()
+    other.add_argument(
+        "--against", metavar="COLUMN", help="set the judge beside this column's labels (default: baseline, if any)"
+    )
+    other.add_argument(
+        "--release",
+        type=Path,
+        metavar="PATH",
+        help=f"the release the pairs of --labels were drawn from: set the judge beside the {NAME}, which reads its texts; "
+        "with --study this needs no option",
     )
     command.set_defaults(command=agreement)
 
@@ -96,14 +114,32 @@ def _print(text: str) -> int:
     return OK
 
 
+def _rival(arguments: argparse.Namespace, settings: Settings, ratings: Ratings) -> Rival | None:
+    """Who stands beside the judge: the baseline judge on the texts at hand, or a column of the labels file."""
+    if arguments.study:
+        return baseline_of_study(open_label_store(settings.studies_url), arguments.study, ratings.items)
+    frame = read_table(arguments.labels)
+    if arguments.release:
+        return baseline_of_release(frame, arguments.release, settings.max_archive_bytes, settings.max_object_bytes)
+    column = arguments.against or (BASELINE if BASELINE in frame else None)
+    return Rival(column, labels_in(frame, column, str(arguments.labels))) if column else None
+
+
 def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
-    """`annotation agreement --labels FILE | --study ID`"""
-    report, source = agreement_report(_ratings(arguments, settings), _repeats(arguments, settings)), _source(arguments)
+    """`annotation agreement --labels FILE [--against COLUMN | --release PATH] | --study ID`"""
+    if arguments.study and (arguments.against or arguments.release):
+        raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
+    ratings, source = _ratings(arguments, settings), _source(arguments)
+    rival = _rival(arguments, settings, ratings)
+    other = None if rival is None else (rival.name, beside(ratings, rival))
+    if arguments.table == BESIDE and other is None:
+        raise AuditError(f"{source}: nobody stands beside the judge. Name a column by --against, or give --release.")
+    report = agreement_report(ratings, _repeats(arguments, settings))
     if arguments.format == "json":
-        return _print(text.as_json(report, source))
+        return _print(text.as_json(report, source, other))
     if arguments.format == "md":
-        return _print(text.as_markdown(report, source))
-    frame: pd.DataFrame = getattr(report, arguments.table)
+        return _print(text.as_markdown(report, source, other))
+    frame: pd.DataFrame = other[1] if other and arguments.table == BESIDE else getattr(report, arguments.table)
     return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
 
 

@@ -63,17 +63,37 @@ class Ratings:
 def read_ratings(path: Path, pairs: Mapping[str, float] | None = None) -> Ratings:
     """The labels in a CSV file; see `ratings_from` for its columns and for `pairs`.
 
-    Raises AuditError when there is no such file, when it is no CSV table, and as `ratings_from`.
+    Raises AuditError as `read_table` and as `ratings_from`.
+    """
+    return ratings_from(read_table(path), str(path), pairs)
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A labels file as it stands, every cell a text.
+
+    Raises AuditError when there is no such file, or when it is no CSV table.
     """
     try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
+        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
     except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise AuditError(
             f"{path}: cannot be read as a CSV table ({reason}). Nothing was computed. "
             f"Give a comma-separated file in UTF-8 whose first line names the columns {', '.join(REQUIRED)}."
         ) from None
-    return ratings_from(frame, str(path), pairs)
+
+
+def labels_in(frame: pd.DataFrame, column: str, where: str) -> Codes:
+    """The label codes of any one column, MISSING for an empty cell.
+
+    Raises AuditError when there is no such column, or when it holds an unknown word.
+    """
+    if column not in frame:
+        raise AuditError(
+            f"{where}: there is no column '{column}'; found {', '.join(map(str, frame.columns))}. Nothing was computed. "
+            "Name a column that holds labels."
+        )
+    return _codes(frame, column, frame["item_id"].to_numpy(dtype=object), LABEL_SPELLINGS, "label", where)
 
 
 def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[str, float] | None = None) -> Ratings:

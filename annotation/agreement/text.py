@@ -14,6 +14,8 @@ from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import HEADLINE, Report
 from annotation.ratings import JUDGE
 
+Beside = tuple[str, pd.DataFrame]
+"""What another judge is called, and the table of `annotation.agreement.floor.beside`."""
 SPOKEN = {
     "kappa_quadratic": "Cohen's kappa, quadratic weights",
     "kappa_linear": "Cohen's kappa, linear weights",
@@ -33,10 +35,10 @@ ABOUT = {"label": "Label", "significance": "Clinical significance, on the items 
 SCOPES = {SAMPLE: "in the sample", POPULATION: "weighted to the population"}
 
 
-def as_json(report: Report, source: str) -> str:
+def as_json(report: Report, source: str, beside: Beside | None = None) -> str:
     """An object with source, counts, population (why there are no figures of it, or null) and the tables of the report.
 
-    What is undefined is null, with its note beside it.
+    What is undefined is null, with its note beside it. `other` names the judge that stands in `beside`.
     """
     tables = {
         "figures": report.figures,
@@ -45,15 +47,32 @@ def as_json(report: Report, source: str) -> str:
         "times": report.times,
         "drift": report.drift,
         "oneself": report.oneself,
-    }
+    } | ({} if beside is None else {"beside": beside[1]})
     rows = {name: json.loads(table.to_json(orient="records", double_precision=15)) for name, table in tables.items()}
     about = {"source": source, "counts": report.counts, "population": report.population or None}
+    about |= {} if beside is None else {"other": beside[0]}
     return json.dumps({**about, **rows}, ensure_ascii=False, indent=1)
 
 
-def as_markdown(report: Report, source: str) -> str:
+def as_markdown(report: Report, source: str, beside: Beside | None = None) -> str:
     """The report to read: each comparison with its figures, its confusion matrices and the judge's errors."""
-    return "\n\n".join(_sections(report, source))
+    sections = [*_sections(report, source), *([] if beside is None else _beside(*beside))]
+    return "\n\n".join(sections)
+
+
+def _beside(other: str, frame: pd.DataFrame) -> Iterator[str]:
+    """The judge and another judge on the same items."""
+    yield f"## The judge beside another: {plain(other)}"
+    lines = []
+    for row in _records(frame):
+        said = [_between(row, name) for name in ("judge", "other", "difference")]
+        lines.append([row["by"], SCOPES[row["scope"]], SPOKEN[row["name"]], *said, str(row["n"]), row["note"]])
+    yield table(["measured by", "", "figure", "judge", plain(other), "difference", "n", "note"], lines)
+
+
+def _between(row: dict[str, Any], name: str) -> str:
+    value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    return "-" if math.isnan(value) else f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def _sections(report: Report, source: str) -> Iterator[str]:
