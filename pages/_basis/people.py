@@ -83,7 +83,10 @@ def sign_in(username: str, password: str) -> None:
 
 
 def sign_out() -> None:
-    """End this browser's session everywhere, and forget what it held."""
+    """End this browser's session everywhere, and forget what it held.
+
+    Whom the identity provider signed in leaves the page here, through the provider.
+    """
     token = st.session_state.get(TOKEN) or cookie_token()
     if token:
         accounts.sign_out(label_store(), token)
@@ -93,6 +96,7 @@ def sign_out() -> None:
     if _provider_says():
         _ended().add(_sign_in_of_provider())
         st.logout()
+        st.stop()  # a rerun now would drop what sends the browser away
 
 
 def provider_configured() -> bool:
