@@ -21,6 +21,7 @@ from pages._basis.frame import explain, study_page
 from pages._basis.people import label_store, required
 from pages._basis.text import escaped
 from pages._shared.study_figures import current_report, pick_study, seat_names
+from pages._shared.study_floor import floor
 from pages._shared.tables import clicked_row, table
 
 LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
@@ -204,6 +205,7 @@ def figures(study_id: str) -> None:
     prevalence(report, scope, names)
     if judged:
         errors(report, study, names)
+        floor(study.study_id, pick[1] if pick[2] == JUDGE and pick[0] == "label" else "", scope, names)
     oneself(report)
     work(report, names)
 

@@ -1,0 +1,75 @@
+"""The judge beside another judge: the same items, the same yardsticks, and a paired interval of the difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from annotation.agreement.floor import Rival, beside
+from annotation.ratings import MISSING
+from audit.vocabulary import LABELS, Label
+from tests.annotation.tables import ratings
+
+TABLE = """
+    annotator_a    annotator_b    judge          times
+    CONSISTENT     CONSISTENT     CONSISTENT     30
+    DIVERGENT      DIVERGENT      DIVERGENT      20
+    DIVERGENT      DIVERGENT      COMPLEMENTARY  10
+"""
+
+
+def labels(*runs: tuple[Label, int]) -> np.ndarray:
+    return np.repeat([LABELS.index(label) for label, _ in runs], [times for _, times in runs])
+
+
+ALL_CONSISTENT = labels((Label.CONSISTENT, 60))
+
+
+def row(frame, name: str, by: str = "majority", scope: str = "sample") -> dict[str, float]:
+    (found,) = frame[(frame["name"] == name) & (frame["by"] == by) & (frame["scope"] == scope)].to_dict("records")
+    return found
+
+
+def test_the_difference_is_the_judges_figure_minus_the_others():
+    found = row(beside(ratings(TABLE), Rival("rules", ALL_CONSISTENT)), "accuracy")
+    assert (found["judge"], found["other"]) == (pytest.approx(50 / 60), pytest.approx(30 / 60))
+    assert found["difference"] == pytest.approx(20 / 60)
+    assert found["n"] == 60
+    # 20 items speak for the judge and none against: McNemar's standard error is sqrt(20 - 20**2 / 60) / 60 = 0.0609.
+    assert found["difference_low"] == pytest.approx(1 / 3 - 1.96 * 0.0609, abs=0.02)
+    assert found["difference_high"] == pytest.approx(1 / 3 + 1.96 * 0.0609, abs=0.02)
+
+
+def test_a_judge_beside_itself_differs_by_nothing_whatever_items_are_drawn():
+    table = ratings(TABLE)
+    frame = beside(table, Rival("again", table.labels["judge"]))
+    assert set(frame["difference"]) == set(frame["difference_low"]) == set(frame["difference_high"]) == {0.0}
+
+
+def test_the_same_table_gives_the_same_interval_every_time():
+    one, other = (beside(ratings(TABLE), Rival("rules", ALL_CONSISTENT)) for _ in range(2))
+    assert one.equals(other)
+
+
+def test_an_item_that_one_of_the_two_did_not_label_counts_for_neither():
+    partly = np.where(np.arange(60) < 6, MISSING, ALL_CONSISTENT)
+    found = row(beside(ratings(TABLE), Rival("rules", partly)), "accuracy")
+    assert found["n"] == 54
+    assert (found["judge"], found["other"]) == (pytest.approx(44 / 54), pytest.approx(24 / 54))
+
+
+def test_for_the_run_an_item_weighs_as_much_as_it_stands_for():
+    table = """
+        annotator_a    annotator_b    judge          design_weight  times
+        CONSISTENT     CONSISTENT     CONSISTENT     1              20
+        COMPLEMENTARY  COMPLEMENTARY  COMPLEMENTARY  9              20
+    """
+    found = row(beside(ratings(table), Rival("rules", labels((Label.CONSISTENT, 40)))), "accuracy", scope="population")
+    assert (found["judge"], found["other"]) == (1.0, pytest.approx(20 / 200))
+    assert found["difference"] == pytest.approx(180 / 200)
+
+
+def test_without_a_common_item_there_is_no_figure_and_a_reason():
+    frame = beside(ratings(TABLE), Rival("rules", np.full(60, MISSING)))
+    assert frame["difference"].isna().all()
+    assert set(frame["note"]) == {"undefined: no item has both labels"}

@@ -1,0 +1,51 @@
+"""The Agreement page sets the judge beside the baseline judge, on the study's own texts, for those who may see the judge."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.verdict_store import Design, Stratum, Verdict, keep
+from audit.judge.baseline import NAME
+from tests.pages.conftest import words_on
+from tests.pages.studies.conftest import SignIn
+from tests.support.studies import item, rate, study_of
+
+TEXTS = [
+    ("Do not drive your car to church for 6 weeks.", "Do not drive your car to church for eight weeks.", "DIVERGENT"),
+    ("Do not drive your car to church for 6 weeks.", "Do not drive your car to church for six weeks.", "CONSISTENT"),
+]
+ITEMS = 12
+
+
+@pytest.fixture
+def driving(folk):
+    """Twelve items of two kinds, which people and the rules read alike; the judge calls every one CONSISTENT."""
+    made = [item(n, answer_a=TEXTS[n % 2][0], answer_b=TEXTS[n % 2][1]) for n in range(1, ITEMS + 1)]
+    study_of(folk, made)
+    said = [Verdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
+    with folk.begin() as tx:
+        keep(tx, "s", Design("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said)
+    for number in range(1, ITEMS + 1):
+        label = TEXTS[number % 2][2]
+        for who in ("ana", "ben"):
+            rate(folk, who, number, label, "medium" if label == "DIVERGENT" else None)
+    return folk
+
+
+def test_a_judge_that_is_right_half_the_time_loses_to_rules_that_are_always_right(driving, as_user: SignIn):
+    at = as_user("petra", "agreement")
+    assert not at.exception
+    floor = next(frame.value for frame in at.dataframe if "other" in frame.value)
+    (accuracy,) = floor[floor["figure"] == "accuracy"].to_dict("records")
+    assert accuracy["judge"].startswith("0.50 (")
+    assert accuracy["other"].startswith("1.00 (")
+    assert accuracy["difference"].startswith("-0.50 (")
+    assert accuracy["n"] == ITEMS
+    assert f"agrees less well than the {NAME}" in words_on(at).replace("\\", "")
+
+
+def test_an_adjudicator_who_still_decides_sees_no_baseline(driving, as_user: SignIn):
+    at = as_user("ada", "agreement")
+    assert not at.exception
+    assert not [frame for frame in at.dataframe if "other" in frame.value]
+    assert "baseline" not in words_on(at)
