@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from annotation.prevalence import Share
 from audit.metrics.intervals import Z, wilson
 
-
 ROUNDING = 1e-9
 """Six times a sixth is not quite one."""
 
