@@ -199,8 +199,8 @@ def open_session(store: LabelStore, username: str, now: datetime) -> str:
 
 def signed_in(store: LabelStore, token: str, now: datetime) -> Account | None:
     """Whose token this is; None when it is unknown, ended or expired."""
-    username = people.session_user(store, _hashed(token), now)
-    return None if username is None else account(store, username)
+    user = people.session_user(store, _hashed(token), now)
+    return None if user is None else _account(user)
 
 
 def sign_out(store: LabelStore, token: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.engine import LabelStore
@@ -39,7 +40,10 @@ def add_user(store: LabelStore, user: UserRow, now: datetime) -> None:
 def find_user(store: LabelStore, username: str) -> UserRow | None:
     """The account of that name."""
     with store.read() as con:
-        row = con.execute(select(users).where(users.c.username == username)).mappings().first()
+        return _user(con.execute(select(users).where(users.c.username == username)).mappings().first())
+
+
+def _user(row: RowMapping | None) -> UserRow | None:
     return None if row is None else UserRow(**{name: row[name] for name in UserRow.__dataclass_fields__})
 
 
@@ -66,12 +70,12 @@ def add_session(store: LabelStore, token_hash: str, username: str, now: datetime
         tx.execute(insert(sessions).values(**made))
 
 
-def session_user(store: LabelStore, token_hash: str, now: datetime) -> str | None:
+def session_user(store: LabelStore, token_hash: str, now: datetime) -> UserRow | None:
     """Whose session this is; None when there is none or it expired."""
     alive = (sessions.c.token_hash == token_hash, sessions.c.expires_at > stamp(now))
+    theirs = select(users).join(sessions, sessions.c.username == users.c.username).where(*alive)
     with store.read() as con:
-        username: str | None = con.execute(select(sessions.c.username).where(*alive)).scalar()
-        return username
+        return _user(con.execute(theirs).mappings().first())
 
 
 def end_session(store: LabelStore, token_hash: str) -> None:

@@ -59,15 +59,17 @@ def _opened(url: str) -> LabelStore:
 
 def anybody() -> bool:
     """Whether any account exists. Looking makes no database."""
+    return _database_exists() and bool(accounts.accounts(label_store()))
+
+
+def _database_exists() -> bool:
     url = Settings().studies_url
-    if url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE)).is_file():
-        return False
-    return bool(accounts.accounts(label_store()))
+    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
 
 
 def who() -> Account | None:
     """The account of this session; None when nobody is signed in or the session has ended."""
-    if not anybody():
+    if not _database_exists():
         return None
     token = st.session_state.get(TOKEN) or cookie_token()
     known = accounts.signed_in(label_store(), token, now()) if token else None
