@@ -13,8 +13,8 @@ browser   Chromium, the page's own clock: from the last key of a label until the
           saved; beside a bare Streamlit page (`annotating.bare`, 38 lines) in the same run. With 20 annotators, 2 have a
           browser and 18 are on the wire with a label every 3 s each: two cores do not carry 20 browsers.
 
-CPU is of the server's process, user and system, and at a human pace what it burns while it idles is in it. Of several rounds the one with the lowest median is shown, and the
-load average beside it: other work on the machine only ever adds.
+CPU is of the server's process, user and system; at a human pace what it burns while it idles is in it. Of several rounds the
+one with the lowest median is shown, and the load average beside it: other work on the machine only ever adds.
 """
 
 from __future__ import annotations
