@@ -1,0 +1,62 @@
+"""Calls for the tests of the network side, and a run of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from audit.judge.calls import Call, Reply
+from audit.judge.client import Client, Endpoint
+from audit.judge.limits import Limits
+from audit.judge.responses import Busy
+from audit.judge.runner import run_calls
+from audit.judge.tally import Tally
+from tests.support.llm.fault_server import FaultServer
+
+KEY = "sk-very-secret"
+SCHEMA = {
+    "type": "object",
+    "properties": {"reasoning": {"type": "string", "maxLength": 60}, "label": {"enum": ["SAME", "OTHER"]}},
+    "required": ["reasoning", "label"],
+    "additionalProperties": False,
+}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
+QUICK = Limits(
+    concurrency=8, start=8, connect_s=1, read_s=0.4, pause_s=0.02, cooldown_s=0.1, refused_s=0.4, busy_s=5, tick_s=0.05
+)
+LENIENT = {"poison_share": 1.0, "cut_share": 1.0, "failed_share": 1.0}
+
+
+def call(text: str, group: str = "q1", model: str = "judge", **body: Any) -> Call:
+    messages = [{"role": "system", "content": "Judge."}, {"role": "user", "content": f"{text} group:{group}"}]
+    asked = {"model": model, "messages": messages, "response_format": FORMAT, "temperature": 0, "max_tokens": 100}
+    return Call(asked | body, group, "structured")
+
+
+def readable(_: Call, reply: Reply) -> bool:
+    """As the parser: the last object in the text, control characters allowed."""
+    with suppress(ValueError, TypeError, AttributeError):
+        text = reply.text or ""
+        return "label" in json.loads(text[text.rindex("{") :], strict=False)
+    return False
+
+
+def ask(server: FaultServer, text: str, key: str = "", limits: Limits = QUICK) -> Reply | Busy:
+    async def once() -> Reply | Busy:
+        async with Client(Endpoint(server.url, "judge", key), limits) as client:
+            return await client.ask(call(text))
+
+    return asyncio.run(once())
+
+
+def run(
+    servers: FaultServer | Iterable[FaultServer], calls: Iterable[Call], limits: Limits = QUICK, key: str = ""
+) -> tuple[Tally, list[Reply]]:
+    """The counts and every stored reply."""
+    replies: list[Reply] = []
+    several = [servers] if isinstance(servers, FaultServer) else servers
+    endpoints = [Endpoint(server.url, "judge", key) for server in several]
+    return asyncio.run(run_calls(calls, endpoints, replies.append, readable=readable, limits=limits)), replies

@@ -1,0 +1,184 @@
+"""An OpenAI-compatible server that does what it is told to do wrong, in a thread of its own, and counts what it was asked.
+
+with fault_server() as server:
+    Endpoint(server.url, "judge")
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.support.llm.faults import FAULTS, RUDE, completion
+from tests.support.llm.fitting import answer
+
+FAULT = re.compile(r"fault:([a-z0-9-]+)(?:\*(\d+))?")
+
+
+@dataclass
+class FaultServer:
+    """Its manners (may be changed while it runs) and its counts.
+
+    delay_s, capacity   how long an answer takes; more calls than `capacity` at once are answered 503
+    models, context, key, version   what it is; context in words
+    obeys, thinks       whether it knows response_format, and whether its model thinks first
+    keys, groups        how often each X-Request-Id came; the order in which texts `group:NAME` came
+    """
+
+    delay_s: float = 0.0
+    capacity: int | None = None
+    models: tuple[str, ...] = ("judge",)
+    context: int = 8_192
+    key: str = ""
+    version: str = "0.33.0"
+    obeys: bool = True
+    thinks: bool = False
+    always: str = ""
+    port: int = 0
+    asked: int = 0
+    open: int = 0
+    most_open: int = 0
+    aborted: int = 0
+    keys: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    groups: list[str] = field(default_factory=list)
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    _spent: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    # -- manners --------------------------------------------------------------------------------------------------------
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        self.asked += 1
+        self.open += 1
+        self.most_open = max(self.most_open, self.open)
+        try:
+            return await self._chat(request)
+        except asyncio.CancelledError:
+            self.aborted += 1
+            raise
+        finally:
+            self.open -= 1
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self._note(request, body)
+        if self.capacity is not None and self.open > self.capacity:
+            return FAULTS["503"](body)
+        if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
+            return FAULTS["401"](body)
+        if body["model"] not in self.models:
+            return FAULTS["404"](body)
+        await asyncio.sleep(self.delay_s)
+        fault = self._fault(request.headers.get("X-Request-Id", ""), body)
+        if fault:
+            self.faults[fault] += 1
+            return await RUDE[fault](request, body) if fault in RUDE else FAULTS[fault](body)
+        return self._well(body)
+
+    def _note(self, request: web.Request, body: dict[str, Any]) -> None:
+        self.keys[request.headers.get("X-Request-Id", "")] += 1
+        self.headers.append(dict(request.headers))
+        self.bodies.append(body)
+        self.groups += re.findall(r"group:(\S+)", body["messages"][-1]["content"])
+
+    def _fault(self, key: str, body: dict[str, Any]) -> str | None:
+        text = " ".join(str(message["content"]) for message in body["messages"])
+        found = FAULT.search(f"{text} {self.always}")
+        if not found:
+            return None
+        name, times = found[1], found[2]
+        self._spent[key, name] += 1
+        return name if times is None or self._spent[key, name] <= int(times) else None
+
+    def _well(self, body: dict[str, Any]) -> web.Response:
+        if self.thinks:
+            return web.json_response(completion(body, "", "length", reasoning="Let me think."))
+        told = completion(body, answer(body) if self.obeys else "A poem about the sea.")
+        if told["usage"]["prompt_tokens"] > self.context:
+            return FAULTS["400"](body)
+        return web.json_response(told)
+
+    async def list_models(self, request: web.Request) -> web.Response:
+        if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
+            return FAULTS["401"]({})
+        cards = [{"id": name, "object": "model", "max_model_len": self.context} for name in self.models]
+        return web.json_response({"object": "list", "data": cards})
+
+    async def tell_version(self, request: web.Request) -> web.Response:
+        return web.json_response({"version": self.version}) if self.version else web.Response(status=404)
+
+    async def tokenize(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        words = sum(len(str(part["content"]).split()) for part in body["messages"])
+        return web.json_response({"count": words, "max_model_len": self.context, "tokens": []})
+
+    def app(self) -> web.Application:
+        app = web.Application(client_max_size=2**26)
+        app.router.add_post("/v1/chat/completions", self.chat)
+        app.router.add_get("/v1/models", self.list_models)
+        app.router.add_get("/version", self.tell_version)
+        app.router.add_post("/tokenize", self.tokenize)
+        return app
+
+
+class _Serving:
+    def __init__(self, server: FaultServer) -> None:
+        self._server, self._loop = server, asyncio.new_event_loop()
+        self._runner = web.AppRunner(server.app(), handler_cancellation=True, shutdown_timeout=0.1)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(10)
+
+    async def _listen(self) -> None:
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self._server.port, reuse_address=True)
+        await site.start()
+        self._server.port = self._runner.addresses[0][1]
+
+    def stop(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+
+@contextmanager
+def fault_server(**manners: Any) -> Iterator[FaultServer]:
+    """A running server; at the end it is gone, and its port refuses connections."""
+    server = FaultServer(**manners)
+    serving = _Serving(server)
+    serving.start()
+    try:
+        yield server
+    finally:
+        serving.stop()
+
+
+def main() -> None:
+    """Serve until killed, for clients that are processes: print the port, then one line of counts at the end."""
+    with fault_server() as server:
+        print(server.port, flush=True)
+        try:
+            threading.Event().wait()
+        finally:
+            print(json.dumps({"asked": server.asked, "most_open": server.most_open}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""What can go wrong on the way, by name. A prompt that holds `fault:NAME` gets it; `fault:NAME*2` the first two times."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from aiohttp import web
+
+from tests.support.llm.fitting import answer
+
+FLOOD = 200_000
+HUGE = 5 * 2**20
+
+
+def completion(body: dict[str, Any], text: str | None, finish: str | None = "stop", **message: Any) -> dict[str, Any]:
+    """A sound body; tokens are words."""
+    prompt = sum(len(str(part["content"]).split()) for part in body["messages"])
+    said = len((text or message.get("reasoning") or "").split())
+    return {
+        "id": "chatcmpl-x",
+        "object": "chat.completion",
+        "model": body.get("model"),
+        "system_fingerprint": "fault-server-1",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}],
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": said,
+            "prompt_tokens_details": {"cached_tokens": prompt // 2},
+            "completion_tokens_details": {"reasoning_tokens": said if message.get("reasoning") else 0},
+        },
+    }
+
+
+def _error(status: int, message: str, headers: dict[str, str] | None = None) -> web.Response:
+    return web.json_response({"error": {"message": message, "code": status}}, status=status, headers=headers)
+
+
+def _raw(raw: bytes, status: int = 200) -> web.Response:
+    return web.Response(body=raw, status=status, content_type="application/json")
+
+
+def _said(body: dict[str, Any], text: str | None, finish: str | None = "stop", **message: Any) -> web.Response:
+    return web.json_response(completion(body, text, finish, **message))
+
+
+def _without_usage(body: dict[str, Any]) -> web.Response:
+    told = completion(body, answer(body))
+    del told["usage"]
+    return web.json_response(told)
+
+
+def _control(body: dict[str, Any]) -> web.Response:
+    """As xgrammar lets them through: a raw control character inside a string of the text."""
+    return _said(body, answer(body).replace('": "', '": "\x01\t', 1))
+
+
+def _surrogate(body: dict[str, Any]) -> web.Response:
+    return _raw(json.dumps(completion(body, "SURROGATE " + answer(body))).replace("SURROGATE", "\\ud83d").encode())
+
+
+FAULTS: dict[str, Any] = {
+    "500": lambda body: _error(500, "grammar rejected tokens"),
+    "502": lambda body: web.Response(status=502, text="<html><body>Bad  gateway</body></html>", content_type="text/html"),
+    "503": lambda body: _error(503, "The engine is currently busy"),
+    "503-after": lambda body: _error(503, "The engine is currently busy", {"Retry-After": "1"}),
+    "429": lambda body: _error(429, "rate limit"),
+    "429-day": lambda body: _error(429, "quota used up", {"Retry-After": "86400"}),
+    "400": lambda body: _error(400, "the prompt has 40000 tokens, the context 8192"),
+    "422": lambda body: _error(422, "unprocessable"),
+    "401": lambda body: _error(401, "Incorrect API key provided: sk-very-secret"),
+    "403": lambda body: _error(403, "not for you"),
+    "404": lambda body: _error(404, "The model `x` does not exist."),
+    "redirect": lambda body: web.Response(status=307, headers={"Location": "http://127.0.0.1:9/"}),
+    "length": lambda body: _said(body, answer(body)[:20], "length"),
+    "flood": lambda body: _said(body, '{"label":' + " \n" * FLOOD, "length"),
+    "blank": lambda body: _said(body, " \n" * FLOOD),
+    "control": _control,
+    "reasoning": lambda body: _said(body, "", "stop", reasoning="Let me think about it."),
+    "thinking": lambda body: _said(body, f"<think>Hm, {{ they }} differ.</think>\n{answer(body)}"),
+    "prose": lambda body: _said(body, "I think that they agree."),
+    "null": lambda body: _said(body, None),
+    "abort": lambda body: _said(body, "", "abort"),
+    "no-usage": _without_usage,
+    "surrogate": _surrogate,
+    "bad-json": lambda body: _raw(b'{"choices": [{"message": '),
+    "nested": lambda body: _raw(b"[" * 200_000),
+    "no-choices": lambda body: _raw(b'{"choices": []}'),
+    "list": lambda body: _raw(b"[1, 2]"),
+    "not-utf8": lambda body: _raw(b'{"choices": "\xff\xfe\xfa"}'),
+    "error-200": lambda body: _raw(b'{"error": {"message": "upstream said no"}}'),
+    "huge": lambda body: _raw(b" " * HUGE),
+}
+
+
+async def cut_body(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    """Half of what Content-Length promised."""
+    raw = json.dumps(completion(body, answer(body))).encode()
+    response = web.StreamResponse(headers={"Content-Length": str(len(raw)), "Content-Type": "application/json"})
+    await response.prepare(request)
+    await response.write(raw[: len(raw) // 2])
+    assert request.transport is not None
+    request.transport.close()
+    return response
+
+
+async def reset(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    """The connection goes before a byte is said."""
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+async def slow(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    """A byte now and then: no pause is long enough to look like silence."""
+    raw = json.dumps(completion(body, answer(body))).encode()
+    response = web.StreamResponse(headers={"Content-Length": str(len(raw)), "Content-Type": "application/json"})
+    await response.prepare(request)
+    for byte in raw:
+        await response.write(bytes([byte]))
+        await asyncio.sleep(0.1)
+    return response
+
+
+async def silent(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    """Nothing, for longer than any test waits."""
+    await asyncio.sleep(3_600)
+    return web.Response()
+
+
+RUDE = {"cut-body": cut_body, "reset": reset, "slow": slow, "silent": silent}

@@ -1,0 +1,30 @@
+"""A value that a JSON Schema allows, another one for another text: how the fault server answers when it is well."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+
+def fitting(schema: dict[str, Any], text: str) -> Any:
+    kind = schema.get("type")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][_number(text) % len(schema["enum"])]
+    if kind == "object":
+        return {name: fitting(part, text + name) for name, part in schema.get("properties", {}).items()}
+    return f"words {_number(text) % 1000}"[: schema.get("maxLength", 100)]
+
+
+def answer(body: dict[str, Any]) -> str:
+    """What a well-behaved model says to a request."""
+    text = json.dumps(body["messages"])
+    schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+    return json.dumps(fitting(schema, text)) if schema else f"Some words, number {_number(text) % 1000}."
+
+
+def _number(text: str) -> int:
+    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)
