@@ -1,4 +1,4 @@
-"""The command line: `annotation agreement | prevalence | sample | advance | verify | export | import | account | demo`."""
+"""The command line, `annotation`: agreement, prevalence, sample, advance, release, verify, export, import, account, demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about studies and accounts: `annotation sample | advance | verify | export | import | account | demo`.
+"""Commands about studies and accounts: `annotation sample | advance | release | verify | export | import | account | demo`.
 
 `register` adds them to a command line; each is a function (arguments, settings) -> exit code, and faults are AuditErrors.
 """
@@ -19,6 +19,7 @@ from annotation.adjudication import close
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ledger import heads_of, verify
+from annotation.label_store.seats import release_seats
 from annotation.label_store.studies import Kind, State, find_study, move
 from annotation.packets import import_packet, packet_csv, packet_xlsx
 from annotation.sampling import PER_LABEL, SECOND, Drawn, Plan, draw, draw_study
@@ -39,6 +40,7 @@ def register(commands: Any) -> None:
     """Add the commands to `commands`, the sub-parsers of a command line."""
     _sample(commands)
     _advance(commands)
+    _release(commands)
     _verify(commands)
     _export(commands)
     _import(commands)
@@ -74,6 +76,12 @@ def _advance(commands: Any) -> None:
     command = _add(commands, "advance", advance, "Move a study to its next state: calibration, labelling, adjudication, closed.")
     command.add_argument("study")
     command.add_argument("--incomplete", action="store_true", help="although ratings are missing")
+
+
+def _release(commands: Any) -> None:
+    command = _add(commands, "release", release, "With open seats, open again those that an annotator took and did not rate.")
+    command.add_argument("study")
+    command.add_argument("annotator")
 
 
 def _verify(commands: Any) -> None:
@@ -160,6 +168,15 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
         with store.begin() as tx:
             following = move(tx, arguments.study, state, incomplete=arguments.incomplete)
     print(f"Study '{arguments.study}' was in {state} and is now in {following}.")
+    return OK
+
+
+def release(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation release STUDY ANNOTATOR`"""
+    store = _store(settings)
+    find_study(store, arguments.study)
+    freed = release_seats(store, arguments.study, arguments.annotator)
+    print(f"{freed:,} seats of study '{arguments.study}' are open again.")
     return OK
 
 

@@ -5,16 +5,16 @@ Nothing here reads anybody else's rating, and there is no verdict in these table
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Select, and_, func, select, update
+from sqlalchemy import Connection, Select, and_, delete, func, select, update
 from sqlalchemy.engine import RowMapping
 
 from annotation.label_store import ledger
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
+from annotation.label_store.open_seats import pool_size, take_open
 from annotation.label_store.schema import drafts, items, members, ratings, seats, studies
 from annotation.label_store.studies import State
 from annotation.label_store.texts import stamp
@@ -133,6 +133,24 @@ def restart_clock(store: LabelStore, seat_id: str, annotator: str, now: datetime
         tx.execute(update(seats).where(seats.c.seat_id == seat_id).values(visit=visit, opened_at=stamp(now)))
 
 
+def take_ahead(store: LabelStore, study_id: str, annotator: str, wanted: int) -> list[Task]:
+    """Take open seats until the annotator has so many to come, so that the browser holds the next tasks already.
+
+    Nobody takes more than an even share of what is open: near the end there is something left for the others. Returns the
+    tasks that were taken; none in a study with named seats. `release_seats` gives back what was not rated.
+    """
+    with store.begin() as tx:
+        state = _state(tx, study_id, annotator)
+        if state is not State.LABELLING or pool_size(tx, study_id) <= 2:
+            return []
+        ledger.lock(tx, ratings, study_id)
+        waiting = and_(seats.c.study_id == study_id, ~seats.c.calibration, seats.c.current.is_(None))
+        mine = tx.execute(select(func.count()).where(waiting, seats.c.annotator == annotator)).scalar_one()
+        free = tx.execute(select(func.count()).where(waiting, seats.c.annotator.is_(None))).scalar_one()
+        more = min(wanted - mine, free // pool_size(tx, study_id))
+        return [_read(tx, seat_id, annotator) for seat_id in take_open(tx, study_id, annotator, False, more)]
+
+
 def done(store: LabelStore, study_id: str, annotator: str) -> tuple[int, int | None]:
     """(rated, total) of the annotator's open round; total is None with open seats."""
     with store.read() as con:
@@ -143,13 +161,18 @@ def done(store: LabelStore, study_id: str, annotator: str) -> tuple[int, int | N
 
 
 def release_seats(store: LabelStore, study_id: str, annotator: str) -> int:
-    """Open again the seats that somebody took and did not rate, in a study with open seats; how many they were."""
+    """Open again the seats that somebody took and did not rate, in a study with open seats; how many they were.
+
+    What was chosen there and not submitted is forgotten: whoever takes the seat next must not see it.
+    """
     with store.begin() as tx:
-        if _pool_size(tx, study_id) <= 2:
+        if pool_size(tx, study_id) <= 2:
             return 0
-        held = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.current.is_(None))
+        unrated = and_(seats.c.annotator == annotator, ~seats.c.calibration, seats.c.current.is_(None))
+        held = and_(seats.c.study_id == study_id, unrated)
+        tx.execute(delete(drafts).where(drafts.c.seat_id.in_(select(seats.c.seat_id).where(held))))
         free = {"annotator": None, "position": None, "visit": None, "opened_at": None}
-        return int(tx.execute(update(seats).where(held, ~seats.c.calibration).values(**free)).rowcount)
+        return int(tx.execute(update(seats).where(held).values(**free)).rowcount)
 
 
 def _state(con: Connection, study_id: str, annotator: str) -> State:
@@ -170,23 +193,7 @@ def _first_unrated(con: Connection, study_id: str, annotator: str, calibration: 
 def _take(tx: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
     """Give the annotator an open seat at an item where they have none."""
     ledger.lock(tx, ratings, study_id)  # of several who ask at once, each sees what the one before took
-    mine = select(seats.c.item_id).where(seats.c.study_id == study_id, seats.c.annotator == annotator)
-    free = select(seats.c.seat_id).where(
-        seats.c.study_id == study_id,
-        seats.c.annotator.is_(None),
-        seats.c.calibration == calibration,
-        seats.c.item_id.not_in(mine),
-    )
-    found = tx.execute(free).scalars().all()
-    if not found:
-        return None
-    seat_id: str = min(found, key=lambda seat: hashlib.sha256(f"{annotator}/{seat}".encode()).digest())  # everybody's own order
-    last = select(func.coalesce(func.max(seats.c.position), 0)).where(
-        seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration
-    )
-    position = tx.execute(last).scalar_one() + 1
-    tx.execute(update(seats).where(seats.c.seat_id == seat_id).values(annotator=annotator, position=position))
-    return seat_id
+    return next(iter(take_open(tx, study_id, annotator, calibration, 1)), None)
 
 
 def _start_clock(tx: Connection, seat_id: str, now: datetime, visit: str) -> None:
@@ -241,12 +248,8 @@ def _choice(row: RowMapping, kind: str) -> Choice:
     return Choice(row[f"{kind}_label"], row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "")
 
 
-def _pool_size(con: Connection, study_id: str) -> int:
-    return int(con.execute(select(func.count()).select_from(members).where(members.c.study_id == study_id)).scalar_one())
-
-
 def _total(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:
-    if not calibration and _pool_size(con, study_id) > 2:
+    if not calibration and pool_size(con, study_id) > 2:
         return None
     mine = (seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
     return int(con.execute(select(func.count()).select_from(seats).where(*mine)).scalar_one())

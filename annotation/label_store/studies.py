@@ -69,7 +69,8 @@ class NewStudy:
     """What a study is made of.
 
     annotators   two or more usernames. Two: each has a named seat at every item. More: every study item has two open
-                 seats, and whoever asks for work takes one (never two at one item)
+                 seats, and whoever asks for work takes one (never two at one item); a silent repeat goes to the two who
+                 have the item it repeats
     names_shown  whether annotators see which handbook an answer is from
     terms        the release's own words for handbook, organ, ...
     """
@@ -114,8 +115,7 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
 
     The orders and sides follow from the study's seed and the usernames, so the same call makes the same study.
 
-    Raises StudyError when the id is taken, an annotator has no account or another role, there are fewer than two, or silent
-    repeats meet open seats.
+    Raises StudyError when the id is taken, an annotator has no account or another role, or there are fewer than two.
     """
     _check(tx, new)
     state = State.CALIBRATION if any(item.kind is Kind.CALIBRATION for item in new.items) else State.LABELLING
@@ -138,13 +138,11 @@ def _row(item: NewItem) -> dict[str, Any]:
 def _check(tx: Connection, new: NewStudy) -> None:
     roles = dict(map(tuple, tx.execute(select(users.c.username, users.c.role))))
     wrong = [name for name in new.annotators if roles.get(name) != "annotator"]
-    repeats = any(item.kind is Kind.REPEAT for item in new.items)
     faults = {
         f"'{', '.join(wrong)}' has no account with the role annotator": bool(wrong),
         f"it needs {SEATS_PER_ITEM} or more different annotators": len(set(new.annotators)) < SEATS_PER_ITEM,
         "an annotator is named twice": len(set(new.annotators)) != len(new.annotators),
         "it has no items": not any(item.kind is Kind.STUDY for item in new.items),
-        "silent repeats need two named annotators": repeats and len(new.annotators) != SEATS_PER_ITEM,
     }
     found = [fault for fault, wrong_so in faults.items() if wrong_so]
     if found:

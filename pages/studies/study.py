@@ -12,7 +12,8 @@ from annotation.adjudication import close, disputes
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ledger import verify
-from annotation.label_store.studies import Kind, State, Study, annotators_of, list_studies, move, progress
+from annotation.label_store.seats import release_seats
+from annotation.label_store.studies import SEATS_PER_ITEM, STATES, Kind, State, Study, annotators_of, list_studies, move, progress
 from annotation.packets import import_packet, packet_csv, packet_xlsx
 from annotation.sampling import SECOND, Plan, draw, draw_study
 from annotation.study_tables import codebook, ratings_table
@@ -37,6 +38,26 @@ FOLLOWING = {
     State.LABELLING: "Start adjudication",
     State.ADJUDICATION: "Close the study",
 }
+HELD = (
+    "A few items ahead wait in the browser of each annotator, so that nobody waits for the next. Of somebody who does not come "
+    "back, open them again for the others. What was rated stays."
+)
+MEANS = {
+    State.CALIBRATION: "Everybody rates the calibration items, which count in no figure, and then talks them through. Nobody has "
+    "seen an item of the study itself.",
+    State.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other. Ratings can be revised.",
+    State.ADJUDICATION: "Nothing can be rated any more. Where two labels differ, a third person decides.",
+    State.CLOSED: "Nothing changes any more. Tables and figures are final.",
+}
+MOVES = {
+    State.CALIBRATION: "**Start labelling** ends the calibration round for good and opens the items of the study.",
+    State.LABELLING: "**Start adjudication** ends rating for good, of items without a rating too, and gives what differs to the "
+    "adjudicator.",
+    State.ADJUDICATION: "**Close the study** makes the decisions final. It waits until every difference is decided.",
+}
+SNAPSHOT = (
+    "A study keeps its own copy of questions, answers and verdicts: loading the run again, or deleting it, changes nothing."
+)
 STRATA = {"stratum": "Stratum (judge's label)", "population": "Pairs in the run", "sampled": "Study items", "weight": "Weight"}
 PROGRESS = {"annotator": "Annotator", "round": "Round", "rated": "Rated", "seats": "Items", "share": "Done"}
 DONE = "said after the next run"
@@ -60,6 +81,18 @@ def progress_section(store: LabelStore, study: Study) -> None:
     table(pd.DataFrame(rows, columns=list(PROGRESS)), "progress", PROGRESS, shares=("share",), digits=0)
 
 
+def seats_section(store: LabelStore, study: Study) -> None:
+    """With open seats, give back what somebody who stays away has taken."""
+    people = annotators_of(store, study.study_id)
+    if len(people) <= SEATS_PER_ITEM or study.state is not State.LABELLING:
+        return
+    with st.expander("Seats that somebody has taken and not rated"):
+        st.markdown(HELD)
+        annotator = st.selectbox("Annotator", people, key="held_by")
+        if st.button("Open them again", key="release"):
+            done(f"{release_seats(store, study.study_id, annotator)} seats are open again.")
+
+
 def next_state(store: LabelStore, study: Study) -> None:
     """The button that moves the study on; a study only moves forward."""
     if study.state not in FOLLOWING:
@@ -75,6 +108,15 @@ def next_state(store: LabelStore, study: Study) -> None:
         else:
             move_on(store, study, incomplete=incomplete)
         done("The study has moved on.")
+
+
+def where_it_stands(study: Study) -> None:
+    """The four states with this one marked, what it means, and what the next move does."""
+    way = " → ".join(f"**{state}**" if state is study.state else f":gray[{state}]" for state in STATES)
+    st.markdown(f"{way} · made {study.created_at[:10]} · {escaped(study.study_id)}")
+    st.markdown(MEANS[study.state])
+    if study.state in MOVES:
+        st.caption(f"{MOVES[study.state]} A study only moves forward.")
 
 
 def move_on(store: LabelStore, study: Study, *, incomplete: bool) -> None:
@@ -116,18 +158,25 @@ def export_section(store: LabelStore, study: Study) -> None:
                            on_click="ignore", key="codebook")  # fmt: skip
         if st.button("Check the ledger", key="verify"):
             faults = verify(store, study.study_id)
-            st.toast("Every entry is as it was written." if not faults else escaped(f"{len(faults)} faults: {faults[0]}"))
+            st.toast(
+                "Every entry is as it was written."
+                if not faults
+                else escaped(f"Not as it was written ({len(faults)} in all): {faults[0]}")
+            )
 
 
 def one_study(store: LabelStore, study: Study) -> None:
     """A study as it stands, and what can be done with it."""
     st.subheader(escaped(study.title), anchor=False)
-    state, moving = st.columns([3, 2], vertical_alignment="center")
-    state.markdown(f"State: **{study.state}** · made {study.created_at[:10]} · {escaped(study.study_id)}")
+    state, moving = st.columns([3, 2])
+    with state:
+        where_it_stands(study)
     with moving:
         next_state(store, study)
     progress_section(store, study)
+    seats_section(store, study)
     with st.expander("Sample"):
+        st.caption(SNAPSHOT)
         strata_section(store, study)
     with st.expander("Packets, for work without the dashboard"):
         packets_section(store, study)

@@ -13,6 +13,7 @@ from annotation.commands_study import register
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.errors import StudyError
 from annotation.label_store.results import rating_history
+from annotation.label_store.seats import take_ahead
 from audit.settings import Settings
 from tests.annotation.test_sampling import TABLE
 from tests.support.loading import load
@@ -96,3 +97,14 @@ def test_a_dry_run_prints_the_strata_and_makes_nothing(typed) -> None:
 def test_what_cannot_be_done_is_said_in_a_sentence(typed, line: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         typed(line)
+
+
+def test_seats_that_somebody_took_and_left_are_opened_again(typed, home: Path) -> None:
+    for name in ("ana", "ben", "cem"):
+        typed(f"account add {name} --role annotator")
+    typed("sample v1 --annotators ana,ben,cem --per-label 2 --items ABSENT=1 --calibration 0 --repeats 2")
+    store = open_label_store(Settings(data_dir=home, studies="").studies_url)
+    taken = len(take_ahead(store, "v1", "ana", 14))
+    assert taken > 2
+    assert typed("release v1 ana") == (0, f"{taken} seats of study 'v1' are open again.\n")
+    assert typed("release v1 ana") == (0, "0 seats of study 'v1' are open again.\n")

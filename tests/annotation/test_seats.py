@@ -8,10 +8,10 @@ import pytest
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ratings import Submit, submit
+from annotation.label_store.ratings import Submit, save_draft, submit
 from annotation.label_store.results import seat_rows
-from annotation.label_store.seats import Choice, done, my_tasks, next_task, release_seats, task_before
-from annotation.label_store.studies import Kind, Progress, State, annotators_of, list_studies, progress
+from annotation.label_store.seats import Choice, done, my_tasks, next_task, release_seats, take_ahead, task_before
+from annotation.label_store.studies import Kind, NewItem, Progress, State, annotators_of, list_studies, progress
 from tests.support.studies import NOW, item, rate, rate_all, seat_at, step, study_of
 
 
@@ -99,6 +99,66 @@ def test_a_seat_that_was_taken_and_left_can_be_opened_again(store: LabelStore) -
     assert rate_all(store, "cem") == 1
 
 
+def repeated(items: int, repeats: int) -> list[NewItem]:
+    again = [item(100 + n, Kind.REPEAT, f"i{n:03}", question=f"Question {n}?") for n in range(1, repeats + 1)]
+    return [item(n) for n in range(1, items + 1)] + again
+
+
+def test_a_silent_repeat_of_an_open_seat_goes_to_the_two_who_have_the_item_and_a_quarter_of_the_work_later(
+    store: LabelStore,
+) -> None:
+    team = ("ana", "ben", "cem")
+    study_of(store, repeated(30, 4), team)
+    while sum(rated_one(store, name) for name in team):
+        pass
+    rows = seat_rows(store, "s")
+    assert all(row["label"] for row in rows)
+    for again in [row for row in rows if row["kind"] == Kind.REPEAT]:
+        (before,) = [r for r in rows if r["item_id"] == again["repeat_of"] and r["annotator"] == again["annotator"]]
+        assert again["position"] - before["position"] >= 6  # a quarter of 68 seats over three
+    assert len([row for row in rows if row["kind"] == Kind.REPEAT]) == 8
+
+
+def rated_one(store: LabelStore, annotator: str) -> bool:
+    task = next_task(store, "s", annotator, NOW, "v")
+    if task is not None:
+        submit(store, annotator, Submit(task.seat_id, Choice("CONSISTENT"), f"one/{task.seat_id}"), NOW)
+    return task is not None
+
+
+def test_a_repeat_that_nothing_else_is_left_beside_comes_sooner_rather_than_never(lite: LabelStore) -> None:
+    study_of(lite, repeated(3, 3), ("ana", "ben", "cem"))  # at 12 seats over three, one item in between is asked for
+    assert rate_all(lite, "ana") == 6
+    assert len({task.question for task in my_tasks(lite, "s", "ana")}) == 3
+
+
+def test_seats_taken_ahead_are_an_even_share_of_what_is_open_and_are_rated_by_who_took_them(store: LabelStore) -> None:
+    study_of(store, 12, ("ana", "ben", "cem"))
+    assert len(take_ahead(store, "s", "ana", 14)) == 8  # a third of 24 seats
+    assert take_ahead(store, "s", "ana", 8) == []
+    assert len(take_ahead(store, "s", "ben", 3)) == 3
+    ahead = my_tasks(store, "s", "ana")
+    assert [task.position for task in ahead] == list(range(1, 9))
+    assert len({task.question for task in ahead}) == 8
+    assert next_task(store, "s", "ana", NOW, "v").seat_id == ahead[0].seat_id
+    with pytest.raises(StudyError, match="no task"):
+        submit(store, "ben", Submit(ahead[0].seat_id, Choice("ABSENT"), "k"), NOW)
+
+
+def test_with_named_seats_nothing_is_taken_ahead(lite: LabelStore) -> None:
+    study_of(lite, 3)
+    assert take_ahead(lite, "s", "ana", 14) == []
+
+
+def test_whoever_takes_a_seat_that_was_opened_again_sees_nothing_of_what_was_chosen_there(store: LabelStore) -> None:
+    study_of(store, 1, ("ana", "ben", "cem"))
+    task = next_task(store, "s", "ana", NOW, "v")
+    save_draft(store, "ana", task.seat_id, Choice("DIVERGENT", comment="I think so"), NOW)
+    assert release_seats(store, "s", "ana") == 1
+    for name in ("ben", "cem"):
+        assert next_task(store, "s", name, NOW, "w").choice == Choice()
+
+
 def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
     study_of(store, 1)
     for ask in (lambda: next_task(store, "s", "eve", NOW, "v"), lambda: my_tasks(store, "s", "eve")):
@@ -113,7 +173,6 @@ def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
     [
         (("ana",), 2, "two|2 or more"),
         (("ana", "ben"), 0, "it has no items"),
-        (("ana", "ben", "cem"), [item(1), item(2, Kind.REPEAT, "i001")], "repeats need two named annotators"),
     ],
 )
 def test_a_study_that_cannot_work_is_not_made(lite: LabelStore, annotators, items, message: str) -> None:

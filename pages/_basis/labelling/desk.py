@@ -10,7 +10,7 @@ from typing import Any
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import Submit, save_draft, submit_and_next
-from annotation.label_store.seats import Choice, Task, done, my_tasks, next_task, restart_clock
+from annotation.label_store.seats import Choice, Task, done, my_tasks, next_task, restart_clock, take_ahead
 from audit.errors import AuditError
 from pages._basis.people import now
 
@@ -45,6 +45,8 @@ class Desk:
         Raises StudyError when the annotator is not in the study.
         """
         following = next_task(store, self.study_id, self.annotator, now(), self.visit)
+        if following is not None and following.total is None:
+            take_ahead(store, self.study_id, self.annotator, AHEAD)
         self.tasks = {task.seat_id: task for task in my_tasks(store, self.study_id, self.annotator)}
         self.next = following.seat_id if following is not None else None
 
@@ -80,6 +82,12 @@ class Desk:
         self.next = following.seat_id if following is not None else None
         if following is not None:
             self.tasks[following.seat_id] = following
+            self._take_ahead(store, following)
+
+    def _take_ahead(self, store: LabelStore, following: Task) -> None:
+        """With open seats, have the next ones ready before the last is rated, a few at a time."""
+        if following.total is None and sum(not task.revision for task in self.tasks.values()) <= AHEAD // 2:
+            self.tasks |= {task.seat_id: task for task in take_ahead(store, self.study_id, self.annotator, AHEAD)}
 
     def _draft(self, store: LabelStore, seat: str, event: Event) -> None:
         known = self.tasks.get(seat)

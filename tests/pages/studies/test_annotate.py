@@ -9,7 +9,9 @@ import pytest
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ratings import history
+from annotation.label_store.results import seat_rows
 from annotation.label_store.studies import State
+from audit.vocabulary import LABELS
 from pages._basis.labelling.desk import AHEAD, Desk
 from pages._basis.labelling.rubric import rubric_html
 from tests.pages.conftest import words_on
@@ -69,6 +71,23 @@ def test_events_typed_ahead_land_on_their_own_items(desk, store):
     desk.take(store, [key("submit", task, task["seat"], label="CONSISTENT") for task in (third, first)])
     assert current(desk, store)["seat"] == second["seat"]
     assert [len(history(store, task["seat"], "ana")) for task in (first, second, third)] == [1, 0, 1]
+
+
+def test_with_open_seats_20_of_20_events_typed_ahead_land_on_their_own_items(store):
+    """Three annotators share 40 items; the browser answers each reply of the server with all that it can type."""
+    study_of(store, 40, ("ana", "ben", "cem"))
+    desk = Desk("s", "ana")
+    desk.look(store)
+    meant: dict[str, str] = {}
+    while len(meant) < 20:
+        waiting = [task for task in desk.view(store, [])["tasks"] if task["seat"] not in meant]
+        assert len(waiting) > AHEAD // 2  # never out of work while others look on
+        typed = [key("submit", task, f"a/{task['seat']}", label=LABELS[place % 3]) for place, task in enumerate(waiting[:5])]
+        meant |= {event["seat"]: event["label"] for event in typed}
+        desk.take(store, typed)
+    stored = {row["seat_id"]: row["label"] for row in seat_rows(store, "s") if row["label"]}
+    assert stored == meant
+    assert len({row["item_id"] for row in seat_rows(store, "s") if row["annotator"] == "ana" and row["label"]}) == 20
 
 
 def test_an_incomplete_rating_is_told_and_stops_no_other(desk, store):

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+import csv
+import io
+import shutil
 
-from annotation.label_store.studies import State, find_study, list_studies
+import pytest
+import streamlit
+from sqlalchemy import text
+
+from annotation.adjudication import disputes
+from annotation.label_store.seats import take_ahead
+from annotation.label_store.studies import Kind, State, find_study, list_studies
 from annotation.packets import packet_csv
-from tests.pages.conftest import words_on
+from annotation.study_tables import ratings_table
+from annotation.verdict_store import Design, Stratum, Verdict, keep, strata_of
+from tests.pages.conftest import TABLE, words_on
 from tests.pages.studies.conftest import SignIn
-from tests.support.studies import people, rate_all, study_of
+from tests.support.studies import item, people, rate, rate_all, step, study_of
 
 
 @pytest.fixture
@@ -31,7 +41,7 @@ def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
     assert not at.exception
     assert not at.error
     assert [study.title for study in list_studies(ready, "ana")] == ["Is the judge right?"]
-    assert "State: **labelling**" in words_on(at)  # so few pairs that none is left over for calibration
+    assert "**labelling**" in words_on(at)  # so few pairs that none is left over for calibration
 
 
 def test_the_strata_are_shown_before_anything_is_made(ready, as_user: SignIn):
@@ -91,3 +101,147 @@ def test_a_packet_filled_offline_is_stored_whole(folk, as_user: SignIn):
     at = at.run().button(key="import").click().run()
     assert not at.exception
     assert "2 ratings stored" in "\n".join(str(each.value) for each in at.success)
+
+
+def said(at) -> str:
+    return words_on(at).replace("**", "")
+
+
+def test_each_state_says_what_it_is_and_what_the_next_move_does(folk, as_user: SignIn):
+    study_of(folk, [item(1, Kind.CALIBRATION), item(2)])
+    at = as_user("petra", "study")
+    assert "**calibration** → :gray[labelling] → :gray[adjudication] → :gray[closed]" in words_on(at)
+    assert "Start labelling ends the calibration round for good" in said(at)
+    for name in ("ana", "ben"):
+        rate_all(folk, name)
+    at = at.button(key="advance").click().run()
+    assert "blind to the judge and to each other" in said(at)
+    assert "Start adjudication ends rating for good" in said(at)
+    for name in ("ana", "ben"):
+        rate_all(folk, name)
+    at = at.button(key="advance").click().run()
+    assert "Close the study makes the decisions final" in said(at)
+    at = at.button(key="advance").click().run()
+    assert "Nothing changes any more" in said(at)
+    assert "advance" not in [button.key for button in at.button]
+
+
+def test_a_calibration_round_is_counted_apart_and_stands_in_no_figure(folk, as_user: SignIn):
+    """Ana and ben differ on the calibration item, and agree on the one of the study."""
+    study_of(folk, [item(1, Kind.CALIBRATION), item(2)])
+    told = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    with folk.begin() as tx:
+        keep(tx, "s", Design("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 1)], told)
+    rate(folk, "ana", 1, "ABSENT")
+    rate(folk, "ben", 1, "CONSISTENT")
+    shown = as_user("petra", "study").dataframe[0].value
+    assert [(row.annotator, row.round, row.rated, row.seats) for row in shown.itertuples()] == [
+        ("ana", "calibration", 1, 1), ("ben", "calibration", 1, 1), ("ana", "study", 0, 1), ("ben", "study", 0, 1)
+    ]  # fmt: skip
+    step(folk, State.CALIBRATION)
+    rate(folk, "ana", 2, "ABSENT")
+    rate(folk, "ben", 2, "ABSENT")
+    figures = next(frame.value for frame in as_user("petra", "agreement").dataframe if "figure" in frame.value)
+    assert figures.set_index("figure").loc["raw agreement", ["value", "n"]].tolist() == ["1.000", 1]
+    step(folk, State.LABELLING)
+    assert disputes(folk, "s") == []
+
+
+@pytest.fixture
+def downloads(monkeypatch) -> dict[str, tuple[str, bytes]]:
+    """Key of a download button -> (file name, what it hands out)."""
+    found: dict[str, tuple[str, bytes]] = {}
+
+    def noted(label, data, name, *_, key, **__):
+        found[key] = name, data() if callable(data) else data
+
+    monkeypatch.setattr(streamlit, "download_button", noted)
+    return found
+
+
+@pytest.fixture
+def finished(folk):
+    """Two items that the judge calls ABSENT; the two annotators agree on the first."""
+    study_of(folk, 2)
+    told = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    with folk.begin() as tx:
+        keep(tx, "s", Design("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], told)
+    for name, second in (("ana", "ABSENT"), ("ben", "CONSISTENT")):
+        rate(folk, name, 1, "ABSENT")
+        rate(folk, name, 2, second, comment="=1+1")
+    return folk
+
+
+def test_the_export_has_one_row_per_item_and_annotator_and_the_codebook_every_column(finished, as_user: SignIn, downloads):
+    assert not as_user("petra", "study").exception
+    (name, table), (book_name, book) = downloads["ratings"], downloads["codebook"]
+    assert (name, book_name) == ("s_ratings.csv", "codebook.csv")
+    rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"))))
+    assert [(row["item_id"], row["annotator"], row["label"], row["judge"], row["gold"]) for row in rows] == [
+        ("i001", "ana", "ABSENT", "ABSENT", "ABSENT"), ("i001", "ben", "ABSENT", "ABSENT", "ABSENT"),
+        ("i002", "ana", "ABSENT", "ABSENT", ""), ("i002", "ben", "CONSISTENT", "ABSENT", ""),
+    ]  # fmt: skip
+    assert {row["design_weight"] for row in rows} == {"4.5"}
+    assert rows[3]["comment"] == "'=1+1"
+    explained = {row["column"]: row["meaning"] for row in csv.DictReader(io.StringIO(book.decode("utf-8-sig")))}
+    assert list(explained) == list(rows[0])
+    assert all(explained.values())
+
+
+def test_packets_are_handed_out_for_the_annotator_who_is_chosen(finished, as_user: SignIn, downloads):
+    at = as_user("petra", "study")
+    at.selectbox(key="packet_of").set_value("ben").run()
+    assert downloads["packet_csv"] == ("s_ben.csv", packet_csv(finished, "s", "ben"))
+    assert downloads["packet_xlsx"][0] == "s_ben.xlsx"
+
+
+def toast_of(at) -> str:
+    return "\n".join(each.value for each in at.toast).replace("\\", "")
+
+
+def test_the_ledger_is_checked_at_a_press_and_a_changed_rating_is_told(finished, as_user: SignIn):
+    at = as_user("petra", "study").button(key="verify").click().run()
+    assert toast_of(at) == "Every entry is as it was written."
+    with finished.begin() as tx:
+        tx.execute(text("drop trigger ratings_no_update"))
+        tx.execute(text("update ratings set label = 'DIVERGENT', significance = 'low' where seq = 1"))
+    at = as_user("petra", "study").button(key="verify").click().run()
+    assert "Not as it was written (1 in all): ratings: entry 1 is not as it was written" in toast_of(at)
+
+
+def test_a_study_stays_as_it_is_when_its_run_is_loaded_anew_or_deleted(ready, load_run, data_dir, as_user: SignIn):
+    at = filled(as_user("petra", "study"), "first-one")
+    next(button for button in at.button if button.label == "Draw and make the study").click().run()
+    before = ratings_table(ready, "first-one"), packet_csv(ready, "first-one", "ana"), strata_of(ready, "first-one")
+    load_run(TABLE.replace("DIVERGENT/high", "CONSISTENT").replace("COMPLEMENTARY", "ABSENT"))
+    assert same(before, ready)
+    shutil.rmtree(data_dir / "store")
+    assert same(before, ready)
+    for name, page in (("petra", "study"), ("petra", "agreement"), ("ana", "annotate")):
+        at = as_user(name, page)
+        assert not at.exception
+        assert not at.error
+
+
+def same(before, store) -> bool:
+    table, packet, strata = before
+    return (
+        ratings_table(store, "first-one").equals(table)
+        and packet_csv(store, "first-one", "ana") == packet
+        and strata_of(store, "first-one") == strata
+    )
+
+
+def test_with_open_seats_a_pi_gives_back_what_somebody_has_taken(folk, as_user: SignIn):
+    study_of(folk, 12, ("ana", "ben", "cem"))
+    take_ahead(folk, "s", "ana", 14)
+    at = as_user("petra", "study")
+    at.selectbox(key="held_by").set_value("ana")
+    at = at.button(key="release").click().run()
+    assert "8 seats are open again" in "\n".join(str(each.value) for each in at.success)
+    assert rate_all(folk, "ben") == rate_all(folk, "cem") == 12
+
+
+def test_with_named_seats_there_is_nothing_to_give_back(folk, as_user: SignIn):
+    study_of(folk, 2)
+    assert "release" not in [button.key for button in as_user("petra", "study").button]

@@ -1,0 +1,80 @@
+"""Open seats: with more than two annotators, whoever asks for work takes one, and never two at one item."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, and_, func, select, update
+
+from annotation.label_store.schema import items, members, seats
+
+LATER = 0.25
+"""How far behind an item its silent repeat comes, as a share of the annotator's work."""
+
+
+def pool_size(con: Connection, study_id: str) -> int:
+    """How many annotators a study has."""
+    return int(con.execute(select(func.count()).select_from(members).where(members.c.study_id == study_id)).scalar_one())
+
+
+def take_open(tx: Connection, study_id: str, annotator: str, calibration: bool, wanted: int) -> list[str]:
+    """Up to so many open seats, in an order of the annotator's own. The ledger of ratings is locked."""
+    mine = (seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
+    position = tx.execute(select(func.coalesce(func.max(seats.c.position), 0)).where(*mine)).scalar_one()
+    given: list[str] = []
+    while len(given) < wanted:
+        position += 1
+        seat_id = _open_seat(tx, study_id, annotator, calibration, position)
+        if seat_id is None:
+            break
+        tx.execute(update(seats).where(seats.c.seat_id == seat_id).values(annotator=annotator, position=position))
+        given.append(seat_id)
+    return given
+
+
+@dataclass(frozen=True)
+class _Seat:
+    """An open seat: the item it repeats, when the annotator meets that, and whether a repeat of its item is to come."""
+
+    seat_id: str
+    repeat_of: str | None
+    met: int | None
+    comes_again: bool
+
+
+def _open_seat(tx: Connection, study_id: str, annotator: str, calibration: bool, position: int) -> str | None:
+    """An open seat for the annotator's task number `position`.
+
+    A silent repeat goes to whoever has the item it repeats, at least a quarter of the work later; sooner only where nothing
+    else is left. So that there is work to come in between, items that come again are drawn early.
+    """
+    free = [seat for seat in _free(tx, study_id, annotator, calibration) if not seat.repeat_of or seat.met]
+    apart = math.ceil(_own_share(tx, study_id) * LATER) if any(seat.repeat_of for seat in free) else 0
+    first = min(free, key=lambda seat: (position - (seat.met or -apart) < apart, _lot(annotator, seat)), default=None)
+    return first.seat_id if first is not None else None
+
+
+def _lot(annotator: str, seat: _Seat) -> int:
+    """Everybody's own order, the same whenever somebody asks."""
+    drawn = int.from_bytes(hashlib.sha256(f"{annotator}/{seat.seat_id}".encode()).digest())
+    return drawn // 2 if seat.comes_again else drawn
+
+
+def _free(tx: Connection, study_id: str, annotator: str, calibration: bool) -> list[_Seat]:
+    """Open seats at items where the annotator has none."""
+    first, again = seats.alias("first"), items.alias("again")
+    met = and_(first.c.item_id == items.c.repeat_of, first.c.annotator == annotator)
+    joined = seats.join(items, items.c.item_id == seats.c.item_id).outerjoin(first, met)
+    mine = select(seats.c.item_id).where(seats.c.study_id == study_id, seats.c.annotator == annotator)
+    repeated = select(again.c.repeat_of).where(again.c.study_id == study_id, again.c.repeat_of.is_not(None))
+    wanted = select(seats.c.seat_id, items.c.repeat_of, first.c.position, items.c.item_id.in_(repeated)).select_from(joined)
+    free = (seats.c.study_id == study_id, seats.c.annotator.is_(None), seats.c.calibration == calibration)
+    return [_Seat(*row) for row in tx.execute(wanted.where(*free, seats.c.item_id.not_in(mine)))]
+
+
+def _own_share(con: Connection, study_id: str) -> float:
+    """Study items that fall to each annotator where the work is shared evenly."""
+    counted = select(func.count()).where(seats.c.study_id == study_id, ~seats.c.calibration)
+    return float(con.execute(counted).scalar_one()) / pool_size(con, study_id)
