@@ -12,12 +12,15 @@ LEFT_OVER = 0.35
 
 
 def new_statements(asked: Asked, answer: Answer, other: Answer) -> list[Statement]:
-    """The guidance of `answer` that the other does not give: neither in its words nor by the amount that is asked for."""
+    """The guidance of `answer` that the other does not give: neither in its words nor by the amount that is asked for.
+
+    The same words with and without a denial are two statements.
+    """
     return [statement for statement in answer.guidance if not any(_says(asked, one, statement) for one in other.guidance)]
 
 
 def _says(asked: Asked, one: Statement, statement: Statement) -> bool:
-    if len(statement.stems & one.stems) >= COVERED * len(statement.stems):
+    if len(statement.stems & one.stems) >= COVERED * len(statement.stems) and bool(one.denials) == bool(statement.denials):
         return True
     return any(asked.measured_by(mine) and mine.agrees(theirs) for mine in statement.amounts for theirs in one.amounts)
 

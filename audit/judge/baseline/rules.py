@@ -60,7 +60,7 @@ def _present(question: str, first: Answer, second: Answer, sides: str) -> Verdic
     if len(new[0]) + len(new[1]) <= NEW and max(share_new(first, new[0]), share_new(second, new[1])) <= LEFT_OVER:
         return Verdict(Label.CONSISTENT, reasoning="Nothing new: both answers make the same statements.", parse=PARSE)
     counts = dict(zip(sides, map(len, new), strict=True))
-    reasoning = f"More or other: answer A makes {counts['A']} statements that B does not, B {counts['B']} that A does not."
+    reasoning = f"More or other: statements that only answer A makes: {counts['A']}; only answer B: {counts['B']}."
     return Verdict(Label.COMPLEMENTARY, reasoning=reasoning, parse=PARSE)
 
 

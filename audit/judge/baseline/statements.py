@@ -11,7 +11,9 @@ from functools import cached_property, lru_cache
 from audit.wording import Negation, Quantity, negations, quantities, stem, words
 from audit.wording.units import ONES, TENS, UNITS
 
-BREAK = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9•*-])|\s*[;\n]\s*")
+BREAK = re.compile(r"(?<=[.!?])[\"')\]]{0,3}\s+(?=[\"'(\[]?[A-Z0-9•*-])|[;\n]")
+MOST = 300
+"""So many statements are read, thirty times those of a usual answer: statements are compared each with each."""
 _MEASURES = "time time amount number least most exact approximately estimated"
 MEASURES = frozenset(map(stem, [*(word for word in UNITS if word.isalpha()), *ONES, *TENS, *_MEASURES.split()]))
 """Words that measure: they stand beside any amount and tell nothing of what it is about."""
@@ -19,7 +21,7 @@ MEASURES = frozenset(map(stem, [*(word for word in UNITS if word.isalpha()), *ON
 _TEAM = r"(?:your|the|their|a) (?:\w+ )?(?:team|doctor|coordinator|nurse|provider|physician)"
 ASIDE = re.compile(
     r"\d{3}-\d{4}|\?$|\b(?:about this|this (?:question|section|page|chapter)|the following|(?:hear|over) this|"
-    rf"clear about|(?:bring up|raise|go over|discuss|talk|speak|check)\b[^,;]*\bwith {_TEAM}|"
+    rf"clear about|(?:bring up|raise|go over|discuss|talk|speak|check)\b[^,;]{{0,80}}\bwith {_TEAM}|"
     rf"{_TEAM} will (?:go over|explain|discuss|tell))\b",
     re.I,
 )
@@ -31,7 +33,7 @@ class Statement:
     """One sentence, or one part of it before a semicolon.
 
     start, end  where it stands in the answer
-    text        those characters
+    text        those characters, without the spaces around them
     stems       what it is about: its words by their stems, without those that only measure
     amounts     the amounts it gives
     denials     what it denies, forbids or calls unknown
@@ -82,10 +84,10 @@ def read_answer(text: str) -> Answer:
     for start, end in _spans(text):
         inside = [slice(bisect_left(places, start), bisect_left(places, end)) for places in starts]
         stems = frozenset(word.stem for word in known[inside[0]]) - MEASURES
-        statements.append(Statement(start, end, text[start:end], stems, amounts[inside[1]], denials[inside[2]]))
+        statements.append(Statement(start, end, text[start:end].strip(), stems, amounts[inside[1]], denials[inside[2]]))
     return Answer(text, tuple(statements))
 
 
 def _spans(text: str) -> Sequence[tuple[int, int]]:
     edges = [0, *(place for found in BREAK.finditer(text) for place in found.span()), len(text)]
-    return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if text[start:end].strip()]
+    return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if text[start:end].strip()][:MOST]

@@ -16,7 +16,7 @@ MATTERS: dict[str, tuple[Significance, str]] = {
     "medicines": (
         Significance.HIGH,
         "medicine medication drug dose dosage pill tablet antibiotic vaccine vaccination insulin immunosuppressant chemotherapy "
-        "ibuprofen aspirin acetaminophen tacrolimus cyclosporine prednisone steroid zinc chelator",
+        "ibuprofen aspirin acetaminophen tacrolimus cyclosporine prednisone steroid",
     ),
     "the graft": (Significance.HIGH, "rejection reject graft infection infect virus"),
     "frequency": (Significance.LOW, "type types form kind people affect common occur estimated incidence prevalence"),
