@@ -1,0 +1,56 @@
+"""A stand-in for `vllm run-batch`: it answers a shard as vLLM would, and dies in its midst when it is told to.
+
+    stand_in_vllm.py run-batch -i IN.jsonl -o OUT.jsonl --model NAME [other options, which it does not read]
+
+STAND_IN_DIES=N: on an attempt that is the first one of its shard, N lines are written and half of the next, and then it is
+killed. STAND_IN_REFUSES=WORD: a request that holds this word gets status 400. STAND_IN_SLEEPS=S: it takes S seconds a line.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+VERDICT = {"reasoning": "Both say the same.", "classification": "CONSISTENT", "divergence_topic": "", "clinical_significance": ""}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command", choices=["run-batch"])
+    parser.add_argument("-i", required=True)
+    parser.add_argument("-o", required=True)
+    parser.add_argument("--model", required=True)
+    options, _ = parser.parse_known_args()
+    out = Path(options.o)
+    first = len(list(out.parent.glob(f"{out.name.split('.')[0]}.*"))) == 0
+    dies = int(os.environ.get("STAND_IN_DIES", "-1")) if first else -1
+    with Path(options.i).open(encoding="utf-8") as requests, out.open("w", encoding="utf-8") as answers:
+        for number, line in enumerate(requests):
+            answer = json.dumps(response(json.loads(line), options.model)) + "\n"
+            if number == dies:
+                answers.write(answer[: len(answer) // 2])
+                answers.flush()
+                os.kill(os.getpid(), signal.SIGKILL)
+            answers.write(answer)
+            answers.flush()
+            time.sleep(float(os.environ.get("STAND_IN_SLEEPS", "0")))
+
+
+def response(request: dict, model: str) -> dict:
+    refused = os.environ.get("STAND_IN_REFUSES")
+    if refused and refused in json.dumps(request["body"], ensure_ascii=False):
+        body = {"error": {"message": "This model's maximum context length is 4096 tokens.", "code": 400}}
+        return {"custom_id": request["custom_id"], "response": {"status_code": 400, "body": body}, "error": None}
+    message = {"role": "assistant", "content": json.dumps(VERDICT)}
+    body = {
+        "id": f"chatcmpl-{request['custom_id']}", "model": model, "choices": [{"message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 700, "completion_tokens": 30},
+    }  # fmt: skip
+    return {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}, "error": None}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
