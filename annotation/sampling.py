@@ -116,7 +116,7 @@ def draw_study(
     Raises StudyError when the plan cannot be, the run has no answers to show, or the study cannot be made.
     """
     drawn = draw(run, plan, study_id)
-    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, plan.names_shown, dict(run.terms))
+    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, plan.names_shown, dict(run.terms), run.synthetic)
     with store.begin() as tx:
         create_study(tx, new, now)
         keep(tx, study_id, drawn.design, drawn.strata, drawn.verdicts)

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 metadata = MetaData(
@@ -70,6 +71,7 @@ studies = Table(
     Column("seed", Integer, nullable=False),
     Column("terms", JSON, nullable=False),  # the release's own words for handbook, organ, ...
     Column("created_at", Text, nullable=False),
+    Column("synthetic", Boolean, nullable=False, server_default=false()),  # drawn from a simulated run, and says so
     CheckConstraint("state in ('calibration', 'labelling', 'adjudication', 'closed')", name="state"),
 )
 

@@ -73,6 +73,7 @@ class NewStudy:
                  have the item it repeats
     names_shown  whether annotators see which handbook an answer is from
     terms        the release's own words for handbook, organ, ...
+    synthetic    whether the run was made by a simulator
     """
 
     study_id: str
@@ -82,6 +83,7 @@ class NewStudy:
     seed: int
     names_shown: bool = False
     terms: dict[str, str] = field(default_factory=dict)
+    synthetic: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class Study:
     seed: int
     terms: dict[str, str]
     created_at: str
+    synthetic: bool
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     """
     _check(tx, new)
     state = State.CALIBRATION if any(item.kind is Kind.CALIBRATION for item in new.items) else State.LABELLING
-    own = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms")}
+    own = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic")}
     try:
         tx.execute(insert(studies).values(**own, state=state, created_at=stamp(now)))
     except IntegrityError:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from annotation.accounts import Account, Role
+from annotation.label_store.studies import Study
 from audit.errors import AuditError
 from pages._basis.people import required
 from pages._basis.text import escaped
@@ -17,6 +18,19 @@ STYLE = """<style>
 [data-testid="stMetricValue"] { font-size: 1.9rem; }
 </style>"""
 """Streamlit's wide layout leaves 5 rem at each side, which a narrow screen cannot spare."""
+
+
+SYNTHETIC = (
+    ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, {center} or patient stands behind it. "
+    "Not for clinical use."
+)
+
+
+def notice(study: Study) -> None:
+    """Say that a study's texts are made up, where they are. It is true of all of its items alike, and so tells of none."""
+    if study.synthetic:
+        words = {word: escaped(study.terms.get(word, word)) for word in ("handbook", "center")}
+        st.caption(SYNTHETIC.format(**words))
 
 
 def explain(error: AuditError) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.store.runs import Run
-from pages._basis.frame import STYLE, explain
+from pages._basis.frame import STYLE, SYNTHETIC, explain
 from pages._basis.people import may_browse, who
 from pages._shared import loaders
 from pages._shared.navigation import MENU_SEEN, menu
@@ -21,12 +21,6 @@ NOTHING_LOADED = "No run is loaded yet. In a terminal, one of these two loads on
 COMMANDS = """\
 audit demo          # a synthetic release, to look around
 audit load PATH     # your own release: a folder, .zip or .tar.gz"""
-SYNTHETIC = (
-    ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, {center} or patient stands behind it. "
-    "Not for clinical use."
-)
-
-
 NO_RUN = Run("", "No run yet", "", False, False, "", Path())
 """Lends its words to a page before anything is loaded."""
 

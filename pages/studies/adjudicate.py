@@ -12,7 +12,7 @@ from annotation.adjudication import Dispute, Reading, disputes
 from annotation.label_store.decisions import Ruling, decide
 from annotation.label_store.studies import State, Study, list_studies
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
-from pages._basis.frame import study_page
+from pages._basis.frame import notice, study_page
 from pages._basis.labelling.rubric import rubric_html
 from pages._basis.people import label_store, now
 
@@ -100,4 +100,5 @@ with study_page("Adjudicate", LEAD, Role.ADJUDICATOR, Role.PI) as account:
         st.info(EMPTY)
     else:
         chosen = st.selectbox("Study", list(open_), format_func=lambda name: open_[name].title, key="adjudicated")
+        notice(open_[chosen])
         queue(open_[chosen], account)

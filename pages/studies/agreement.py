@@ -17,7 +17,7 @@ from annotation.label_store.studies import State, Study, find_study
 from annotation.ratings import JUDGE
 from annotation.verdict_store import verdicts_of
 from audit.errors import AuditError
-from pages._basis.frame import explain, study_page
+from pages._basis.frame import explain, notice, study_page
 from pages._basis.people import label_store, required
 from pages._basis.text import escaped
 from pages._shared.study_figures import current_report, pick_study, seat_names
@@ -215,4 +215,5 @@ with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
     if study is None:
         st.info(NONE)
     else:
+        notice(study)
         st.fragment(figures, run_every=None if study.state is State.CLOSED else EVERY_S)(study.study_id)

@@ -6,7 +6,7 @@ from annotation.accounts import Role
 from annotation.label_store.seats import OPEN_STATES
 from annotation.label_store.studies import State, Study, list_studies
 from audit.errors import AuditError
-from pages._basis.frame import STYLE, explain
+from pages._basis.frame import STYLE, explain, notice
 from pages._basis.labelling.board import board, pending
 from pages._basis.labelling.desk import Desk
 from pages._basis.people import label_store, required
@@ -62,4 +62,5 @@ if study is None:
     st.title("Annotate", anchor=False)
     st.info(escaped(NOTHING))
 else:
+    notice(study)
     labelling(study)

@@ -10,7 +10,7 @@ from annotation.label_store.studies import Study
 from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS, prevalence
 from annotation.ratings import GOLD
-from pages._basis.frame import study_page
+from pages._basis.frame import notice, study_page
 from pages._basis.text import escaped
 from pages._shared.study_figures import current_ratings, pick_study, seat_names
 from pages._shared.tables import table
@@ -53,6 +53,7 @@ with study_page("Prevalence", LEAD, Role.PI):
     if study is None:
         st.info(NONE)
     else:
+        notice(study)
         names = {GOLD: "gold: agreed or adjudicated; until then, split between the annotators", **seat_names(study.study_id)}
         people = [name for name in names if name != "judge"]
         human = st.selectbox("Whose labels are believed", people, format_func=lambda name: names[name], key="human")

@@ -21,7 +21,7 @@ from annotation.verdict_store import strata_of
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes
 from audit.vocabulary import LABELS
-from pages._basis.frame import explain, study_page
+from pages._basis.frame import explain, notice, study_page
 from pages._basis.people import browsing_is_open, label_store, now
 from pages._basis.text import escaped
 from pages._shared.loaders import runs
@@ -168,6 +168,7 @@ def export_section(store: LabelStore, study: Study) -> None:
 def one_study(store: LabelStore, study: Study) -> None:
     """A study as it stands, and what can be done with it."""
     st.subheader(escaped(study.title), anchor=False)
+    notice(study)
     state, moving = st.columns([3, 2])
     with state:
         where_it_stands(study)

@@ -13,8 +13,12 @@ from sqlalchemy import text
 from annotation import verdict_store
 from annotation.label_store import schema
 from annotation.label_store.engine import HEAD, MIGRATIONS, LabelStore, open_label_store
+from annotation.label_store.ledger import verify
+from annotation.label_store.results import seat_rows
+from annotation.label_store.studies import list_studies
 from audit.errors import AuditError
 from audit.settings import Settings
+from tests.support.studies import rate, study_of
 
 
 def test_the_migrated_tables_are_those_of_the_code(store: LabelStore) -> None:
@@ -60,3 +64,16 @@ def test_studies_are_kept_below_the_data_folder_unless_told_otherwise(monkeypatc
     assert Settings(data_dir=Path("d")).studies_url == "sqlite:///d/studies.db"
     monkeypatch.setenv("AUDIT_STUDIES_URL", "postgresql://h/db")
     assert Settings(data_dir=Path("d")).studies_url == "postgresql://h/db"
+
+
+def test_a_store_of_an_older_version_is_brought_up_to_date_with_what_is_in_it(store: LabelStore, url: str) -> None:
+    study_of(store, 2)
+    rate(store, "ana", 1, "ABSENT")
+    with store.begin() as tx:
+        tx.execute(text("alter table studies drop column synthetic"))
+        tx.execute(text("update alembic_version set version_num = '0001'"))
+    again = open_label_store(url)
+    assert [(study.study_id, study.synthetic) for study in list_studies(again)] == [("s", False)]
+    assert [row["label"] for row in seat_rows(again, "s") if row["label"]] == ["ABSENT"]
+    assert verify(again, "s") == []
+    again.close()

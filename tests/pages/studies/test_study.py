@@ -12,13 +12,14 @@ from sqlalchemy import text
 
 from annotation.adjudication import disputes
 from annotation.label_store.seats import take_ahead
-from annotation.label_store.studies import Kind, State, find_study, list_studies
+from annotation.label_store.studies import Kind, State, find_study, list_studies, move
 from annotation.packets import packet_csv
+from annotation.sampling import Plan, draw_study
 from annotation.study_tables import ratings_table
 from annotation.verdict_store import Design, Stratum, Verdict, keep, strata_of
 from tests.pages.conftest import TABLE, words_on
 from tests.pages.studies.conftest import SignIn
-from tests.support.studies import item, people, rate, rate_all, step, study_of
+from tests.support.studies import NOW, item, people, rate, rate_all, step, study_of
 
 
 @pytest.fixture
@@ -221,6 +222,25 @@ def test_a_study_stays_as_it_is_when_its_run_is_loaded_anew_or_deleted(ready, lo
         at = as_user(name, page)
         assert not at.exception
         assert not at.error
+
+
+@pytest.mark.parametrize("page", ["study", "agreement", "prevalence", "adjudicate", "annotate"])
+def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, load_run, folk, as_user: SignIn):
+    run = load_run(synthetic=True, terms={"handbook": "*guide*"})
+    people(folk, "ana", "ben")
+    plan = Plan(calibration=0, repeats=0)
+    for study_id in ("made-up", "made-up-2"):
+        draw_study(folk, run, plan, study_id=study_id, title=study_id, annotators=("ana", "ben"), now=NOW)
+    with folk.begin() as tx:
+        move(tx, "made-up", State.LABELLING, incomplete=True)
+    at = as_user("ana" if page == "annotate" else "petra", page)
+    assert not at.exception
+    assert "Made by a simulator: no real *guide*, center or patient stands behind it" in words_on(at)
+
+
+def test_a_study_of_real_texts_says_nothing_of_the_kind(folk, as_user: SignIn):
+    study_of(folk, 2)
+    assert "simulator" not in words_on(as_user("petra", "study")) + words_on(as_user("ana", "annotate"))
 
 
 def same(before, store) -> bool:
