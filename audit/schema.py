@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from audit.vocabulary import LABELS, PHASES, SIGNIFICANCES, plain
+from audit.vocabulary import CHECK_KINDS, LABELS, PARSES, PHASES, SIGNIFICANCES, plain
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
         "items": {"type": "array", "items": {"type": ["integer", "null"], "minimum": 0, "maximum": 4}},
     },
     "pairs": {"type": "array", "items": {"$ref": "#/$defs/pair"}},
+    "judging": {"anyOf": [{"$ref": "#/$defs/judge_metadata"}, {"type": "null"}]},
+    "checks": {"type": ["array", "null"], "items": {"$ref": "#/$defs/check"}},
 }
 
 QUESTION_ID = Field("question_id", "text", "the question's id", required=True, aliases=("qid", "question_key"))
@@ -72,23 +74,49 @@ ANSWER = (
     Field("retrieval", "object", "mode, sections[] and whatever else retrieval left", aliases=("retrieval_metadata",)),
     Field("usage", "object", "tokens and time of the generator", aliases=("generator_metadata",)),
 )
+PARSE = Field("parse", "text", "how the judge's reply was read; rules: no model was asked", allowed=tuple(PARSES))
+JUDGE_METADATA = (
+    Field("input_tokens", "integer", "tokens of the prompt"),
+    Field("output_tokens", "integer", "tokens of the reply"),
+    Field("latency_s", "number", "seconds until the reply was there"),
+    PARSE,
+    Field("unscored_reason", "text", "why there is no label, in a few words that recur"),
+    Field("cached_tokens", "integer", "tokens of the prompt that the server had in its cache"),
+    Field("prompt", "text", "digest of the prompt's template"),
+)
+CLASSIFICATION = ("label", "verdict", "judgement", "judgment")
+SIGNIFICANCE = ("significance", "severity")
+CHECK = (
+    Field(
+        "kind", "text", "swap: the answers in the other order; blind: without the names of centers; repeat: the same once more",
+        required=True, allowed=tuple(CHECK_KINDS),
+    ),
+    Field("number", "integer", "tells checks of one kind apart; counted when left out", aliases=("no", "index")),
+    Field("classification", "text", "the label given this time; null: unscored", aliases=CLASSIFICATION, allowed=tuple(LABELS)),
+    Field(
+        "clinical_significance", "text", "the significance given this time; DIVERGENT and CONTRADICTORY only",
+        aliases=SIGNIFICANCE, allowed=tuple(SIGNIFICANCES),
+    ),
+    PARSE,
+)  # fmt: skip
 PAIR = (
     Field("handbook_a", "text", "one handbook of the pair", required=True, aliases=("handbook_1", "source_a", "a")),
     Field("handbook_b", "text", "the other", required=True, aliases=("handbook_2", "source_b", "b")),
     Field(
         "classification", "text", "the judge's label; null beside a trace of the judge (a reason, metadata): unscored",
-        aliases=("label", "verdict", "judgement", "judgment"), allowed=tuple(LABELS),
+        aliases=CLASSIFICATION, allowed=tuple(LABELS),
     ),
     Field("reasoning", "text", "the judge's reason; null where it was not asked", aliases=("rationale", "explanation", "reason")),
     Field("divergence_topic", "text", "what the answers differ on", aliases=("divergence", "topic_of_divergence")),
     Field(
         "clinical_significance", "text", "how much it matters; DIVERGENT and CONTRADICTORY only",
-        aliases=("significance", "severity"), allowed=tuple(SIGNIFICANCES),
+        aliases=SIGNIFICANCE, allowed=tuple(SIGNIFICANCES),
     ),
     Field(
-        "judge_metadata", "object", "input_tokens, output_tokens, latency_s; null: the judge was not asked",
+        "judge_metadata", "judging", "what asking the judge took; null: it was not asked",
         aliases=("judge_usage", "usage", "metadata"),
     ),
+    Field("checks", "checks", "further verdicts of the same judge on the same pair"),
 )  # fmt: skip
 COMPARISON = (
     Field("question_id", "text", "the question's id (the file's name when left out)", aliases=("qid", "question_key", "id")),
@@ -111,6 +139,7 @@ MANIFEST = (
     Field("date", "text", "when the run was made"),
     Field("licence", "text", "terms of use", aliases=("license",)),
     Field("synthetic", "flag", "made by a simulator; every page then says so"),
+    Field("judge_settings", "object", "how the judge was set up: protocol, prompts, server, ..."),
     Field("terms", "object", "display words: handbook, organ, and their plurals handbooks, organs"),
     Field("handbooks", "integer", "declared count", aliases=("n_handbooks",)),
     Field("questions", "integer", "declared count", aliases=("n_questions",)),
@@ -120,6 +149,7 @@ MANIFEST = (
 )
 KINDS: dict[str, tuple[Field, ...]] = {
     "manifest": MANIFEST, "handbook": HANDBOOK, "question": QUESTION, "answer": ANSWER, "comparison": COMPARISON, "pair": PAIR,
+    "judge_metadata": JUDGE_METADATA, "check": CHECK,
 }  # fmt: skip
 
 

@@ -45,9 +45,32 @@ class Phase(StrEnum):
     COMBINED = "combined"
 
 
+class CheckKind(StrEnum):
+    """Why a judge was asked about a pair once more."""
+
+    SWAP = "swap"
+    BLIND = "blind"
+    REPEAT = "repeat"
+
+
+class Parse(StrEnum):
+    """How a judge's reply was read: as the JSON asked for, as JSON with faults, as a label found in its text, or not at all.
+
+    RULES: no model was asked.
+    """
+
+    STRICT = "strict"
+    LENIENT = "lenient"
+    LABEL = "label"
+    NONE = "none"
+    RULES = "rules"
+
+
 LABELS = tuple(Label)
 SIGNIFICANCES = tuple(Significance)
 PHASES = tuple(Phase)
+CHECK_KINDS = tuple(CheckKind)
+PARSES = tuple(Parse)
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
@@ -72,6 +95,11 @@ PHASE_VARIANTS: dict[Phase, tuple[str, ...]] = {
     Phase.POST: ("posttransplant", "after"),
     Phase.COMBINED: ("both", "all", "prepost", "preandpost"),
 }
+CHECK_KIND_VARIANTS: dict[CheckKind, tuple[str, ...]] = {
+    CheckKind.SWAP: ("swapped", "positionswap", "order"),
+    CheckKind.BLIND: ("blinded", "blindcenters"),
+    CheckKind.REPEAT: ("repeated", "again"),
+}
 EMPTY_WORDS = frozenset({"", "null", "none", "nan", "na", "n/a"})
 """Texts that stand for "no value" where a label or a significance is expected."""
 
@@ -90,6 +118,8 @@ def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
 LABEL_SPELLINGS = spellings(LABEL_VARIANTS)
 SIGNIFICANCE_SPELLINGS = spellings(SIGNIFICANCE_VARIANTS)
 PHASE_SPELLINGS = spellings(PHASE_VARIANTS)
+CHECK_KIND_SPELLINGS = spellings(CHECK_KIND_VARIANTS)
+PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 
 
 @lru_cache(1024)

@@ -14,6 +14,7 @@ from audit.release.values import (
     Reject,
     Repairs,
     flag,
+    listing,
     mapping,
     missing,
     needed,
@@ -27,20 +28,28 @@ from audit.release.values import (
 )
 from audit.schema import KINDS, canonical
 from audit.vocabulary import (
+    CHECK_KIND_SPELLINGS,
+    CHECK_KINDS,
     DISAGREEING,
     LABEL_SPELLINGS,
     LABELS,
     NOT_ADDRESSED,
+    PARSE_SPELLINGS,
+    PARSES,
     PHASE_SPELLINGS,
     PHASES,
     SIGNIFICANCE_SPELLINGS,
     SIGNIFICANCES,
     Label,
+    Parse,
+    plain,
 )
 
 REQUIRED = {kind: tuple(field.name for field in fields if field.required) for kind, fields in KINDS.items()}
 AS_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 USAGE = ("input_tokens", "output_tokens", "latency_s")
+MOST_CHECKS = 30_000
+READING = ("parse", "unscored_reason", "cached_tokens", "prompt")
 
 
 def fields_of(record: Any, kind: str) -> dict[str, Any]:
@@ -112,14 +121,62 @@ def pair(record: Any, repairs: Repairs) -> dict[str, Any]:
     asked = not (missing(raw.get("reasoning")) and missing(raw.get("judge_metadata")))
     if label is None and not asked:
         raise Reject("no_verdict", "it has neither a label nor any trace of a judge, so nothing shows that it was ever asked.")
-    usage = optional(mapping, raw, "judge_metadata", repairs)
+    usage = optional(mapping, raw, "judge_metadata", repairs) or {}
     return _couple(raw) | {
         "label": label, "asked": asked,
         "significance": significance(raw.get("clinical_significance"), label, repairs),
         "reasoning": optional(text, raw, "reasoning", repairs),
         "divergence_topic": optional(text, raw, "divergence_topic", repairs),
-        **{name: _figure(usage or {}, name, repairs) for name in USAGE},
+        **{name: _figure(usage, name, repairs) for name in USAGE},
+        **_reading(usage, repairs), "checks": checks(raw.get("checks"), repairs),
     }  # fmt: skip
+
+
+def checks(value: Any, repairs: Repairs) -> list[dict[str, Any]]:
+    """The further verdicts on a pair: kind, number, label, significance, parse. One that cannot be used is dropped, and said."""
+    kept: dict[tuple[str, int], dict[str, Any]] = {}
+    for place, record in enumerate(optional(listing, {"checks": value}, "checks", repairs) or [], 1):
+        try:
+            found = _check(record, repairs)
+            number = found["number"] if found["number"] is not None else 1 + sum(kind == found["kind"] for kind, _ in kept)
+            if (found["kind"], number) in kept:
+                raise Reject("duplicate_check", f"a check '{found['kind']}' of number {number} stands already further up.")
+            kept[found["kind"], number] = found | {"number": number}
+        except Reject as reject:
+            repairs.append(f"check {place}: {reject} The pair was loaded without that check.")
+    return list(kept.values())
+
+
+def _check(record: Any, repairs: Repairs) -> dict[str, Any]:
+    raw = fields_of(record, "check")
+    kind = word(needed(raw, "kind"), CHECK_KIND_SPELLINGS, "kind", CHECK_KINDS)
+    if kind is None:
+        raise Reject("missing_field", "field 'kind' is empty.")
+    label = word(raw.get("classification"), LABEL_SPELLINGS, "classification", LABELS)
+    return {
+        "kind": kind, "number": optional(_small, raw, "number", repairs), "label": label,
+        "significance": significance(raw.get("clinical_significance"), label, repairs),
+        "parse": optional(_parse, raw, "parse", repairs),
+    }  # fmt: skip
+
+
+def _reading(usage: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
+    """How the judge's reply was read: READING."""
+    kinds = {"parse": _parse, "unscored_reason": text, "cached_tokens": whole, "prompt": text}
+    return {name: optional(kinds[name], usage, name, repairs) for name in READING}
+
+
+def _parse(value: Any, name: str) -> Any:
+    # Elsewhere `none` stands for no value; here it is a word.
+    said_none = isinstance(value, str) and plain(value) == Parse.NONE
+    return Parse.NONE if said_none else word(value, PARSE_SPELLINGS, name, PARSES)
+
+
+def _small(value: Any, name: str) -> int | None:
+    found = whole(value, name)
+    if found is not None and not 0 <= found <= MOST_CHECKS:
+        raise Reject("wrong_type", f"field '{name}' is {found}, but must lie between 0 and {MOST_CHECKS:,}.")
+    return found
 
 
 def _couple(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -116,6 +116,17 @@ def mapping(value: Any, name: str) -> dict[str, Any] | None:
     return value
 
 
+def listing(value: Any, name: str) -> list[Any]:
+    """A list, also as JSON in a table's cell."""
+    if missing(value) or value == "":
+        return []
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = json.loads(value)
+    if not isinstance(value, list):
+        raise Reject("wrong_type", f"field '{name}' is {type_words(value)}, but must be a list.")
+    return value
+
+
 def optional(read: Any, raw: Mapping[str, Any], name: str, repairs: Repairs) -> Any:
     """`read` the field, or drop it and say so: a record is not lost for a field it can do without."""
     try:

@@ -20,6 +20,16 @@ from audit.release.report import NOTED, FileCount
 from audit.schema import spelling
 from audit.store.connection import Connection, DuckDBError
 from audit.store.index import Index
+from audit.store.judging import (
+    ODD,
+    READING_TYPES,
+    keep_checks,
+    keep_readings,
+    odd_readings,
+    staged_checks,
+    staged_reading,
+    tells_readings,
+)
 from audit.store.matrix import Block, contradictions
 from audit.store.reader import Reader
 from audit.vocabulary import LABELS, SIGNIFICANCES
@@ -50,11 +60,10 @@ select file, question,
        p.{divergence_topic}             as divergence_topic,
        p.{judge_metadata}.input_tokens  as input_tokens,
        p.{judge_metadata}.output_tokens as output_tokens,
-       p.{judge_metadata}.latency_s     as latency_s
+       p.{judge_metadata}.latency_s     as latency_s,
+       p.{checks}                       as checks{reading}
 from numbered
 """
-ODD = r"""coalesce(case when regexp_matches({0}, '^\s*([\[{{]|-?(nan|inf|infinity)$)', 'i')
-                           then {0} !~ '^\s*[\[{{]' or json_valid({0}) end, false)"""
 TALLY = f"""
 -- spotless: nothing unknown or compared with itself, no significance where there is none to give, and no
 -- list, object or NaN where a text is expected (DuckDB would hand it over as its JSON text) nor where a number is.
@@ -71,13 +80,13 @@ from stage group by file order by file
 """
 ARRAYS = """
 select file, a, b, coalesce(enum_code(label), -1)::tinyint as label, untouched
-from stage where file in (select unnest($files))
+from stage where file not in (select unnest($left))
 """
 INSERT = """
 insert into pairs
 select question, least(a, b), greatest(a, b), label, coalesce(label = 'ABSENT', false) and untouched, significance,
        reasoning, divergence_topic, input_tokens, output_tokens, latency_s
-from stage where file in (select unnest($files))
+from stage where file not in (select unnest($left))
 """
 PAIR_FIELDS = (
     "handbook_a",
@@ -87,8 +96,9 @@ PAIR_FIELDS = (
     "divergence_topic",
     "clinical_significance",
     "judge_metadata",
+    "checks",
 )
-USAGE = "STRUCT(input_tokens INTEGER, output_tokens INTEGER, latency_s DOUBLE)"
+USAGE = {"input_tokens": "INTEGER", "output_tokens": "INTEGER", "latency_s": "DOUBLE"}
 
 
 @dataclass
@@ -101,6 +111,8 @@ class BulkRoad:
     blocks: dict[str, Block]
     """Per file taken or careful: the handbooks it lists and its matrix, for the sums of audit.store.sums."""
     folding: dict[str, str] = field(init=False)
+    told: bool = field(init=False)
+    """Whether the release says how the judge's replies were read."""
 
     def take(self, paths: Iterable[Path]) -> list[Path]:
         """Load every spotless file of `paths`; the rest, in order, for the careful road."""
@@ -110,7 +122,7 @@ class BulkRoad:
             prepare(self.con, self.index)
             comparison, pairs = _pairs_of_first(nested[0])
             names = _spellings(comparison, pairs)
-            self.folding = _folding(pairs, names)
+            self.folding, self.told = _folding(pairs, names), tells_readings(nested)
             for batch in _batches(nested):
                 left += self._batch(batch, names)
         return left
@@ -126,27 +138,33 @@ class BulkRoad:
         return self._accept(batch, names)
 
     def _stage(self, batch: list[Path], names: dict[str, str]) -> None:
-        columns, size = _pair_columns(names), _object_size(batch)
-        sql = STAGE.format(columns=columns, size=size, **self.folding, **_quoted(names))
+        quoted, size = _quoted(names), _object_size(batch)
+        columns, reading = _pair_columns(names, self.told), staged_reading(quoted) if self.told else ""
+        sql = STAGE.format(columns=columns, size=size, reading=reading, **self.folding, **quoted)
         self.con.execute(sql, {"files": [str(path) for path in batch]})
 
     def _accept(self, batch: list[Path], names: dict[str, str]) -> list[Path]:
         tallies = {file: (question, pairs) for file, question, pairs, spotless in self.con.execute(TALLY).fetchall() if spotless}
         repeated = _repeated(question for question, _ in tallies.values())
-        tallies = {file: tally for file, tally in tallies.items() if tally[0] not in repeated | self._seen}
-        arrays = self._arrays(tallies)
+        checks = staged_checks(self.con)
+        odd = {file for file, rows in checks.items() if rows is None} | (odd_readings(self.con) if self.told else set())
+        tallies = {file: tally for file, tally in tallies.items() if file not in odd and tally[0] not in repeated | self._seen}
+        arrays = self._arrays(tallies, _others(batch, tallies))
         taken = {file for file in tallies if not repeats(arrays[file]) and self._agrees(tallies[file][0], arrays[file])}
         for file in sorted(taken):
             self._count(batch[file], *tallies[file], Block.read(batch[file], names), arrays[file])
-        self.con.execute(INSERT, {"files": sorted(taken)})
+        self.con.execute(INSERT, {"left": _others(batch, taken)})
+        keep_checks(self.con, taken, checks)
+        if self.told:
+            keep_readings(self.con, taken)
         return [path for file, path in enumerate(batch) if file not in taken]
 
     @property
     def _seen(self) -> set[int]:
         return {block.question for block in self.blocks.values()}
 
-    def _arrays(self, tallies: dict[int, Any]) -> dict[int, dict[str, Any]]:
-        columns = self.con.execute(ARRAYS, {"files": sorted(tallies)}).fetchnumpy()
+    def _arrays(self, tallies: dict[int, Any], left: list[int]) -> dict[int, dict[str, Any]]:
+        columns = self.con.execute(ARRAYS, {"left": left}).fetchnumpy()
         order = np.argsort(columns["file"], kind="stable")
         cuts = np.searchsorted(columns["file"][order], sorted(tallies), side="left")
         parts = np.split(order, cuts[1:])
@@ -240,13 +258,19 @@ def _object_size(batch: list[Path]) -> int:
     return max(GZ_OBJECT_BYTES if path.suffix == ".gz" else path.stat().st_size + OBJECT_SLACK for path in batch)
 
 
+def _others(batch: list[Path], taken: Iterable[int]) -> list[int]:
+    """The files of a batch that are not `taken`: few, by habit, and none cost nothing to leave out."""
+    return sorted(set(range(len(batch))) - set(taken))
+
+
 def _repeated(questions: Iterable[int]) -> set[int]:
     seen: set[int] = set()
     return {question for question in questions if question in seen or seen.add(question)}  # type: ignore[func-returns-value]
 
 
-def _pair_columns(names: dict[str, str]) -> str:
-    types = {name: USAGE if name == "judge_metadata" else "VARCHAR" for name in PAIR_FIELDS}
+def _pair_columns(names: dict[str, str], told: bool) -> str:
+    metadata = ", ".join(f"{name} {kind}" for name, kind in (USAGE | READING_TYPES if told else USAGE).items())
+    types = {name: f"STRUCT({metadata})" if name == "judge_metadata" else "VARCHAR" for name in PAIR_FIELDS}
     inner = ", ".join(f"{_quote(names[name])} {kind}" for name, kind in types.items())
     return _columns({names["question_id"]: "VARCHAR", names["pairs"]: f"STRUCT({inner})[]"})
 

@@ -23,23 +23,32 @@ from audit.store.bulk import remark
 from audit.store.connection import Connection, append
 from audit.store.corpus import unknown
 from audit.store.index import Index
+from audit.store.judging import CHECKS, GATHERED, READING, keep_careful
 from audit.store.matrix import Block
 from audit.store.reader import Reader, shown
 from audit.vocabulary import Label
 
 CHUNK = 50_000
-CREATE = "create temp table careful as select *, 0 as line, '' as position, '' as record from pairs limit 0"
-COLUMNS = (
-    "question", "handbook_a", "handbook_b", "label", "prescreened", "significance", "reasoning", "divergence_topic",
-    "input_tokens", "output_tokens", "latency_s", "line", "position", "record",
-)  # fmt: skip
-ADOPT = """
-insert into careful by name
-select p.*, $lines[list_position($questions, p.question)] as line, '' as record,
-       'pair ' || row_number() over (partition by p.question order by p.rowid) as position
-from pairs p where p.question in (select question from careful)
+CREATE = f"""
+create temp table careful as
+select pairs.*, {READING}, []::{CHECKS} as checks, 0 as line, '' as position, '' as record
+from pairs join readings using (question, handbook_a, handbook_b) limit 0
 """
-LEAVE = "delete from pairs where question in (select question from careful)"
+PAIR = (
+    "question", "handbook_a", "handbook_b", "label", "prescreened", "significance", "reasoning", "divergence_topic",
+    "input_tokens", "output_tokens", "latency_s",
+)  # fmt: skip
+COLUMNS = (*PAIR, *validate.READING, "checks", "line", "position", "record")
+ADOPT = f"""
+insert into careful by name
+select p.*, {READING}, checks, $lines[list_position($questions, p.question)] as line, '' as record,
+       'pair ' || row_number() over (partition by p.question order by p.rowid) as position
+from pairs p
+left join readings using (question, handbook_a, handbook_b)
+left join ({GATHERED}) using (question, handbook_a, handbook_b)
+where p.question in (select question from careful)
+"""
+LEAVE = "delete from {} where question in (select question from careful)"
 TWINS = """
 with marked as (
     select *, rowid as place,
@@ -53,9 +62,9 @@ select place, line, position, record, verdicts from marked
 where copies > 1 and (verdicts > 1 or copy > 1)
 order by place
 """
-INSERT = """
+INSERT = f"""
 insert into pairs by name
-select * exclude (line, position, record) from careful where rowid not in (select unnest($twins))
+select {", ".join(PAIR)} from careful where rowid not in (select unnest($twins))
 """
 ARRAYS = """
 select handbook_a as a, handbook_b as b, coalesce(enum_code(label), -1)::tinyint as label
@@ -84,6 +93,7 @@ class CarefulRoad:
         self._adopt()
         twins = self._quarantine_twins()
         self.con.execute(INSERT, {"twins": twins})
+        keep_careful(self.con, twins)
         for number, line in enumerate(self._lines):
             block = self.blocks.get(line.file)
             if block and block.question >= 0 and not block.fast:
@@ -94,7 +104,8 @@ class CarefulRoad:
         numbers = {line.file: number for number, line in enumerate(self._lines)}
         taken = [(block.question, numbers[file]) for file, block in self.blocks.items() if block.fast]
         self.con.execute(ADOPT, {"questions": [q for q, _ in taken], "lines": [n for _, n in taken]})
-        self.con.execute(LEAVE)
+        for table in ("pairs", "readings", "checks"):
+            self.con.execute(LEAVE.format(table))
 
     def _file(self, path: Path) -> None:
         line = self.reader.count(path, "pair")

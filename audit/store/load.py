@@ -27,11 +27,11 @@ from audit.store.corpus import load_answers, load_handbooks, load_questions
 from audit.store.index import Index
 from audit.store.matrix import Block
 from audit.store.reader import Reader
-from audit.store.runs import Run, read_run, store_path
+from audit.store.runs import LAYOUT, Run, damage, read_run, store_path
 from audit.store.sums import sums
 
-STORE_FORMAT = "1"
-"""Changes whenever the same release would give other tables, so that an older store is rebuilt and not reused."""
+DIGEST_SALT = "1"
+"""Stays as it is: studies know the run they were drawn from by its digest."""
 
 FINDING_COLUMNS = ("file", "position", "outcome", "code", "message", "record")
 Progress = Callable[[str], None]
@@ -49,15 +49,16 @@ class Loaded:
 def load_release(path: Path, settings: Settings, *, again: bool = False, progress: Progress = lambda _: None) -> Loaded:
     """Load the release at `path` (folder, .zip, .tar.gz) and return its run.
 
-    The same content loads once: a second call finds the store by its digest and reads nothing, unless `again`.
+    The same content loads once: a second call finds the store by its digest and reads nothing, unless `again`. A store
+    that cannot be read, because it is damaged or of another layout, is built anew.
     Raises ReleaseError, and leaves the store as it was, when the release as a whole cannot be used.
     """
     with opened(path, settings.max_archive_bytes) as (root, refused):
         layout = find_layout(root)
         progress("Reading the release's digest")
-        name = digest(layout, STORE_FORMAT)
+        name = digest(layout, DIGEST_SALT)
         target = store_path(settings.store_dir, name)
-        if target.exists() and not again:
+        if target.exists() and not again and damage(target) is None:
             return Loaded(read_run(target), False, None)
         report = Report(findings=list(refused))
         with _building(target) as temporary:
@@ -146,7 +147,7 @@ def _write_run(con: Connection, manifest: dict[str, Any], index: Index, report: 
     terms = manifest.get("terms")
     run_id = str(manifest.get("run_id") or identity["name"])
     row = {
-        "run_id": run_id, "title": str(manifest.get("title") or run_id), "digest": identity["digest"],
+        "layout": LAYOUT, "run_id": run_id, "title": str(manifest.get("title") or run_id), "digest": identity["digest"],
         "synthetic": manifest.get("synthetic") is True, "has_answers": index.has_answers,
         "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
         "terms": json.dumps({str(k): str(v) for k, v in terms.items()} if isinstance(terms, dict) else {}),

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import UnknownRunError
-from audit.store.connection import DuckDBError, open_store, rows
+from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.vocabulary import nearest
+
+LAYOUT = "2"
+"""Changes whenever the tables of schema.sql do: a store of another layout is rebuilt from its release, not read."""
 
 RUN_COLUMNS = ("run_id", "title", "digest", "synthetic", "has_answers", "loaded_at", "terms", "manifest", "report")
 RUN = f"select {', '.join(RUN_COLUMNS)} from run"
@@ -65,11 +68,19 @@ def list_runs(store_dir: Path) -> list[Run]:
 def damage(path: Path) -> str | None:
     """Why a store file cannot be read (it is no DuckDB file, or of another layout), or None where it can."""
     try:
-        with open_store(path) as con:
-            rows(con, RUN)
+        con = open_store(path)
     except DuckDBError as error:
         return str(error).splitlines()[0]
-    return None
+    with con:
+        return None if _layout(con) == LAYOUT else "another version of this software wrote it, with other tables"
+
+
+def _layout(con: Connection) -> str | None:
+    """The layout of a store's tables; None for one that does not say."""
+    try:
+        return str(rows(con, "select layout from run")[0][0])
+    except (DuckDBError, IndexError):
+        return None
 
 
 def unreadable(store_dir: Path) -> dict[Path, str]:
@@ -88,5 +99,6 @@ def find_run(store_dir: Path, name: str | None = None) -> Run:
             return run
     hint = nearest(name, tuple(run.run_id for run in runs)) if name else ""
     there_are = f"Loaded: {', '.join(run.key for run in runs)}." if runs else "No run is loaded yet."
+    there_are += "".join(f" The file {path.name} cannot be read ({why})." for path, why in unreadable(store_dir).items())
     wanted = f"Run '{name}' is not in {store_dir}.{hint} " if name else ""
     raise UnknownRunError(f"{wanted}{there_are} Load one with: audit load PATH")

@@ -3,8 +3,11 @@
 
 create type label as enum ('ABSENT', 'CONSISTENT', 'COMPLEMENTARY', 'DIVERGENT', 'CONTRADICTORY');
 create type significance as enum ('low', 'medium', 'high');
+create type check_kind as enum ('swap', 'blind', 'repeat');
+create type parse as enum ('strict', 'lenient', 'label', 'none', 'rules');
 
 create table run (            -- exactly one row
+    layout      varchar not null,   -- of these tables: audit.store.runs.LAYOUT
     run_id      varchar not null,
     title       varchar not null,
     digest      varchar not null,   -- sha256 over the release's files
@@ -62,6 +65,27 @@ create table pairs (          -- no row: the pair was not asked
     input_tokens     integer,
     output_tokens    integer,
     latency_s        float
+);
+
+create table readings (       -- how the judge's reply on a pair was read; no row: the release does not say
+    question        integer not null,
+    handbook_a      smallint not null,
+    handbook_b      smallint not null,
+    parse           parse,          -- null: not said; none: nothing could be read; rules: no model was asked
+    unscored_reason varchar,
+    cached_tokens   integer,
+    prompt          varchar         -- digest of the prompt's template
+);
+
+create table checks (         -- a further verdict of the judge on a pair; no row: the pair was not checked in this way
+    question     integer not null,
+    handbook_a   smallint not null,
+    handbook_b   smallint not null,
+    kind         check_kind not null, -- other order of the answers, names of centers hidden, the same once more
+    number       smallint not null,
+    label        label,             -- null: unscored
+    significance significance,
+    parse        parse
 );
 
 create table findings (       -- what the loader had to say, record by record

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ import pytest
 from audit.errors import ReleaseError, UnknownRunError
 from audit.settings import Settings
 from audit.store import load as loading
+from audit.store.connection import create_store
 from audit.store.load import check_release
-from audit.store.runs import find_run, list_runs
+from audit.store.runs import find_run, list_runs, unreadable
 from tests.support.loading import ask, load, pairs_in, spoil
 from tests.support.tiny import release_from
 
@@ -96,6 +98,18 @@ def test_a_release_without_a_usable_handbook_is_refused_with_the_reason(release:
         ReleaseError, match=r"no usable handbook in handbooks.jsonl\..*no field 'handbook_id'.*Nothing was loaded\."
     ):
         load(release, tmp_path)
+
+
+def test_a_store_of_another_layout_is_told_apart_and_built_anew_by_loading(release: Path, tmp_path: Path) -> None:
+    run = load(release, tmp_path).run
+    with closing(create_store(run.path, "alter table run drop column layout; drop table checks")):
+        pass
+    (why,) = unreadable(run.path.parent).values()
+    assert why == "another version of this software wrote it, with other tables"
+    with pytest.raises(UnknownRunError, match=r"cannot be read \(another version"):
+        find_run(run.path.parent, "tiny")
+    again = load(release, tmp_path)
+    assert (again.fresh, again.run.key, unreadable(run.path.parent)) == (True, run.key, {})
 
 
 def test_checking_says_what_loading_would_and_loads_nothing(release: Path, tmp_path: Path) -> None:

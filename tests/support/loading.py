@@ -26,6 +26,14 @@ order by all
 """
 
 
+OF_PAIRS = """
+select question_id, a.handbook_id, b.handbook_id, {table}.* exclude (question, handbook_a, handbook_b)
+from {table} join questions using (question)
+join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = handbook_b
+order by all
+"""
+
+
 def load(folder: Path, data_dir: Path, **options: Any) -> Loaded:
     """Load `folder` below `data_dir`."""
     return load_release(folder, Settings(data_dir=data_dir), **options)
@@ -34,6 +42,16 @@ def load(folder: Path, data_dir: Path, **options: Any) -> Loaded:
 def pairs_in(loaded: Loaded) -> list[tuple[Any, ...]]:
     """Every pair of a run, with names for numbers."""
     return ask(loaded, PAIRS)
+
+
+def readings_in(loaded: Loaded) -> list[tuple[Any, ...]]:
+    """Every reading of a run: question, handbooks, parse, reason, cached tokens, prompt."""
+    return ask(loaded, OF_PAIRS.format(table="readings"))
+
+
+def checks_in(loaded: Loaded) -> list[tuple[Any, ...]]:
+    """Every check of a run: question, handbooks, kind, number, label, significance, parse."""
+    return ask(loaded, OF_PAIRS.format(table="checks"))
 
 
 def ask(loaded: Loaded, sql: str) -> list[tuple[Any, ...]]:

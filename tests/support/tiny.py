@@ -8,6 +8,9 @@
 Handbooks are single letters. A pair with an absent answer is pre-screened and need not be named; `bc=ABSENT` between
 two present answers was judged ABSENT; `d=notasked` has neither answer nor pairs; a pair of present answers that is
 not named was never judged and stands in no file.
+
+    ab=DIVERGENT/high!lenient+swap:CONSISTENT+repeat:DIVERGENT/low   read leniently; judged again, swapped and repeated
+    ab=UNSCORED!none:cut_short                                       nothing could be read, and why
 """
 
 from __future__ import annotations
@@ -85,8 +88,25 @@ def _pair(values: dict[str, str], a: str, b: str) -> dict[str, Any] | None:
         return _judgement(a, b, "ABSENT", None, asked=False)
     if verdict is None:
         return None
-    label, _, significance = verdict.partition("/")
-    return _judgement(a, b, None if label == "UNSCORED" else label, significance or None, asked=True)
+    said, *further = verdict.split("+")
+    said, _, reading = said.partition("!")
+    label, significance = _label(said)
+    pair = _judgement(a, b, label, significance, asked=True)
+    if reading:
+        parse, _, reason = reading.partition(":")
+        pair["judge_metadata"] |= {"parse": parse, "unscored_reason": reason or None}
+    return pair | ({"checks": [_check(text) for text in further]} if further else {})
+
+
+def _label(text: str) -> tuple[str | None, str | None]:
+    label, _, significance = text.partition("/")
+    return None if label == "UNSCORED" else label, significance or None
+
+
+def _check(text: str) -> dict[str, Any]:
+    kind, _, said = text.partition(":")
+    label, significance = _label(said)
+    return {"kind": kind, "classification": label, "clinical_significance": significance}
 
 
 def _judgement(a: str, b: str, label: str | None, significance: str | None, *, asked: bool) -> dict[str, Any]:
