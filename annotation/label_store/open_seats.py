@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, and_, func, select, update
 
@@ -21,39 +21,48 @@ def pool_size(con: Connection, study_id: str) -> int:
 
 def take_open(tx: Connection, study_id: str, annotator: str, calibration: bool, wanted: int) -> list[str]:
     """Up to so many open seats, in an order of the annotator's own. The ledger of ratings is locked."""
+    if wanted < 1:
+        return []
     mine = (seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
-    position = tx.execute(select(func.coalesce(func.max(seats.c.position), 0)).where(*mine)).scalar_one()
+    last = tx.execute(select(func.coalesce(func.max(seats.c.position), 0)).where(*mine)).scalar_one()
+    free = sorted(_free(tx, study_id, annotator, calibration), key=lambda seat: _lot(annotator, seat))
+    apart = math.ceil(_own_share(tx, study_id) * LATER) if any(seat.repeat_of for seat in free) else 0
     given: list[str] = []
-    while len(given) < wanted:
-        position += 1
-        seat_id = _open_seat(tx, study_id, annotator, calibration, position)
-        if seat_id is None:
+    for position in range(last + 1, last + 1 + wanted):
+        seat = _open_seat(free, position, apart)
+        if seat is None:
             break
-        tx.execute(update(seats).where(seats.c.seat_id == seat_id).values(annotator=annotator, position=position))
-        given.append(seat_id)
+        tx.execute(update(seats).where(seats.c.seat_id == seat.seat_id).values(annotator=annotator, position=position))
+        given.append(seat.seat_id)
+        free = [_beside(other, seat, position) for other in free if other.item_id != seat.item_id]
     return given
 
 
 @dataclass(frozen=True)
 class _Seat:
-    """An open seat: the item it repeats, when the annotator meets that, and whether a repeat of its item is to come."""
+    """An open seat: its item, the item that repeats, when the annotator meets that, and whether a repeat of it is to come."""
 
     seat_id: str
+    item_id: str
     repeat_of: str | None
     met: int | None
     comes_again: bool
 
 
-def _open_seat(tx: Connection, study_id: str, annotator: str, calibration: bool, position: int) -> str | None:
-    """An open seat for the annotator's task number `position`.
+def _open_seat(free: list[_Seat], position: int, apart: int) -> _Seat | None:
+    """Of open seats, in the annotator's order, one for the annotator's task number `position`.
 
     A silent repeat goes to whoever has the item it repeats, at least a quarter of the work later; sooner only where nothing
     else is left. So that there is work to come in between, items that come again are drawn early.
     """
-    free = [seat for seat in _free(tx, study_id, annotator, calibration) if not seat.repeat_of or seat.met]
-    apart = math.ceil(_own_share(tx, study_id) * LATER) if any(seat.repeat_of for seat in free) else 0
-    first = min(free, key=lambda seat: (position - (seat.met or -apart) < apart, _lot(annotator, seat)), default=None)
-    return first.seat_id if first is not None else None
+    there = [seat for seat in free if not seat.repeat_of or seat.met]
+    due = (seat for seat in there if position - (seat.met or -apart) >= apart)
+    return next(due, there[0] if there else None)
+
+
+def _beside(other: _Seat, taken: _Seat, position: int) -> _Seat:
+    """Another open seat once one is taken: a repeat of its item may follow."""
+    return replace(other, met=position) if other.repeat_of == taken.item_id else other
 
 
 def _lot(annotator: str, seat: _Seat) -> int:
@@ -69,9 +78,9 @@ def _free(tx: Connection, study_id: str, annotator: str, calibration: bool) -> l
     joined = seats.join(items, items.c.item_id == seats.c.item_id).outerjoin(first, met)
     mine = select(seats.c.item_id).where(seats.c.study_id == study_id, seats.c.annotator == annotator)
     repeated = select(again.c.repeat_of).where(again.c.study_id == study_id, again.c.repeat_of.is_not(None))
-    wanted = select(seats.c.seat_id, items.c.repeat_of, first.c.position, items.c.item_id.in_(repeated)).select_from(joined)
+    wanted = select(seats.c.seat_id, items.c.item_id, items.c.repeat_of, first.c.position, items.c.item_id.in_(repeated))
     free = (seats.c.study_id == study_id, seats.c.annotator.is_(None), seats.c.calibration == calibration)
-    return [_Seat(*row) for row in tx.execute(wanted.where(*free, seats.c.item_id.not_in(mine)))]
+    return [_Seat(*row) for row in tx.execute(wanted.select_from(joined).where(*free, seats.c.item_id.not_in(mine)))]
 
 
 def _own_share(con: Connection, study_id: str) -> float:

@@ -148,7 +148,8 @@ def take_ahead(store: LabelStore, study_id: str, annotator: str, wanted: int) ->
         mine = tx.execute(select(func.count()).where(waiting, seats.c.annotator == annotator)).scalar_one()
         free = tx.execute(select(func.count()).where(waiting, seats.c.annotator.is_(None))).scalar_one()
         more = min(wanted - mine, free // pool_size(tx, study_id))
-        return [_read(tx, seat_id, annotator) for seat_id in take_open(tx, study_id, annotator, False, more)]
+        taken = seats.c.seat_id.in_(take_open(tx, study_id, annotator, False, more))
+        return [_task(row, None) for row in tx.execute(_shown().where(taken).order_by(seats.c.position)).mappings()]
 
 
 def done(store: LabelStore, study_id: str, annotator: str) -> tuple[int, int | None]:

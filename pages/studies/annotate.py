@@ -47,7 +47,7 @@ def labelling(study: Study) -> None:
         account = required(Role.ANNOTATOR)
         desk, events = desk_of(study, account.username), pending()
         desk.take(label_store(), events)
-        board({**desk.view(label_store(), events), "title": study.title, "over": OVER[study.state]})
+        board({**desk.view(events), "title": study.title, "over": OVER[study.state]})
     except AuditError as error:
         explain(error)
 

@@ -33,12 +33,12 @@ def desk(store: LabelStore) -> Desk:
 
 
 def current(desk: Desk, store: LabelStore) -> dict[str, Any]:
-    view = desk.view(store, [])
+    view = desk.view([])
     return next(task for task in view["tasks"] if task["seat"] == view["current"])
 
 
 def test_the_browser_is_sent_the_next_items_and_of_each_what_stands_on_the_screen(desk, store):
-    tasks = desk.view(store, [])["tasks"]
+    tasks = desk.view([])["tasks"]
     assert [task["position"] for task in tasks] == list(range(1, AHEAD + 1))
     assert set(tasks[0]) == {
         "seat", "position", "calibration", "question", "first", "second", "first_name", "second_name", "revision",
@@ -52,7 +52,7 @@ def test_an_event_sent_three_times_counts_once_and_is_named_as_handled(desk, sto
     for _ in range(3):
         desk.take(store, [event])
     assert len(history(store, event["seat"], "ana")) == 1
-    view = desk.view(store, [event])
+    view = desk.view([event])
     assert (view["handled"], view["failed"], view["rated"], view["total"]) == (["a/1"], {}, 1, 30)
 
 
@@ -67,7 +67,7 @@ def test_another_sitting_that_is_sent_the_same_event_stores_it_once(desk, store)
 
 
 def test_events_typed_ahead_land_on_their_own_items(desk, store):
-    first, second, third, *_ = desk.view(store, [])["tasks"]
+    first, second, third, *_ = desk.view([])["tasks"]
     desk.take(store, [key("submit", task, task["seat"], label="CONSISTENT") for task in (third, first)])
     assert current(desk, store)["seat"] == second["seat"]
     assert [len(history(store, task["seat"], "ana")) for task in (first, second, third)] == [1, 0, 1]
@@ -80,7 +80,7 @@ def test_with_open_seats_20_of_20_events_typed_ahead_land_on_their_own_items(sto
     desk.look(store)
     meant: dict[str, str] = {}
     while len(meant) < 20:
-        waiting = [task for task in desk.view(store, [])["tasks"] if task["seat"] not in meant]
+        waiting = [task for task in desk.view([])["tasks"] if task["seat"] not in meant]
         assert len(waiting) > AHEAD // 2  # never out of work while others look on
         typed = [key("submit", task, f"a/{task['seat']}", label=LABELS[place % 3]) for place, task in enumerate(waiting[:5])]
         meant |= {event["seat"]: event["label"] for event in typed}
@@ -91,10 +91,10 @@ def test_with_open_seats_20_of_20_events_typed_ahead_land_on_their_own_items(sto
 
 
 def test_an_incomplete_rating_is_told_and_stops_no_other(desk, store):
-    first, second, *_ = desk.view(store, [])["tasks"]
+    first, second, *_ = desk.view([])["tasks"]
     events = [key("submit", first, "a/1", label="DIVERGENT"), key("submit", second, "a/2", label="ABSENT")]
     desk.take(store, events)
-    view = desk.view(store, events)
+    view = desk.view(events)
     assert "clinical significance" in view["failed"]["a/1"]
     assert (view["rated"], view["current"]) == (1, first["seat"])
 
