@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from audit.vocabulary import LABELS
 
 Record = Mapping[str, Any]
+LONGEST_STEM = 200
 
 
 def write_release(
@@ -49,8 +52,14 @@ def write_comparison(folder: Path, comparison: Record) -> int:
         "matrix": matrix_of(comparison["handbooks"], pairs),
         "pairs": pairs,
     }
-    write_json(folder / f"{comparison['question_id']}.json", record)
+    write_json(folder / f"{file_stem(comparison['question_id'])}.json", record)
     return len(pairs)
+
+
+def file_stem(question_id: str) -> str:
+    """A file name for a question whose id may come from anybody: in no other folder, not hidden, never too long."""
+    stem = quote(question_id, safe="").replace(".", "%2E", 1 if question_id.startswith(".") else 0)
+    return stem if len(stem) <= LONGEST_STEM else hashlib.sha256(question_id.encode()).hexdigest()
 
 
 def matrix_of(handbooks: Iterable[str], pairs: Iterable[Record]) -> list[list[int | None]]:

@@ -1,0 +1,101 @@
+"""What a judging will cost: calls counted, tokens and time estimated from a few calls or by a rule of thumb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from audit.judge.calls import Call
+from audit.judge.corpus import Corpus
+from audit.judge.protocols import ABSENCE, EXTRACT, KEEP, Protocol, Replies, open_calls
+
+CHARACTERS_PER_TOKEN = 4.0
+WRITTEN = {"absence": 8, "structured": 130, "label": 10, "extract": 25}
+"""Tokens that a reply takes, roughly, where no server can be asked."""
+SAMPLE = 8
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The open calls of one stage: how many, the characters of their prompts, the first few, the longest."""
+
+    stage: str
+    calls: int = 0
+    characters: int = 0
+    sample: tuple[Call, ...] = ()
+    longest: Call | None = None
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a call takes, as a few calls have shown, or by a rule of thumb: then no time is known."""
+
+    characters_per_token: float = CHARACTERS_PER_TOKEN
+    written: float | None = None
+    latency_s: float | None = None
+
+
+def costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[Cost]:
+    """What is open, by stage; `extract`, one call for each pair that will disagree, is counted as far as labels are there.
+
+    Before absence is checked, the run's own flags say which pairs will be asked about.
+    """
+    kept = replace(protocol, absence=KEEP)
+    return [
+        cost_of(stage, open_calls(protocol if stage == ABSENCE else kept, stage, corpus, replies)) for stage in protocol.stages
+    ]
+
+
+def cost_of(stage: str, calls: Iterable[Call]) -> Cost:
+    """What some calls of one stage cost."""
+    count = characters = most = 0
+    sample: list[Call] = []
+    longest = None
+    for call in calls:
+        length = characters_in(call)
+        count, characters = count + 1, characters + length
+        if count <= SAMPLE:
+            sample.append(call)
+        if length > most:
+            most, longest = length, call
+    return Cost(stage, count, characters, tuple(sample), longest)
+
+
+def characters_in(call: Call) -> int:
+    """The length of a call's prompt."""
+    return sum(len(message["content"]) for message in call.body["messages"])
+
+
+def rates_from(
+    sample: Sequence[Call], prompt_tokens: float | None, completion_tokens: float | None, latency_s: float | None
+) -> Rates:
+    """What the calls of a sample took on the mean, tokens and seconds a call; the rule of thumb for what is not told."""
+    if not sample or not prompt_tokens:
+        return Rates(latency_s=latency_s)
+    characters = sum(map(characters_in, sample)) / len(sample)
+    return Rates(characters / prompt_tokens, completion_tokens, latency_s)
+
+
+def estimate_text(found: Sequence[Cost], rates: Rates, concurrency: int) -> str:
+    """Calls, tokens and time, one line a stage, and how the figures came about."""
+    lines = [f"{'stage':<12}{'calls':>12}{'prompt tokens':>16}{'reply tokens':>16}", *(_line(cost, rates) for cost in found)]
+    characters = f"{rates.characters_per_token:.1f} characters a token"
+    if rates.latency_s is not None:
+        hours = sum(cost.calls for cost in found) * rates.latency_s / max(1, concurrency) / 3600
+        lines.append(f"Estimated from a few calls to the endpoint: {characters}, {rates.latency_s:.2f} s a call.")
+        lines.append(f"About {_time(hours)}, if {concurrency} calls at once take no longer each than one alone.")
+    else:
+        lines.append(f"Estimated from the length of the texts, {characters}. How long it takes is not known without an endpoint.")
+    if any(cost.stage == EXTRACT for cost in found):
+        lines.append("extract needs one call more for each pair that turns out to disagree.")
+    return "\n".join(lines)
+
+
+def _line(cost: Cost, rates: Rates) -> str:
+    prompt = round(cost.characters / rates.characters_per_token)
+    written = round(cost.calls * (WRITTEN[cost.stage] if rates.written is None else rates.written))
+    return f"{cost.stage:<12}{cost.calls:>12,}{prompt:>16,}{written:>16,}"
+
+
+def _time(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(hours * 60))} min"
