@@ -1,4 +1,4 @@
-"""The command line, `annotation`: agreement, prevalence, sample, advance, release, verify, export, import, account, demo."""
+"""The commands of `annotation`: agreement, prevalence, judge, sample, advance, release, verify, export, import, account, demo."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import audit
-from annotation import commands_ratings, commands_study
+from annotation import commands_judge, commands_ratings, commands_study
 from audit.errors import AuditError
 from audit.settings import Settings
 
@@ -36,4 +36,5 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     commands_ratings.register(commands)
     commands_study.register(commands)
+    commands_judge.register(commands)
     return top

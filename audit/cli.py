@@ -1,4 +1,4 @@
-"""The command line: `audit demo | check | load | runs | metrics | serve | schema`."""
+"""The command line: `audit demo | check | load | runs | metrics | judge | serve | schema`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import audit
-from audit.commands import FAILED, FINDINGS, OK, add_command
+from audit.commands import FAILED, FINDINGS, OK, add_command, judge
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _load(commands)
     _runs(commands)
     _metrics(commands)
+    judge.register(commands)
     _serve(commands)
     _schema(commands)
     return top

@@ -60,3 +60,16 @@ def test_a_file_or_a_study_is_asked_for_and_not_both(capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit):
         main(["agreement", "--study", "x", "--labels", "y.csv"])
     assert "not allowed with" in capsys.readouterr().err
+
+
+def test_the_pairs_of_a_study_are_judged_anew(tmp_path: Path) -> None:
+    out = tmp_path / "again"
+    assert main(["judge", "demo", "--pairs", "study:demo-finished", "--baseline", "--out", str(out)]) == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["pairs"] == 200 + 10  # the study's items and those of its calibration; repeats are the same pairs
+    assert manifest["judge_settings"]["pairs"] == "study:demo-finished"
+
+
+def test_a_study_that_is_not_there_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", "demo", "--pairs", "study:nothing", "--baseline", "--out", str(tmp_path / "again")]) == 2
+    assert "nothing" in capsys.readouterr().err

@@ -1,0 +1,205 @@
+"""`audit judge`: a model, or plain rules, judge the pairs of a loaded run, and the result is a release."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from audit.commands import FAILED, FINDINGS, OK, add_command
+from audit.commands.judge_asking import ask_all, estimate, model_of
+from audit.commands.judge_source import Triple, pairs_by_lot, pairs_from, read_corpus
+from audit.errors import AuditError
+from audit.judge import baseline
+from audit.judge.corpus import Corpus, first_pairs
+from audit.judge.journal import Journal, begun_with, journal_of
+from audit.judge.limits import StoppedError
+from audit.judge.outcome import Bench, check_room, write_judged
+from audit.judge.prompts import load_prompts
+from audit.judge.protocols import CHECK, KEEP, STAGES, Protocol
+from audit.judge.records import ModelBench, RuleBench, Summary
+from audit.judge.sitting import plan_of
+from audit.settings import Settings
+from audit.store.connection import open_store
+from audit.store.load import load_release
+from audit.store.runs import find_run
+
+SAMPLE = 200
+ABOUT = """Every reply is stored in RELEASE.journal, beside the release, before it is read. Whatever stops the command: the same
+command goes on from there and asks nothing twice. AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint.
+Exit code: 0 all is well, 1 written, but some pairs are unscored or were not asked, 2 nothing was written."""
+
+Sources = Mapping[str, Callable[[str, Settings], Sequence[Triple]]]
+"""What may stand before the colon in `--pairs NAME:ID`, beside `sample`: (ID, settings) -> pairs."""
+
+
+def register(commands: Any, sources: Sources | None = None) -> None:
+    """Add the command; whoever knows other ways to choose pairs hands them over as `sources`."""
+    command = add_command(commands, "judge", judge, "Judge the pairs of a run anew, and write the result as a release.", ABOUT)
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.set_defaults(sources=sources or {}, prog=command.prog)
+    command.add_argument("run", metavar="RUN", help="run id or key")
+    command.add_argument(
+        "--out", type=Path, required=True, metavar="RELEASE", help="folder to write, such as data/releases/again"
+    )
+    command.add_argument("--pairs", default="all", metavar="WHICH", help=_which(sources or {}))
+    command.add_argument("--protocol", choices=tuple(STAGES), default="structured", help="one call a pair, or the label first")
+    command.add_argument(
+        "--absence", choices=(KEEP, CHECK), default=KEEP, help="keep the run's absence flags (default), or check every answer"
+    )
+    command.add_argument("--swap", action="store_true", help="judge each pair in the other order too")
+    command.add_argument("--blind-centers", action="store_true", help="and with the names of centers and handbooks masked")
+    command.add_argument("--repeat", type=_count, default=0, metavar="N", help="and N times more")
+    command.add_argument("--limit", type=_count, metavar="N", help="only the first N pairs that need a judge")
+    command.add_argument(
+        "--templates", type=Path, metavar="DIR", help="own prompts, in files named as those of audit/judge/templates"
+    )
+    _ways(command)
+
+
+def _ways(command: argparse.ArgumentParser) -> None:
+    way = command.add_mutually_exclusive_group()
+    way.add_argument("--dry-run", action="store_true", help="say how many calls, tokens and hours it would take, and do nothing")
+    way.add_argument("--baseline", action="store_true", help="let plain rules judge; no model is asked")
+    way.add_argument("--parse-again", action="store_true", help="ask nothing, write the release from the journal as it is")
+    command.add_argument("--load", action="store_true", help="load the release as a run when it is written")
+
+
+def _which(sources: Sources) -> str:
+    named = "".join(f", {name}:ID" for name in sources)
+    elsewhere = "" if "study" in sources else "; `annotation judge` takes study:ID too"
+    return (
+        f"all (default); sample or sample:N, drawn by lot from those that a judge was asked about (N: {SAMPLE}){named}; "
+        f"or a CSV file with the columns question_id, handbook_a, handbook_b{elsewhere}"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
+    return int(text)
+
+
+def judge(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit judge RUN --out RELEASE`"""
+    run = find_run(settings.store_dir, arguments.run)
+    check_room(arguments.out)
+    with open_store(run.path) as con:
+        pairs, selection = _pairs(arguments, settings, con)
+        corpus = read_corpus(con, run, pairs, selection)
+        if arguments.limit:
+            corpus = first_pairs(corpus, arguments.limit)
+        if arguments.baseline:
+            return _by_rules(arguments, settings, corpus)
+        protocol = _protocol(arguments, settings)
+        if arguments.dry_run:
+            return _estimated(arguments, settings, protocol, corpus)
+        return _by_model(arguments, settings, protocol, corpus)
+
+
+def _pairs(arguments: argparse.Namespace, settings: Settings, con: Any) -> tuple[Sequence[Triple] | None, str]:
+    """The pairs that were chosen (None: all), and how, in words."""
+    name, _, rest = arguments.pairs.partition(":")
+    if arguments.pairs == "all":
+        return None, "all"
+    if name == "sample" and (rest.isdigit() or not rest):
+        count = int(rest or SAMPLE)
+        return pairs_by_lot(con, count), f"sample:{count}"
+    if rest and name in arguments.sources:
+        return arguments.sources[name](rest, settings), arguments.pairs
+    if name == "study":
+        raise AuditError(f"Studies are known to `annotation judge`, which takes --pairs {arguments.pairs}. Nothing was asked.")
+    triples, digest = pairs_from(Path(arguments.pairs))
+    return triples, f"file {Path(arguments.pairs).name} ({digest})"
+
+
+def _protocol(arguments: argparse.Namespace, settings: Settings) -> Protocol:
+    prompts = load_prompts(arguments.templates)
+    begun = (begun_with(journal_of(arguments.out)) or {}).get("model")
+    estimated = arguments.dry_run and not settings.judge_urls
+    model = (settings.judge_model or begun or "unknown") if estimated else model_of(settings, begun)
+    return Protocol(
+        arguments.protocol, model, prompts, arguments.absence,
+        swap=arguments.swap, blind=arguments.blind_centers, repeats=arguments.repeat,
+    )  # fmt: skip
+
+
+# -- ways of judging ---------------------------------------------------------------------------------------------------
+
+
+def _by_rules(arguments: argparse.Namespace, settings: Settings, corpus: Corpus) -> int:
+    if arguments.swap or arguments.blind_centers or arguments.repeat or arguments.absence == CHECK:
+        raise AuditError(
+            "The baseline judge asks nothing, so it has nothing to check. Nothing was written. Leave those options out."
+        )
+    bench = RuleBench(Protocol("structured", baseline.NAME, {}), baseline.judge, baseline.NAME)
+    _write(arguments, corpus, bench, baseline.NAME, {"protocol": "rules"})
+    return _finish(arguments, settings, bench.summary)
+
+
+def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
+    plan, servers = plan_of(protocol, corpus), list[str]()
+    with Journal(journal_of(arguments.out), plan) as journal:
+        try:
+            if not arguments.parse_again:
+                servers = ask_all(settings, protocol, corpus, journal)
+        except (KeyboardInterrupt, StoppedError) as error:
+            return _interrupted(arguments, journal, error)
+        bench = ModelBench(protocol, corpus, journal.latest)
+        _write(arguments, corpus, bench, protocol.model, {**plan, "endpoint": servers})
+    return _finish(arguments, settings, bench.summary)
+
+
+def _interrupted(arguments: argparse.Namespace, journal: Journal, error: BaseException) -> int:
+    said = str(error) if isinstance(error, StoppedError) else "Stopped."
+    count = sum(journal.counts().values())
+    print(f"\n{arguments.prog}: {said}", file=sys.stderr)
+    print(f"{count:,} replies are stored in {journal.path}. Go on with:\n  {_same_command(arguments)}", file=sys.stderr)
+    return FAILED
+
+
+def _same_command(arguments: argparse.Namespace) -> str:
+    valued = ("out", "pairs", "protocol", "absence", "repeat", "limit", "templates")
+    flags = ("swap", "blind_centers", "load")
+    parts = [*arguments.prog.split(), arguments.run]
+    for name in valued:
+        if getattr(arguments, name):
+            parts += [f"--{name}", str(getattr(arguments, name))]
+    parts += [f"--{name.replace('_', '-')}" for name in flags if getattr(arguments, name)]
+    return shlex.join(parts)
+
+
+def _estimated(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
+    path = journal_of(arguments.out)
+    if path.exists():
+        with Journal(path, plan_of(protocol, corpus)) as journal:
+            print(estimate(settings, protocol, corpus, journal.latest))
+    else:
+        print(estimate(settings, protocol, corpus, lambda _: {}))
+    return OK
+
+
+# -- the release -------------------------------------------------------------------------------------------------------
+
+
+def _write(arguments: argparse.Namespace, corpus: Corpus, bench: Bench, judge: str, told: Mapping[str, Any]) -> None:
+    write_judged(arguments.out, corpus, bench, judge=judge, settings=told, date=datetime.now(UTC).date().isoformat())
+
+
+def _finish(arguments: argparse.Namespace, settings: Settings, summary: Summary) -> int:
+    print(
+        f"{arguments.out}: {summary.judged:,} pairs judged, {summary.prescreened:,} ABSENT without asking, "
+        f"{summary.unscored.total():,} unscored, {summary.not_asked:,} not asked."
+    )
+    for reason, count in summary.unscored.most_common():
+        print(f"  unscored, {reason}: {count:,}")
+    if arguments.load:
+        loaded = load_release(arguments.out, settings)
+        print(f"Run {loaded.run.key}: {loaded.run.report['verdict']}")
+    else:
+        print(f"Load it with: audit load {shlex.quote(str(arguments.out))}")
+    return FINDINGS if summary.unscored or summary.not_asked else OK

@@ -1,0 +1,94 @@
+"""Asking the endpoint from a command: its trial before a run, the bar while it lasts, and what a run would cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from tqdm import tqdm
+
+from audit.errors import AuditError
+from audit.judge.calls import Call
+from audit.judge.client import Endpoint
+from audit.judge.corpus import Corpus
+from audit.judge.costs import Cost, Rates, costs, estimate_text, rates_from
+from audit.judge.journal import Journal
+from audit.judge.limits import Limits
+from audit.judge.parse import readable
+from audit.judge.probe import find_model, probe
+from audit.judge.protocols import Protocol, Replies
+from audit.judge.runner import run_calls
+from audit.judge.sitting import ask_stages
+from audit.judge.tally import Tally
+from audit.settings import Settings
+
+
+def endpoints_of(settings: Settings, model: str) -> list[Endpoint]:
+    """The endpoints that are set.
+
+    Raises AuditError when none is.
+    """
+    if not settings.judge_urls:
+        raise AuditError(
+            "No judge is set. Nothing was asked. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, such as "
+            "http://127.0.0.1:8000/v1, or let plain rules judge with --baseline."
+        )
+    return [Endpoint(url, model, settings.judge_key) for url in settings.judge_urls]
+
+
+def model_of(settings: Settings, begun: str | None) -> str:
+    """The model that is set, the one a journal was begun with, or the only one that the first endpoint has."""
+    if settings.judge_model or begun:
+        return settings.judge_model or begun or ""
+    return asyncio.run(find_model(endpoints_of(settings, "")[0], limits_of(settings))).model
+
+
+def limits_of(settings: Settings) -> Limits:
+    """How hard the endpoints are pressed."""
+    most = max(1, settings.judge_concurrency)
+    return replace(Limits(), concurrency=most, start=min(Limits.start, most))
+
+
+def ask_all(settings: Settings, protocol: Protocol, corpus: Corpus, journal: Journal) -> list[str]:
+    """Ask everything that is open, with a bar on standard error; return what the servers say they are.
+
+    Raises AuditError when an endpoint will not do, and StoppedError when a run of calls was stopped by a rule.
+    """
+    endpoints, limits, servers = endpoints_of(settings, protocol.model), limits_of(settings), set[str]()
+
+    def ask(cost: Cost, calls: Iterator[Call]) -> None:
+        for endpoint in endpoints:
+            servers.add(asyncio.run(probe(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
+        with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
+            asyncio.run(
+                run_calls(
+                    calls, endpoints, journal.put, readable=readable, progress=lambda tally: draw(bar, tally), limits=limits
+                )
+            )
+
+    ask_stages(protocol, corpus, journal.latest, ask)
+    return sorted(servers)
+
+
+def draw(bar: Any, tally: Tally) -> None:
+    """Move the bar to where the run is, and say beside it what went wrong so far."""
+    names = ("unreadable", "cut", "refused", "failed", "waiting_again")
+    faults = {name.replace("_", " "): count for name in names if (count := getattr(tally, name))}
+    bar.set_postfix({"open": tally.in_flight, **faults}, refresh=False)
+    bar.update(tally.done - bar.n)
+
+
+def estimate(settings: Settings, protocol: Protocol, corpus: Corpus, replies: Replies) -> str:
+    """What is still to be asked, and the tokens and time it would take; a few calls are tried where an endpoint is set."""
+    found = costs(protocol, corpus, replies)
+    sample = next((cost.sample for cost in found if cost.sample), ())
+    return estimate_text(found, _rates(settings, protocol.model, sample), settings.judge_concurrency)
+
+
+def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> Rates:
+    if not settings.judge_urls or not sample:
+        return Rates()
+    report = asyncio.run(probe(endpoints_of(settings, model)[0], sample, limits_of(settings)))
+    return rates_from(sample, report.prompt_tokens, report.completion_tokens, report.latency_s)
