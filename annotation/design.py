@@ -42,15 +42,6 @@ class Design:
         """How many of the items marked in `which` each stratum holds."""
         return np.bincount(self.stratum[which], minlength=len(self.names)).astype(float)
 
-    def redraws(self, which: npt.NDArray[np.bool_], replicates: int, seed: int) -> Floats:
-        """How often each marked item is drawn when each stratum is drawn anew, (replicates, items); one marked whole is not."""
-        stratum, partial = self.stratum[which], self.counted(which) < self.pairs
-        rng, counts = np.random.default_rng(seed), np.ones((replicates, len(stratum)))
-        for place in np.unique(stratum[partial[stratum]]):
-            (items,) = np.nonzero(stratum == place)
-            counts[:, items] = rng.multinomial(len(items), np.full(len(items), 1 / len(items)), size=replicates)
-        return counts
-
 
 def read_strata(path: Path) -> dict[str, float]:
     """Pairs of each stratum in the run, from a CSV file with columns stratum and pairs.

@@ -12,6 +12,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from annotation.design import Design, Floats
@@ -85,13 +86,23 @@ def inversion(design: Design, said: Floats, judge: Codes) -> tuple[Share, str]:
     usable = ~np.isnan(said[:, 0]) & (judge >= 0)
     weight = (design.pairs / np.maximum(design.counted(~np.isnan(said[:, 0])), 1))[design.stratum][usable]
     told = (judge[usable, None] == np.arange(len(LABELS))).astype(float)
-    drawn = np.vstack([np.ones(len(weight)), design.redraws(usable, REPLICATES, SEED)])
+    drawn = np.vstack([np.ones(len(weight)), _redraws(design, usable)])
     joint = np.einsum("bi,ij,ik->bjk", drawn * weight, told, said[usable], optimize=True)
     value, *draws = with_disagrees(_inverted(joint, joint[0].sum(axis=1) / weight.sum()))
     if np.isnan(value).any():
         return _nothing(), "undefined: the confusion matrix has no inverse; some labels cannot be told apart by the judge's"
     low, high = np.nanpercentile(draws, [2.5, 97.5], axis=0)
     return Share(value, low, high), "bootstrap interval: cannot see what no rated item shows"
+
+
+def _redraws(design: Design, usable: npt.NDArray[np.bool_]) -> Floats:
+    """How often each item is drawn when each stratum is drawn anew, (replicates, items); a stratum rated whole is not."""
+    stratum, partial = design.stratum[usable], design.counted(usable) < design.pairs
+    rng, counts = np.random.default_rng(SEED), np.ones((REPLICATES, len(stratum)))
+    for place in np.unique(stratum[partial[stratum]]):
+        (items,) = np.nonzero(stratum == place)
+        counts[:, items] = rng.multinomial(len(items), np.full(len(items), 1 / len(items)), size=REPLICATES)
+    return counts
 
 
 def _inverted(joint: Floats, judged: Floats) -> Floats:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE, Comparison, Mask, yardsticks
-from annotation.agreement.figures import Figure, figure
+from annotation.agreement.figures import SMALL, Figure, figure
 from annotation.agreement.measures import Measure, over_labels, two_seats
 from annotation.agreement.spread import NO_ITEM
 from annotation.design import Design, Floats
@@ -48,7 +48,8 @@ def beside(ratings: Ratings, rival: Rival) -> pd.DataFrame:
         judge, other            the figure of each, with its 95 % interval (`judge_low`, ...)
         difference  judge minus other, with the 95 % percentile interval of a paired bootstrap: items are drawn anew, both
                     judges on the same ones; inside the strata for the population. NaN where a figure is undefined
-        note        why something is undefined or too small
+        note        why something is undefined or too small; the bootstrap sees no error that no item shows, so a difference
+                    that rests on fewer than ten items on which only one judge is right is marked too
     """
     designs = [None] if ratings.design is None else [None, ratings.design]
     rows = [row for yardstick in yardsticks(ratings) for design in designs for row in _rows(ratings, rival, yardstick, design)]
@@ -68,22 +69,35 @@ def _rows(ratings: Ratings, rival: Rival, yardstick: tuple[str, Codes, Mask], de
         reason = f"undefined: {NO_ITEM if not counts[0].items else 'a stratum has no rated item yet'}"
         yield from ((name, scope, measure.name, counts[0].items, *[math.nan] * 9, reason) for measure in FIGURES)
         return
-    drawn = [_drawn(comparison, design) for comparison in two]
+    drawn, alone = _drawn(two, design), _right_alone(two)
     for measure in FIGURES:
         mine, theirs = (figure(measure, table, seats=(name, one.second)) for one, table in zip(two, counts, strict=True))
         low, high = _ends(measure, drawn, mine.n)
         ends = mine.value, mine.low, mine.high, theirs.value, theirs.low, theirs.high
-        yield name, scope, measure.name, mine.n, *ends, mine.value - theirs.value, low, high, _note(mine, theirs)
+        yield name, scope, measure.name, mine.n, *ends, mine.value - theirs.value, low, high, _note(mine, theirs, alone)
 
 
-def _drawn(comparison: Comparison, design: Design | None) -> Floats:
-    """The comparison's table in each replicate, (replicates, K, K); the same items in each for every comparison of a rating."""
-    rated, size = comparison.rated, len(comparison.order)
-    plan = design or Design(("all",), np.array([np.inf]), np.zeros(len(rated), dtype=np.intp))
-    weight = np.ones(len(rated)) if design is None else (design.pairs / plan.counted(rated))[plan.stratum]
-    cell = np.where(comparison.both, comparison.rows * size + comparison.columns, MISSING)[rated]
-    told = (cell[:, None] == np.arange(size * size)) * weight[rated, None]
-    return np.asarray(plan.redraws(rated, REPLICATES, SEED) @ told).reshape(-1, size, size)
+def _drawn(two: Sequence[Comparison], design: Design | None) -> list[Floats]:
+    """Both comparisons' tables in each replicate, (replicates, K, K), of the same items; a stratum rated whole is not redrawn."""
+    rated, size = two[0].rated, len(ORDER)
+    stratum, pairs = (
+        (np.zeros(len(rated), dtype=np.intp), np.array([math.inf])) if design is None else (design.stratum, design.pairs)
+    )
+    cells = np.stack([np.where(one.both, one.rows * size + one.columns, MISSING) for one in two])
+    rng, tables = np.random.default_rng(SEED), [np.zeros((REPLICATES, size * size)) for _ in two]
+    for place in np.unique(stratum[rated]):
+        kinds, times = np.unique(cells[:, rated & (stratum == place)], axis=1, return_counts=True)
+        n = times.sum()
+        draws = np.tile(times, (REPLICATES, 1)) if n >= pairs[place] else rng.multinomial(n, times / n, size=REPLICATES)
+        for side, kind in enumerate(kinds):
+            tables[side] += (draws @ (kind[:, None] == np.arange(size * size))) * (1.0 if design is None else pairs[place] / n)
+    return [table.reshape(-1, size, size) for table in tables]
+
+
+def _right_alone(two: Sequence[Comparison]) -> int:
+    """Items on which one of the two is right and the other is not: they alone carry the difference."""
+    mine, theirs = (one.both & (one.rows == one.columns) for one in two)
+    return int((mine != theirs).sum())
 
 
 def _ends(measure: Measure, drawn: list[Floats], n: int) -> tuple[float, float]:
@@ -93,5 +107,6 @@ def _ends(measure: Measure, drawn: list[Floats], n: int) -> tuple[float, float]:
     return float(low[0]), float(high[0])
 
 
-def _note(mine: Figure, theirs: Figure) -> str:
-    return "; ".join(dict.fromkeys(found.note for found in (mine, theirs) if found.note))
+def _note(mine: Figure, theirs: Figure, alone: int) -> str:
+    few = f"too small: only one is right on {alone} item{'' if alone == 1 else 's'}, {SMALL} needed" if alone < SMALL else ""
+    return "; ".join(dict.fromkeys(note for note in (mine.note, theirs.note, few) if note))

@@ -69,7 +69,7 @@ def floor(study_id: str, by: str, scope: str, names: dict[str, str]) -> None:
 def in_words(rows: pd.DataFrame, yardstick: str) -> str:
     """Whether the judge is better than the baseline, as far as the items tell."""
     (row,) = rows[rows["name"] == HEADLINE].to_dict("records")
-    if math.isnan(row["difference"]) or math.isnan(row["difference_low"]):
+    if row["note"] or math.isnan(row["difference_low"]):
         return f"Measured by {yardstick}, nothing can be said yet: {row['note'] or 'too few items'}."
     better = "agrees better than" if row["difference_low"] > 0 else "agrees less well than" if row["difference_high"] < 0 else ""
     said = f"the judge {better or 'cannot be told apart from'} the {NAME}"

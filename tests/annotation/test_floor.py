@@ -17,6 +17,8 @@ TABLE = """
     DIVERGENT      DIVERGENT      COMPLEMENTARY  10
 """
 
+RIGHT = TABLE.replace("COMPLEMENTARY", "DIVERGENT")
+
 
 def labels(*runs: tuple[Label, int]) -> np.ndarray:
     return np.repeat([LABELS.index(label) for label, _ in runs], [times for _, times in runs])
@@ -73,3 +75,9 @@ def test_without_a_common_item_there_is_no_figure_and_a_reason():
     frame = beside(ratings(TABLE), Rival("rules", np.full(60, MISSING)))
     assert frame["difference"].isna().all()
     assert set(frame["note"]) == {"undefined: no item has both labels"}
+
+
+@pytest.mark.parametrize(("apart", "note"), [(9, "too small: only one is right on 9 items, 10 needed"), (10, "")])
+def test_a_difference_that_few_items_carry_is_marked(apart, note):
+    rules = np.where(np.arange(60) < 60 - apart, ratings(RIGHT).labels["judge"], LABELS.index(Label.ABSENT))
+    assert row(beside(ratings(RIGHT), Rival("rules", rules)), "accuracy")["note"] == note

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import update
 
-from annotation.verdict_store import Design, Stratum, Verdict, keep
+from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
 from audit.judge.baseline import NAME
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
@@ -14,12 +15,13 @@ TEXTS = [
     ("Do not drive your car to church for 6 weeks.", "Do not drive your car to church for eight weeks.", "DIVERGENT"),
     ("Do not drive your car to church for 6 weeks.", "Do not drive your car to church for six weeks.", "CONSISTENT"),
 ]
-ITEMS = 12
+ITEMS = 24
+SAME_FROM_FOUR = [f"i{n:03}" for n in range(4, ITEMS + 1) if TEXTS[n % 2][2] == "CONSISTENT"]
 
 
 @pytest.fixture
 def driving(folk):
-    """Twelve items of two kinds, which people and the rules read alike; the judge calls every one CONSISTENT."""
+    """Items of two kinds, which people and the rules read alike; the judge calls every one CONSISTENT."""
     made = [item(n, answer_a=TEXTS[n % 2][0], answer_b=TEXTS[n % 2][1]) for n in range(1, ITEMS + 1)]
     study_of(folk, made)
     said = [Verdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
@@ -42,6 +44,14 @@ def test_a_judge_that_is_right_half_the_time_loses_to_rules_that_are_always_righ
     assert accuracy["difference"].startswith("-0.50 (")
     assert accuracy["n"] == ITEMS
     assert f"agrees less well than the {NAME}" in words_on(at).replace("\\", "")
+
+
+def test_nothing_is_said_on_items_too_few_to_tell(driving, as_user: SignIn):
+    with driving.begin() as tx:
+        tx.execute(update(verdicts).where(verdicts.c.item_id > "i003").values(label="DIVERGENT"))
+        tx.execute(update(verdicts).where(verdicts.c.item_id.in_(SAME_FROM_FOUR)).values(label="CONSISTENT"))
+    said = words_on(as_user("petra", "agreement")).replace("\\", "")
+    assert "nothing can be said yet: too small: only one is right on 1 item, 10 needed" in said
 
 
 def test_an_adjudicator_who_still_decides_sees_no_baseline(driving, as_user: SignIn):
