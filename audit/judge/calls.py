@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 ANSWERED = "answered"
@@ -32,7 +33,7 @@ class Call:
     purpose: str
     repeat: int = 0
 
-    @property
+    @cached_property
     def key(self) -> str:
         """32 hex digits of the sha256 of everything that decides the answer; custom_id and X-Request-Id of the request."""
         text = json.dumps([self.body, self.repeat], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
