@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.engine import RowMapping
 
 from annotation.label_store import ledger
@@ -73,24 +73,27 @@ def submit(store: LabelStore, annotator: str, what: Submit, now: datetime) -> Ra
 def submit_and_next(store: LabelStore, annotator: str, what: Submit, now: datetime, visit: str) -> tuple[Rating, Task | None]:
     """`submit`, and the task that comes next with its clock started, in one transaction."""
     with store.begin() as tx:
-        rating = add_rating(tx, annotator, what, now)
-        seat = tx.execute(select(seats.c.study_id).where(seats.c.seat_id == what.seat_id)).scalar_one()
-        return rating, open_next(tx, seat, annotator, now, visit)
+        rating, study_id = _add(tx, annotator, what, now)
+        return rating, open_next(tx, study_id, annotator, now, visit)
 
 
 def add_rating(tx: Connection, annotator: str, what: Submit, now: datetime) -> Rating:
     """`submit` inside a transaction: a packet is stored whole or not at all."""
+    return _add(tx, annotator, what, now)[0]
+
+
+def _add(tx: Connection, annotator: str, what: Submit, now: datetime) -> tuple[Rating, str]:
+    """The rating, and the study that it is in."""
     seat = _own_seat(tx, what.seat_id, annotator)
     head = ledger.lock(tx, ratings, seat["study_id"])
     if (known := _of_key(tx, seat["study_id"], what.key)) is not None:
-        return _same(known, what)
+        return _same(known, what), seat["study_id"]
     check_choice(what.choice)
-    _check_open(tx, seat)
-    _check_revision(tx, what)
+    _check_standing(tx, seat, what)
     entry = ledger.append(tx, ratings, head, _entry(seat, what, now))
     tx.execute(update(seats).where(seats.c.seat_id == what.seat_id).values(current=entry["seq"], visit=None, opened_at=None))
     tx.execute(delete(drafts).where(drafts.c.seat_id == what.seat_id))
-    return rating_of(entry)
+    return rating_of(entry), seat["study_id"]
 
 
 def save_draft(store: LabelStore, annotator: str, seat_id: str, choice: Choice, now: datetime) -> None:
@@ -165,16 +168,12 @@ def _same(known: RowMapping, what: Submit) -> Rating:
     return rating_of(known)
 
 
-def _check_open(tx: Connection, seat: Mapping[str, Any]) -> None:
-    state = tx.execute(select(studies.c.state).where(studies.c.study_id == seat["study_id"])).scalar_one()
+def _check_standing(tx: Connection, seat: Mapping[str, Any], what: Submit) -> None:
+    """Look, under the lock, at the state of the study and at the revision that the item has."""
+    last = select(func.max(ratings.c.revision)).where(ratings.c.seat_id == what.seat_id).scalar_subquery()
+    state, stored = tx.execute(select(studies.c.state, last).where(studies.c.study_id == seat["study_id"])).one()
     if state != (State.CALIBRATION if seat["calibration"] else State.LABELLING):
         raise StudyError(f"This study is in the state {state}, so this item can no longer be rated. Nothing was saved.")
-
-
-def _check_revision(tx: Connection, what: Submit) -> None:
-    stored = tx.execute(
-        select(ratings.c.revision).where(ratings.c.seat_id == what.seat_id).order_by(ratings.c.revision.desc()).limit(1)
-    ).scalar()
     if (stored or 0) != what.revises:
         raise ConflictError(
             "This item was rated in another window a moment ago. That rating stands and nothing was saved here. "

@@ -120,6 +120,11 @@ seats = Table(  # two per study item, made with the study and never added to: a 
     UniqueConstraint("study_id", "annotator", "calibration", "position"),
     ForeignKeyConstraint(["study_id", "annotator"], ["members.study_id", "members.annotator"], name="fk_seats_member"),
 )
+UNRATED = seats.c.current.is_(None)
+Index(  # the next task is found among those to come, however many are behind
+    "ix_seats_unrated", seats.c.study_id, seats.c.annotator, seats.c.calibration, seats.c.position,
+    sqlite_where=UNRATED, postgresql_where=UNRATED,
+)  # fmt: skip
 
 drafts = Table(  # a choice that is not submitted yet
     "drafts",
