@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from audit.demo.checks import Verdicts, simulate_checks
 from audit.demo.judge import UNSCORED, Labels
 from audit.demo.phrases import phrases
 from audit.demo.policies import DETAIL_SETS, Policy, policies
 from audit.demo.questions import ASK, subject
 from audit.demo.world import World
-from audit.vocabulary import LABELS, SIGNIFICANCES, Label
+from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label, Parse
 
 Record = dict[str, Any]
 
@@ -26,6 +27,8 @@ MISREAD = {
 }
 """(True label, verdict) of an error -> the kind of reasoning that leads to it; otherwise the verdict names the kind."""
 
+LENIENT = 0.045
+"""Share of replies that are said to have been JSON with faults; ours."""
 SEVERITY_STEPS = {"low": (0.62, 0.94), "medium": (0.22, 0.82), "high": (0.06, 0.40)}
 """Severity of a policy -> where, on [0, 1], medium and high significance begin."""
 
@@ -33,10 +36,11 @@ SEVERITY_STEPS = {"low": (0.62, 0.94), "medium": (0.22, 0.82), "high": (0.06, 0.
 def comparisons(world: World, labels: Labels) -> Iterator[Record]:
     """One record per question, in release order: question_id, handbooks, pairs; see `audit.release.write`."""
     ids = [book.id for book in world.handbooks]
+    checks = simulate_checks(world, labels)
     prescreened = [_record(ids[a], ids[b], Label.ABSENT.value) for a, b in zip(*_places(world), strict=True)]
     for number, question in enumerate(world.questions):
         pairs = list(prescreened)
-        for place, record in _judged(world, labels, number, ids):
+        for place, record in _judged(world, labels, number, ids, checks):
             pairs[place] = record
         yield {"question_id": question.id, "handbooks": ids, "pairs": pairs}
 
@@ -53,7 +57,9 @@ def _record(a: str, b: str, label: str | None) -> Record:
     }  # fmt: skip
 
 
-def _judged(world: World, labels: Labels, number: int, ids: list[str]) -> Iterator[tuple[int, Record]]:
+def _judged(
+    world: World, labels: Labels, number: int, ids: list[str], checks: Mapping[tuple[int, int], Verdicts]
+) -> Iterator[tuple[int, Record]]:
     """Place among the question's pairs, and record, of each pair that the judge was asked about."""
     asked = np.flatnonzero(~labels.prescreened[number])
     chance = np.random.default_rng([world.config.seed, 3, number]).random((len(asked), 3)).tolist()
@@ -67,6 +73,10 @@ def _judged(world: World, labels: Labels, number: int, ids: list[str]) -> Iterat
             record["divergence_topic"] = page.divergence_topic(a, b, draw[1])
             record["clinical_significance"] = page.significance(verdict, draw[2])
         record["judge_metadata"] = _usage(record["reasoning"], draw)
+        if world.config.readings:
+            record["judge_metadata"] |= _reading(record, draw)
+        if (number, place) in checks:
+            record["checks"] = [page.check(kind, label, draw[2]) for kind, label in checks[number, place].items()]
         yield place, record
 
 
@@ -77,6 +87,13 @@ def _usage(reasoning: str | None, draw: list[float]) -> Record:
         "output_tokens": output,
         "latency_s": round(0.35 + output * (0.008 + 0.006 * draw[2]), 2),
     }
+
+
+def _reading(record: Record, draw: list[float]) -> Record:
+    """How the reply is said to have been read; an unscored pair says why."""
+    if record["classification"] is None:
+        return {"parse": Parse.NONE, "unscored_reason": "cut" if record["reasoning"] else "empty"}
+    return {"parse": Parse.LENIENT if draw[1] < LENIENT else Parse.STRICT}
 
 
 class _Page:
@@ -112,6 +129,11 @@ class _Page:
         if x != y and self.policy.kind == "value":
             ways += [f"{theme}: {x} or {y}", f"{theme}, {x} against {y}"]
         return ways[int(draw * len(ways))]
+
+    def check(self, kind: str, label: Label | None, draw: float) -> Record:
+        """The record of one further verdict."""
+        significance = self.significance(label.code, draw) if label in DISAGREEING else None
+        return {"kind": kind, "number": 1, "classification": label, "clinical_significance": significance}
 
     def significance(self, verdict: int, draw: float) -> str:
         """Low, medium or high, after the severity of the policy; opposite advice counts as one step worse."""
