@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from annotation.design import read_strata
 from annotation.label_store.engine import open_label_store
 from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS, prevalence
-from annotation.prevalence_checks import checks
+from annotation.prevalence_checks import INVERSION, PPI, checks
 from annotation.ratings import GOLD, Ratings, labels_in, ratings_from, read_ratings, read_table
 from annotation.study_tables import labels_table, repeats_table
 from annotation.verdict_store import strata_of
@@ -149,8 +151,17 @@ def corrected(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.plan is not None:
         return _print(_written(plan(ratings, arguments.plan, arguments.label, arguments.human), arguments))
     table = prevalence(ratings, arguments.human)
-    both = [table, checks(ratings, arguments.human)] if arguments.checks else [table]
+    both = [table, *_checks(ratings, arguments.human)] if arguments.checks else [table]
     return _print(_written(pd.concat(both, ignore_index=True), arguments))
+
+
+def _checks(ratings: Ratings, human: str) -> Iterator[pd.DataFrame]:
+    """Both checks; the one that needs an optional package is left out, with a word on standard error, where it is missing."""
+    yield checks(ratings, human, [INVERSION])
+    try:
+        yield checks(ratings, human, [PPI])
+    except AuditError as error:
+        print(f"annotation: {error}", file=sys.stderr)
 
 
 def _written(frame: pd.DataFrame, arguments: argparse.Namespace) -> str:

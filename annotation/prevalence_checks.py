@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,21 +22,22 @@ from annotation.ratings import GOLD, JUDGE, Codes, Ratings
 from audit.errors import AuditError
 from audit.vocabulary import LABELS
 
+METHODS = PPI, INVERSION = "ppi++", "inversion"
 REPLICATES = 2000
 SEED = 2406
 
 
-def checks(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
+def checks(ratings: Ratings, human: str = GOLD, methods: Sequence[str] = METHODS) -> pd.DataFrame:
     """PPI++ and the inverted confusion matrix; columns and rows as in `annotation.prevalence.prevalence`.
 
     Only items with a readable verdict and a rating take part.
-    Raises AuditError when ppi-python is not installed, and as `prevalence`.
+    Raises AuditError when PPI++ is asked for and ppi-python is not installed, and as `prevalence`.
     """
     design, judge = sampled(ratings), ratings.labels[JUDGE]
     said = believed(ratings, human)
     usable = ~np.isnan(said[:, 0]) & (judge >= 0)
-    tables = [_table("ppi++", *ppi(design, said, judge)), _table("inversion", *inversion(design, said, judge))]
-    checked = pd.concat(tables, ignore_index=True)
+    ways = {PPI: ppi, INVERSION: inversion}
+    checked = pd.concat([_table(name, *ways[name](design, said, judge)) for name in methods], ignore_index=True)
     checked.insert(5, "n", int(usable.sum()))
     return checked
 
@@ -72,8 +74,8 @@ def _package() -> Any:
             return importlib.import_module("ppi_py")
     except ModuleNotFoundError:
         raise AuditError(
-            "The checks need the package ppi-python, which is not installed; the corrected shares do not. "
-            "Nothing was checked. Install it with: pip install 'handbook-audit[prevalence]'"
+            "PPI++, one of the checks, needs the package ppi-python, which is not installed; nothing else here does. "
+            "It was left out. Install it with: pip install 'handbook-audit[prevalence]'"
         ) from None
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from annotation.agreement.report import Report, agreement_report, report_without_judge
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import heads_of
 from annotation.label_store.studies import Study, annotators_of, list_studies
+from annotation.prevalence import prevalence
+from annotation.prevalence_checks import INVERSION, PPI, checks
 from annotation.ratings import JUDGE, Ratings, ratings_from
 from annotation.study_tables import labels_table, repeats_table
 from annotation.verdict_store import strata_of
+from audit.errors import AuditError
 from pages._basis.people import label_store
+from pages._basis.text import escaped
 
 Stand = tuple[tuple[str, int, str], ...]
 
@@ -62,3 +67,31 @@ def seat_names(study_id: str) -> dict[str, str]:
     if len(people) == len(named):
         named = {seat: f"{letter} ({name})" for (seat, letter), name in zip(named.items(), people, strict=True)}
     return {**named, JUDGE: "the judge"}
+
+
+def current_shares(study_id: str, human: str) -> pd.DataFrame:
+    """How common each label is in the run, as it stands, by the ways that need no optional package.
+
+    Raises AuditError while nothing is rated.
+    """
+    return with_ends(prevalence(current_ratings(study_id), human))
+
+
+def checked_shares(study_id: str, human: str) -> tuple[pd.DataFrame, str]:
+    """The same by the ways that check it; and what is missing for one of them, in a sentence, or nothing."""
+    store = label_store()
+    return _checked(str(store.engine.url), study_id, stand(study_id), human, current_ratings(study_id))
+
+
+@st.cache_data(show_spinner="Checking ...", max_entries=20)
+def _checked(url: str, study_id: str, seen: Stand, human: str, _ratings: Ratings) -> tuple[pd.DataFrame, str]:
+    inverted = with_ends(checks(_ratings, human, [INVERSION]))
+    try:
+        return pd.concat([with_ends(checks(_ratings, human, [PPI])), inverted], ignore_index=True), ""
+    except AuditError as error:
+        return inverted, escaped(error)
+
+
+def with_ends(shares: pd.DataFrame) -> pd.DataFrame:
+    """The ends of the interval under the names that tables and charts look for."""
+    return shares.rename(columns={"low": "value_low", "high": "value_high"})

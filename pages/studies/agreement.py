@@ -20,7 +20,7 @@ from audit.errors import AuditError
 from pages._basis.frame import explain, notice, study_page
 from pages._basis.people import label_store, required
 from pages._basis.text import escaped
-from pages._shared.study_figures import current_report, pick_study, seat_names
+from pages._shared.study_figures import current_report, pick_study, seat_names, with_ends
 from pages._shared.study_floor import floor
 from pages._shared.tables import clicked_row, table
 
@@ -159,7 +159,7 @@ def prevalence(report: Report, scope: str, names: dict[str, str]) -> None:
     rows = report.figures[(report.figures["name"] == "prevalence") & (report.figures["scope"] == scope)]
     with st.expander("How often each label was given"):
         named = rows.assign(first=rows["first"].map(lambda seat: names.get(seat, seat)))
-        table(named.rename(columns={"low": "value_low", "high": "value_high"}), "prevalence", PREVALENCE, shares=("value",))
+        table(with_ends(named), "prevalence", PREVALENCE, shares=("value",))
 
 
 def oneself(report: Report) -> None:

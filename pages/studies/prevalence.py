@@ -8,34 +8,74 @@ import streamlit as st
 from annotation.accounts import Role
 from annotation.label_store.studies import Study
 from annotation.planner import plan
-from annotation.prevalence import DISAGREES, ROWS, prevalence
+from annotation.prevalence import DISAGREES, ROWS
 from annotation.ratings import GOLD
+from audit.charts.rates import Rate, rate_dots
 from pages._basis.frame import notice, study_page
-from pages._basis.text import escaped
-from pages._shared.study_figures import current_ratings, pick_study, seat_names
+from pages._shared.study_figures import checked_shares, current_ratings, current_shares, pick_study, seat_names
 from pages._shared.tables import table
+from pages._shared.widgets import chart
 
 LEAD = (
     "The judge errs, and no interval helps that. People's labels, weighted stratum by stratum with the exactly known sizes, "
     "say how common each label is in the whole run."
 )
 NONE = "There is no study yet."
+HEADLINE = "corrected"
 METHODS = {
-    "corrected": "**Corrected**, the figure to use",
-    "judge": "The judge's own count, errors and all",
-    "human only": "People alone, without the judge's strata",
-    "sample": "The sample as drawn, which is no picture of the run",
+    HEADLINE: "Corrected",
+    "judge": "Judge's own count",
+    "human only": "People alone",
+    "ppi++": "PPI++",
+    "inversion": "Matrix inverted",
+    "sample": "Sample as drawn",
 }
-SHARES = {"label": "Label", "value": "Share of the run", "n": "Items rated", "note": "Note"}
+NOTES = {
+    HEADLINE: "people's labels, weighted by stratum",
+    "judge": "errors and all: no interval helps its bias",
+    "human only": "the same items and weights, without knowing their strata",
+    "sample": "no picture of the run, so not in the chart",
+}
+WHY = (
+    "**Corrected** is the figure to use: its interval held the truth in 93 to 98 % of simulated studies for every label; "
+    "that of PPI++ held a label of 1 to 2 % in 88 %. The checks should agree with its value."
+)
+SHARES = {"shown": "Label", "value": "Share of the run", "judge": "The judge's own count", "n": "Items rated", "note": "Note"}
+ROADS = {"method": "Method", "value": "Share of the run", "n": "Items rated", "note": "Note"}
 PLAN = {"stratum": "Stratum", "pairs": "Pairs in the run", "rated": "Rated", "wanted": "Wanted", "more": "More"}
 
 
-def shares(study: Study, human: str) -> None:
-    """Each method's shares with their intervals."""
-    found = prevalence(current_ratings(study.study_id), human).rename(columns={"low": "value_low", "high": "value_high"})
-    for method, rows in found.groupby("method", sort=False):
-        st.markdown(METHODS.get(str(method), escaped(method)))
-        table(pd.DataFrame(rows), f"shares_{method}", SHARES, shares=("value",), digits=2)
+def headline(found: pd.DataFrame) -> None:
+    """The corrected share of each label, with the judge's own beside it."""
+    rows, judge = (found[found["method"] == method] for method in (HEADLINE, "judge"))
+    table(
+        rows.assign(shown=rows["label"].str.capitalize(), judge=judge["value"].tolist()),
+        "shares",
+        SHARES,
+        ("value", "judge"),
+        digits=2,
+    )
+
+
+def every_method(study: Study, human: str, found: pd.DataFrame) -> None:
+    """One label by every road: a chart, a table, and why one of them is the headline."""
+    st.subheader("The same by other roads", anchor=False)
+    checked, missing = checked_shares(study.study_id, human)
+    everything = pd.concat([found, checked], ignore_index=True)
+    label = st.segmented_control("Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="road")
+    order = [method for method in METHODS if method in set(everything["method"])]
+    rows = everything[everything["label"] == label].set_index("method").loc[order].reset_index()
+    named = rows.assign(
+        method=[METHODS[method] for method in order],
+        note=[told or NOTES.get(method, "") for told, method in zip(rows["note"], order, strict=True)],
+    )
+    share = Rate("value", "Share of the run", "n", "rated items")
+    drawn = named[(rows["method"] != "sample") & rows["value"].notna()]
+    chart(rate_dots(drawn, "method", [share], METHODS[HEADLINE]), "roads", f"Share of {label} in the run, by method")
+    table(named, "road_table", ROADS, shares=("value",), digits=2)
+    st.markdown(WHY)
+    if missing:
+        st.info(missing)
 
 
 def planner(study: Study, human: str) -> None:
@@ -57,6 +97,8 @@ with study_page("Prevalence", LEAD, Role.PI):
         names = {GOLD: "gold: agreed or adjudicated; until then, split between the annotators", **seat_names(study.study_id)}
         people = [name for name in names if name != "judge"]
         human = st.selectbox("Whose labels are believed", people, format_func=lambda name: names[name], key="human")
-        shares(study, human)
+        found = current_shares(study.study_id, human)
+        headline(found)
+        every_method(study, human, found)
         st.subheader("How many ratings are enough?", anchor=False)
         planner(study, human)

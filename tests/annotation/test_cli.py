@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,13 @@ def test_prevalence_without_a_design_says_what_to_add(tmp_path: Path, capsys: py
     (tmp_path / "labels.csv").write_text("item_id,annotator_a,annotator_b,judge\nx,ABSENT,ABSENT,ABSENT\n")
     assert main(["prevalence", "--labels", str(tmp_path / "labels.csv")]) == 2
     assert "it has no column design_weight" in capsys.readouterr().err
+
+
+def test_checks_stand_below_and_the_one_that_needs_a_package_is_left_out_with_a_word(
+    labels: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ppi_py", None)
+    assert main(["prevalence", "--labels", labels, "--checks", "--format", "csv"]) == 0
+    said = capsys.readouterr()
+    assert {row["method"] for row in rows(said.out)} == {"corrected", "judge", "human only", "sample", "inversion"}
+    assert "pip install 'handbook-audit[prevalence]'" in said.err

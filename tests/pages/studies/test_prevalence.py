@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from annotation.verdict_store import Design, Stratum, Verdict, keep
@@ -23,13 +25,45 @@ def judged(folk):
     return folk
 
 
-def test_the_corrected_share_stands_above_the_judge_s_own(judged, as_user: SignIn):
+def roads_on(at) -> dict[str, tuple[float, str, int]]:
+    """Method -> (share in percent, interval, items rated) of the label that is chosen."""
+    table = next(frame.value for frame in at.dataframe if "method" in frame.value)
+    return {row.method: (row.value, row.value_interval, row.n) for row in table.itertuples()}
+
+
+def test_the_corrected_share_stands_beside_the_judge_s_own(judged, as_user: SignIn):
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert not at.error
-    corrected, judge = (dict(zip(at.dataframe[i].value["label"], at.dataframe[i].value["value"], strict=True)) for i in (0, 1))
-    assert corrected["CONSISTENT"] == pytest.approx(80.0)
-    assert judge["CONSISTENT"] == pytest.approx(100.0)
+    shares = at.dataframe[0].value.set_index("shown")
+    assert shares.loc["Consistent", ["value", "judge", "n"]].tolist() == pytest.approx([80.0, 100.0, 10])
+    assert "Corrected is the figure to use" in words_on(at).replace("**", "")
+
+
+def test_every_other_road_stands_beside_the_headline_with_its_n_and_interval(judged, as_user: SignIn):
+    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install handbook-audit[prevalence])")
+    at = as_user("petra", "prevalence")
+    (roads,) = [group for group in at.get("button_group") if group.proto.label == "Label"]
+    at = roads.set_value("COMPLEMENTARY").run()
+    assert not at.exception
+    found = roads_on(at)
+    assert list(found) == ["Corrected", "Judge's own count", "People alone", "PPI++", "Matrix inverted", "Sample as drawn"]
+    assert found["Judge's own count"] == (0.0, "–", 0)
+    for method in ("Corrected", "People alone", "PPI++"):
+        share, between, n = found[method]
+        assert (share, n) == (pytest.approx(20.0), 10)
+        assert " to " in between
+    assert len(at.get("plotly_chart")) == 1
+
+
+def test_without_the_optional_package_a_sentence_says_so_and_the_rest_is_shown(judged, as_user: SignIn, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ppi_py", None)
+    at = as_user("petra", "prevalence")
+    assert not at.exception
+    assert not at.error
+    assert "PPI++, one of the checks, needs the package ppi-python, which is not installed" in words_on(at)
+    assert "Matrix inverted" in roads_on(at)
+    assert "PPI++" not in roads_on(at)
 
 
 def test_a_plan_says_how_many_more_ratings_are_wanted(judged, as_user: SignIn):
