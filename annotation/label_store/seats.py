@@ -253,4 +253,5 @@ def _total(con: Connection, study_id: str, annotator: str, calibration: bool) ->
     if not calibration and pool_size(con, study_id) > 2:
         return None
     mine = (seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
-    return int(con.execute(select(func.count()).select_from(seats).where(*mine)).scalar_one())
+    last = con.execute(select(func.max(seats.c.position)).where(*mine)).scalar()  # named seats are numbered through from 1
+    return int(last or 0)
