@@ -12,6 +12,7 @@ from typing import Any
 
 from audit.commands import FAILED, FINDINGS, OK, add_command
 from audit.commands.judge_asking import ask_all, estimate, model_of
+from audit.commands.judge_offline import collect_batch, emit_batch, still_open
 from audit.commands.judge_source import Triple, pairs_by_lot, pairs_from, read_corpus
 from audit.errors import AuditError
 from audit.judge import baseline
@@ -28,7 +29,7 @@ from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.store.runs import find_run
 
-SAMPLE = 200
+SAMPLE, SHARDS = 200, 32
 ABOUT = """Every reply is stored in RELEASE.journal, beside the release, before it is read. Whatever stops the command: the same
 command goes on from there and asks nothing twice. AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint.
 Exit code: 0 all is well, 1 written, but some pairs are unscored or were not asked, 2 nothing was written."""
@@ -66,6 +67,9 @@ def _ways(command: argparse.ArgumentParser) -> None:
     way.add_argument("--dry-run", action="store_true", help="say how many calls, tokens and hours it would take, and do nothing")
     way.add_argument("--baseline", action="store_true", help="let plain rules judge; no model is asked")
     way.add_argument("--parse-again", action="store_true", help="ask nothing, write the release from the journal as it is")
+    way.add_argument("--emit-batch", type=Path, metavar="DIR", help="ask nothing, write shards and a SLURM script for a cluster")
+    way.add_argument("--collect", type=Path, metavar="DIR", help="take in what the cluster answered, and say what is missing")
+    command.add_argument("--shards", type=_count, default=SHARDS, metavar="N", help=f"of --emit-batch, one task each ({SHARDS})")
     command.add_argument("--load", action="store_true", help="load the release as a run when it is written")
 
 
@@ -98,7 +102,11 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         protocol = _protocol(arguments, settings)
         if arguments.dry_run:
             return _estimated(arguments, settings, protocol, corpus)
-        return _by_model(arguments, settings, protocol, corpus)
+        return (_on_a_cluster if _elsewhere(arguments) else _by_model)(arguments, settings, protocol, corpus)
+
+
+def _elsewhere(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.emit_batch or arguments.collect)
 
 
 def _pairs(arguments: argparse.Namespace, settings: Settings, con: Any) -> tuple[Sequence[Triple] | None, str]:
@@ -121,7 +129,9 @@ def _protocol(arguments: argparse.Namespace, settings: Settings) -> Protocol:
     prompts = load_prompts(arguments.templates)
     begun = (begun_with(journal_of(arguments.out)) or {}).get("model")
     estimated = arguments.dry_run and not settings.judge_urls
-    model = (settings.judge_model or begun or "unknown") if estimated else model_of(settings, begun)
+    model = (
+        (settings.judge_model or begun or "unknown") if estimated else model_of(settings, begun, asks=not _elsewhere(arguments))
+    )
     return Protocol(
         arguments.protocol, model, prompts, arguments.absence,
         swap=arguments.swap, blind=arguments.blind_centers, repeats=arguments.repeat,
@@ -151,6 +161,21 @@ def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Proto
             return _interrupted(arguments, journal, error)
         bench = ModelBench(protocol, corpus, journal.latest)
         _write(arguments, corpus, bench, protocol.model, {**plan, "endpoint": servers})
+    return _finish(arguments, settings, bench.summary)
+
+
+def _on_a_cluster(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
+    plan = plan_of(protocol, corpus)
+    with Journal(journal_of(arguments.out), plan) as journal:
+        if arguments.emit_batch:
+            print(emit_batch(arguments.emit_batch, arguments.shards, protocol, corpus, journal.latest))
+            return OK
+        print(collect_batch(arguments.collect, plan, journal))
+        if rest := still_open(protocol, corpus, journal.latest):
+            print(rest)
+            return FINDINGS
+        bench = ModelBench(protocol, corpus, journal.latest)
+        _write(arguments, corpus, bench, protocol.model, {**plan, "endpoint": ["batch"]})
     return _finish(arguments, settings, bench.summary)
 
 

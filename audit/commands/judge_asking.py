@@ -38,10 +38,15 @@ def endpoints_of(settings: Settings, model: str) -> list[Endpoint]:
     return [Endpoint(url, model, settings.judge_key) for url in settings.judge_urls]
 
 
-def model_of(settings: Settings, begun: str | None) -> str:
-    """The model that is set, the one a journal was begun with, or the only one that the first endpoint has."""
+def model_of(settings: Settings, begun: str | None, *, asks: bool = True) -> str:
+    """The model that is set, the one a journal was begun with, or the only one that the first endpoint has.
+
+    Raises AuditError when it is none of these; without `asks` no endpoint is looked at.
+    """
     if settings.judge_model or begun:
         return settings.judge_model or begun or ""
+    if not asks:
+        raise AuditError("No model is set. Nothing was written. Set AUDIT_JUDGE_MODEL to the one that the cluster will load.")
     return asyncio.run(find_model(endpoints_of(settings, "")[0], limits_of(settings))).model
 
 

@@ -2,8 +2,9 @@
 
     stand_in_vllm.py run-batch -i IN.jsonl -o OUT.jsonl --model NAME [other options, which it does not read]
 
-STAND_IN_DIES=N: on an attempt that is the first one of its shard, N lines are written and half of the next, and then it is
-killed. STAND_IN_REFUSES=WORD: a request that holds this word gets status 400. STAND_IN_SLEEPS=S: it takes S seconds a line.
+STAND_IN_LABEL=WORD: every pair gets this label (CONSISTENT). STAND_IN_DIES=N: on the first attempt at a shard N lines are
+written and half of the next, and then it is killed. STAND_IN_REFUSES=WORD: a request that holds this word gets status 400.
+STAND_IN_SLEEPS=S: it takes S seconds a line.
 """
 
 import argparse
@@ -14,7 +15,12 @@ import sys
 import time
 from pathlib import Path
 
-VERDICT = {"reasoning": "Both say the same.", "classification": "CONSISTENT", "divergence_topic": "", "clinical_significance": ""}
+VERDICT = {
+    "reasoning": "Both say the same.",
+    "classification": os.environ.get("STAND_IN_LABEL", "CONSISTENT"),
+    "divergence_topic": "",
+    "clinical_significance": "",
+}
 
 
 def main() -> None:
