@@ -152,15 +152,6 @@ def take_ahead(store: LabelStore, study_id: str, annotator: str, wanted: int) ->
         return [_task(row, None) for row in tx.execute(_shown().where(taken).order_by(seats.c.position)).mappings()]
 
 
-def done(store: LabelStore, study_id: str, annotator: str) -> tuple[int, int | None]:
-    """(rated, total) of the annotator's open round; total is None with open seats."""
-    with store.read() as con:
-        calibration = _state(con, study_id, annotator) is State.CALIBRATION
-        mine = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
-        rated = con.execute(select(func.count()).where(mine, seats.c.current.is_not(None))).scalar_one()
-        return int(rated), _total(con, study_id, annotator, calibration)
-
-
 def release_seats(store: LabelStore, study_id: str, annotator: str) -> int:
     """Open again the seats that somebody took and did not rate, in a study with open seats; how many they were.
 
