@@ -14,6 +14,7 @@ from annotation.agreement.many import Estimate
 from annotation.agreement.measures import Measure, Misses
 from annotation.agreement.spread import NO_ITEM, Counts, slopes
 from annotation.prevalence import stratified
+from audit.vocabulary import LABELS
 
 SMALL = 10
 """A figure that rests on fewer items, or is known no better than from fewer independent ones, is marked too small."""
@@ -30,7 +31,7 @@ class Figure:
     se                standard error of the value (delta method), NaN where undefined
     n                 items in its denominator
     word              Landis and Koch's, for a chance-corrected figure
-    note              empty, or `undefined: ...`, or `too small: ...`
+    note              empty, or `undefined: ...`, `too small: ...`, `no interval: ...`
     """
 
     name: str
@@ -65,7 +66,7 @@ def figure(
         found = _figure(measure.name, label, value, se, n, worth, measure.scale(counts.table), measure.corrected)
     if counts.weighted and measure.misses is not None:
         found = _by_stratum(found, measure.misses, measure.place, counts)
-    return _widened(found, [figure(part, counts) for part in measure.parts])
+    return _mean_of_labels(found, measure, counts, seats[0]) if measure.parts else found
 
 
 def estimated(name: str, estimate: Estimate, room: float) -> Figure:
@@ -86,17 +87,22 @@ def _by_stratum(found: Figure, misses: Misses, place: int, counts: Counts) -> Fi
     return replace(found, low=1 / (1 + high), high=1 / (1 + low))
 
 
-def _widened(mean: Figure, parts: list[Figure]) -> Figure:
-    """A mean over labels is known no better than its parts, taken as independent: one rare label can hide all its errors.
+def _mean_of_labels(mean: Figure, measure: Measure, counts: Counts, first: str) -> Figure:
+    """A mean over labels is known no better than its parts: one rare label can hide all its errors.
 
-    Source: Zou, Huang and Zhang (2009), Comput. Stat. Data Anal. 53, for the interval of a sum.
+    For a sample the parts are taken as independent (Zou, Huang and Zhang 2009, Comput. Stat. Data Anal. 53). Weighted to the
+    run, an error that no item of a large stratum shows lowers two labels at once, the one that was meant and the one that was
+    given; so downwards their distances are added as they are. A label that the first seat never gave leaves the mean to the
+    others, whatever it would add to it: then there is no interval, and the reason is told.
     """
-    used = [part for part in parts if not math.isnan(part.value)]
-    if not used:
-        return mean
-    below = math.hypot(*(part.value - part.low for part in used)) / len(used)
-    above = math.hypot(*(part.high - part.value for part in used)) / len(used)
-    return replace(mean, low=min(mean.low, mean.value - below), high=max(mean.high, mean.value + above))
+    never = [place for place, given in enumerate(counts.cells.sum(axis=(0, 2))) if not given]
+    if never:
+        reason = f"no interval: {first} never gave {', '.join(LABELS[place] for place in never)}, and the mean is of the others"
+        return replace(mean, low=math.nan, high=math.nan, note="; ".join(filter(None, [mean.note, reason])))
+    parts = [part for part in (figure(part, counts) for part in measure.parts) if not math.isnan(part.value)]
+    down, up = [part.value - part.low for part in parts], [part.high - part.value for part in parts]
+    below = (sum(down) if counts.weighted else math.hypot(*down)) / len(parts)
+    return replace(mean, low=min(mean.low, mean.value - below), high=max(mean.high, mean.value + math.hypot(*up) / len(parts)))
 
 
 def _figure(name: str, label: str, value: float, se: float, n: int, worth: float, scale: Scale, corrected: bool) -> Figure:

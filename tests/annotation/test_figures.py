@@ -70,6 +70,19 @@ def test_undefined_says_why() -> None:
     assert of("kappa", [[0, 0], [0, 0]]).note == "undefined: no item has both labels"
 
 
+def test_macro_f1_has_no_interval_where_a_label_was_never_given_and_names_it() -> None:
+    measures = {measure.name: measure for measure in over_labels(5)}
+    table = np.diag([20.0, 20, 20, 20, 0])
+    table[2, 4] = 1  # the judge says CONTRADICTORY once, where people say COMPLEMENTARY
+    found = of("f1_macro", table.tolist(), measures)
+    assert found.value == pytest.approx((3 + 40 / 41 + 0) / 5)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert found.note == "no interval: annotator_a never gave CONTRADICTORY, and the mean is of the others"
+    table[4, 4] = 1
+    assert of("f1_macro", table.tolist(), measures).low < found.value
+
+
 def test_small_says_how_small() -> None:
     assert of("agreement", [[4, 1], [1, 1]]).note == "too small: 7 items, 10 needed"
     assert of("recall", [[1, 0], [9, 30]]).note == "too small: 1 item, 10 needed"
