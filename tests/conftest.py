@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.loading import BASE
 from tests.support.tiny import release_from
 
@@ -24,3 +26,13 @@ def nih() -> Path:
     if not NIH.is_dir():
         pytest.skip("the NIH release is not beside the checkout (../shared/data/nih_release)")
     return NIH
+
+
+@pytest.fixture(scope="session")
+def real_judge() -> Iterator[str]:
+    """The address of a real server with a tiny random model (tests.support.llm.real_server.MODEL)."""
+    try:
+        with real_server() as url:
+            yield url
+    except NoServerError as missing:
+        pytest.skip(f"no real server: {missing}")
