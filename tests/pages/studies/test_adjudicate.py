@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from annotation.adjudication import disputes
 from annotation.label_store.decisions import decisions_of
-from annotation.label_store.studies import State
+from annotation.label_store.ledger import verify
+from annotation.label_store.schema import decisions
+from annotation.label_store.studies import State, find_study
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, step, study_of
@@ -62,4 +65,34 @@ def test_a_decision_without_a_reason_is_not_stored(disputed, as_user: SignIn):
 
 
 def test_without_a_study_in_adjudication_there_is_nothing_to_decide(folk, as_user: SignIn):
+    assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))
+
+
+def test_a_decision_is_revised_by_a_further_one_and_the_first_is_kept(disputed, as_user: SignIn):
+    at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
+    at = at.toggle(key="revising").set_value(True).run()
+    assert not at.exception
+    assert at.text_area[0].value == "Only one answers."
+    (box,) = [group for group in at.get("button_group") if group.proto.label == "The label that holds"]
+    at = box.set_value("DIVERGENT").run()
+    (grave,) = [group for group in at.get("button_group") if group.proto.label == "Clinical significance"]
+    at = grave.set_value("high").run()
+    at.text_area[0].set_value("Both answer, with other figures.")
+    at = next(button for button in at.button if button.label == "Decide").click().run()
+    assert not at.exception
+    (decision,) = decisions_of(disputed, "s").values()
+    assert (decision.revision, decision.label, decision.significance) == (2, "DIVERGENT", "high")
+    with disputed.read() as con:
+        kept = con.execute(select(decisions.c.label).order_by(decisions.c.seq)).scalars().all()
+    assert kept == ["ABSENT", "DIVERGENT"]
+    assert verify(disputed, "s") == []
+    assert len(disputes(disputed, "s")) == 1
+
+
+def test_the_last_decision_empties_the_queue_and_the_study_can_be_closed(disputed, as_user: SignIn):
+    for _ in range(2):
+        at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
+    assert "Every difference is decided" in "\n".join(str(each.value) for each in at.success)
+    as_user("petra", "study").button(key="advance").click().run()
+    assert find_study(disputed, "s").state is State.CLOSED
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))

@@ -10,13 +10,13 @@ import pytest
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ratings import history
 from annotation.label_store.results import seat_rows
-from annotation.label_store.studies import State
+from annotation.label_store.studies import Kind, State
 from audit.vocabulary import LABELS
 from pages._basis.labelling.desk import AHEAD, Desk
 from pages._basis.labelling.rubric import rubric_html
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
-from tests.support.studies import people, rate_all, step, study_of
+from tests.support.studies import item, people, rate_all, step, study_of
 
 
 def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, Any]:
@@ -156,6 +156,21 @@ def test_a_finished_round_thanks_and_a_closed_one_says_that_there_is_nothing_to_
     at = as_user("ana", "annotate")
     assert not at.exception
     assert "There is no study for you to label now" in words_on(at)
+
+
+def test_a_calibration_round_is_shown_as_such_and_the_study_follows_it(store, as_user: SignIn):
+    study_of(store, [item(1, Kind.CALIBRATION), item(2), item(3)])
+    data = board_data(as_user("ana", "annotate"))
+    assert [(task["calibration"], task["question"]) for task in data["tasks"]] == [(True, "Question 1?")]
+    assert data["total"] == 1
+    rate_all(store, "ana")
+    over = board_data(as_user("ana", "annotate"))
+    assert (over["current"], "The calibration round is done" in over["over"]) == (None, True)
+    rate_all(store, "ben")
+    step(store, State.CALIBRATION)
+    data = board_data(as_user("ana", "annotate"))
+    assert {(task["calibration"], task["question"]) for task in data["tasks"]} == {(False, "Question 2?"), (False, "Question 3?")}
+    assert (data["rated"], data["total"]) == (0, 2)
 
 
 def test_somebody_who_is_in_no_study_is_told_so(store, as_user: SignIn):
