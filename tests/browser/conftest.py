@@ -110,22 +110,29 @@ def institutes(browser: Browser, nih: Path, tmp_path_factory: pytest.TempPathFac
     yield from serve(folder, browser)
 
 
-def serve(data_dir: Path, browser: Browser) -> Iterator[Dashboard]:
-    """`audit serve` on a free port until the tests are through."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def serve(data_dir: Path, browser: Browser, log: Path | None = None) -> Iterator[Dashboard]:
+    """`audit serve` on a free port until the tests are through; with `log`, all that it says is written there."""
+    port = free_port()
     environment: dict[str, Any] = {**os.environ, "AUDIT_DATA_DIR": str(data_dir)}
     command = [sys.executable, "-m", "audit", "serve", "--port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+    told = log.open("wb") if log is not None else subprocess.DEVNULL
+    server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=told, stderr=told)
     try:
-        yield _ready(server, f"http://127.0.0.1:{port}", browser)
+        yield ready(server, f"http://127.0.0.1:{port}", browser)
     finally:
         server.terminate()
         server.wait(10)
 
 
-def _ready(server: subprocess.Popen[bytes], address: str, browser: Browser) -> Dashboard:
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def ready(server: subprocess.Popen[bytes], address: str, browser: Browser) -> Dashboard:
+    """The dashboard at `address` once it answers."""
     for _ in range(300):
         assert server.poll() is None, "the server has stopped"
         try:

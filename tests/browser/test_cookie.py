@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import open_label_store
-from tests.browser.conftest import ROOT, Dashboard, _ready, serve
+from tests.browser.conftest import ROOT, Dashboard, ready, serve
 from tests.support.studies import PASSWORD, people
 
 pytestmark = pytest.mark.browser
@@ -30,7 +30,7 @@ def streamlit_run(data_dir: Path, browser: Browser) -> Iterator[Dashboard]:
     environment = {**os.environ, "AUDIT_DATA_DIR": str(data_dir)}
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield _ready(server, f"http://127.0.0.1:{port}", browser)
+        yield ready(server, f"http://127.0.0.1:{port}", browser)
     finally:
         server.terminate()
         server.wait(10)

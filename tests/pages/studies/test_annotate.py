@@ -16,7 +16,11 @@ from pages._basis.labelling.desk import AHEAD, Desk
 from pages._basis.labelling.rubric import rubric_html
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
+<<<<<<< ours
 from tests.support.studies import item, people, rate_all, step, study_of
+=======
+from tests.support.studies import item, people, rate, rate_all, step, study_of
+>>>>>>> theirs
 
 
 def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, Any]:
@@ -145,6 +149,15 @@ def test_the_page_shows_the_open_study_and_its_progress(store, as_user: SignIn):
     assert not at.exception
     data = board_data(at)
     assert (data["title"], data["rated"], data["total"], len(data["tasks"])) == ("A study", 0, 3, 3)
+
+
+def test_what_the_server_keeps_for_a_sitting_holds_no_name_and_nothing_of_the_other_annotator(store, as_user: SignIn):
+    study_of(store, [item(number, name_a="NAMEOFA", handbook_a="CODEOFA") for number in (1, 2, 3)])
+    rate(store, "ben", 1, "DIVERGENT", "high", comment="SAIDBYBEN")
+    rate(store, "ana", 2, "CONSISTENT", comment="SAIDBYANA")
+    kept = repr(as_user("ana", "annotate").session_state.to_dict())
+    assert "SAIDBYANA" in kept
+    assert [word for word in ("NAMEOFA", "CODEOFA", "SAIDBYBEN", "ben") if word in kept] == []
 
 
 def test_a_finished_round_thanks_and_a_closed_one_says_that_there_is_nothing_to_do(store, as_user: SignIn):

@@ -1,0 +1,95 @@
+"""The server is killed while somebody labels: the page comes back by itself, signed in, with the choice that was under way."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.label_store.engine import open_label_store
+from annotation.label_store.ledger import verify
+from annotation.label_store.results import rating_history, seat_rows
+from tests.browser.conftest import ROOT, Dashboard, free_port, ready, signed_in_as
+from tests.support.studies import study_of
+
+pytestmark = pytest.mark.browser
+
+KILLS = int(os.environ.get("AUDIT_TEST_KILLS", "3"))
+"""Each takes some seconds: a server starts, and the page waits before it tries again. Fifty were tried by hand."""
+
+
+class Server:
+    """`audit serve`, always on the same port, that can be killed."""
+
+    def __init__(self, folder: Path, browser: Browser) -> None:
+        self.folder, self.browser, self.port = folder, browser, free_port()
+        self.dashboard = self.start()
+
+    def start(self) -> Dashboard:
+        command = [sys.executable, "-m", "audit", "serve", "--port", str(self.port)]
+        environment = {**os.environ, "AUDIT_DATA_DIR": str(self.folder), "AUDIT_BROWSING": "signed-in"}
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+        return ready(self.process, f"http://127.0.0.1:{self.port}", self.browser)
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+
+
+@pytest.fixture
+def server(browser: Browser, tmp_path: Path) -> Iterator[Server]:
+    store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
+    study_of(store, 3 * KILLS + 3)
+    store.close()
+    started = Server(tmp_path, browser)
+    yield started
+    started.kill()
+
+
+def choose_without_submitting(page: Page) -> str:
+    """Press the key of a label that asks for a significance, and no more; the question it stands at."""
+    question = page.locator(".board h2").inner_text()
+    page.keyboard.press("4")
+    expect(page.get_by_role("button", name=re.compile("Divergent"))).to_have_attribute("aria-pressed", "true")
+    return question
+
+
+def is_under_way(page: Page, question: str) -> None:
+    expect(page.locator(".board h2")).to_have_text(question)
+    expect(page.get_by_role("button", name=re.compile("Divergent"))).to_have_attribute("aria-pressed", "true")
+
+
+def test_kills_ask_for_no_password_and_lose_neither_a_label_nor_a_choice(server: Server, tmp_path: Path) -> None:
+    page = signed_in_as(server.dashboard, "ana")
+    meant: dict[str, str] = {}
+    for kill in range(KILLS):
+        expect(page.locator(".board .count")).to_contain_text(f"{len(meant)} of ")
+        meant[page.locator(".board h2").inner_text()] = "CONSISTENT"
+        page.keyboard.press("2")
+        expect(page.locator(".board .count")).to_contain_text(f"{len(meant)} of ")
+        question = choose_without_submitting(page)
+        page.wait_for_timeout(500)  # a choice is saved a moment after it was made
+        server.kill()
+        if kill % 2:  # typed at a dead server: the page keeps it until there is one
+            page.keyboard.press("h")
+            meant[question] = "DIVERGENT"
+        server.start()
+        if kill % 2 == 0:
+            page.reload()
+            is_under_way(page, question)
+        expect(page.locator(".board .saved")).to_have_text("all saved", timeout=60_000)
+        assert page.get_by_label("Password").count() == 0
+
+    store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
+    stored = {row["question"]: row["label"] for row in seat_rows(store, "s") if row["annotator"] == "ana" and row["label"]}
+    assert stored == meant
+    assert len(rating_history(store, "s")) == len(meant)
+    assert verify(store, "s") == []
+    store.close()
