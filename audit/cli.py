@@ -21,9 +21,9 @@ from audit.metrics import METRICS, Metric
 from audit.release.report import as_text
 from audit.schema import json_schema
 from audit.settings import Settings
-from audit.store.connection import open_store
+from audit.store.connection import Connection, open_store, open_two
 from audit.store.load import Loaded, check_release, load_release
-from audit.store.runs import find_run, list_runs
+from audit.store.runs import Run, find_run, list_runs
 from audit.vocabulary import nearest
 
 WRITERS: dict[str, Callable[..., str]] = {"json": json_text, "md": markdown_text, "csv": lambda frame, *_: csv_text(frame)}
@@ -105,6 +105,7 @@ def _metrics(commands: Any) -> None:
     command = add_command(commands, "metrics", metrics, "Print one metric of a run.")
     command.add_argument("name", help="labels, organs, handbooks, ...; 'list' names them all")
     command.add_argument("--run", help="run id or key (default: the newest run)")
+    command.add_argument("--against", metavar="RUN", help="the second run, for a metric that compares two")
     command.add_argument("--format", choices=("json", "csv", "md"), default="md")
     command.add_argument("--explain", action="store_true", help="print the definition and the SQL instead")
     command.add_argument(
@@ -189,10 +190,23 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
         print(f"{metric.docstring}\n{metric.sql}")
         return OK
     run = find_run(settings.store_dir, arguments.run)
-    with open_store(run.path) as con:
+    with _opened(metric, run, arguments.against, settings) as con:
         frame = metric.function(con, **_options(metric, arguments.set))
     print(WRITERS[arguments.format](frame, run, metric.name).rstrip())
     return OK
+
+
+def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -> Connection:
+    """A connection to the run, and for a metric that compares, to the other run too."""
+    if metric.compares != bool(against):
+        fault = "compares two runs: name the other with --against RUN" if metric.compares else "is of one run, without --against"
+        raise AuditError(f"Metric '{metric.name}' {fault}. Nothing was counted.")
+    if not against:
+        return open_store(run.path)
+    other = find_run(settings.store_dir, against)
+    if other.path == run.path:
+        raise AuditError(f"Run {run.key} was to be compared with itself. Nothing was counted. `audit runs` lists the others.")
+    return open_two(run.path, other.path)
 
 
 def _metric(name: str) -> Metric:

@@ -11,6 +11,7 @@ import pytest
 
 from audit.cli import main
 from tests.support.loading import spoil
+from tests.support.tiny import release_from
 
 
 @pytest.fixture(autouse=True)
@@ -165,3 +166,29 @@ def test_cells_cannot_run_as_formulas(release: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
     main(["metrics", "questions", "--format", "csv"])
     assert "'=HYPERLINK(1)" in capsys.readouterr().out
+
+
+def test_a_metric_of_two_runs_compares_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, label in (("before", "DIVERGENT"), ("after", "CONSISTENT")):
+        main(["load", str(release_from(tmp_path / name, f"q1 kidney ab={label} ac=ABSENT", run_id=name))])
+    capsys.readouterr()
+    assert main(["metrics", "transitions", "--run", "before", "--against", "after", "--format", "json"]) == 0
+    cells = {(row["first"], row["second"]): row["pairs"] for row in json.loads(capsys.readouterr().out)["rows"] if row["pairs"]}
+    assert cells == {("DIVERGENT", "CONSISTENT"): 1, ("ABSENT", "ABSENT"): 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["transitions"], "'transitions' compares two runs: name the other with --against RUN. Nothing was counted."),
+        (["organs", "--against", "tiny"], "'organs' is of one run, without --against. Nothing was counted."),
+        (["transitions", "--against", "tiny"], "was to be compared with itself"),
+        (["transitions", "--against", "nope"], "Run 'nope' is not in"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_says_why(
+    release: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    main(["load", str(release)])
+    assert main(["metrics", *arguments]) == 2
+    assert words in capsys.readouterr().err

@@ -36,7 +36,7 @@ class Wavering:
     swap: float = 0.09
     repeat: float = 0.03
     blind: float = 0.2
-    blind_others: float = 0.02
+    blind_others: float = 0.005
     unscored: float = 0.01
 
     def rate(self, kind: CheckKind, label: Label) -> float:

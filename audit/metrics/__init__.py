@@ -39,6 +39,11 @@ class Metric:
         return str(self.module.SQL)
 
     @property
+    def compares(self) -> bool:
+        """Whether it compares two runs: its function then takes a connection to both (audit.store.connection.open_two)."""
+        return bool(getattr(self.module, "COMPARES", False))
+
+    @property
     def docstring(self) -> str:
         """The definition, in words."""
         return inspect.getdoc(self.function) or ""
@@ -53,5 +58,6 @@ class Metric:
 NAMES = (
     "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs",
     "gaps", "profile", "findings", "disagreements", "matrix", "camps",
+    "judge", "judge_checks", "judge_reading", "judge_length", "transitions", "run_agreement", "shared", "moved",
 )  # fmt: skip
 METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}

@@ -19,6 +19,23 @@ def open_store(path: Path) -> Connection:
     return duckdb.connect(str(path), read_only=True)
 
 
+def open_two(path: Path, against: Path) -> Connection:
+    """A connection to two runs' stores, read-only: the tables of the first stand below `this`, those of the second below `other`.
+
+    It is an instance of its own, so that what other connections of this process have opened does not matter.
+    Raises DuckDBError when both are the same file.
+    """
+    con = duckdb.connect()
+    try:
+        for name, store in (("this", path), ("other", against)):
+            quoted = str(store).replace("'", "''")
+            con.execute(f"attach '{quoted}' as {name} (read_only)")
+    except duckdb.Error:
+        con.close()
+        raise
+    return con
+
+
 def create_store(path: Path, schema: str) -> Connection:
     """A new, writable store at `path` with the tables of `schema`; only the loader calls this."""
     # One thread: the reader's work is one file's parsing at a time, and a second thread costs more than it brings.

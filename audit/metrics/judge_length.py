@@ -1,0 +1,108 @@
+"""Whether the judge's label goes with how unlike in length two answers are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.metrics.by_question import BOOTSTRAP, NONE, share_of
+from audit.metrics.intervals import Floats, percentiles
+from audit.metrics.pigeonhole import draws
+from audit.store.connection import Connection, frame
+
+FIFTHS = 5
+FEWEST = 5
+"""Questions: with fewer, resampling them says nothing of rho's spread."""
+SQL = """
+with lengths as (
+    select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0
+),
+compared as (
+    select p.question, p.label in ('DIVERGENT', 'CONTRADICTORY') as disagrees, p.label = 'CONSISTENT' as agrees,
+           1 - least(a.letters, b.letters) / greatest(a.letters, b.letters) as difference
+    from pairs p
+    join lengths a on a.question = p.question and a.handbook = p.handbook_a
+    join lengths b on b.question = p.question and b.handbook = p.handbook_b
+    where p.label <> 'ABSENT'
+),
+ranked as (
+    select *, ntile(5) over (order by difference)                                                     as fifth,
+           rank() over (order by difference) + (count(*) over (partition by difference) - 1) / 2      as place
+    from compared
+)
+select question, fifth, count(*) as pairs,
+       count(*) filter (disagrees)      as disagreeing,
+       count(*) filter (agrees)         as consistent,
+       min(difference)                  as least,
+       max(difference)                  as most,
+       sum(place)                       as places,
+       sum(place * place)               as squares,
+       sum(place) filter (disagrees)    as places_disagreeing
+from ranked
+group by all
+order by all
+"""
+
+
+def judge_length(con: Connection) -> pd.DataFrame:
+    """Whether disagreements are found more often the more two answers differ in length.
+
+    The difference of a pair is 1 less the shorter answer's length over the longer's, in characters: 0 where both are equally
+    long, 0.5 where one is twice as long. All pairs in which both handbooks answer are cut into fifths by it. Were the judge
+    blind to length, and length said nothing of content, every fifth would have the same share of disagreements. Longer
+    answers do say more, so a slope is a reason to look, not a proof.
+
+    Five rows from the most alike to the most unlike, then '(rho)', Spearman's rank correlation of difference and disagreement:
+        fifth                  str, '1' to '5', '(rho)'
+        least, most            float in [0, 1], the differences in this fifth
+        count, of              int, disagreeing pairs, and pairs
+        consistent             int, pairs
+        value                  float, count / of in [0, 1]; rho in [-1, 1]; NaN where nothing was measured
+        value_low, value_high  95 % interval: questions resampled, each with all its pairs (ranks as in the whole run); for a
+                               rare share Wilson's with questions as trials; NaN where it cannot be known
+        interval               str, which of the two
+
+    A run without answers has no row but '(rho)', unknown. Source: verbosity bias: Zheng et al. (2023), arXiv:2306.05685.
+    """
+    counts = frame(con, SQL)
+    fifths = [_fifth(counts[counts["fifth"] == number], number) for number in range(1, FIFTHS + 1)]
+    return pd.DataFrame([fifth for fifth in fifths if fifth["of"]] + [_rho(counts)])
+
+
+def _fifth(counts: pd.DataFrame, number: int) -> dict[str, Any]:
+    split = pd.concat(
+        [
+            counts[["question"]].assign(pairs=counts["disagreeing"], disagrees=True),
+            counts[["question"]].assign(pairs=counts["pairs"] - counts["disagreeing"], disagrees=False),
+        ]
+    )
+    ends = {"least": counts["least"].min(), "most": counts["most"].max()}
+    share = share_of(split, split["disagrees"], split["pairs"] >= 0)
+    return {"fifth": str(number), **ends, "consistent": int(counts["consistent"].sum()), **share}
+
+
+def _rho(counts: pd.DataFrame) -> dict[str, Any]:
+    names = ["pairs", "disagreeing", "places", "squares", "places_disagreeing"]
+    sums = counts.fillna(0).groupby("question")[names].sum().to_numpy(dtype=float)
+    once = float(_correlation(sums.sum(axis=0)[:, None])[0])
+    low = high = np.nan
+    if len(sums) >= FEWEST and not np.isnan(once):
+        lows, highs = percentiles(_correlation(sums.T @ draws(len(sums), stream=0))[None, :], [len(sums)])
+        low, high = float(lows[0]), float(highs[0])
+    return {
+        "fifth": "(rho)", "least": counts["least"].min(), "most": counts["most"].max(),
+        "consistent": int(counts["consistent"].sum()), "count": int(counts["disagreeing"].sum()),
+        "of": int(counts["pairs"].sum()), "value": once, "value_low": low, "value_high": high,
+        "interval": NONE if np.isnan(low) else BOOTSTRAP,
+    }  # fmt: skip
+
+
+def _correlation(sums: Floats) -> Floats:
+    """Pearson's correlation of rank and disagreement from their sums, 5 x replicates: that of the ranks of both."""
+    n, events, places, squares, joint = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = (n * squares - places**2) * (events * (n - events))
+        found: Floats = (n * joint - places * events) / np.sqrt(np.where(spread > 0, spread, np.nan))
+    return found

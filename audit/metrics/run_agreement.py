@@ -1,0 +1,59 @@
+"""How far two runs' judges agree on the pairs that both of them judged."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audit.metrics.by_question import SAID, kappa_of, share_of, tables_of
+from audit.metrics.transitions import ALIGNED
+from audit.store.connection import Connection, frame
+from audit.vocabulary import DISAGREEING, SIGNIFICANCES, Label
+
+COMPARES = True
+SQL = f"""
+with {ALIGNED}
+select question, first, second, significance_first, significance_second, count(*) as pairs
+from both_runs
+where first not in ('PRE-SCREENED', 'NOT IN THE RUN') and second not in ('PRE-SCREENED', 'NOT IN THE RUN')
+group by all
+order by all
+"""
+
+
+def run_agreement(con: Connection) -> pd.DataFrame:
+    """How far the judges of two runs agree on the pairs that both were asked about.
+
+    Pairs that one of the runs pre-screened, or does not have, are in no figure here; `transitions` counts them. kappa: agreement
+    on the five labels beyond chance. same label: the share with the same label. DIVERGENT kept: of the pairs that the
+    first calls divergent, those that the second does too; disagreement kept: the same for divergent or contradictory.
+    disagreement new: of the pairs without disagreement in the first, those with one in the second. significance stated:
+    of the pairs that disagree in both and have a clinical significance in the first, those that have one in the second;
+    significance the same: with the same one. read in both: of all these pairs, those with a label in both.
+
+    One row per figure:
+        figure                 str, as above
+        count, of              int, pairs; of is 0 where there is nothing to measure
+        value                  float, a share in [0, 1] or kappa; NaN where of is 0
+        value_low, value_high  95 % interval: questions resampled, each with all its pairs; where rare, Wilson's with questions as
+                               trials; NaN where it cannot be known
+        interval               str, which of the two
+
+    Takes a connection to both runs. Source: kappa: Cohen (1960); the ablation of arXiv:2605.29084.
+    """
+    counts = frame(con, SQL)
+    read = counts["first"].isin(SAID) & counts["second"].isin(SAID)
+    split, again = (counts[side].isin(DISAGREEING) & read for side in ("first", "second"))
+    divergent = (counts["first"] == Label.DIVERGENT) & read
+    weighed = split & again & counts["significance_first"].isin(SIGNIFICANCES)
+    figures = {
+        "same label": (counts["first"] == counts["second"], read),
+        "DIVERGENT kept": (counts["second"] == Label.DIVERGENT, divergent),
+        "disagreement kept": (again, split),
+        "disagreement new": (again, read & ~split),
+        "significance stated": (counts["significance_second"].isin(SIGNIFICANCES), weighed),
+        "significance the same": (counts["significance_second"] == counts["significance_first"], weighed),
+        "read in both": (read, read | True),
+    }
+    rows = [{"figure": "kappa", **kappa_of(tables_of(counts, "first", "second"))}]
+    rows += [{"figure": figure, **share_of(counts, part, whole)} for figure, (part, whole) in figures.items()]
+    return pd.DataFrame(rows)
