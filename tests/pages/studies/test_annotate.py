@@ -16,11 +16,7 @@ from pages._basis.labelling.desk import AHEAD, Desk
 from pages._basis.labelling.rubric import rubric_html
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
-<<<<<<< ours
-from tests.support.studies import item, people, rate_all, step, study_of
-=======
 from tests.support.studies import item, people, rate, rate_all, step, study_of
->>>>>>> theirs
 
 
 def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, Any]:
