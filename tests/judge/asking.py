@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from audit.judge.calls import Call, Reply
@@ -24,9 +25,8 @@ SCHEMA = {
     "additionalProperties": False,
 }
 FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
-QUICK = Limits(
-    concurrency=8, start=8, connect_s=1, read_s=0.4, pause_s=0.02, cooldown_s=0.1, refused_s=0.4, busy_s=5, tick_s=0.05
-)
+QUICK = Limits(concurrency=8, start=8, connect_s=1, read_s=9, pause_s=0.02, cooldown_s=0.1, refused_s=0.4, busy_s=5, tick_s=0.05)
+IMPATIENT = replace(QUICK, connect_s=0.5, read_s=0.4)
 LENIENT = {"poison_share": 1.0, "cut_share": 1.0, "failed_share": 1.0}
 
 
@@ -34,6 +34,10 @@ def call(text: str, group: str = "q1", model: str = "judge", **body: Any) -> Cal
     messages = [{"role": "system", "content": "Judge."}, {"role": "user", "content": f"{text} group:{group}"}]
     asked = {"model": model, "messages": messages, "response_format": FORMAT, "temperature": 0, "max_tokens": 100}
     return Call(asked | body, group, "structured")
+
+
+def questions(number: int, pairs: int) -> list[Call]:
+    return [call(f"pair {pair}", group=f"q{question}") for question in range(number) for pair in range(pairs)]
 
 
 def readable(_: Call, reply: Reply) -> bool:
@@ -44,9 +48,14 @@ def readable(_: Call, reply: Reply) -> bool:
     return False
 
 
-def ask(server: FaultServer, text: str, key: str = "", limits: Limits = QUICK) -> Reply | Busy:
+def patience(text: str) -> Limits:
+    """An answer that never comes is not waited for long; a busy machine may be slow with one that does."""
+    return IMPATIENT if "slow" in text or "silent" in text else QUICK
+
+
+def ask(server: FaultServer, text: str, key: str = "") -> Reply | Busy:
     async def once() -> Reply | Busy:
-        async with Client(Endpoint(server.url, "judge", key), limits) as client:
+        async with Client(Endpoint(server.url, "judge", key), patience(text)) as client:
             return await client.ask(call(text))
 
     return asyncio.run(once())

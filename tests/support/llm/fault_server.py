@@ -7,7 +7,6 @@ with fault_server() as server:
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import threading
 from collections import Counter
@@ -168,17 +167,3 @@ def fault_server(**manners: Any) -> Iterator[FaultServer]:
         yield server
     finally:
         serving.stop()
-
-
-def main() -> None:
-    """Serve until killed, for clients that are processes: print the port, then one line of counts at the end."""
-    with fault_server() as server:
-        print(server.port, flush=True)
-        try:
-            threading.Event().wait()
-        finally:
-            print(json.dumps({"asked": server.asked, "most_open": server.most_open}), flush=True)
-
-
-if __name__ == "__main__":
-    main()
