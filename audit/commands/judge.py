@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from audit.commands import FAILED, FINDINGS, OK, add_command
 from audit.commands.judge_asking import ask_all, estimate, model_of
 from audit.commands.judge_offline import collect_batch, emit_batch, still_open
 from audit.commands.judge_source import Triple, pairs_by_lot, pairs_from, read_corpus
+from audit.commands.judge_status import ENDED, LOADING, Status, WatchedBench, told_to_the_end
 from audit.errors import AuditError
 from audit.judge import baseline
 from audit.judge.corpus import Corpus, first_pairs
@@ -70,7 +72,20 @@ def _ways(command: argparse.ArgumentParser) -> None:
     way.add_argument("--emit-batch", type=Path, metavar="DIR", help="ask nothing, write shards and a SLURM script for a cluster")
     way.add_argument("--collect", type=Path, metavar="DIR", help="take in what the cluster answered, and say what is missing")
     command.add_argument("--shards", type=_count, default=SHARDS, metavar="N", help=f"of --emit-batch, one task each ({SHARDS})")
-    command.add_argument("--load", action="store_true", help="load the release as a run when it is written")
+    command.add_argument(
+        "--untried", action="store_true", help="with --dry-run: ask the endpoint nothing, go by the length of texts"
+    )
+    _aftermath(command)
+
+
+def _aftermath(command: argparse.ArgumentParser) -> None:
+    load = command.add_mutually_exclusive_group()
+    load.add_argument("--load", action="store_true", help="load the release as a run when it is written")
+    load.add_argument("--load-into", type=Path, metavar="DIR", help="the same, into another data folder")
+    command.add_argument(
+        "--progress", type=lambda text: Status(Path(text)), default=Status(), metavar="FILE",
+        help="keep how far it is, what --dry-run found, and at the end what is to be said, in FILE as JSON",
+    )  # fmt: skip
 
 
 def _which(sources: Sources) -> str:
@@ -90,6 +105,13 @@ def _count(text: str) -> int:
 
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit judge RUN --out RELEASE`"""
+    with told_to_the_end(arguments.progress):
+        code = _carry_out(arguments, settings)
+    arguments.progress.tell(phase=ENDED, code=code)
+    return code
+
+
+def _carry_out(arguments: argparse.Namespace, settings: Settings) -> int:
     run = find_run(settings.store_dir, arguments.run)
     check_room(arguments.out)
     with open_store(run.path) as con:
@@ -128,7 +150,7 @@ def _pairs(arguments: argparse.Namespace, settings: Settings, con: Any) -> tuple
 def _protocol(arguments: argparse.Namespace, settings: Settings) -> Protocol:
     prompts = load_prompts(arguments.templates)
     begun = (begun_with(journal_of(arguments.out)) or {}).get("model")
-    estimated = arguments.dry_run and not settings.judge_urls
+    estimated = arguments.dry_run and (arguments.untried or not settings.judge_urls)
     model = (
         (settings.judge_model or begun or "unknown") if estimated else model_of(settings, begun, asks=not _elsewhere(arguments))
     )
@@ -156,7 +178,7 @@ def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Proto
     with Journal(journal_of(arguments.out), plan) as journal:
         try:
             if not arguments.parse_again:
-                servers = ask_all(settings, protocol, corpus, journal)
+                servers = ask_all(settings, protocol, corpus, journal, arguments.progress.asked)
         except (KeyboardInterrupt, StoppedError) as error:
             return _interrupted(arguments, journal, error)
         bench = ModelBench(protocol, corpus, journal.latest)
@@ -181,6 +203,7 @@ def _on_a_cluster(arguments: argparse.Namespace, settings: Settings, protocol: P
 
 def _interrupted(arguments: argparse.Namespace, journal: Journal, error: BaseException) -> int:
     said = str(error) if isinstance(error, StoppedError) else "Stopped."
+    arguments.progress.tell(said=said)
     count = sum(journal.counts().values())
     print(f"\n{arguments.prog}: {said}", file=sys.stderr)
     print(f"{count:,} replies are stored in {journal.path}. Go on with:\n  {_same_command(arguments)}", file=sys.stderr)
@@ -188,12 +211,12 @@ def _interrupted(arguments: argparse.Namespace, journal: Journal, error: BaseExc
 
 
 def _same_command(arguments: argparse.Namespace) -> str:
-    valued = ("out", "pairs", "protocol", "absence", "repeat", "limit", "templates")
+    valued = ("out", "pairs", "protocol", "absence", "repeat", "limit", "templates", "load_into")
     flags = ("swap", "blind_centers", "load")
     parts = [*arguments.prog.split(), arguments.run]
     for name in valued:
         if getattr(arguments, name):
-            parts += [f"--{name}", str(getattr(arguments, name))]
+            parts += [f"--{name.replace('_', '-')}", str(getattr(arguments, name))]
     parts += [f"--{name.replace('_', '-')}" for name in flags if getattr(arguments, name)]
     return shlex.join(parts)
 
@@ -202,9 +225,11 @@ def _estimated(arguments: argparse.Namespace, settings: Settings, protocol: Prot
     path = journal_of(arguments.out)
     if path.exists():
         with Journal(path, plan_of(protocol, corpus)) as journal:
-            print(estimate(settings, protocol, corpus, journal.latest))
+            found = estimate(settings, protocol, corpus, journal.latest, trial=not arguments.untried)
     else:
-        print(estimate(settings, protocol, corpus, lambda _: {}))
+        found = estimate(settings, protocol, corpus, lambda _: {}, trial=not arguments.untried)
+    print(found.text)
+    arguments.progress.tell(estimate=found.figures)
     return OK
 
 
@@ -212,7 +237,8 @@ def _estimated(arguments: argparse.Namespace, settings: Settings, protocol: Prot
 
 
 def _write(arguments: argparse.Namespace, corpus: Corpus, bench: Bench, judge: str, told: Mapping[str, Any]) -> None:
-    write_judged(arguments.out, corpus, bench, judge=judge, settings=told, date=datetime.now(UTC).date().isoformat())
+    watched = WatchedBench(bench, arguments.progress)
+    write_judged(arguments.out, corpus, watched, judge=judge, settings=told, date=datetime.now(UTC).date().isoformat())
 
 
 def _finish(arguments: argparse.Namespace, settings: Settings, summary: Summary) -> int:
@@ -222,8 +248,10 @@ def _finish(arguments: argparse.Namespace, settings: Settings, summary: Summary)
     )
     for reason, count in summary.unscored.most_common():
         print(f"  unscored, {reason}: {count:,}")
-    if arguments.load:
-        loaded = load_release(arguments.out, settings)
+    arguments.progress.became(summary)
+    if arguments.load or arguments.load_into:
+        arguments.progress.tell(phase=LOADING)
+        loaded = load_release(arguments.out, replace(settings, data_dir=arguments.load_into or settings.data_dir))
         print(f"Run {loaded.run.key}: {loaded.run.report['verdict']}")
     else:
         print(f"Load it with: audit load {shlex.quote(str(arguments.out))}")

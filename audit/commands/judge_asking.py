@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tqdm import tqdm
@@ -13,7 +13,7 @@ from audit.errors import AuditError
 from audit.judge.calls import Call
 from audit.judge.client import Endpoint
 from audit.judge.corpus import Corpus
-from audit.judge.costs import Cost, Rates, costs, estimate_text, rates_from
+from audit.judge.costs import Cost, Rates, costs, estimate_text, figures, pairs_to_ask, rates_from
 from audit.judge.journal import Journal
 from audit.judge.limits import Limits
 from audit.judge.parse import readable
@@ -56,8 +56,16 @@ def limits_of(settings: Settings) -> Limits:
     return replace(Limits(), concurrency=most, start=min(Limits.start, most))
 
 
-def ask_all(settings: Settings, protocol: Protocol, corpus: Corpus, journal: Journal) -> list[str]:
+def ask_all(
+    settings: Settings,
+    protocol: Protocol,
+    corpus: Corpus,
+    journal: Journal,
+    watch: Callable[[Cost, Tally], None] = lambda *_: None,
+) -> list[str]:
     """Ask everything that is open, with a bar on standard error; return what the servers say they are.
+
+    `watch` gets what the bar gets: the stage, and its counts so far.
 
     Raises AuditError when an endpoint will not do, and StoppedError when a run of calls was stopped by a rule.
     """
@@ -67,11 +75,12 @@ def ask_all(settings: Settings, protocol: Protocol, corpus: Corpus, journal: Jou
         for endpoint in endpoints:
             servers.add(asyncio.run(probe(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
         with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
-            asyncio.run(
-                run_calls(
-                    calls, endpoints, journal.put, readable=readable, progress=lambda tally: draw(bar, tally), limits=limits
-                )
-            )
+
+            def progress(tally: Tally) -> None:
+                draw(bar, tally)
+                watch(cost, tally)
+
+            asyncio.run(run_calls(calls, endpoints, journal.put, readable=readable, progress=progress, limits=limits))
 
     ask_stages(protocol, corpus, journal.latest, ask)
     return sorted(servers)
@@ -85,11 +94,24 @@ def draw(bar: Any, tally: Tally) -> None:
     bar.update(tally.done - bar.n)
 
 
-def estimate(settings: Settings, protocol: Protocol, corpus: Corpus, replies: Replies) -> str:
-    """What is still to be asked, and the tokens and time it would take; a few calls are tried where an endpoint is set."""
+@dataclass(frozen=True)
+class Estimate:
+    """What is still to be asked, and the tokens and time it would take: as text, and as figures for a page."""
+
+    text: str
+    figures: dict[str, Any]
+
+
+def estimate(settings: Settings, protocol: Protocol, corpus: Corpus, replies: Replies, *, trial: bool = True) -> Estimate:
+    """What a run would cost; with `trial` a few calls are tried where an endpoint is set."""
     found = costs(protocol, corpus, replies)
     sample = next((cost.sample for cost in found if cost.sample), ())
-    return estimate_text(found, _rates(settings, protocol.model, sample), settings.judge_concurrency)
+    rates = _rates(settings, protocol.model, sample) if trial else Rates()
+    pairs, to_ask = pairs_to_ask(protocol, corpus)
+    told = figures(found, rates, settings.judge_concurrency)
+    return Estimate(
+        estimate_text(found, rates, settings.judge_concurrency), {**told, "pairs": pairs, "without_call": pairs - to_ask}
+    )
 
 
 def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> Rates:

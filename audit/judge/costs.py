@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from audit.judge.calls import Call
 from audit.judge.corpus import Corpus
@@ -76,14 +77,31 @@ def rates_from(
     return Rates(characters / prompt_tokens, completion_tokens, latency_s)
 
 
+def pairs_to_ask(protocol: Protocol, corpus: Corpus) -> tuple[int, int]:
+    """(all pairs, those of two answers that are there by the run's own flags: the others need no call on a pair)."""
+    kept, pairs, to_ask = replace(protocol, absence=KEEP), 0, 0
+    for item in corpus.items():
+        silences = kept.silences(item, lambda _: {})
+        pairs += len(item.pairs)
+        to_ask += sum(all(silences[handbook].absent is False for handbook in pair) for pair in item.pairs)
+    return pairs, to_ask
+
+
+def figures(found: Sequence[Cost], rates: Rates, concurrency: int) -> dict[str, Any]:
+    """Calls and tokens by stage, `seconds` for all (None where no endpoint was tried), and what it rests on."""
+    stages = [dict(zip(("stage", "calls", "prompt_tokens", "reply_tokens"), _stage(cost, rates), strict=True)) for cost in found]
+    known = {"characters_per_token": rates.characters_per_token, "latency_s": rates.latency_s, "concurrency": concurrency}
+    return {"stages": stages, "seconds": _seconds(found, rates, concurrency), **known}
+
+
 def estimate_text(found: Sequence[Cost], rates: Rates, concurrency: int) -> str:
     """Calls, tokens and time, one line a stage, and how the figures came about."""
     lines = [f"{'stage':<12}{'calls':>12}{'prompt tokens':>16}{'reply tokens':>16}", *(_line(cost, rates) for cost in found)]
     characters = f"{rates.characters_per_token:.1f} characters a token"
-    if rates.latency_s is not None:
-        hours = sum(cost.calls for cost in found) * rates.latency_s / max(1, concurrency) / 3600
+    seconds = _seconds(found, rates, concurrency)
+    if seconds is not None:
         lines.append(f"Estimated from a few calls to the endpoint: {characters}, {rates.latency_s:.2f} s a call.")
-        lines.append(f"About {_time(hours)}, if {concurrency} calls at once take no longer each than one alone.")
+        lines.append(f"About {_time(seconds / 3600)}, if {concurrency} calls at once take no longer each than one alone.")
     else:
         lines.append(f"Estimated from the length of the texts, {characters}. How long it takes is not known without an endpoint.")
     if any(cost.stage == EXTRACT for cost in found):
@@ -91,10 +109,21 @@ def estimate_text(found: Sequence[Cost], rates: Rates, concurrency: int) -> str:
     return "\n".join(lines)
 
 
+def _seconds(found: Sequence[Cost], rates: Rates, concurrency: int) -> float | None:
+    if rates.latency_s is None:
+        return None
+    return sum(cost.calls for cost in found) * rates.latency_s / max(1, concurrency)
+
+
 def _line(cost: Cost, rates: Rates) -> str:
-    prompt = round(cost.characters / rates.characters_per_token)
-    written = round(cost.calls * (WRITTEN[cost.stage] if rates.written is None else rates.written))
-    return f"{cost.stage:<12}{cost.calls:>12,}{prompt:>16,}{written:>16,}"
+    stage, calls, prompt, written = _stage(cost, rates)
+    return f"{stage:<12}{calls:>12,}{prompt:>16,}{written:>16,}"
+
+
+def _stage(cost: Cost, rates: Rates) -> tuple[str, int, int, int]:
+    """(stage, calls, tokens of the prompts, tokens of the replies)"""
+    written = cost.calls * (WRITTEN[cost.stage] if rates.written is None else rates.written)
+    return cost.stage, cost.calls, round(cost.characters / rates.characters_per_token), round(written)
 
 
 def _time(hours: float) -> str:
