@@ -9,6 +9,10 @@ class ReleaseError(AuditError):
     """A release as a whole cannot be used: nothing was loaded."""
 
 
+class ThemesError(AuditError):
+    """A taxonomy of themes cannot be read, built or used."""
+
+
 class UnknownRunError(AuditError):
     """No loaded run goes by the name asked for."""
 

@@ -147,9 +147,20 @@ MANIFEST = (
     Field("pairs", "integer", "declared count", aliases=("n_pairs", "comparisons")),
     Field("pairs_judged", "integer", "declared count of pairs the judge was asked", aliases=("judged", "n_judged")),
 )
+THEME = (
+    Field("theme_id", "text", "unique id; names and curation hang on it", required=True, aliases=("id", "cluster_id")),
+    Field("name", "text", "what the theme is called", required=True, aliases=("label", "title")),
+    Field("parent_id", "text", "the theme above it; null at the top", aliases=("parent",)),
+    Field(
+        "topics", "texts", "its divergence topics, as the pairs have them", aliases=("divergence_topics", "phrases", "members")
+    ),
+    Field("terms", "texts", "words that set it apart", aliases=("keywords",)),
+    Field("medoid", "text", "the phrase at its middle"),
+    Field("exemplars", "texts", "phrases that span it; new phrases are held against them", aliases=("examples",)),
+)
 KINDS: dict[str, tuple[Field, ...]] = {
     "manifest": MANIFEST, "handbook": HANDBOOK, "question": QUESTION, "answer": ANSWER, "comparison": COMPARISON, "pair": PAIR,
-    "judge_metadata": JUDGE_METADATA, "check": CHECK,
+    "judge_metadata": JUDGE_METADATA, "check": CHECK, "theme": THEME,
 }  # fmt: skip
 
 

@@ -77,6 +77,11 @@ class Settings:
         return self.data_dir / "store"
 
     @property
+    def themes_dir(self) -> Path:
+        """Where taxonomies of themes stand, and the vectors they were made from."""
+        return self.data_dir / "themes"
+
+    @property
     def studies_url(self) -> str:
         """Where human work is kept; never below the store, which is disposable."""
         return self.studies or f"sqlite:///{self.data_dir / 'studies.db'}"

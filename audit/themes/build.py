@@ -1,0 +1,158 @@
+"""Building a taxonomy: from phrases to named themes on a map."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit import __version__
+from audit.errors import ThemesError
+from audit.themes.basis import NO_THEME, Progress, Vectors, pinned, silent, unit
+from audit.themes.clusters import METHODS, Clustering, parents_of
+from audit.themes.draft import Draft
+from audit.themes.encoders import LEXICAL, Encoder
+from audit.themes.layout import principal_layout, umap_layout
+from audit.themes.naming import Namer, near_duplicates
+from audit.themes.phrases import by_plain_phrase
+from audit.themes.taxonomy import Taxonomy, Theme
+
+UMAP, PRINCIPAL = "umap", "principal"
+BASE = ("numpy", "scipy")
+FOR_UMAP = ("umap-learn", "numba", "faiss-cpu")
+FOR_HDBSCAN = (*FOR_UMAP, "scikit-learn")
+FOR_MODELS = ("sentence-transformers", "transformers", "torch")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What steers a build; all of it stands in the artefact.
+
+    method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in arXiv:2605.29084)
+    target   number of themes to come closest to; None: what `cut` gives
+    cut      mean cosine distance up to which phrases make one theme; None: the encoder's own
+    seed     of UMAP
+    threads  of every library; the same seed and threads give the same bytes
+    layout   umap, or principal (components), which needs no extra; None: umap where it is installed
+    """
+
+    method: str = "average"
+    target: int | None = None
+    cut: float | None = None
+    seed: int = 1
+    threads: int = 1
+    layout: str | None = None
+
+
+def build_taxonomy(
+    counts: Mapping[str, int],
+    encoder: Encoder,
+    options: Options | None = None,
+    *,
+    namer: Namer | None = None,
+    earlier: Taxonomy | None = None,
+    progress: Progress = silent,
+) -> tuple[Taxonomy, pd.DataFrame]:
+    """The taxonomy of some phrases, and the map: phrase, theme_id, x, y, count, one row per distinct phrase.
+
+    counts   phrase, as the release has it -> how often it occurs there
+    encoder  called once, with every distinct plain phrase (see `audit.themes.phrases`)
+    namer    names for themes and parents; without one a theme is called by its medoid, a parent by its terms
+    earlier  an earlier taxonomy: a theme keeps the id of the one there with which it shares most phrases
+
+    Phrases that belong to no theme are listed and counted, not hidden. Raises ThemesError when there is no phrase, the
+    method is unknown, or a library it needs is missing.
+    """
+    options = _settled(counts, options or Options(), encoder)
+    written = by_plain_phrase(counts)
+    with pinned(options.threads):
+        vectors = unit(encoder.encode(list(written), progress))
+        draft = _draft(written, vectors, options, progress)
+        places = umap_layout(vectors, options.seed, progress=progress) if options.layout == UMAP else principal_layout(vectors)
+        themes = draft.themes(namer, earlier)
+        built = _built(counts, encoder, options) | {"reach": draft.reach()}
+    points = _points(draft, themes, places, counts)
+    no_theme = tuple(points.phrase[points.theme_id.isna()].sort_values())
+    return Taxonomy(themes, no_theme, built, summary(points, themes)), points
+
+
+def _settled(counts: Mapping[str, int], options: Options, encoder: Encoder) -> Options:
+    """The options with every choice made, so that the artefact shows what was used."""
+    if not counts:
+        raise ThemesError(
+            "There is no phrase to make themes of. Nothing was built. Name a run whose pairs have divergence topics."
+        )
+    if options.method not in METHODS:
+        raise ThemesError(f"Method '{options.method}' is unknown. Nothing was built. Allowed: {', '.join(METHODS)}.")
+    installed = UMAP if find_spec("umap") and find_spec("faiss") else PRINCIPAL
+    cut = encoder.cut if options.cut is None else options.cut
+    return Options(options.method, options.target, cut, options.seed, options.threads, options.layout or installed)
+
+
+def _draft(written: Mapping[str, Sequence[str]], vectors: Vectors, options: Options, progress: Progress) -> Draft:
+    how = Clustering(options.target, float(options.cut or 0), options.seed)
+    alone = np.full(len(vectors), NO_THEME, dtype=np.int64)
+    labels = METHODS[options.method](vectors, how, progress) if len(vectors) > 1 else alone
+    return Draft(written, vectors, labels, parents_of(vectors, labels))
+
+
+def _points(draft: Draft, themes: Sequence[Theme], places: Vectors, counts: Mapping[str, int]) -> pd.DataFrame:
+    of = {topic: theme.theme_id for theme in themes for topic in theme.topics}
+    rows = [(topic, row) for row, plain in enumerate(draft.plain) for topic in draft.written[plain]]
+    phrases, at = [topic for topic, _ in rows], [row for _, row in rows]
+    frame = pd.DataFrame({"phrase": phrases, "theme_id": [of.get(topic) for topic in phrases]}, dtype="str")
+    return frame.assign(x=places[at, 0], y=places[at, 1], count=np.array([counts[topic] for topic in phrases], dtype=np.int32))
+
+
+def summary(points: pd.DataFrame, themes: Sequence[Theme]) -> dict[str, Any]:
+    """What was found, in numbers; `points` as `build_taxonomy` gives them.
+
+    phrases, topics                        occurrences, and distinct phrases
+    themes, parents                        how many
+    no_theme_phrases, no_theme_topics      the same of what belongs to no theme
+    near_duplicate_names                   share of themes whose name is nearly that of another, in [0, 1]
+    """
+    leaves = Taxonomy(tuple(themes)).leaves
+    without = points.theme_id.isna()
+    alike = {number for pair in near_duplicates([theme.name for theme in leaves]) for number in pair}
+    return {
+        "phrases": int(points["count"].sum()),
+        "topics": len(points),
+        "themes": len(leaves),
+        "parents": len(themes) - len(leaves),
+        "no_theme_phrases": int(points["count"][without].sum()),
+        "no_theme_topics": int(without.sum()),
+        "near_duplicate_names": round(len(alike) / len(leaves), 4) if leaves else 0.0,
+    }
+
+
+def _built(counts: Mapping[str, int], encoder: Encoder, options: Options) -> dict[str, Any]:
+    """How the taxonomy came about; no date, so that the same build gives the same bytes."""
+    digest = hashlib.sha256(json.dumps(sorted(counts.items()), ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+    libraries = {
+        *BASE,
+        *(FOR_UMAP if options.layout == UMAP else ()),
+        *(FOR_HDBSCAN if options.method == "hdbscan" else ()),
+        *(FOR_MODELS if encoder.name != LEXICAL else ()),
+    }
+    return {
+        **asdict(options),
+        "model": encoder.name,
+        "model_sha256": encoder.digest,
+        "input_sha256": digest,
+        "versions": {"audit": __version__, **{name: found for name in sorted(libraries) if (found := _version(name))}},
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,87 @@
+"""Which phrases belong together: themes, and parents of themes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from audit.themes.basis import NO_THEME, Labels, Progress, Vectors, optional, silent, unit
+from audit.themes.layout import umap_layout
+from audit.themes.linkage import average_linkage, renumbered
+
+FEWEST = 2
+"""Phrases fewer than which make no theme."""
+HDBSCAN_DIMENSIONS = 5
+HDBSCAN_SIZE = 10
+"""BERTopic's defaults, which the paper's pipeline follows."""
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """How phrases are clustered.
+
+    target  number of themes to come closest to; None: as many as `cut` (average) or HDBSCAN's own size (hdbscan) gives
+    cut     mean cosine distance up to which clusters merge; only of average linkage
+    seed    of UMAP, before HDBSCAN; average linkage draws nothing
+    """
+
+    target: int | None
+    cut: float
+    seed: int
+
+
+def by_average(vectors: Vectors, how: Clustering, progress: Progress = silent) -> Labels:
+    """Average linkage on cosine distance, cut at a distance or for a number of themes."""
+    tree = average_linkage(vectors, progress)
+    merges = tree.merges_below(how.cut) if how.target is None else tree.merges_for(how.target, FEWEST)
+    return tree.labels(merges, FEWEST)
+
+
+def by_hdbscan(vectors: Vectors, how: Clustering, progress: Progress = silent) -> Labels:
+    """UMAP to five dimensions, then HDBSCAN, as in arXiv:2605.29084; a target sets the smallest size of a theme."""
+    reduced = umap_layout(vectors, how.seed, dimensions=HDBSCAN_DIMENSIONS, min_dist=0.0, progress=progress)
+    sizes = [HDBSCAN_SIZE] if how.target is None else range(FEWEST, max(FEWEST + 1, min(60, len(vectors) // 2)))
+    tried: list[Labels] = []
+    for size in sizes:
+        tried.append(_hdbscan(reduced, size))
+        progress("cluster", len(tried), len(sizes))
+        if how.target is None or _themes(tried[-1]) <= how.target:
+            break
+    return min(tried, key=lambda labels: abs(_themes(labels) - (how.target or 0)))
+
+
+def _hdbscan(points: Vectors, size: int) -> Labels:
+    cluster = optional("sklearn.cluster", "The method hdbscan")
+    found = cluster.HDBSCAN(min_cluster_size=min(size, len(points)), copy=True).fit_predict(points)
+    return renumbered(np.asarray(found, dtype=np.int64))
+
+
+def _themes(labels: Labels) -> int:
+    return int(labels.max()) + 1
+
+
+METHODS: dict[str, Callable[[Vectors, Clustering, Progress], Labels]] = {"average": by_average, "hdbscan": by_hdbscan}
+
+
+def sums_by(vectors: Vectors, labels: Labels) -> Vectors:
+    """The sum of the vectors of each theme, one row per theme."""
+    chosen = labels != NO_THEME
+    total = np.zeros((_themes(labels), vectors.shape[1]), dtype=np.float32)
+    np.add.at(total, labels[chosen], vectors[chosen])
+    return total
+
+
+def parents_of(vectors: Vectors, labels: Labels) -> Labels:
+    """A parent per theme: Ward's method on the themes' directions, as many parents as the square root of the themes.
+
+    Ward makes parents of like size, so that a treemap can be read; average linkage would leave one giant and many crumbs.
+    """
+    directions = unit(sums_by(vectors, labels))
+    if len(directions) < 3:
+        return np.zeros(len(directions), dtype=np.int64)
+    tree = linkage(directions.astype(np.float64), "ward")
+    return renumbered(fcluster(tree, isqrt(len(directions)), "maxclust").astype(np.int64))

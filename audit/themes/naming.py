@@ -1,0 +1,126 @@
+"""What a theme is called: the words that set it apart, and the phrase at its middle."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+
+import numpy as np
+
+from audit.themes.basis import Labels, Vectors, unit
+from audit.wording import stem, words
+
+TERMS = 5
+EXEMPLARS = 8
+AS_NEAR = 0.02
+"""Cosine by which a shorter phrase may be farther from the mean and still be called the medoid."""
+AGAINST = frozenset(map(stem, ("vs", "versus", "against")))
+"""Words of nearly every divergence topic, which say nothing of a theme."""
+ALIKE = 0.75
+"""Share of words from which two names are near-duplicates."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a namer sees of one theme: its terms, its medoid, its exemplars, and, for a parent, the names below it."""
+
+    terms: tuple[str, ...]
+    medoid: str
+    exemplars: tuple[str, ...]
+    children: tuple[str, ...] = ()
+
+
+Namer = Callable[[Sequence[Card]], Sequence[str | None]]
+"""Names for all cards at once, so that a model may be asked in parallel; None where it has none to give."""
+
+
+def plain_name(card: Card) -> str:
+    """The medoid of a theme; the first terms of a parent."""
+    return ", ".join(card.terms[:3]) if card.children and card.terms else card.medoid
+
+
+def named(cards: Sequence[Card], namer: Namer | None) -> list[tuple[str, str]]:
+    """(name, where it comes from) per card: `namer`, or `terms` where no namer is given or it has no name."""
+    given: Sequence[str | None] = namer(cards) if namer and cards else [None] * len(cards)
+    said = [" ".join((name or "").split()) for name in given]
+    return [(name, "namer") if name else (plain_name(card), "terms") for card, name in zip(cards, said, strict=True)]
+
+
+def terms_by(phrases: Sequence[str], labels: Sequence[int], count: int) -> list[tuple[str, ...]]:
+    """The terms of each of `count` themes by class-based TF-IDF, most telling first; a label below 0 is no theme.
+
+    A term is a word, or two in a row; its weight is its frequency in the theme times log(1 + A / f), where f is its
+    frequency over all themes and A the mean number of terms in a theme (Grootendorst 2022). A word goes by its usual form.
+    """
+    held: list[Counter[str]] = [Counter() for _ in range(count)]
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for phrase, label in zip(phrases, labels, strict=True):
+        if label >= 0:
+            held[label].update(_terms(phrase, forms))
+    total = sum(held, Counter())
+    mean = sum(total.values()) / max(count, 1)
+    return [_best(counter, total, mean, forms) for counter in held]
+
+
+def _terms(phrase: str, forms: defaultdict[str, Counter[str]]) -> Iterable[str]:
+    found = words(phrase)
+    for word in found:
+        forms[word.stem][phrase[word.start : word.end]] += 1
+    stems = [word.stem for word in found if word.stem not in AGAINST]
+    return [*stems, *(f"{one} {two}" for one, two in pairwise(stems))]
+
+
+def _best(counter: Counter[str], total: Counter[str], mean: float, forms: defaultdict[str, Counter[str]]) -> tuple[str, ...]:
+    ranked = sorted(counter, key=lambda term: (-counter[term] * log(1 + mean / total[term]), -len(term), term))
+    chosen: list[str] = []
+    for term in ranked:
+        if not any(set(term.split()) & set(other.split()) for other in chosen):
+            chosen.append(term)
+        if len(chosen) == TERMS:
+            break
+    return tuple(" ".join(_usual(forms[stem]) for stem in term.split()) for term in chosen)
+
+
+def _usual(forms: Counter[str]) -> str:
+    return min(forms, key=lambda form: (-forms[form], form))
+
+
+def exemplars_by(plain: Sequence[str], vectors: Vectors, labels: Labels) -> list[list[int]]:
+    """Rows of up to eight exemplars of each theme: its medoid, then always the one farthest from all."""
+    groups = [np.flatnonzero(labels == theme) for theme in range(int(labels.max()) + 1)]
+    middles = [_medoid(plain, vectors, members) for members in groups]
+    return [_spread(vectors, members, middle) for members, middle in zip(groups, middles, strict=True)]
+
+
+def _medoid(plain: Sequence[str], vectors: Vectors, members: Labels) -> int:
+    """Place among the members of the shortest of those nearest to the mean."""
+    mine = vectors[members]
+    similar = mine @ unit(mine.sum(axis=0, keepdims=True))[0]
+    close = np.flatnonzero(similar >= similar.max() - AS_NEAR)
+    return int(min(close, key=lambda place: (len(plain[int(members[place])]), place)))
+
+
+def _spread(vectors: Vectors, members: Labels, medoid: int) -> list[int]:
+    mine = vectors[members]
+    chosen = [medoid]
+    closest = mine @ mine[medoid]
+    while len(chosen) < min(EXEMPLARS, len(members)):
+        closest[chosen] = np.inf
+        chosen.append(int(closest.argmin()))
+        closest = np.maximum(closest, mine @ mine[chosen[-1]])
+    return [int(row) for row in members[chosen]]
+
+
+def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of names that share at least three quarters of their words (of all the words in either)."""
+    stems = [frozenset(word.stem for word in words(name)) or frozenset(name.split()) for name in names]
+    holding: defaultdict[str, list[int]] = defaultdict(list)
+    shared: Counter[tuple[int, int]] = Counter()
+    for number, mine in enumerate(stems):
+        for stem in mine:
+            shared.update((other, number) for other in holding[stem])
+            holding[stem].append(number)
+    return sorted(pair for pair, count in shared.items() if count >= ALIKE * len(stems[pair[0]] | stems[pair[1]]))

@@ -1,0 +1,224 @@
+"""The stored taxonomy: one themes.json, and beside it the map as parquet. Written once, checked whenever it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from audit.errors import ThemesError
+from audit.schema import canonical
+
+FORMAT = "themes 1"
+MAP_COLUMNS = ("phrase", "theme_id", "x", "y", "count")
+FIX = "Nothing was used. Correct the file, or build one with: audit themes build"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """One theme, or one parent of themes: a parent is a theme that others name as theirs, and by habit holds no phrase itself.
+
+    theme_id   stays with the theme when it is built again; names and curation hang on it
+    topics     the phrases as the release has them, each in one theme only
+    terms      the words that set it apart, most telling first
+    medoid     the phrase nearest to the theme's mean, plain
+    exemplars  up to eight plain phrases that span the theme, the medoid first; new phrases are held against them
+    named_by   terms, namer (a model), or given (the file says no more)
+    """
+
+    theme_id: str
+    name: str
+    parent_id: str | None
+    topics: tuple[str, ...]
+    terms: tuple[str, ...] = ()
+    medoid: str = ""
+    exemplars: tuple[str, ...] = ()
+    named_by: str = "given"
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """Every theme, the phrases without one, and how it came about.
+
+    themes    parents first
+    no_theme  distinct phrases that belong to no theme
+    built     method, parameters, model, seed, threads, versions, input digest, reach; empty in a file that others wrote
+    counts    phrases (occurrences), topics (distinct), themes, parents, without a theme, share of near-duplicate names
+    map       name and sha256 of the parquet beside it; empty where there is none
+    sha256    of the file's content; empty until it is written
+    """
+
+    themes: tuple[Theme, ...]
+    no_theme: tuple[str, ...] = ()
+    built: dict[str, Any] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)
+    map: dict[str, str] = field(default_factory=dict)
+    sha256: str = ""
+
+    @property
+    def parents(self) -> tuple[Theme, ...]:
+        """The themes that others name as their parent."""
+        named = {theme.parent_id for theme in self.themes}
+        return tuple(theme for theme in self.themes if theme.theme_id in named)
+
+    @property
+    def leaves(self) -> tuple[Theme, ...]:
+        """The themes that are no parent: those that phrases are put into."""
+        parents = {theme.theme_id for theme in self.parents}
+        return tuple(theme for theme in self.themes if theme.theme_id not in parents)
+
+    def theme_of(self) -> dict[str, str | None]:
+        """Phrase -> theme_id, or None for a phrase known to have no theme."""
+        found: dict[str, str | None] = dict.fromkeys(self.no_theme)
+        return found | {topic: theme.theme_id for theme in self.themes for topic in theme.topics}
+
+
+def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxonomy:
+    """Write `path` and, beside it, the map under the same name as .parquet; return the taxonomy as it stands there.
+
+    points  one row per distinct phrase: phrase, theme_id (None: no theme), x, y (float32), count (occurrences)
+
+    The same taxonomy gives the same bytes. The .json is written last, so that one that is there is complete.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".parquet")
+    points[list(MAP_COLUMNS)].to_parquet(beside, index=False)
+    content = _content(taxonomy) | {"map": {"file": beside.name, "sha256": _file_digest(beside)}}
+    content["sha256"] = _digest(content)
+    draft = path.with_name(path.name + ".part")
+    draft.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    draft.replace(path)
+    return read_taxonomy(path)
+
+
+def _content(taxonomy: Taxonomy) -> dict[str, Any]:
+    content = {"format": FORMAT, **asdict(taxonomy)}
+    del content["sha256"]
+    return content
+
+
+def _digest(content: dict[str, Any]) -> str:
+    rest = {key: value for key, value in content.items() if key != "sha256"}
+    text = json.dumps(rest, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_taxonomy(path: Path) -> Taxonomy:
+    """The taxonomy in `path`: one of ours, or themes.json as any release may bring it ({"themes": [...]}).
+
+    Raises ThemesError, saying which theme is at fault, when the file cannot be read, was changed after it was built, or
+    holds a theme without id or name, an id twice, an unknown parent, parents in a circle, or a phrase in two themes.
+    """
+    content = _read(path)
+    if "sha256" in content and content["sha256"] != _digest(content):
+        raise ThemesError(f"{path} was changed after it was built: its sha256 does not fit. {FIX}")
+    records = content.get("themes")
+    if not isinstance(records, list):
+        raise ThemesError(
+            f'{path} has no list "themes". Allowed: {{"themes": [{{"theme_id", "name", "parent_id", "topics"}}]}}. {FIX}'
+        )
+    themes = tuple(_theme(record, f"{path}, theme {number}") for number, record in enumerate(records, start=1))
+    no_theme = _texts(content.get("no_theme"), f"{path}, no_theme")
+    _check(themes, no_theme, path)
+    built, counts, beside = (content.get(key) or {} for key in ("built", "counts", "map"))
+    return Taxonomy(themes, no_theme, built, counts, beside, str(content.get("sha256", "")))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ThemesError(f"{path} cannot be read as JSON ({type(error).__name__}: {error}). {FIX}") from error
+    if isinstance(content, list):
+        return {"themes": content}
+    if not isinstance(content, dict):
+        raise ThemesError(f"{path} holds a {type(content).__name__} where themes are expected. {FIX}")
+    return content
+
+
+def _theme(record: Any, where: str) -> Theme:
+    if not isinstance(record, dict):
+        raise ThemesError(f"{where} is a {type(record).__name__}, not an object. {FIX}")
+    known = canonical(record, "theme")
+    return Theme(
+        theme_id=_text(known, "theme_id", where),
+        name=_text(known, "name", where),
+        parent_id=None if known.get("parent_id") in (None, "") else _text(known, "parent_id", where),
+        topics=_texts(known.get("topics"), f"{where}, topics"),
+        terms=_texts(known.get("terms"), f"{where}, terms"),
+        medoid=str(known.get("medoid") or ""),
+        exemplars=_texts(known.get("exemplars"), f"{where}, exemplars"),
+        named_by=str(record.get("named_by", "given")),
+    )
+
+
+def _text(record: dict[str, Any], name: str, where: str) -> str:
+    value = record.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise ThemesError(f"{where}: {name} is {value!r}; a text is needed. {FIX}")
+    return value
+
+
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ThemesError(f"{where}: a list of texts is needed. {FIX}")
+    return tuple(value)
+
+
+def _check(themes: Sequence[Theme], no_theme: Iterable[str], path: Path) -> None:
+    parent = {theme.theme_id: theme.parent_id for theme in themes}
+    if len(parent) < len(themes):
+        twice = next(
+            theme.theme_id for number, theme in enumerate(themes) if theme.theme_id in {t.theme_id for t in themes[:number]}
+        )
+        raise ThemesError(f"{path}: two themes have the id '{twice}'. {FIX}")
+    for theme in themes:
+        if theme.parent_id is not None and theme.parent_id not in parent:
+            raise ThemesError(f"{path}: theme '{theme.theme_id}' has the parent '{theme.parent_id}', which is not there. {FIX}")
+    _check_circles(parent, path)
+    holder: dict[str, str] = dict.fromkeys(no_theme, "no theme")
+    for theme in themes:
+        for topic in theme.topics:
+            if holder.setdefault(topic, theme.theme_id) != theme.theme_id:
+                raise ThemesError(f"{path}: '{topic}' stands in '{holder[topic]}' and in '{theme.theme_id}'. {FIX}")
+
+
+def _check_circles(parent: dict[str, str | None], path: Path) -> None:
+    settled: set[str] = set()
+    for start in parent:
+        way: list[str] = []
+        above: str | None = start
+        while above is not None and above not in settled:
+            if above in way:
+                raise ThemesError(f"{path}: theme '{above}' is its own ancestor. {FIX}")
+            way.append(above)
+            above = parent[above]
+        settled.update(way)
+
+
+def read_map(taxonomy: Taxonomy, path: Path) -> pd.DataFrame | None:
+    """The map of the taxonomy that was read from `path`: phrase, theme_id, x, y, count; None where the file has none.
+
+    Raises ThemesError when the map is missing or was changed after it was built.
+    """
+    if not taxonomy.map:
+        return None
+    beside = path.with_name(Path(taxonomy.map["file"]).name)
+    if not beside.is_file() or _file_digest(beside) != taxonomy.map["sha256"]:
+        fault = "was changed after it was built" if beside.is_file() else "is missing"
+        raise ThemesError(f"{beside}, the map that belongs to {path.name}, {fault}. The themes can be used without it.")
+    return pd.read_parquet(beside)
