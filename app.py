@@ -3,9 +3,10 @@
 import streamlit as st
 
 from pages._basis.cookie import routes, write_cookie
-from pages._shared.navigation import menu
 
 if __name__ == "__main__":  # a run of the script, for one visitor
+    from pages._shared.navigation import menu  # not for the server: what pages keep in its caches needs it to be running
+
     st.set_page_config(page_title="Handbook audit", layout="wide", initial_sidebar_state=230)
     page = st.navigation(menu(), expanded=True)
     write_cookie()

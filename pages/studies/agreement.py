@@ -49,10 +49,9 @@ def pick_comparison(report: Report, names: dict[str, str]) -> tuple[Pick, str]:
     """Who is compared with whom, and for what."""
     pairs = report.figures[report.figures["name"] != "prevalence"][["about", "first", "second"]].drop_duplicates()
     options: list[Pick] = [(str(about), str(first), str(second)) for about, first, second in pairs.to_numpy().tolist()]
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    chosen = left.selectbox("Compare", options, format_func=lambda pick: spoken(pick, names), key="comparison")
+    chosen = st.selectbox("Compare", options, format_func=lambda pick: spoken(pick, names), key="comparison")
     scopes = list(report.figures["scope"].unique())
-    scope = right.segmented_control("For", scopes, key="scope", required=True, default=SAMPLE, format_func=lambda s: SCOPES[s])
+    scope = st.segmented_control("For", scopes, key="scope", required=True, default=SAMPLE, format_func=lambda s: SCOPES[s])
     return chosen, scope or SAMPLE
 
 
@@ -112,7 +111,8 @@ def matrix(report: Report, pick: Pick, scope: str, names: dict[str, str]) -> Non
     unit = "items" if scope == SAMPLE else "estimated pairs of the run"
     first, second = names.get(pick[1], pick[1]), names.get(pick[2], pick[2])
     st.markdown(escaped(f"Rows: {first}. Columns: {second}. Cells: {unit}."))
-    st.dataframe(wide.rename_axis(None).rename_axis(None, axis=1), key=f"matrix_{scope}", width="stretch")
+    shown = wide.rename_axis(None).rename_axis(None, axis=1).rename(index=str.capitalize, columns=str.capitalize)
+    st.dataframe(shown, key=f"matrix_{scope}", width="stretch")
 
 
 def errors(report: Report, study: Study, names: dict[str, str]) -> None:
