@@ -37,6 +37,11 @@ COUNTS = """
 select outcome, count(*) from replies r
 where attempt = (select max(attempt) from replies where key = r.key) group by outcome
 """
+FIRST = """
+select reply, attempt from replies r
+where attempt = (select max(attempt) from replies where key = r.key)
+order by (select min(number) from replies where key = r.key) limit ?
+"""
 CHUNK = 500
 
 Plan = Mapping[str, Any]
@@ -112,6 +117,32 @@ def begun_with(path: Path) -> dict[str, Any] | None:
         row = con.execute("select plan from plan").fetchone()
         return dict(json.loads(row[0])) if row else None
     return None
+
+
+def replies_in(path: Path, most: int) -> list[Reply]:
+    """The latest reply to each of the first `most` keys of a journal, in the order of asking; none where there is no journal.
+
+    The journal may be in use.
+    """
+    if not path.is_file():
+        return []
+    with closing(sqlite3.connect(path)) as con:
+        return [_reply(text, attempt) for text, attempt in con.execute(FIRST, [most])]
+
+
+def stored_in(path: Path) -> int:
+    """How many calls of a journal have a reply; it may be in use."""
+    if not path.is_file():
+        return 0
+    with closing(sqlite3.connect(path)) as con:
+        return int(con.execute("select count(distinct key) from replies").fetchone()[0])
+
+
+def copy_journal(path: Path, target: Path) -> None:
+    """Copy a journal with all that it holds, if there is one; it may be in use."""
+    if path.is_file():
+        with closing(sqlite3.connect(path)) as con, closing(sqlite3.connect(target)) as copy:
+            con.backup(copy)
 
 
 def _reply(text: str, attempt: int) -> Reply:

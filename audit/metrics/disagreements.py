@@ -94,6 +94,14 @@ left join handbooks a on a.handbook = page.handbook_a
 left join handbooks b on b.handbook = page.handbook_b
 order by page.label desc nulls last, page.significance desc nulls last, turn, page.question, page.handbook_a, page.handbook_b
 """
+NAMED = """
+select question_id, a.handbook_id as handbook_a, b.handbook_id as handbook_b
+from matched
+join questions using (question)
+join handbooks a on a.handbook = handbook_a
+join handbooks b on b.handbook = handbook_b
+order by question, matched.handbook_a, matched.handbook_b
+"""
 ALL_MATCH = ",\nmatched as (from chosen)"
 WORDS_MATCH = ",\nmatched as (from chosen semi join found using (question, handbook_a, handbook_b))"
 SQL = STEPS + WORDS_MATCH + RANKED
@@ -146,3 +154,9 @@ def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 10
         return disagreements(con, filters, limit, (total - 1) // limit * limit)
     found = table.iloc[:0] if not total else table
     return found.assign(rank=range(offset + 1, offset + 1 + len(found)))
+
+
+def matching(con: Connection, filters: Filters = Filters()) -> pd.DataFrame:
+    """All pairs that the filters let through, in release order: question_id, handbook_a, handbook_b, each str."""
+    parameters = {name: list(values) for name, values in asdict(filters).items()}
+    return frame(con, STEPS + (WORDS_MATCH if filters.words else ALL_MATCH) + NAMED, parameters)

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from audit.errors import NotInRunError
-from audit.metrics.disagreements import Filters, disagreements
+from audit.metrics.disagreements import Filters, disagreements, matching
 from audit.metrics.pair import pair
 from tests.support.tiny import handbook
 from tests.support.tiny_store import store_from
@@ -142,3 +142,13 @@ def test_without_answers_the_answers_are_unknown_not_absent(tmp_path):
 def test_a_pair_that_cannot_be_names_what_is_wrong(con, asked):
     with pytest.raises(NotInRunError):
         pair(con, *asked)
+
+
+@pytest.mark.parametrize(
+    "filters", [Filters(), Filters(labels=()), Filters(organs=("kidney",), significances=("high",)), Filters(words=("q2",))]
+)
+def test_all_pairs_that_match_are_those_of_the_list_in_release_order(con, filters):
+    named = list(matching(con, filters).itertuples(index=False, name=None))
+    listed = disagreements(con, filters)[["question_id", "handbook_a", "handbook_b"]].itertuples(index=False, name=None)
+    assert named == sorted(listed)
+    assert named
