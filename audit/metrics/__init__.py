@@ -59,5 +59,6 @@ NAMES = (
     "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs",
     "gaps", "profile", "findings", "disagreements", "matrix", "camps",
     "judge", "judge_checks", "judge_reading", "judge_length", "transitions", "run_agreement", "shared", "moved",
+    "rejudged",
 )  # fmt: skip
 METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}
