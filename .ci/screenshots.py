@@ -26,7 +26,7 @@ STUDIES = {"ana": {"annotate": ""}, "petra": {"study": "study", "agreement": "ag
 """Pages on studies, by the simulated person who sees them."""
 PAGES = {
     "overview": "", "organs": "organs", "coverage": "coverage", "handbook": "handbook", "disagreements": "disagreements",
-    "question": "question", "topics": "topics", "centers": "centers", "runs": "runs", "glossary": "glossary",
+    "question": "question", "topics": "topics", "centers": "centers", "runs": "runs", "judge": "judge", "glossary": "glossary",
 }  # fmt: skip
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
 

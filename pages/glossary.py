@@ -37,6 +37,15 @@ WORDS = {
         "clinical significance": "How much a disagreement matters to a patient, in the judge's view: low, medium or high.",
         "divergence topic": "In a few words, what the two answers differ about.",
     },
+    "How the judge is measured": {
+        "check": "A further verdict of the same judge on the same pair. It measures the judge; the pair keeps its label.",
+        "position swap": "A check with the two answers in the other order. A label that changes depended on the order.",
+        "blinding": "A check with the names of {centers} hidden. A label that changes depended on who said it.",
+        "repeat": "A check in which nothing is changed: what changes all the same is chance.",
+        "across the line": "From agreeing (absent, consistent, complementary) to disagreeing (divergent, contradictory) or back.",
+        "kappa": "How far two verdicts agree beyond chance: 1 always, 0 as often as if both had labelled blindly.",
+        "not measured": "Nobody asked: there is no number, and it is not zero.",
+    },
     "How the numbers are made": {
         "silent (r_abs)": "Of all pairs with a verdict, the share that is absent.",
         "disagree (R_div)": "Of the pairs in which both {handbooks} answer, the share that is divergent or contradictory.",

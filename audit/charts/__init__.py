@@ -8,4 +8,5 @@ shares.py    label shares, one row per group, each column in the hue of its labe
 coverage.py  how much of each organ's questions each handbook leaves out; a click opens the handbook
 profile.py   one handbook beside its peers
 matrix.py    one question: handbook against handbook
+transitions.py  two runs: what one says of each pair against what the other says
 """

@@ -6,7 +6,8 @@ function, so a metric is known to the cache by its full name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.settings import Settings
-from audit.store.connection import Connection, DuckDBError, open_store
-from audit.store.runs import Run, list_runs, unreadable
+from audit.store.connection import Connection, DuckDBError, open_store, open_two
+from audit.store.runs import Run, damage, list_runs, unreadable
 
 
 def runs() -> list[Run]:
@@ -45,14 +46,40 @@ def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
 
     Raises what the metric raises (AuditError), and AuditError when the store file is gone or damaged.
     """
-    name = f"{metric.__module__}.{metric.__qualname__}"
+    with _gone(run):
+        return _computed(run.digest, run.loaded_at, _name(metric), arguments, _metric=metric, _path=run.path)
+
+
+def load_two(metric: Callable[..., Any], run: Run, other: Run, **arguments: Any) -> Any:
+    """The same for a metric that compares two runs (audit.metrics.Metric.compares)."""
+    stamps = (run.digest, run.loaded_at, other.digest, other.loaded_at)
+    with _gone(run, other):
+        return _compared(stamps, _name(metric), arguments, _metric=metric, _paths=(run.path, other.path))
+
+
+def _name(metric: Callable[..., Any]) -> str:
+    return f"{metric.__module__}.{metric.__qualname__}"
+
+
+@contextmanager
+def _gone(*runs: Run) -> Iterator[None]:
+    """Say which run's store could not be read, in place of what DuckDB says."""
     try:
-        return _computed(run.digest, run.loaded_at, name, arguments, _metric=metric, _path=run.path)
+        yield
     except DuckDBError as error:
+        run = next((run for run in runs if damage(run.path)), runs[0])
         raise AuditError(
             f"Run {run.key} could not be read from {run.path} ({error}). Nothing is shown. "
             "If the file was removed or damaged, load the release again: audit load PATH"
         ) from error
+
+
+@st.cache_data(show_spinner="Comparing ...", max_entries=100)
+def _compared(
+    stamps: tuple[str, ...], name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _paths: tuple[Path, Path]
+) -> pd.DataFrame | Any:
+    with open_two(*_paths) as con:
+        return _metric(con, **arguments)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)

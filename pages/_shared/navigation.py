@@ -26,6 +26,7 @@ PAGES = {
         ("centers", "centers"),
     ],
     "Coverage": [("coverage", "Coverage"), ("handbook", "handbook")],
+    "Judge": [("judge", "Judge")],
 }
 
 
