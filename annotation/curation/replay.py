@@ -1,0 +1,136 @@
+"""The curated taxonomy: the one that was built, with every act that counts applied to it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from annotation.curation.acts import Act, Change, Kind, sentence, standing, undone_by
+from annotation.curation.state import State
+from audit.themes.naming import near_duplicates
+from audit.themes.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An act that could not be applied, or only in part, with the reasons; the rest of the curation stands."""
+
+    act: Act
+    in_part: bool
+    why: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The conflict as a sentence."""
+        how = "was applied only in part" if self.in_part else "was not applied"
+        return f"Act {self.act.seq} ({sentence(self.act.change)}) {how}: {'; '.join(self.why)}."
+
+
+@dataclass(frozen=True)
+class Curated:
+    """What came of the acts.
+
+    taxonomy   as curated; without acts that count, the very one that was built
+    conflicts  acts that fit no longer, in their order
+    aside      ids of themes that are not clinically meaningful, those below such a parent among them
+    merged     id of a theme that was merged -> id under which its phrases are found now
+    acts       how many acts count
+    last       the latest act, undos among them; None where there is none
+    """
+
+    taxonomy: Taxonomy
+    conflicts: tuple[Conflict, ...] = ()
+    aside: frozenset[str] = frozenset()
+    merged: Mapping[str, str] = field(default_factory=dict)
+    acts: int = 0
+    last: Act | None = None
+
+
+def curated(taxonomy: Taxonomy, acts: Iterable[Act]) -> Curated:
+    """Apply the acts that count to a taxonomy, first to last, and list what does not fit it.
+
+    The taxonomy may be another one than the acts were made on (it was built again): themes are known by their ids, phrases by
+    their text. The same taxonomy and acts give the same result.
+    """
+    told = sorted(acts, key=lambda act: act.seq)
+    state, conflicts, count = State(taxonomy), [], 0
+    for act in standing(told):
+        outcome = state.apply(act.change)
+        count += 1
+        if outcome.faults:
+            conflicts.append(Conflict(act, outcome.changed, outcome.faults))
+    last = told[-1] if told else None
+    if not count:
+        return Curated(taxonomy, last=last)
+    merged = {theme: state.now(theme) for theme in state.merged}
+    return Curated(_signed(state, count), tuple(conflicts), state.below(state.aside), merged, count, last)
+
+
+def _signed(state: State, acts: int) -> Taxonomy:
+    """The taxonomy with its counts anew, and in it what it was made from."""
+    made = state.taxonomy()
+    built = {**made.built, "curated": {"acts": acts, "of": state.base.sha256}}
+    return replace(made, built=built, counts=_counts(made, state.base))
+
+
+def _counts(made: Taxonomy, base: Taxonomy) -> dict[str, Any]:
+    leaves = made.leaves
+    alike = {number for pair in near_duplicates([theme.name for theme in leaves]) for number in pair}
+    known = {
+        "themes": len(leaves),
+        "parents": len(made.themes) - len(leaves),
+        "no_theme_topics": len(made.no_theme),
+        "near_duplicate_names": round(len(alike) / len(leaves), 4) if leaves else 0.0,
+    }
+    # How often a phrase occurs stands in the map, not here.
+    stale = {"no_theme_phrases"} if set(made.no_theme) != set(base.no_theme) else set()
+    return {name: value for name, value in {**base.counts, **known}.items() if name not in stale}
+
+
+def try_out(taxonomy: Taxonomy, acts: Sequence[Act], change: Change) -> tuple[str, ...]:
+    """Why a further change cannot be made as it is meant, in words; empty where it can."""
+    if change.kind is Kind.UNDO:
+        return cannot_undo(taxonomy, acts, change.undoes)
+    state = State(taxonomy)
+    for act in standing(acts):
+        state.apply(act.change)
+    outcome = state.apply(change)
+    return outcome.faults or (() if outcome.changed else ("it would change nothing",))
+
+
+def cannot_undo(taxonomy: Taxonomy, acts: Sequence[Act], seq: int | None) -> tuple[str, ...]:
+    """Why an act cannot be undone now, in words; empty where it can.
+
+    An undo may not pull the ground from under a later act: that one is to be undone first. An act that a later one has replaced
+    has nothing left to take back. One that is in conflict may always go, and with it the conflict.
+    """
+    known = {act.seq: act for act in acts}
+    if seq not in known:
+        return (f"there is no act {seq}",)
+    if (by := undone_by(acts).get(seq)) is not None:
+        return (f"act {seq} was undone already, by act {by.seq} of {by.author}",)
+    before = curated(taxonomy, acts)
+    after = curated(taxonomy, [*acts, _undo(acts, seq)])
+    faulty = {(conflict.act.seq, conflict.why) for conflict in before.conflicts}
+    built_on = [conflict.act for conflict in after.conflicts if (conflict.act.seq, conflict.why) not in faulty]
+    if built_on:
+        return (f"{_listed(built_on)} on it; undo that first",)
+    if seq not in {number for number, _ in faulty} and _same(before, after) and known[seq].change.kind is not Kind.UNDO:
+        return ("it has no effect now, because a later act has replaced it; undo that one first",)
+    return ()
+
+
+def _undo(acts: Sequence[Act], seq: int) -> Act:
+    return Act(max(act.seq for act in acts) + 1, Change(Kind.UNDO, undoes=seq), "", "", "")
+
+
+def _listed(acts: Sequence[Act]) -> str:
+    told = ", ".join(f"act {act.seq} ({sentence(act.change)})" for act in acts)
+    return f"{told} {'builds' if len(acts) == 1 else 'build'}"
+
+
+def _same(one: Curated, other: Curated) -> bool:
+    return (one.taxonomy.themes, set(one.taxonomy.no_theme), one.aside) == (
+        other.taxonomy.themes, set(other.taxonomy.no_theme), other.aside,
+    )  # fmt: skip

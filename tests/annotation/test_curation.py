@@ -1,0 +1,261 @@
+"""What people change about a taxonomy: each kind of act, what it refuses, what stands in its way later, and undoing it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from annotation.curation.acts import Change, Kind, sentence, standing
+from annotation.curation.replay import cannot_undo, curated, try_out
+from audit.themes.taxonomy import Taxonomy
+from tests.support.curating import (
+    BEACH,
+    LIFTING,
+    LOOSE,
+    TEETH,
+    acts,
+    change,
+    merge,
+    move,
+    outline,
+    rename,
+    small,
+    split,
+    under,
+    undo,
+)
+
+BAGS, WEIGHTS = LIFTING
+
+
+def of(*changes: Change) -> dict[str, tuple[str, str | None, list[str]]]:
+    found = curated(small(), acts(*changes))
+    assert found.conflicts == ()
+    return outline(found.taxonomy)
+
+
+def test_without_acts_the_taxonomy_is_the_one_that_was_built() -> None:
+    built = small()
+    assert curated(built, []).taxonomy is built
+
+
+def test_a_theme_is_renamed_and_keeps_its_id_and_phrases() -> None:
+    assert of(rename("t-teeth", "Dental care")) == outline(small()) | {"t-teeth": ("Dental care", "p-body", sorted(TEETH))}
+    (theme,) = [t for t in curated(small(), acts(rename("t-teeth", "Dental care"))).taxonomy.themes if t.theme_id == "t-teeth"]
+    assert (theme.named_by, theme.medoid, theme.terms) == ("curator", "dental cleaning", ("teeth",))
+
+
+def test_a_merged_theme_is_gone_and_its_phrases_are_in_the_other() -> None:
+    found = curated(small(), acts(merge("t-lift", "t-teeth")))
+    whole = outline(found.taxonomy)
+    assert "t-lift" not in whole
+    assert whole["t-teeth"] == ("teeth", "p-body", sorted(TEETH + LIFTING))
+    assert found.merged == {"t-lift": "t-teeth"}
+    teeth = next(theme for theme in found.taxonomy.themes if theme.theme_id == "t-teeth")
+    assert teeth.exemplars == ("dental cleaning", "weight lifting", "pulling teeth", "heavy bags")  # by turns, it speaks for both
+    assert (found.taxonomy.counts["themes"], found.taxonomy.counts["topics"]) == (2, 9)
+
+
+def test_a_merged_theme_leads_to_where_its_phrases_went_in_the_end() -> None:
+    found = curated(small(), acts(merge("t-lift", "t-teeth"), merge("t-teeth", "t-sun")))
+    assert found.merged == {"t-lift": "t-sun", "t-teeth": "t-sun"}
+
+
+def test_two_parents_are_merged_with_the_themes_below_them() -> None:
+    whole = of(merge("p-out", "p-body"))
+    assert "p-out" not in whole
+    assert whole["t-sun"][1] == "p-body"
+
+
+def test_a_split_takes_some_phrases_into_a_theme_beside_the_first() -> None:
+    whole = of(split("t-teeth", TEETH[:2], "c-1", "Before listing"))
+    assert whole["c-1"] == ("Before listing", "p-body", sorted(TEETH[:2]))
+    assert whole["t-teeth"][2] == sorted(TEETH[2:])
+    found = curated(small(), acts(split("t-teeth", TEETH[:2], "c-1", "Before listing"))).taxonomy
+    medoids = {theme.theme_id: (theme.medoid, theme.exemplars) for theme in found.leaves}
+    assert medoids["c-1"] == ("check-up before listing", TEETH[:2])
+    assert medoids["t-teeth"] == ("pulling teeth", ("pulling teeth",))  # its medoid went, an exemplar stayed
+
+
+def test_a_phrase_is_moved_to_another_theme_out_of_none_and_into_none() -> None:
+    whole = of(move([BAGS], "t-lift", "t-sun"), move(LOOSE, None, "t-sun"), move([TEETH[0]], "t-teeth", None))
+    assert whole["t-sun"][2] == sorted([*BEACH, BAGS, *LOOSE])
+    found = curated(small(), acts(move(LOOSE, None, "t-sun"), move([TEETH[0]], "t-teeth", None))).taxonomy
+    assert found.no_theme == (TEETH[0],)
+    assert "no_theme_phrases" not in found.counts  # occurrences are counted from the map, not from here
+
+
+def test_a_theme_is_moved_under_another_parent_and_a_parent_without_themes_is_none() -> None:
+    whole = of(under("t-sun", "p-body"))
+    assert whole["t-sun"][1] == "p-body"
+    assert "p-out" not in whole
+    assert of(under("t-sun", "p-body"), under("t-lift", "p-out"))["t-lift"][1] == "p-out"  # it is there for whoever names it
+    assert of(under("t-sun", None))["t-sun"][1] is None
+
+
+def test_a_theme_set_aside_stays_in_the_taxonomy_and_is_said_to_be_so() -> None:
+    found = curated(small(), acts(change(Kind.SET_ASIDE, "p-body")))
+    assert outline(found.taxonomy) == outline(small())
+    assert found.aside == {"p-body", "t-teeth", "t-lift"}
+    assert curated(small(), acts(change(Kind.SET_ASIDE, "t-sun"), change(Kind.BRING_BACK, "t-sun"))).aside == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        (rename("t-none", "x"), "'t-none' .t-none. is not there any more"),
+        (rename("t-teeth", "LIFTING "), "the name 'LIFTING ' is taken by another theme .t-lift."),
+        (rename("t-teeth", "teeth"), "would change nothing"),
+        (merge("t-teeth", "t-teeth"), "cannot be merged into itself"),
+        (merge("t-teeth", "p-out"), "only like can be merged with like"),
+        (split("t-teeth", TEETH, "c-1", "All"), "take every phrase"),
+        (split("t-teeth", TEETH[:1], "c-1", "Teeth"), "is that of the theme it comes from"),
+        (split("t-teeth", TEETH[:1], "c-1", "sun"), "taken by another theme"),
+        (split("t-teeth", TEETH[:1], "t-sun", "Brush"), "the id t-sun is taken"),
+        (move(LIFTING, "t-lift", "t-sun"), "without a phrase; merge that theme"),
+        (move([BAGS], "t-lift", "p-out"), "'outdoors' has themes below it"),
+        (move([BAGS], "t-sun", "t-teeth"), "1 phrase is elsewhere now, in 'lifting': 'heavy bags'"),
+        (move(["no such"], "t-sun", "t-teeth"), "1 phrase is not in the taxonomy: 'no such'"),
+        (under("p-body", "p-body"), "or is the same theme"),
+        (under("t-sun", "t-lift"), "holds phrases itself"),
+        (change(Kind.BRING_BACK, "t-sun"), "would change nothing"),
+        (undo(7), "there is no act 7"),
+    ],
+)
+def test_what_cannot_be_done_is_said(what: Change, why: str) -> None:
+    assert re.search(why, "; ".join(try_out(small(), [], what)))
+
+
+def test_a_parent_may_be_called_as_a_theme_is() -> None:
+    assert try_out(small(), [], rename("p-body", "teeth")) == ()
+
+
+# -- undoing -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_undone_act_counts_no_longer_and_an_undone_undo_lets_it_count_again() -> None:
+    told = acts(rename("t-sun", "Sun"), undo(1), undo(2))
+    assert [act.seq for act in standing(told[:2])] == []
+    assert [act.seq for act in standing(told)] == [1]
+    assert curated(small(), told[:2]).taxonomy == small()
+
+
+def test_an_act_on_which_another_builds_is_undone_after_it() -> None:
+    told = acts(split("t-teeth", TEETH[:2], "c-1", "Before listing"), rename("c-1", "Before the list"))
+    (why,) = cannot_undo(small(), told, 1)
+    assert why.startswith("act 2 (renamed 'c-1' to 'Before the list') builds on it; undo that first")
+    assert cannot_undo(small(), told, 2) == ()
+    assert cannot_undo(small(), [*told, *acts(undo(2), undo(2), undo(2))[2:]], 1) == ()
+
+
+def test_an_act_that_a_later_one_replaced_has_nothing_left_to_take_back() -> None:
+    told = acts(rename("t-sun", "Sun"), rename("t-sun", "Sunlight"))
+    assert "a later act has replaced it" in cannot_undo(small(), told, 1)[0]
+    assert cannot_undo(small(), told, 2) == ()
+
+
+def test_an_act_is_undone_once() -> None:
+    told = acts(rename("t-sun", "Sun"), undo(1))
+    assert cannot_undo(small(), told, 1) == ("act 1 was undone already, by act 2 of vera",)
+    assert cannot_undo(small(), told, 2) == ()
+
+
+def test_an_act_in_the_middle_on_which_nothing_builds_can_be_undone() -> None:
+    told = acts(rename("t-sun", "Sun"), rename("t-lift", "Weights"), merge("t-sun", "t-teeth"))
+    assert cannot_undo(small(), told, 2) == ()
+
+
+def test_a_merge_under_which_a_name_was_given_away_is_undone_after_the_renaming() -> None:
+    told = acts(merge("t-lift", "t-teeth"), rename("t-sun", "lifting"))
+    assert "act 2" in cannot_undo(small(), told, 1)[0]
+
+
+# -- a taxonomy that was built again -----------------------------------------------------------------------------------
+
+
+def rebuilt(**phrases: tuple[str, ...]) -> Taxonomy:
+    """The small taxonomy with other phrases in the themes named; one named with none is gone."""
+    themes = []
+    for theme in small().themes:
+        short = theme.theme_id.removeprefix("t-")
+        if phrases.get(short) != ():
+            themes.append(replace(theme, topics=phrases.get(short, theme.topics)))
+    return replace(small(), themes=tuple(themes))
+
+
+def conflicts(taxonomy: Taxonomy, *changes: Change) -> list[tuple[bool, str]]:
+    return [(conflict.in_part, conflict.words) for conflict in curated(taxonomy, acts(*changes)).conflicts]
+
+
+def test_a_theme_that_is_gone_is_a_conflict_and_the_rest_is_applied() -> None:
+    found = curated(rebuilt(lift=()), acts(rename("t-lift", "Weights"), merge("t-lift", "t-sun"), rename("t-sun", "Sun")))
+    assert [(conflict.act.seq, conflict.in_part) for conflict in found.conflicts] == [(1, False), (2, False)]
+    assert found.conflicts[0].words == (
+        "Act 1 (renamed 'lifting' to 'Weights') was not applied: the theme 'lifting' (t-lift) is not there any more."
+    )
+    assert outline(found.taxonomy)["t-sun"][0] == "Sun"
+
+
+def test_phrases_that_are_elsewhere_or_gone_are_left_where_they_are_and_told() -> None:
+    again = rebuilt(teeth=(TEETH[0], TEETH[2], TEETH[3]), sun=(*BEACH, TEETH[1]))
+    wanted = split("t-teeth", [TEETH[0], TEETH[1], "long gone"], "c-1", "Before listing")
+    assert conflicts(again, wanted) == [
+        (
+            True,
+            "Act 1 (split 3 phrases off 'teeth' as 'Before listing') was applied only in part: 1 phrase is not in the taxonomy: "
+            "'long gone'; 1 phrase is elsewhere now, in 'sun': 'dental cleaning'.",
+        )
+    ]
+    whole = outline(curated(again, acts(wanted)).taxonomy)
+    assert (whole["c-1"][2], whole["t-sun"][2]) == ([TEETH[0]], sorted([*BEACH, TEETH[1]]))
+
+
+def test_a_name_that_the_new_taxonomy_gave_to_another_theme_is_a_conflict() -> None:
+    again = replace(small(), themes=tuple(replace(t, name="Sun") if t.theme_id == "t-lift" else t for t in small().themes))
+    ((in_part, words),) = conflicts(again, rename("t-teeth", "sun"))
+    assert not in_part
+    assert "taken by another theme (t-lift)" in words
+
+
+def test_what_the_new_taxonomy_does_of_itself_is_no_conflict() -> None:
+    again = rebuilt(lift=(WEIGHTS,), sun=(*BEACH, BAGS))
+    assert conflicts(again, move([BAGS], "t-lift", "t-sun")) == []
+
+
+def test_an_act_in_conflict_can_be_undone_and_the_conflict_goes_with_it() -> None:
+    told = acts(rename("t-lift", "Weights"), rename("t-sun", "Sun"))
+    assert cannot_undo(rebuilt(lift=()), told, 1) == ()
+    assert curated(rebuilt(lift=()), [*told, *acts(undo(1), undo(1), undo(1))[2:]]).conflicts == ()
+
+
+def test_a_theme_merged_away_is_named_with_the_theme_it_is_in_now() -> None:
+    ((_, words),) = conflicts(small(), merge("t-lift", "t-teeth"), rename("t-teeth", "Dental"), rename("t-lift", "Weights"))
+    assert "the theme 'lifting' (t-lift) was merged into 'Dental'" in words
+
+
+def test_the_result_says_what_it_was_made_from() -> None:
+    found = curated(small(), acts(rename("t-sun", "Sun"), rename("t-lift", "Weights"), undo(2)))
+    assert found.taxonomy.built == {"seed": 1, "curated": {"acts": 1, "of": "ab" * 32}}
+    assert (found.taxonomy.sha256, found.taxonomy.map) == ("", {})
+    assert (found.acts, found.last.seq) == (1, 3)
+
+
+def test_every_kind_of_act_reads_as_a_sentence() -> None:
+    told = {each.kind: sentence(each) for each in (
+        rename("t-sun", "Sun"), merge("t-lift", "t-sun"), split("t-teeth", TEETH[:2], "c-1", "Brush"),
+        move([BAGS], "t-lift", None), under("t-sun", None),
+        change(Kind.SET_ASIDE, "t-sun"), change(Kind.BRING_BACK, "t-sun"), undo(3),
+    )}  # fmt: skip
+    assert told == {
+        Kind.RENAME: "renamed 'sun' to 'Sun'",
+        Kind.MERGE: "merged 'lifting' into 'sun'",
+        Kind.SPLIT: "split 2 phrases off 'teeth' as 'Brush'",
+        Kind.MOVE_PHRASES: "moved 1 phrase from 'lifting' to no theme",
+        Kind.MOVE_THEME: "moved 'sun' to the top",
+        Kind.SET_ASIDE: "set 'sun' aside as not clinically meaningful",
+        Kind.BRING_BACK: "brought 'sun' back as clinically meaningful",
+        Kind.UNDO: "undid act 3",
+    }
+    assert set(told) == set(Kind)

@@ -1,0 +1,69 @@
+"""A small taxonomy, and acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from annotation.curation.acts import Act, Change, Kind
+from audit.themes.taxonomy import Taxonomy, Theme
+
+TEETH = ("check-up before listing", "dental cleaning", "pulling teeth", "soft toothbrush")
+LIFTING = ("heavy bags", "weight lifting")
+BEACH = ("beach", "sunscreen")
+LOOSE = ("parking",)
+
+
+def small() -> Taxonomy:
+    """Two parents (body, outdoors), three themes (teeth, lifting, sun), and a phrase without a theme."""
+    return Taxonomy(
+        (
+            Theme("p-body", "body", None, ()),
+            Theme("p-out", "outdoors", None, ()),
+            Theme("t-teeth", "teeth", "p-body", TEETH, ("teeth",), "dental cleaning", ("dental cleaning", "pulling teeth")),
+            Theme("t-lift", "lifting", "p-body", LIFTING, ("lifting",), "weight lifting", ("weight lifting", "heavy bags")),
+            Theme("t-sun", "sun", "p-out", BEACH, ("sun",), "sunscreen", ("sunscreen", "beach")),
+        ),
+        LOOSE,
+        built={"seed": 1},
+        counts={"phrases": 20, "topics": 9, "themes": 3, "parents": 2, "no_theme_topics": 1, "no_theme_phrases": 4},
+        sha256="ab" * 32,
+    )
+
+
+def change(kind: Kind, theme: str | None = None, into: str | None = None, **other: Any) -> Change:
+    told = {theme.theme_id: theme.name for theme in small().themes}
+    return Change(kind, theme, into, **{"told": told, **other})
+
+
+def rename(theme: str, name: str) -> Change:
+    return change(Kind.RENAME, theme, name=name)
+
+
+def merge(theme: str, into: str) -> Change:
+    return change(Kind.MERGE, theme, into)
+
+
+def split(theme: str, phrases: Iterable[str], new: str, name: str) -> Change:
+    return change(Kind.SPLIT, theme, new, phrases=tuple(phrases), name=name)
+
+
+def move(phrases: Iterable[str], theme: str | None, into: str | None) -> Change:
+    return change(Kind.MOVE_PHRASES, theme, into, phrases=tuple(phrases))
+
+
+def under(theme: str, parent: str | None) -> Change:
+    return change(Kind.MOVE_THEME, theme, parent)
+
+
+def undo(seq: int) -> Change:
+    return change(Kind.UNDO, undoes=seq)
+
+
+def acts(*changes: Change) -> list[Act]:
+    return [Act(n, each, "vera", f"2026-03-01T09:{n:02}", f"because {n}", "ab" * 32) for n, each in enumerate(changes, start=1)]
+
+
+def outline(taxonomy: Taxonomy) -> dict[str, tuple[str, str | None, list[str]]]:
+    """id -> (name, parent, phrases), for a look at the whole."""
+    return {theme.theme_id: (theme.name, theme.parent_id, sorted(theme.topics)) for theme in taxonomy.themes}
