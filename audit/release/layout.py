@@ -17,6 +17,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "question": ("questions",),
     "answer": ("answers", "responses"),
     "pair": ("comparisons", "pairs", "judgements", "judgments"),
+    "theme": ("themes",),
 }
 """Kind of record -> the names, without ending, that a file or a folder of such records may have."""
 NEEDED = ("handbook", "question", "pair")

@@ -132,6 +132,22 @@ def pair(record: Any, repairs: Repairs) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def theme(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """A theme's record: theme_id, name, parent_id, topics (as the pairs have them), terms, medoid, exemplars, named_by."""
+    raw = fields_of(record, "theme")
+    found: dict[str, Any] = {name: needed(raw, name) for name in ("theme_id", "name")}
+    return found | {
+        "parent_id": (optional(text, raw, "parent_id", repairs) or "").strip() or None,
+        "medoid": optional(text, raw, "medoid", repairs), "named_by": _loose(record.get("named_by")),
+        **{name: optional(phrases, raw, name, repairs) or [] for name in ("topics", "terms", "exemplars")},
+    }  # fmt: skip
+
+
+def phrases(value: Any, name: str) -> list[str]:
+    """A list of texts, each as it stands: `values.texts` would take the spaces away that a divergence topic may begin with."""
+    return [found for item in listing(value, name) if (found := text(item, name)) and found.strip()]
+
+
 def checks(value: Any, repairs: Repairs) -> list[dict[str, Any]]:
     """The further verdicts on a pair: kind, number, label, significance, parse. One that cannot be used is dropped, and said."""
     kept: dict[tuple[str, int], dict[str, Any]] = {}

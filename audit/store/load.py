@@ -29,6 +29,7 @@ from audit.store.matrix import Block
 from audit.store.reader import Reader
 from audit.store.runs import LAYOUT, Run, damage, read_run, store_path
 from audit.store.sums import sums
+from audit.store.themes import load_themes
 
 DIGEST_SALT = "1"
 """Stays as it is: studies know the run they were drawn from by its digest."""
@@ -107,6 +108,7 @@ def _fill(target: Path, layout: Layout, report: Report, settings: Settings, iden
         load_answers(con, reader, index)
         progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
         load_pairs(con, reader, index, blocks)
+        load_themes(con, reader)
         report.checks = sums(con, manifest, index, blocks, report)
         _write_run(con, manifest, index, report, identity)
         con.execute("checkpoint")

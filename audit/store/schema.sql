@@ -88,6 +88,27 @@ create table checks (         -- a further verdict of the judge on a pair; no ro
     parse        parse
 );
 
+create table taxonomy (       -- one row where the release brings its own themes, none otherwise
+    built json not null             -- how it says that they came about
+);
+
+create table themes (         -- the release's own themes, parents among them
+    theme_id  varchar primary key,
+    name      varchar not null,
+    parent_id varchar,              -- the theme above it; null at the top
+    terms     varchar[] not null,
+    medoid    varchar,
+    exemplars varchar[] not null,
+    named_by  varchar
+);
+
+create table theme_topics (   -- which divergence topic belongs to which theme, each once
+    topic    varchar primary key,   -- as the pairs have it
+    theme_id varchar,               -- null: said to belong to none
+    x        float,                 -- its place on the map; null where the release brings none
+    y        float
+);
+
 create table findings (       -- what the loader had to say, record by record
     file     varchar not null,
     position varchar not null,
