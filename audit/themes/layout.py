@@ -12,6 +12,7 @@ from audit.themes.neighbours import nearest
 
 NEIGHBOURS = 15
 FEWEST_FOR_UMAP = 12
+FLAT = 1e-4
 
 
 def principal_layout(vectors: Vectors, dimensions: int = 2) -> NDArray[np.float32]:
@@ -20,7 +21,8 @@ def principal_layout(vectors: Vectors, dimensions: int = 2) -> NDArray[np.float3
     _, axes = np.linalg.eigh(centred.T @ centred)
     chosen = axes[:, ::-1][:, :dimensions]
     chosen = chosen * np.sign(chosen[np.abs(chosen).argmax(axis=0), np.arange(chosen.shape[1])])  # an axis has no direction
-    points = centred @ chosen
+    points = np.zeros((len(vectors), dimensions), dtype=np.float32)
+    points[:, : chosen.shape[1]] = centred @ chosen
     return np.asarray(points / max(float(np.abs(points).max(initial=0)), 1e-9) * 10, dtype=np.float32)
 
 
@@ -41,11 +43,13 @@ def umap_layout(
     count = min(NEIGHBOURS, len(vectors) - 1)
     similarity, index = nearest(vectors, vectors, count)
     progress("map", 1, 3)
+    start = principal_layout(vectors, dimensions)
+    flat = bool((np.ptp(start, axis=0) < FLAT).any())  # phrases that lie in a line or a plane: UMAP would divide by zero
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a seed means one thread, and that new points cannot be added
         fitted = umap.UMAP(
             n_neighbors=count, n_components=dimensions, min_dist=min_dist, metric="cosine", random_state=seed,
-            precomputed_knn=(index, np.maximum(1 - similarity, 0)), init=principal_layout(vectors, dimensions),
+            precomputed_knn=(index, np.maximum(1 - similarity, 0)), init="random" if flat else start,
         ).fit_transform(vectors)  # fmt: skip
     progress("map", 3, 3)
     return np.asarray(fitted, dtype=np.float32)

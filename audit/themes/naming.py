@@ -120,7 +120,7 @@ def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
     holding: defaultdict[str, list[int]] = defaultdict(list)
     shared: Counter[tuple[int, int]] = Counter()
     for number, mine in enumerate(stems):
-        for stem in mine:
-            shared.update((other, number) for other in holding[stem])
-            holding[stem].append(number)
+        for word in mine:
+            shared.update((other, number) for other in holding[word])
+            holding[word].append(number)
     return sorted(pair for pair, count in shared.items() if count >= ALIKE * len(stems[pair[0]] | stems[pair[1]]))

@@ -1,0 +1,167 @@
+"""From phrases to a taxonomy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audit.errors import ThemesError
+from audit.themes.basis import Progress, Vectors, silent
+from audit.themes.build import Options, build_taxonomy
+from audit.themes.cache import cached
+from audit.themes.encoders import Encoder
+from audit.themes.taxonomy import write_taxonomy
+from tests.themes.vectors import compass
+
+DEGREES = {"dental work": 0, "dental visits": 5, "fever": 90, "fever threshold": 96, "calling about fever": 93, "alcohol": 180}
+COUNTS = {"Dental work": 3, "different advice on dental work": 1, "dental visits": 2, "fever": 5, "fever threshold": 1,
+          "calling about fever": 1, "alcohol": 4}  # fmt: skip
+PLAIN = Options(layout="principal")
+
+
+def spied() -> tuple[Encoder, list[str]]:
+    """The compass, and the phrases it is asked for."""
+    encoder, asked = compass(DEGREES), list[str]()
+
+    def encode(phrases: Sequence[str], progress: Progress) -> Vectors:
+        asked.extend(phrases)
+        return encoder.encode(phrases, progress)
+
+    return replace(encoder, encode=encode), asked
+
+
+def test_phrases_that_mean_the_like_make_a_theme_and_the_rest_is_counted() -> None:
+    taxonomy, points = build_taxonomy(COUNTS, compass(DEGREES), PLAIN)
+    assert {theme.topics for theme in taxonomy.leaves} == {
+        ("Dental work", "dental visits", "different advice on dental work"),
+        ("calling about fever", "fever", "fever threshold"),
+    }
+    assert taxonomy.no_theme == ("alcohol",)
+    assert taxonomy.counts == {
+        "phrases": 17, "topics": 7, "themes": 2, "parents": 1, "no_theme_phrases": 4, "no_theme_topics": 1,
+        "near_duplicate_names": 0,
+    }  # fmt: skip
+    assert points["count"].sum() == 17
+    assert points[points.phrase.str.contains("work")][["x", "y"]].drop_duplicates().shape == (1, 2), "one place a plain phrase"
+
+
+def test_a_theme_is_called_by_its_medoid_in_its_own_case() -> None:
+    taxonomy, _ = build_taxonomy(COUNTS, compass(DEGREES), PLAIN)
+    assert {theme.name for theme in taxonomy.leaves} == {"Dental work", "fever"}, "the shortest of those near the middle"
+
+
+def test_every_distinct_plain_phrase_is_embedded_once() -> None:
+    spy, asked = spied()
+    build_taxonomy(COUNTS, spy, PLAIN)
+    assert sorted(asked) == sorted(DEGREES)
+
+
+def test_a_cache_gives_back_the_same_bits_and_asks_for_new_phrases_only(tmp_path: Path) -> None:
+    spy, asked = spied()
+    first = cached(spy, tmp_path).encode(["fever", "alcohol"], silent)
+    again = cached(spy, tmp_path).encode(["alcohol", "dental work", "fever"], silent)
+    assert asked == ["fever", "alcohol", "dental work"]
+    assert (again[[2, 0]] == first).all()
+
+
+def test_the_artefact_says_how_it_came_about() -> None:
+    taxonomy, _ = build_taxonomy(COUNTS, compass(DEGREES), PLAIN)
+    built = taxonomy.built
+    assert (built["method"], built["cut"], built["seed"], built["threads"]) == ("average", 0.02, 1, 1)
+    assert (built["model"], built["model_sha256"]) == ("compass", "c" * 64)
+    assert set(built["versions"]) >= {"audit", "numpy", "scipy"}
+    assert len(built["input_sha256"]) == 64
+
+
+def test_ids_and_names_do_not_depend_on_the_order_of_the_phrases() -> None:
+    one, _ = build_taxonomy(COUNTS, compass(DEGREES), PLAIN)
+    other, _ = build_taxonomy(dict(reversed(COUNTS.items())), compass(DEGREES), PLAIN)
+    assert one == other
+
+
+def test_a_theme_keeps_its_id_when_it_is_built_again_on_an_earlier_taxonomy() -> None:
+    earlier, _ = build_taxonomy(COUNTS, compass(DEGREES), PLAIN)
+    ids = {theme.name: theme.theme_id for theme in earlier.leaves}
+    grown = DEGREES | {f"fever {number}": 90 + number / 10 for number in range(40)}
+    later, _ = build_taxonomy(COUNTS | dict.fromkeys(grown, 1), compass(grown), PLAIN, earlier=earlier)
+    (fever,) = (theme for theme in later.leaves if "fever" in theme.topics)
+    assert fever.theme_id == ids["fever"]
+    assert {theme.parent_id for theme in later.leaves} == {theme.parent_id for theme in earlier.leaves}
+
+
+def test_a_target_steers_how_fine_themes_are() -> None:
+    fine, _ = build_taxonomy(COUNTS, compass(DEGREES), Options(layout="principal", target=1))
+    assert fine.counts["themes"] == 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_handful_of_phrases_is_no_error(count: int) -> None:
+    phrases = list(DEGREES)[:count]
+    taxonomy, points = build_taxonomy(dict.fromkeys(phrases, 1), compass(DEGREES))
+    assert len(points) == count
+    assert taxonomy.counts["themes"] == (count >= 2)
+
+
+def test_no_phrase_at_all_is_said() -> None:
+    with pytest.raises(ThemesError, match="There is no phrase to make themes of"):
+        build_taxonomy({}, compass(DEGREES))
+
+
+def test_hdbscan_can_be_chosen() -> None:
+    starts = {"a": 0, "b": 120, "c": 240}
+    degrees = {f"{name} {number}": start + number / 20 for name, start in starts.items() for number in range(30)}
+    taxonomy, _ = build_taxonomy(dict.fromkeys(degrees, 1), compass(degrees), Options(method="hdbscan", layout="principal"))
+    assert taxonomy.built["method"] == "hdbscan"
+    letters = [{topic[0] for topic in theme.topics} for theme in taxonomy.leaves]
+    assert all(len(own) == 1 for own in letters), "no theme mixes two"
+    assert set().union(*letters) == {"a", "b", "c"}
+
+
+TWICE = """
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from audit.themes.build import build_taxonomy
+from audit.themes.encoders import words_encoder
+from audit.themes.phrases import by_plain_phrase
+from audit.themes.taxonomy import write_taxonomy
+from benchmarks.theme_phrases import draw_phrases
+phrases = draw_phrases(600, 60, seed=2).phrases
+taxonomy, points = build_taxonomy(dict.fromkeys(phrases, 1), words_encoder(list(by_plain_phrase(phrases))))
+print(taxonomy.built["layout"], write_taxonomy(taxonomy, points, Path(sys.argv[1])).sha256)
+"""
+
+
+def test_the_same_seed_and_threads_give_the_same_bytes_in_another_process(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    commands = [[sys.executable, "-c", TWICE, str(folder / "themes.json")] for folder in folders]
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE) for command in commands]
+    said = [run.communicate(timeout=600)[0].decode() for run in runs]
+    assert said[0].startswith("umap ")
+    assert said[0] == said[1]
+    for name in ("themes.json", "themes.parquet"):
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
+HEAVY = ("torch", "transformers", "sentence_transformers", "umap", "numba", "faiss", "sklearn")
+
+
+def test_reading_a_taxonomy_and_starting_the_commands_import_nothing_heavy(tmp_path: Path) -> None:
+    taxonomy, points = build_taxonomy(COUNTS, compass(DEGREES), PLAIN)
+    write_taxonomy(taxonomy, points, tmp_path / "themes.json")
+    code = (
+        "import sys, json; from pathlib import Path; import audit.cli\n"
+        "from audit.themes.taxonomy import read_taxonomy, read_map\n"
+        "path = Path(sys.argv[1]); read_map(read_taxonomy(path), path)\n"
+        f"print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "themes.json")]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert json.loads(done.stdout) == []

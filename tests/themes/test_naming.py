@@ -1,0 +1,45 @@
+"""What a theme is called."""
+
+import numpy as np
+
+from audit.themes.basis import unit
+from audit.themes.naming import Card, exemplars_by, named, near_duplicates, terms_by
+
+DENTAL = ["time before dental work", "dental cleaning", "dental work"]
+FEVER = ["time before calling about fever", "fever threshold"]
+
+
+def test_terms_set_a_theme_apart_from_the_others() -> None:
+    dental, fever = terms_by(DENTAL + FEVER, [0, 0, 0, 1, 1], 2)
+    assert dental[0] in ("dental", "dental work")
+    assert "fever" in fever[0]
+
+
+def test_a_phrase_without_a_theme_gives_it_no_terms() -> None:
+    assert "alcohol" not in " ".join(terms_by([*DENTAL, "alcohol"], [0, 0, 0, -1], 1)[0])
+
+
+def test_the_medoid_stands_first_and_the_farthest_next() -> None:
+    angle = np.radians([0, 10, 20, 21, 50])
+    vectors = unit(np.column_stack([np.cos(angle), np.sin(angle)]))
+    phrases = ["a" * 9, "b" * 9, "c", "d" * 9, "e"]
+    (rows,) = exemplars_by(phrases, vectors, np.zeros(5, dtype=np.int64))
+    assert rows == [2, 4, 0, 1, 3], "20 degrees is nearest to the mean; then always the one farthest from all chosen"
+
+
+def test_a_namer_names_and_where_it_has_no_name_the_medoid_does() -> None:
+    cards = [Card(("dental",), "dental work", ("dental work",)), Card(("fever",), "fever threshold", ("fever threshold",))]
+    assert named(cards, lambda asked: ["Dental care  timing", None][: len(asked)]) == [
+        ("Dental care timing", "namer"),
+        ("fever threshold", "terms"),
+    ]
+
+
+def test_a_parent_is_called_by_its_terms() -> None:
+    card = Card(("teeth", "gums", "floss", "jaw"), "dental work", (), children=("a", "b"))
+    assert named([card], None) == [("teeth, gums, floss", "terms")]
+
+
+def test_near_duplicates_share_three_quarters_of_their_words() -> None:
+    names = ["time before dental work", "dental work: the time", "time before routine dental work", "fever", "raw fish"]
+    assert near_duplicates(names) == [(0, 1), (0, 2), (1, 2)], "time, dental, work: 3 of 3, and 3 of 4 with routine"
