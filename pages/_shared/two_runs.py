@@ -53,7 +53,7 @@ def _compared(run: Run, other: Run) -> None:
     in_common = load_two(shared, run, other)
     both = in_common.set_index("what")["in_both"]
     if not both["pairs"]:
-        st.info(say(run, "The two runs share no pair: no {a_question} with two {handbooks} of the same ids stands in both."))
+        st.info(say(run, "The two runs share no pair: no {question} with two {handbooks} of the same ids stands in both."))
         return
     _what_is_shared(run, in_common)
     cells, agreed = load_two(transitions, run, other), load_two(run_agreement, run, other)
