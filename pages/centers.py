@@ -1,12 +1,12 @@
 """Centers: what each center's handbooks leave out, and where they disagree with each other and with others."""
 
+from audit.charts.audit_rates import DISAGREE, SILENT
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import shown
 from audit.metrics.centers import centers
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.rates import DISAGREE, SILENT
 from pages._shared.tables import table
 from pages._shared.widgets import chart, counts, footer
 from pages._shared.words import title_of

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from audit.charts.audit_rates import COUNT_HEADINGS, HEADINGS, RATES
 from audit.charts.rates import rate_dots
 from audit.charts.shares import share_heatmap
 from audit.charts.style import shown
@@ -10,7 +11,6 @@ from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.rates import COUNT_HEADINGS, HEADINGS, RATES
 from pages._shared.tables import table
 from pages._shared.widgets import chart, counts, footer
 from pages._shared.words import title_of

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from audit.charts.audit_rates import MEANINGS, RATES
 from audit.charts.bars import two_step_bar
 from audit.charts.style import LABEL_WORDS, interval, percent
 from audit.metrics.labels import labels
@@ -11,7 +12,6 @@ from audit.store.runs import Run
 from audit.vocabulary import LABELS
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.rates import MEANINGS, RATES
 from pages._shared.tables import table
 from pages._shared.widgets import chart, counts, footer, link
 from pages._shared.words import say

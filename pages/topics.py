@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from audit.charts.audit_rates import ANY, COUNT_HEADINGS, DISAGREE, HEADINGS, SILENT
 from audit.charts.rates import rate_dots
 from audit.metrics.severity import severity
 from audit.metrics.severity_rho import severity_rho
@@ -10,7 +11,6 @@ from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.rates import ANY, COUNT_HEADINGS, DISAGREE, HEADINGS, SILENT
 from pages._shared.tables import table
 from pages._shared.widgets import chart, counts, footer
 from pages._shared.words import title_of

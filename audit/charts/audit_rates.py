@@ -1,4 +1,4 @@
-"""The four rates of the audit, in the order and under the names that every page uses."""
+"""The four rates of the audit, in the order and under the names that every page and every export uses."""
 
 from __future__ import annotations
 
