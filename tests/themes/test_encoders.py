@@ -1,0 +1,73 @@
+"""Vectors: from words alone, and from a model whose weights are the ones that are meant."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audit.errors import ThemesError
+from audit.themes import encoders
+from audit.themes.basis import silent
+from audit.themes.encoders import MINILM, PINNED_WEIGHTS, sentence_encoder, words_encoder
+
+CORPUS = ["time before dental work", "time before dental visits", "time before driving", "fever threshold", "fever at night"]
+
+
+def test_phrases_are_near_by_the_rare_words_they_share() -> None:
+    vectors = words_encoder(CORPUS).encode(CORPUS, silent)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    near = vectors @ vectors.T
+    assert near[0, 1] > near[0, 2] > near[0, 3], "dental work: the visits share dental and time, driving only time, fever nothing"
+
+
+def test_a_typing_error_spoils_a_word_only_in_part() -> None:
+    corpus = ["transplant clinic", "transplnat clinic", "raw seafood", "raw seafood dish", "transplant center", "clinic seafood"]
+    vectors = words_encoder(corpus).encode(["transplant", "transplnat", "seafood"], silent)
+    assert vectors[0] @ vectors[1] > 0.2 > vectors[0] @ vectors[2]
+
+
+def test_a_phrase_that_shares_nothing_with_the_corpus_is_near_to_none() -> None:
+    encoder = words_encoder(CORPUS)
+    assert not encoder.encode(["qqq zzz"], silent).any()
+
+
+def test_more_phrases_than_dimensions_are_reduced() -> None:
+    corpus = [
+        f"{one} {two} {three}" for one in ("dental", "fever", "pets") for two in range(12) for three in ("work", "limit", "call")
+    ]
+    corpus += [f"{a}{b}{c}xy{c}{a}" for a in "bcdfgh" for b in "aeiou" for c in "klmnpqrst"]
+    assert words_encoder(corpus).encode(corpus, silent).shape == (len(corpus), 256)
+
+
+def test_the_digest_stands_for_the_corpus_whatever_its_order() -> None:
+    assert words_encoder(CORPUS).digest == words_encoder(CORPUS[::-1]).digest
+    assert words_encoder(CORPUS).digest != words_encoder(CORPUS[1:]).digest
+
+
+def test_the_digest_of_a_model_is_that_of_its_weights(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    assert sentence_encoder(str(tmp_path)).digest == hashlib.sha256(b"weights").hexdigest()
+
+
+def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ThemesError, match=r"holds no model\.safetensors"):
+        sentence_encoder(str(tmp_path))
+
+
+def test_other_weights_under_a_known_name_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"not those")
+    monkeypatch.setattr(encoders, "_folder", lambda _: tmp_path)
+    with pytest.raises(ThemesError, match="but the weights of sentence-transformers/all-MiniLM-L6-v2 have 53aa51172d14"):
+        sentence_encoder(MINILM)
+
+
+def test_the_real_model_puts_like_beside_like() -> None:
+    if encoders.default_model() is None:
+        pytest.skip("the extras themes and minilm are not installed")
+    encoder = sentence_encoder(MINILM)
+    assert encoder.digest == PINNED_WEIGHTS[MINILM]
+    vectors = encoder.encode(["when to see the dentist", "timing of dental care", "raw fish"], silent)
+    assert vectors[0] @ vectors[1] > 0.5 > vectors[0] @ vectors[2]
