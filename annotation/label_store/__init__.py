@@ -8,6 +8,7 @@ No table here holds a verdict of the judge, and no module here can import one: t
     ratings    submit, drafts, an annotator's own ratings
     results    everybody's ratings: for a PI and for analysis, never for a page that annotators open
     decisions  adjudications
+    theme_acts curation of themes, act by act
     people     accounts, sessions and failed sign-ins as rows; the rules are in `annotation.accounts`
     ledger     the hash chains and their check
 """

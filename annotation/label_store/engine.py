@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 from audit.errors import AuditError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0003"
+HEAD = "0004"
 """The schema version that this code reads and writes."""
 
 BUSY_MS = 30_000

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Table, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.schema import decisions, heads, ratings, seats
+from annotation.label_store.schema import decisions, heads, ratings, seats, theme_acts, theme_heads
 
 Entry = dict[str, Any]
 
 LEDGERS = (ratings, decisions)
+"""Those of a study; `theme_acts` is that of a run."""
 FIRST = "0" * 64
 """What the first entry of a ledger names as the hash before it."""
 
@@ -33,20 +36,47 @@ def start(tx: Connection, study_id: str) -> None:
 
 def lock(tx: Connection, table: Table, study_id: str) -> Entry:
     """The end of a study's ledger, locked until the transaction ends: entries are written one after another."""
-    held = select(heads).where(heads.c.study_id == study_id, heads.c.ledger == table.name).with_for_update()
-    head = tx.execute(held).mappings().first()
+    head = _locked(tx, table, study_id)
     if head is None:
         raise StudyError(f"There is no study '{study_id}'. Nothing was changed.")
-    return dict(head)
+    return head
+
+
+def lock_or_start(tx: Connection, table: Table, run: str) -> Entry:
+    """The same for the ledger of a run, which begins with its first entry."""
+    if (head := _locked(tx, table, run)) is not None:
+        return head
+    with suppress(IntegrityError), tx.begin_nested():  # whoever began it in the meantime has committed, so it is there now
+        tx.execute(insert(theme_heads).values(run=run, ledger=table.name, entries=0, hash=FIRST))
+    return lock_or_start(tx, table, run)
+
+
+def _owner(table: Table) -> str:
+    """What the column is called that says whose ledger an entry belongs to."""
+    return "run" if table is theme_acts else "study_id"
+
+
+def _ends(table: Table) -> Table:
+    return theme_heads if table is theme_acts else heads
+
+
+def _head(table: Table, whose: str) -> tuple[ColumnElement[bool], ...]:
+    ends = _ends(table)
+    return ends.c[_owner(table)] == whose, ends.c.ledger == table.name
+
+
+def _locked(tx: Connection, table: Table, whose: str) -> Entry | None:
+    found = tx.execute(select(_ends(table)).where(*_head(table, whose)).with_for_update()).mappings().first()
+    return None if found is None else dict(found)
 
 
 def append(tx: Connection, table: Table, head: Entry, entry: Mapping[str, Any]) -> Entry:
     """Write `entry` after the locked `head` and return it with its seq, previous and hash."""
-    row = {"study_id": head["study_id"], "seq": head["entries"] + 1, "previous": head["hash"], **entry}
+    owner = _owner(table)
+    row = {owner: head[owner], "seq": head["entries"] + 1, "previous": head["hash"], **entry}
     row["hash"] = digest(row)
     tx.execute(insert(table), row)
-    at = (heads.c.study_id == head["study_id"], heads.c.ledger == table.name)
-    tx.execute(update(heads).where(*at).values(entries=row["seq"], hash=row["hash"]))
+    tx.execute(update(_ends(table)).where(*_head(table, head[owner])).values(entries=row["seq"], hash=row["hash"]))
     return row
 
 
@@ -61,6 +91,13 @@ def verify(store: LabelStore, study_id: str) -> list[str]:
         return faults + _pointer_faults(con, study_id)
 
 
+def verify_acts(store: LabelStore, run: str) -> list[str]:
+    """The same for the acts of curation of a run; where nobody has curated it, nothing can be wrong."""
+    with store.read() as con:
+        begun = con.execute(select(theme_heads).where(*_head(theme_acts, run))).first()
+        return _chain_faults(con, theme_acts, run) if begun else []
+
+
 def heads_of(store: LabelStore, study_id: str) -> dict[str, tuple[int, str]]:
     """Ledger -> (entries, hash of the last one): written into an export, it pins everything that was said before."""
     with store.read() as con:
@@ -68,9 +105,9 @@ def heads_of(store: LabelStore, study_id: str) -> dict[str, tuple[int, str]]:
         return {row["ledger"]: (row["entries"], row["hash"]) for row in found}
 
 
-def _chain_faults(con: Connection, table: Table, study_id: str) -> list[str]:
-    found = con.execute(select(table).where(table.c.study_id == study_id).order_by(table.c.seq)).mappings().all()
-    head = con.execute(select(heads).where(heads.c.study_id == study_id, heads.c.ledger == table.name)).mappings().first()
+def _chain_faults(con: Connection, table: Table, whose: str) -> list[str]:
+    found = con.execute(select(table).where(table.c[_owner(table)] == whose).order_by(table.c.seq)).mappings().all()
+    head = con.execute(select(_ends(table)).where(*_head(table, whose))).mappings().first()
     if head is None:
         return [f"{table.name}: the ledger has no head"]
     entries = [dict(row) for row in found]

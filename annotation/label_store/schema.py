@@ -196,3 +196,33 @@ decisions = Table(  # append-only (triggers)
     CheckConstraint(LABEL_CHECK, name="label"),
     CheckConstraint(SIGNIFICANCE_CHECK, name="significance"),
 )
+
+theme_heads = Table(  # the same for the ledgers of runs
+    "theme_heads",
+    metadata,
+    Column("run", Text, primary_key=True),  # the digest of its release: a run itself can be deleted and loaded again
+    Column("ledger", Text, primary_key=True),
+    Column("entries", Integer, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+theme_acts = Table(  # append-only (triggers); an undo is a further row
+    "theme_acts",
+    metadata,
+    Column("run", Text, primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("body", Text, nullable=False),  # JSON, escaped to ASCII: phrases are kept as they are, whatever stands in them
+    Column("undoes", Integer),
+    Column("author", Text, ForeignKey("users.username"), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("made_at", Text, nullable=False),
+    Column("taxonomy", Text, nullable=False),  # sha256 of the one that was built
+    Column("key", Text, nullable=False),
+    Column("previous", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    UniqueConstraint("run", "key"),
+    ForeignKeyConstraint(["run", "undoes"], ["theme_acts.run", "theme_acts.seq"], name="fk_theme_acts_undoes"),
+    CheckConstraint("(kind = 'undo') = (undoes is not null)", name="undo"),
+    CheckConstraint("undoes is null or undoes < seq", name="order"),
+)

@@ -70,7 +70,10 @@ def test_a_store_of_an_older_version_is_brought_up_to_date_with_what_is_in_it(st
     study_of(store, 2)
     rate(store, "ana", 1, "ABSENT")
     with store.begin() as tx:
-        tx.execute(text("drop index ix_seats_unrated"))
+        for made in ("table theme_acts", "table theme_heads", "index ix_seats_unrated"):
+            tx.execute(text(f"drop {made}"))
+        if not store.sqlite:
+            tx.execute(text("drop function theme_acts_sealed"))
         tx.execute(text("alter table studies drop column synthetic"))
         tx.execute(text("update alembic_version set version_num = '0001'"))
     again = open_label_store(url)

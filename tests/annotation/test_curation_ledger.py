@@ -1,0 +1,201 @@
+"""Curation in the ledger, on both databases: who may, what is kept, two at once, and what an export says."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DatabaseError
+
+from annotation.accounts import Account, Role, account
+from annotation.curation.acts import Act, Change, Kind
+from annotation.curation.record import Wish, acts_of, record
+from annotation.curation.replay import curated
+from annotation.curation.tables import history_table, jsonl, read_jsonl
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.ledger import verify_acts
+from annotation.label_store.theme_acts import count_acts, list_acts
+from tests.support.curating import LIFTING, TEETH, merge, move, outline, rename, small, split, undo
+from tests.support.studies import NOW, later, people
+
+RUN = "d1" * 32
+
+
+@pytest.fixture
+def clinic(store: LabelStore) -> LabelStore:
+    people(store, "vera", role="viewer")
+    people(store, "petra", role="pi")
+    return store
+
+
+def curate(store: LabelStore, change: Change, who: str = "vera", **other: Any) -> Act:
+    """One act by somebody who has seen all that there is, unless told otherwise."""
+    seen = count_acts(store, RUN)
+    wish = Wish(change, **{"reason": "they mean the same", "key": f"{who}/{seen}", "seen": seen, **other})
+    person = account(store, who)
+    assert person is not None
+    return record(store, RUN, small(), person, wish, later(seen))
+
+
+def test_an_act_is_kept_with_author_time_reason_and_the_names_that_were_seen(clinic: LabelStore) -> None:
+    made = curate(clinic, merge("t-lift", "t-teeth"))
+    assert acts_of(clinic, RUN) == [made]
+    assert (made.seq, made.author, made.reason, made.taxonomy) == (1, "vera", "they mean the same", "ab" * 32)
+    assert made.made_at == "2026-03-01T09:00:00.000000+00:00"
+    assert made.change.told == {"t-lift": "lifting", "t-teeth": "teeth"}
+    assert acts_of(clinic, "another run") == []
+
+
+def test_a_name_is_kept_as_it_stands_when_it_is_told(clinic: LabelStore) -> None:
+    curate(clinic, rename("t-teeth", "  Dental\n care "))
+    made = curate(clinic, merge("t-lift", "t-teeth"))
+    assert made.change.told == {"t-lift": "lifting", "t-teeth": "Dental care"}
+
+
+def test_a_split_gets_an_id_that_no_build_gives(clinic: LabelStore) -> None:
+    first = curate(clinic, split("t-teeth", TEETH[:1], "", "Before listing"))
+    second = curate(clinic, split("t-teeth", TEETH[1:2], "", "Cleaning"))
+    assert str(first.change.into).startswith("c-")
+    assert first.change.into != second.change.into
+    assert outline(curated(small(), acts_of(clinic, RUN)).taxonomy)[str(first.change.into)][0] == "Before listing"
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.ADJUDICATOR])
+def test_who_labels_or_adjudicates_does_not_curate(clinic: LabelStore, role: Role) -> None:
+    with pytest.raises(StudyError, match=f"you are {role}"):
+        record(clinic, RUN, small(), Account("ana", "Ana", role), Wish(rename("t-sun", "Sun"), "why", "k"), NOW)
+
+
+@pytest.mark.parametrize(
+    ("change", "other", "why"),
+    [
+        (rename("t-sun", "Sun"), {"reason": "  "}, "needs a reason"),
+        (rename("t-sun", "Sun"), {"reason": "x" * 4001}, "4,001 characters"),
+        (rename("t-sun", "  "), {}, "name of 1 to 200"),
+        (rename("t-sun", "x" * 201), {}, "name of 1 to 200"),
+        (rename("t-sun", "teeth"), {}, "taken by another theme"),
+        (rename("t-sun", "Sun"), {"key": ""}, "key of 1 to 100"),
+        (undo(1), {}, "there is no act 1"),
+    ],
+)
+def test_what_is_refused_leaves_nothing_behind(clinic: LabelStore, change: Change, other: dict[str, Any], why: str) -> None:
+    with pytest.raises(StudyError, match=why):
+        curate(clinic, change, **other)
+    assert list_acts(clinic, RUN) == []
+    assert verify_acts(clinic, RUN) == []
+
+
+def test_the_same_press_twice_is_one_act(clinic: LabelStore) -> None:
+    assert curate(clinic, rename("t-sun", "Sun"), key="press") == curate(clinic, rename("t-sun", "Sun"), key="press")
+    assert count_acts(clinic, RUN) == 1
+
+
+def test_an_undo_is_a_further_record_and_the_undone_one_stays(clinic: LabelStore) -> None:
+    curate(clinic, rename("t-sun", "Sun"))
+    made = curate(clinic, undo(1), "petra", reason="it was fine")
+    assert [(row.kind, row.undoes, row.author) for row in list_acts(clinic, RUN)] == [
+        ("rename", None, "vera"),
+        ("undo", 1, "petra"),
+    ]
+    assert made.change == Change(Kind.UNDO, undoes=1)
+    assert curated(small(), acts_of(clinic, RUN)).taxonomy == small()
+    with pytest.raises(StudyError, match="undone already, by act 2 of petra"):
+        curate(clinic, undo(1))
+
+
+def test_what_a_later_act_builds_on_is_not_undone(clinic: LabelStore) -> None:
+    made = curate(clinic, split("t-teeth", TEETH[:2], "", "Before listing"))
+    curate(clinic, rename(str(made.change.into), "Before the list"))
+    with pytest.raises(StudyError, match=r"act 2 .renamed 'Before listing' to 'Before the list'. builds on it; undo that first"):
+        curate(clinic, undo(1))
+
+
+def test_who_did_not_see_a_change_of_the_same_theme_is_told_of_it(clinic: LabelStore) -> None:
+    curate(clinic, rename("t-lift", "Weights"), "petra", reason="clearer")
+    with pytest.raises(
+        ConflictError, match=r"Since you looked, petra renamed 'lifting' to 'Weights' .act 1: clearer.*still there"
+    ):
+        curate(clinic, merge("t-lift", "t-teeth"), seen=0)
+    assert curate(clinic, merge("t-lift", "t-teeth"), seen=1, key="again").seq == 2
+
+
+def test_a_change_elsewhere_in_the_meantime_does_not_matter(clinic: LabelStore) -> None:
+    curate(clinic, rename("t-sun", "Sun"), "petra")
+    assert curate(clinic, rename("t-lift", "Weights"), seen=0).seq == 2
+
+
+def test_the_undo_of_a_change_that_was_not_seen_is_told_too(clinic: LabelStore) -> None:
+    curate(clinic, rename("t-sun", "Sun"))
+    curate(clinic, undo(1), "petra")
+    with pytest.raises(ConflictError, match="petra undid act 1"):
+        curate(clinic, move([LIFTING[0]], "t-lift", "t-sun"), seen=1)
+
+
+def test_twelve_who_begin_at_once_make_one_chain(clinic: LabelStore) -> None:
+    person = account(clinic, "vera")
+    assert person is not None
+    went_wrong: list[Exception] = []
+
+    def one(number: int) -> None:
+        wish = Wish(rename("t-sun", f"Sun {number}"), "why", f"k{number}", seen=12)
+        try:
+            record(clinic, RUN, small(), person, wish, NOW)
+        except Exception as error:
+            went_wrong.append(error)
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(12)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert went_wrong == []
+    assert [row.seq for row in list_acts(clinic, RUN)] == list(range(1, 13))
+    assert verify_acts(clinic, RUN) == []
+
+
+@pytest.mark.parametrize("statement", ["update theme_acts set reason = 'x'", "delete from theme_acts"])
+def test_nobody_changes_or_deletes_an_act(clinic: LabelStore, statement: str) -> None:
+    curate(clinic, rename("t-sun", "Sun"))
+    with pytest.raises(DatabaseError, match="append-only"), clinic.begin() as tx:
+        tx.execute(text(statement))
+
+
+@pytest.mark.parametrize("field", ["reason", "author", "body", "made_at", "taxonomy"])
+def test_an_act_that_was_changed_all_the_same_is_found(lite: LabelStore, field: str) -> None:
+    people(lite, "vera", "eve", role="viewer")
+    curate(lite, rename("t-sun", "Sun")), curate(lite, rename("t-lift", "Weights"))
+    with lite.begin() as tx:
+        tx.execute(text("drop trigger theme_acts_no_update"))
+        tx.execute(text(f"update theme_acts set {field} = 'eve' where seq = 1"))
+    assert verify_acts(lite, RUN) == ["theme_acts: entry 1 is not as it was written"]
+
+
+def test_phrases_that_a_database_could_not_hold_as_text_come_back_as_they_are(clinic: LabelStore) -> None:
+    odd = "nul \0, half a pair \ud83d, and ü"
+    taxonomy = replace(small(), no_theme=(odd,))
+    person = account(clinic, "vera")
+    assert person is not None
+    record(clinic, RUN, taxonomy, person, Wish(move([odd], None, "t-sun"), "why", "k"), NOW)
+    (act,) = acts_of(clinic, RUN)
+    assert act.change.phrases == (odd,)
+    assert odd in dict.fromkeys(outline(curated(taxonomy, [act]).taxonomy)["t-sun"][2])
+
+
+def test_an_export_says_every_act_and_is_read_back_as_it_was(clinic: LabelStore) -> None:
+    curate(clinic, split("t-teeth", TEETH[:2], "", "Before listing"))
+    curate(clinic, rename("t-sun", "Sun"))
+    curate(clinic, undo(2), "petra")
+    acts = acts_of(clinic, RUN)
+    assert read_jsonl(jsonl(acts)) == acts
+    table = history_table(acts)
+    assert table["act"].tolist() == [3, 2, 1]
+    assert table["standing"].tolist() == ["counts", "undone by act 3", "counts"]
+    assert table["phrases"].tolist()[2] == "\n".join(TEETH[:2])
+    assert table["what"].tolist()[0] == "undid act 2"
+
+
+def test_a_file_that_holds_no_acts_is_said_to_hold_none() -> None:
+    with pytest.raises(StudyError, match="Line 2 is no act of curation"):
+        read_jsonl('\n{"act": 1}\n')
