@@ -16,6 +16,7 @@ from pages._shared.loaders import load
 from pages._shared.opened import PARAMS, close_when_changed, opened_pair, step_buttons
 from pages._shared.page import page
 from pages._shared.pair_list import PER_PAGE, page_number, page_picker, pair_list
+from pages._shared.rejudge_rights import link_for_a_pair, link_for_all
 from pages._shared.side_by_side import side_by_side
 from pages._shared.widgets import counts, footer, link
 from pages._shared.words import say
@@ -31,6 +32,7 @@ def opened(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
         step_buttons(table, (question_id, a, b))
         copy_link("copy_link")
         link("question", "All {handbooks} on this question", run, icon=":material/grid_on:", question=question_id)
+        link_for_a_pair(run, question_id, a, b)
     side_by_side(run, found, names)
 
 
@@ -54,6 +56,7 @@ with page("Disagreements", LEAD) as run:
         )
         pair_list(table, names)
         page_picker(total)
+        link_for_all(run)
         footer(table.drop(columns="total"), "disagreements", run, "disagreements")
     with right:
         opened(run, table, names)

@@ -20,6 +20,7 @@ from pages._shared.loaders import load
 from pages._shared.opened import click_opens, close_when_changed, opened_on
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_one
+from pages._shared.rejudge_rights import link_for_a_pair
 from pages._shared.side_by_side import side_by_side
 from pages._shared.widgets import clicked_point, counts, footer
 from pages._shared.words import fill, say
@@ -71,6 +72,7 @@ with page("Question", LEAD) as run:
         with st.container(horizontal=True, vertical_alignment="center"):
             counts(run, "Click a cell of the matrix to open another pair.")
             copy_link("copy_link")
+            link_for_a_pair(run, question_id, *opened)
         found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
         side_by_side(run, found, names, with_question=False)
     all_answers(run, table, names)

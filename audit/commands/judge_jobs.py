@@ -111,7 +111,7 @@ class Job:
         told = _read(self.folder / ("estimate.json" if process["doing"] == ESTIMATE else "status.json"))
         if told.get("phase") == ENDED:
             return str(told.get("said") or "")
-        return KILLED if told else _last_line(self.folder / "log")
+        return KILLED if told else _last_line(self.folder / "log") or KILLED
 
 
 # -- ordering and looking ------------------------------------------------------------------------------------------------

@@ -171,6 +171,16 @@ def may_browse(account: Account | None) -> bool:
     return browsing_is_open() if account is None else account.role in BROWSERS
 
 
+def may_rejudge(account: Account | None) -> bool:
+    """Whether somebody may set a judge to work, which costs calls: a PI, or whoever browses where there is no account yet.
+
+    Without accounts, an installation on loopback is its owner's; one that others reach has no owner, so nobody may.
+    """
+    if account is None:
+        return _on_loopback() and browsing_is_open() and not anybody()
+    return account.role is Role.PI
+
+
 def own_pages(account: Account | None) -> tuple[str, ...]:
     """The scripts of `pages/studies` that exist for somebody."""
     if account is not None:

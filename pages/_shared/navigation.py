@@ -11,7 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 from annotation.accounts import Account
 from audit.errors import AuditError
 from pages._basis.frame import explain
-from pages._basis.people import STUDY_PAGES, TURNING, may_browse, own_pages, who
+from pages._basis.people import STUDY_PAGES, TURNING, may_browse, may_rejudge, own_pages, who
 from pages._shared.pickers import current_run
 from pages._shared.words import escaped, title_of
 
@@ -26,8 +26,10 @@ PAGES = {
         ("centers", "centers"),
     ],
     "Coverage": [("coverage", "Coverage"), ("handbook", "handbook")],
-    "Judge": [("judge", "Judge")],
+    "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }
+FOR_THE_OWNER = ("rejudge",)
+"""These cost something, and are not for everybody who browses: see `may_rejudge`."""
 
 
 def menu() -> dict[str, list[StreamlitPage]]:
@@ -50,7 +52,7 @@ def home(account: Account | None) -> str:
 
 def _groups(account: Account | None) -> dict[str, list[StreamlitPage]]:
     first = home(account)
-    groups = _browsing(first) if may_browse(account) else {}
+    groups = _browsing(first, may_rejudge(account)) if may_browse(account) else {}
     own = [page for script in own_pages(account) for page in _own(script, first)]
     if st.session_state.get(TURNING):  # the page on which somebody turns into somebody else leads on from there
         shown = own_pages(account)
@@ -72,10 +74,10 @@ def _own(script: str, first: str, *, hidden: bool = False) -> Iterator[Streamlit
     return _pages(f"pages/studies/{script}.py", STUDY_PAGES[script], first, hidden=hidden)
 
 
-def _browsing(first: str) -> dict[str, list[StreamlitPage]]:
+def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
     """Every page on a run. A small-lettered title is a word that the run may have renamed."""
     return {
-        group: [page for path, title in _paths(scripts) for page in _pages(path, _title(title), first)]
+        group: [page for path, title in _paths(scripts, owner) for page in _pages(path, _title(title), first)]
         for group, scripts in PAGES.items()
     }
 
@@ -99,8 +101,8 @@ def _asked_for(path: str) -> bool:
     return PurePosixPath(st.context.url or "").name == PurePosixPath(path).stem
 
 
-def _paths(scripts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(f"pages/{script}.py", title) for script, title in scripts]
+def _paths(scripts: list[tuple[str, str]], owner: bool) -> list[tuple[str, str]]:
+    return [(f"pages/{script}.py", title) for script, title in scripts if owner or script not in FOR_THE_OWNER]
 
 
 def _title(title: str) -> str:

@@ -78,6 +78,6 @@ def go_to(script: str, run: Run, **params: str | list[str]) -> None:
     st.switch_page(f"pages/{script}.py", query_params={**here, "run": run.key, **params})
 
 
-def link(script: str, label: str, run: Run, icon: str | None = None, **params: str | list[str]) -> None:
+def link(script: str, label: str, run: Run, /, icon: str | None = None, **params: str | list[str]) -> None:
     """A link to another page on the same run; `label` is a template of `say`."""
     st.page_link(f"pages/{script}.py", label=say(run, label), icon=icon, query_params={"run": run.key, **params})

@@ -11,12 +11,13 @@ from streamlit.testing.v1 import AppTest
 from annotation.accounts import SESSION, open_session
 from annotation.label_store.engine import LabelStore
 from pages._basis.people import STUDY_PAGES, TOKEN
-from pages._shared.navigation import PAGES
+from pages._shared.navigation import FOR_THE_OWNER, PAGES
 from tests.pages.conftest import ROOT, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import PASSWORD, people
 
-BROWSING = {f"pages/{script}.py" for scripts in PAGES.values() for script, _ in scripts}
+OWNER = {f"pages/{script}.py" for script in FOR_THE_OWNER}
+BROWSING = {f"pages/{script}.py" for scripts in PAGES.values() for script, _ in scripts} - OWNER
 STUDIES = {f"pages/studies/{script}.py" for script in STUDY_PAGES if (ROOT / f"pages/studies/{script}.py").is_file()}
 OWN = {
     "vera": {"sign_out"},
@@ -42,7 +43,7 @@ def existing(at: AppTest) -> set[str]:
             return False
         return True
 
-    return {script for script in BROWSING | STUDIES if there(script)}
+    return {script for script in BROWSING | OWNER | STUDIES if there(script)}
 
 
 def own(name: str) -> set[str]:
@@ -50,7 +51,7 @@ def own(name: str) -> set[str]:
 
 
 def test_without_accounts_there_is_browsing_and_nothing_else_and_looking_makes_no_database(run, data_dir):
-    assert existing(anonymous()) == BROWSING
+    assert existing(anonymous()) == BROWSING | OWNER
     assert not (data_dir / "studies.db").exists()
 
 
@@ -59,7 +60,12 @@ def test_a_role_has_its_own_pages_and_no_other(name, browses, run, folk, as_user
     people(folk, "ana")
     at = as_user(name)
     assert not at.exception
-    assert existing(at) == own(name) | (BROWSING if browses else set())
+    assert existing(at) == own(name) | (BROWSING if browses else set()) | (OWNER if name == "petra" else set())
+
+
+def test_without_accounts_an_address_that_others_reach_has_no_owner(run, monkeypatch):
+    monkeypatch.setattr("pages._basis.people._on_loopback", lambda: False)
+    assert existing(anonymous()) == BROWSING
 
 
 def test_an_annotator_needs_no_run(folk, as_user: SignIn):

@@ -1,0 +1,162 @@
+"""What a re-judging has brought: old and new side by side, what moved where, and the way to keep it as a run."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.names import handbook_names
+from audit.charts.style import NO_VALUE
+from audit.charts.transitions import STATE_WORDS, transitions_figure
+from audit.commands.judge_jobs import Job
+from audit.commands.judge_results import MOST_REPLIES, proposed_title, raw_replies, result_of, save
+from audit.judge.calls import Reply
+from audit.judge.journal import begun_with
+from audit.metrics.choices import handbook_list
+from audit.metrics.pair import pair
+from audit.metrics.rejudged import ALL, CHANGED, SAME, rejudged
+from audit.metrics.run_agreement import run_agreement
+from audit.metrics.transitions import NOT_THERE, transitions
+from audit.settings import Settings
+from audit.store.runs import Run
+from pages._shared.loaders import load, load_two, runs
+from pages._shared.pickers import choose
+from pages._shared.side_by_side import CSS, answers_html, verdict_html
+from pages._shared.tables import clicked_row
+from pages._shared.widgets import chart, counts, footer, link
+from pages._shared.words import escaped, listed, say
+
+WHICH = {ALL: "All", CHANGED: "Changed", SAME: "Unchanged"}
+HEADINGS = {
+    "question_text": "Question", "a": "One", "b": "The other", "first": "Old label", "second": "New label",
+    "significance_first": "Old significance", "significance_second": "New significance",
+    "reasoning_first": "Old reasons", "reasoning_second": "New reasons",
+}  # fmt: skip
+MOST_LISTED = 500
+CHOSEN = (
+    "These pairs were chosen, most of them by their old label, so the figures hold for this choice and not for the run: pairs "
+    "chosen because they disagreed can only move towards agreement. A sample by lot speaks for the run."
+)
+
+
+def result(run: Run, job: Job) -> None:
+    """The result of a job, held against the run that its pairs came from."""
+    new = result_of(job)
+    names = handbook_names(load(handbook_list, run))
+    if job.order.pair:
+        _side_by_side(run, new, job.order.pair, names)
+        _replies(job)
+    else:
+        _became(run, job)
+        _moves(run, new, job)
+        _pairs(run, new, names)
+    _keep(run, job)
+
+
+def _became(run: Run, job: Job) -> None:
+    told = job.status
+    unscored = told["unscored"]
+    why = f" ({listed(f'{reason}: {count:,}' for reason, count in unscored.items())})" if unscored else ""
+    counts(
+        run,
+        "Judged: **{judged}**, **{unscored}** of them unscored{why}; {prescreened} ABSENT without asking, {rest} not asked.",
+        judged=f"{told['judged']:,}", unscored=f"{sum(unscored.values()):,}", why=why, prescreened=f"{told['prescreened']:,}",
+        rest=f"{told['not_asked']:,}",
+    )  # fmt: skip
+
+
+def _moves(run: Run, new: Run, job: Job) -> None:
+    """The transition matrix, and kappa."""
+    cells, agreed = load_two(transitions, run, new), load_two(run_agreement, run, new).set_index("figure").loc["kappa"]
+    cells = cells[cells["second"] != NOT_THERE]
+    whole = cells.groupby("first")["pairs"].transform("sum")
+    cells = cells.assign(share=cells["pairs"] / whole.where(whole > 0))
+    chart(transitions_figure(cells, "The old judge", "the new judge"), "moves", "The old label of each pair against its new one.")
+    span = f"{agreed['value_low']:.2f} to {agreed['value_high']:.2f}" if pd.notna(agreed["value_low"]) else "unknown"
+    counts(
+        run, "Framed: the same twice. Over the {n} pairs that both labelled, kappa is **{value}** (95 % interval {span}).",
+        n=f"{agreed['of']:,}", value=f"{agreed['value']:.2f}" if pd.notna(agreed["value"]) else NO_VALUE, span=span,
+    )  # fmt: skip
+    if job.order.pairs == "file":
+        st.caption(CHOSEN)
+    footer(cells, "moves", run, "transitions", "run_agreement")
+
+
+def _pairs(run: Run, new: Run, names: dict[str, str]) -> None:
+    """Pair by pair; the one that is clicked, with both verdicts and both answers."""
+    st.subheader("Pair by pair", anchor=False)
+    which = choose("Show", tuple(WHICH), "shown", lambda name: WHICH[name], label_in_sight=False)
+    found = load_two(rejudged, run, new, which=which, limit=MOST_LISTED)
+    if found.empty:
+        counts(run, "None.")
+        return
+    total = int(found["total"].iloc[0])
+    counts(
+        run, "**{total}** {word}{cut}. Click one to read both verdicts.",
+        total=f"{total:,}", word="pair" if total == 1 else "pairs",
+        cut=f", the first {MOST_LISTED} listed" if total > MOST_LISTED else "",
+    )  # fmt: skip
+    shown = found.assign(
+        first=found["first"].map(STATE_WORDS), second=found["second"].map(STATE_WORDS),
+        a=found["handbook_a"].map(names), b=found["handbook_b"].map(names),
+    )  # fmt: skip
+    picked = clicked_row(shown, f"rejudged_{which}", HEADINGS, rows=8)
+    footer(found.drop(columns="total"), "rejudged", run, "rejudged")
+    if picked is not None:
+        _side_by_side(run, new, (picked["question_id"], picked["handbook_a"], picked["handbook_b"]), names)
+
+
+def _side_by_side(run: Run, new: Run, chosen: tuple[str, str, str], names: dict[str, str]) -> None:
+    """One pair: the old verdict and the new one beside each other, then both answers."""
+    asked = dict(zip(("question_id", "handbook_a", "handbook_b"), chosen, strict=True))
+    old, now = load(pair, run, **asked), load(pair, new, **asked)
+    st.html(CSS)
+    st.subheader(escaped(old.question.text), anchor=False)
+    for column, heading, found in zip(st.columns(2), ("Old", "New"), (old, now), strict=True):
+        with column:
+            judge = (run if found is old else new).manifest.get("judge") or "the release does not say which judge"
+            st.markdown(f"**{heading}** · {escaped(judge)}")
+            st.html(f'<div class="pair">{verdict_html(run, found)}</div>')
+    st.html(f'<div class="pair">{answers_html(now, names, "all")}</div>')
+
+
+def _replies(job: Job) -> None:
+    """What the model wrote, as it came, and by which prompt."""
+    replies = raw_replies(job)
+    if not replies:
+        return
+    prompts = (begun_with(job.journal) or {}).get("prompts", {})
+    st.caption(escaped(f"Prompt: {', '.join(map(str, prompts.values()))}. {listed(map(_took, replies))}."))
+    with st.expander("The raw reply" if len(replies) == 1 else f"The raw replies ({len(replies)}, {MOST_REPLIES} at most)"):
+        for reply in replies:
+            st.caption(
+                escaped(f"{reply.outcome}, attempt {reply.attempt}, {reply.model or 'model not told'} {reply.server or ''}")
+            )
+            st.code(reply.text or reply.error or "nothing", language=None, wrap_lines=True)
+
+
+def _took(reply: Reply) -> str:
+    used = reply.usage
+    tokens = f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written, " if "prompt_tokens" in used else ""
+    return f"{tokens}{reply.latency_s or 0:.1f} s"
+
+
+def _keep(run: Run, job: Job) -> None:
+    """Save the result as a run, or where it was saved, the ways to it."""
+    st.subheader("Keep it", anchor=False)
+    saved = next((each for each in runs() if each.key == job.saved), None)
+    if saved is not None:
+        st.success(say(run, "Saved as the run **{title}** ({key}).", title=saved.title, key=saved.key))
+        with st.container(horizontal=True):
+            link("overview", "Open it", saved, icon=":material/open_in_new:")
+            link("judge", "Both judges beside each other", run, icon=":material/compare_arrows:", against=saved.key)
+        return
+    if job.saved:
+        st.info(escaped(f"It was saved as {job.saved}, which is no longer loaded."))
+        return
+    with st.form("keep", border=False):
+        title = st.text_input("Title of the run", proposed_title(job), max_chars=200)
+        if st.form_submit_button("Save as a run", type="primary", icon=":material/save:"):
+            with st.spinner("Writing and loading the release ..."):
+                save(Settings(), job, title)
+            st.rerun()

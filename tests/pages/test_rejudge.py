@@ -1,0 +1,296 @@
+"""Re-judge: what is chosen, what it would cost, how far it is, how it ended, and what it changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotation.accounts import open_session
+from annotation.label_store.engine import open_label_store
+from audit.commands.judge_jobs import Job, Order, State, cancel, estimate, find_job, list_jobs, place, running, start
+from audit.settings import Settings
+from audit.store.runs import Run, find_run
+from pages._basis.people import TOKEN
+from tests.pages.conftest import ROOT, Open, words_on
+from tests.pages.test_disagreements import html_on
+from tests.support.llm.fault_server import FaultServer, fault_server
+from tests.support.studies import people
+
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def _no_endpoint(monkeypatch: pytest.MonkeyPatch, data_dir) -> Iterator[None]:
+    for name in ("URL", "MODEL", "KEY"):
+        monkeypatch.delenv(f"AUDIT_JUDGE_{name}", raising=False)
+    yield
+    for name in running(Settings()).values():
+        cancel(Settings(), find_job(Settings(), name), at_once=True)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultServer]:
+    with fault_server(key="sk-very-secret") as server:
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        monkeypatch.setenv("AUDIT_JUDGE_KEY", "sk-very-secret")
+        yield server
+
+
+def until(right: Callable[[Job], bool], name: str | None = None) -> Job:
+    ends = time.monotonic() + PATIENCE_S
+    while not right(job := find_job(Settings(), name) if name else list_jobs(Settings())[0]):
+        assert time.monotonic() < ends, (job, (job.folder / "log").read_text())
+        time.sleep(0.05)
+    return job
+
+
+def rests(job: Job) -> bool:
+    return job.state not in (State.RUNNING, State.ESTIMATING)
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    return next(button for button in at.button if button.label == label).click().run()
+
+
+def labels(at: AppTest) -> list[str]:
+    return [button.label for button in at.button]
+
+
+def ordered(run: Run, **how) -> Job:
+    return place(Settings(), Order(run.digest, run.title, "all", 12, "all", **how))
+
+
+def judged(run: Run, open_page: Open, **how) -> tuple[AppTest, Job]:
+    job = ordered(run, **how)
+    start(Settings(), job)
+    job = until(rests, job.name)
+    return open_page("rejudge", run=run.key, job=job.name), job
+
+
+# -- choosing -----------------------------------------------------------------------------------------------------------
+
+
+def test_without_an_endpoint_it_says_what_to_set_and_offers_plain_rules(run, open_page):
+    at = open_page("rejudge")
+    told = words_on(at)
+    for name in ("AUDIT_JUDGE_URL", "AUDIT_JUDGE_MODEL", "AUDIT_JUDGE_KEY", "secrets.toml"):
+        assert name in told
+    assert "baseline judge (rules, no model)" in told
+    assert "Choose these pairs" in labels(at)
+
+
+def test_the_filters_of_the_disagreements_choose_the_pairs_and_their_number_is_told(run, open_page):
+    assert "2 pairs." in words_on(open_page("rejudge")).replace("*", "")
+    assert "5 pairs." in words_on(open_page("rejudge", label=["DIVERGENT", "COMPLEMENTARY"])).replace("*", "")
+    assert "1 pair." in words_on(open_page("rejudge", organ=["kidney"])).replace("*", "")
+    assert "15 pairs." in words_on(open_page("rejudge", which="all")).replace("*", "")
+
+
+def test_where_nothing_matches_nothing_can_be_ordered(run, open_page):
+    at = open_page("rejudge", words="no such words anywhere")
+    assert next(button for button in at.button if button.label == "Choose these pairs").disabled
+
+
+def test_the_judge_is_named_with_its_host_and_the_key_is_shown_nowhere(run, open_page, server, monkeypatch):
+    monkeypatch.setenv("AUDIT_JUDGE_URL", server.url.replace("127", "someone:sk-inside@127"))
+    at = open_page("rejudge")
+    told = words_on(at) + str(at.get("button_group"))
+    assert f"127.0.0.1:{server.port}" in told.replace("\\", "")
+    assert "sk-inside" not in told
+    assert "sk-very-secret" not in told
+
+
+# -- estimating, asking, stopping ---------------------------------------------------------------------------------------
+
+
+def test_a_choice_is_estimated_before_anything_is_asked_and_judged_when_that_is_confirmed(run, open_page, server):
+    at = open_page("rejudge", label=["DIVERGENT", "COMPLEMENTARY", "ABSENT"], judge="model", check=["swap"])
+    at = press(at, "Estimate calls, tokens and time")
+    job = until(rests)
+    assert (job.order.count, job.order.swap, server.asked) == (12, True, 0)
+    at = open_page("rejudge", run=run.key, job=job.name)
+    told = words_on(at).replace("*", "")
+    assert "12 calls" in told
+    assert "6 of 12 pairs need no call" in told
+    assert "not known until the endpoint is tried" in told
+    press(at, "Judge 12 pairs")
+    assert until(rests).state is State.JUDGED
+
+
+def test_a_trial_tells_how_long_it_would_take(run, open_page, server):
+    job = ordered(run)
+    estimate(Settings(), job)
+    until(rests)
+    at = press(open_page("rejudge", job=job.name), "Try the endpoint for tokens and time")
+    until(lambda job: rests(job) and bool(job.estimate))
+    assert "a call. About" in words_on(open_page("rejudge", job=job.name))
+    assert not at.exception
+
+
+def test_a_run_shows_how_far_it_is_on_every_page_that_is_opened_and_can_be_cancelled_and_gone_on_with(run, open_page, server):
+    server.delay_s = 0.4
+    os.environ["AUDIT_JUDGE_CONCURRENCY"] = "1"
+    try:
+        job = ordered(run)
+        start(Settings(), job)
+    finally:
+        del os.environ["AUDIT_JUDGE_CONCURRENCY"]
+    until(lambda job: job.status.get("done", 0) >= 2)
+    for at in (open_page("rejudge", job=job.name), open_page("rejudge", job=job.name)):
+        told = words_on(at).replace("*", "")
+        assert "0 unreadable" in told
+        assert "1 calls are open" in told
+        assert "One runs at a time" in told
+    press(at, "Cancel")
+    job = until(rests)
+    assert job.state is State.STOPPED
+    at = open_page("rejudge", job=job.name)
+    assert "Stopped." in words_on(at)
+    assert "replies are stored" in words_on(at)
+    server.delay_s = 0
+    press(at, "Go on")
+    assert until(rests).state is State.JUDGED
+
+
+def test_a_second_run_is_refused_in_a_sentence(run, open_page, server):
+    server.delay_s = 2
+    first, second = ordered(run), ordered(run)
+    start(Settings(), first)
+    at = press(open_page("rejudge", job=second.name), "Judge 12 pairs")
+    assert "one runs at a time" in words_on(at)
+    assert not at.exception
+
+
+def test_a_killed_run_is_told_as_such(run, open_page, server):
+    server.delay_s = 2
+    job = ordered(run)
+    start(Settings(), job)
+    cancel(Settings(), job, at_once=True)
+    until(rests)
+    at = open_page("rejudge", job=job.name)
+    assert "Go on" in labels(at)
+    assert "ended without a word" in words_on(at)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [("URL", "http://127.0.0.1:9/v1", "cannot be reached"), ("MODEL", "nonesuch", "has no model 'nonesuch'")],
+)
+def test_an_endpoint_that_will_not_do_is_told_in_the_commands_own_sentence(
+    run, open_page, server, monkeypatch, name, value, sentence
+):
+    monkeypatch.setenv(f"AUDIT_JUDGE_{name}", value)
+    at, _ = judged(run, open_page)
+    assert sentence in words_on(at)
+    assert "Go on" in labels(at)
+
+
+# -- the result ---------------------------------------------------------------------------------------------------------
+
+
+def test_old_and_new_stand_side_by_side_with_what_moved_and_kappa(run, open_page, server):
+    at, _ = judged(run, open_page)
+    assert not at.exception
+    told = words_on(at).replace("*", "")
+    assert "Judged: 9," in told
+    assert "kappa is" in told
+    table = next(frame.value for frame in at.dataframe if "reasoning_second" in frame.value)
+    assert len(table) == 15
+    assert {"first", "second", "significance_first", "significance_second", "reasoning_first"} <= set(table)
+    changed = open_page("rejudge", job=list_jobs(Settings())[0].name, shown="changed")
+    kept = next(frame.value for frame in changed.dataframe if "reasoning_second" in frame.value)
+    assert (kept["first"] != kept["second"]).all()
+    assert len(kept) < 15
+
+
+def test_figures_of_chosen_pairs_say_that_they_hold_for_the_choice(run, open_page):
+    at, _ = judged(run, open_page, baseline=True)
+    assert "chosen" not in words_on(at)
+    job = place(Settings(), Order(run.digest, run.title, "x", 1, baseline=True), [("q1", "a", "b")])
+    start(Settings(), job)
+    until(rests, job.name)
+    assert "hold for this choice and not for the run" in words_on(open_page("rejudge", job=job.name))
+
+
+def test_one_pair_is_asked_at_once_and_shows_both_verdicts_and_the_raw_reply(run, open_page, server):
+    at = open_page("rejudge", question="q1", a="a", b="b")
+    assert "What about q1?" in html_on(at)
+    press(at, "Ask now")
+    job = until(rests)
+    assert (job.order.pair, job.state) == (("q1", "a", "b"), State.JUDGED)
+    at = open_page("rejudge", job=job.name)
+    assert not at.exception
+    told = words_on(at)
+    assert "Old" in told
+    assert "New" in told
+    assert html_on(at).count('class="verdict"') == 2
+    assert '"classification"' in told
+    assert "Prompt: structured" in told
+    assert "tokens read" in told
+
+
+def test_a_result_is_saved_under_a_title_and_leads_to_its_run(run, open_page):
+    at, job = judged(run, open_page, baseline=True)
+    field = next(field for field in at.text_input if field.label == "Title of the run")
+    assert field.value == "A tiny release, judged by baseline judge (rules, no model)"
+    field.input("# Second *look*")
+    at = press(at, "Save as a run")
+    assert "# Second *look*" in at.success[0].value.replace("\\", "")
+    assert find_run(Settings().store_dir, job.name).title == "# Second *look*"
+    assert len(at.get("page_link")) >= 2
+
+
+def test_a_result_without_a_title_is_not_saved(run, open_page):
+    at, _ = judged(run, open_page, baseline=True)
+    next(field for field in at.text_input if field.label == "Title of the run").input("  ")
+    assert "needs a title" in words_on(press(at, "Save as a run"))
+
+
+def test_a_discarded_one_is_gone_and_its_address_says_so(run, open_page):
+    at, job = judged(run, open_page, baseline=True)
+    at = press(at, "Delete it")
+    assert list_jobs(Settings()) == []
+    assert "There is no re-judging" in words_on(open_page("rejudge", job=job.name))
+
+
+def test_earlier_ones_are_listed(run, open_page):
+    judged(run, open_page, baseline=True)
+    listed = next(frame.value for frame in open_page("rejudge").dataframe if "state" in frame.value)
+    assert listed[["chosen", "count", "judge", "state"]].values.tolist() == [
+        ["all", 12, "baseline judge (rules, no model)", "judged"]
+    ]
+
+
+# -- rights -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_ways_to_it_are_for_the_owner_only(run, open_page):
+    def ways(at: AppTest) -> list[str]:
+        return [link.proto.label for link in at.get("page_link") if "anew" in link.proto.label]
+
+    assert len(ways(open_page("disagreements"))) == 2
+    assert len(ways(open_page("question"))) == 1
+    store = open_label_store(Settings().studies_url)
+    people(store, "vera", role="viewer")
+    people(store, "petra", role="pi")
+    assert ways(open_page("disagreements")) == []
+    for name, count in (("vera", 0), ("petra", 2)):
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        at.session_state[TOKEN] = open_session(store, name, datetime.now(UTC))
+        assert len(ways(at.run().switch_page("pages/disagreements.py").run())) == count
+    store.close()
+
+
+def test_who_ordered_it_is_told(run, open_page, data_dir):
+    store = open_label_store(Settings().studies_url)
+    people(store, "petra", role="pi")
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.session_state[TOKEN] = open_session(store, "petra", datetime.now(UTC))
+    press(at.run().switch_page("pages/rejudge.py").run(), "Choose these pairs")
+    assert list_jobs(Settings())[0].order.by
+    store.close()
