@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -34,13 +35,17 @@ class Bench(Protocol):
 
 def check_room(root: Path) -> None:
     """Raise AuditError when `root` holds something else than an earlier result of this command."""
-    if root.exists() and (not root.is_dir() or (any(root.iterdir()) and "judge_settings" not in _manifest_text(root))):
+    if root.exists() and (not root.is_dir() or (any(root.iterdir()) and not _is_a_judgement(root))):
         raise AuditError(f"{root} is there and holds no earlier judgement. Nothing was asked. Name another folder with --out.")
 
 
-def _manifest_text(root: Path) -> str:
-    path = root / MANIFEST
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+def _is_a_judgement(root: Path) -> bool:
+    """Whether this command wrote it: any release may tell its judge's settings, but not which run it was judged from."""
+    try:
+        told = json.loads((root / MANIFEST).read_text(encoding="utf-8"))["judge_settings"]
+        return bool(told["source_digest"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def write_judged(root: Path, corpus: Corpus, bench: Bench, *, judge: str, settings: Mapping[str, Any], date: str) -> Path:

@@ -168,3 +168,10 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path):
     root, _ = judged(tmp_path, protocol())
     check_room(root)
     check_room(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("told", ['{"judge_settings": {"model": "m"}}', '{"judge_settings": null}', "no JSON", "[]"])
+def test_somebody_else_s_release_is_never_written_over_though_it_tells_its_judge_s_settings(tmp_path, told):
+    (tmp_path / "manifest.json").write_text(told)
+    with pytest.raises(AuditError, match="holds no earlier judgement"):
+        check_room(tmp_path)
