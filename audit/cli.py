@@ -18,6 +18,7 @@ from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
+from audit.metrics.attached import needed_taxonomy, taxonomy_of
 from audit.release.report import as_text
 from audit.schema import json_schema
 from audit.settings import Settings
@@ -192,7 +193,7 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
         return OK
     run = find_run(settings.store_dir, arguments.run)
     with _opened(metric, run, arguments.against, settings) as con:
-        frame = metric.function(con, **_options(metric, arguments.set))
+        frame = metric.function(con, **_taxonomies(metric, run, arguments.against, settings), **_options(metric, arguments.set))
     print(WRITERS[arguments.format](frame, run, metric.name).rstrip())
     return OK
 
@@ -208,6 +209,16 @@ def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -
     if other.path == run.path:
         raise AuditError(f"Run {run.key} was to be compared with itself. Nothing was counted. `audit runs` lists the others.")
     return open_two(run.path, other.path)
+
+
+def _taxonomies(metric: Metric, run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
+    """What a metric that counts by themes takes; the second run's themes may be missing."""
+    if not metric.of_themes:
+        return {}
+    found: dict[str, Any] = {"taxonomy": needed_taxonomy(run, settings.themes_dir)}
+    if against:
+        found["other"] = taxonomy_of(find_run(settings.store_dir, against), settings.themes_dir)
+    return found
 
 
 def _metric(name: str) -> Metric:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+TAXONOMIES = ("taxonomy", "other")
+
+
 @dataclass(frozen=True)
 class Metric:
     """One metric, by the name that its module, its function, its page and its test share."""
@@ -44,21 +47,27 @@ class Metric:
         return bool(getattr(self.module, "COMPARES", False))
 
     @property
+    def of_themes(self) -> bool:
+        """Whether it counts by themes: its function then takes the run's `taxonomy` (audit.metrics.attached), and `other`'s."""
+        return bool(getattr(self.module, "OF_THEMES", False))
+
+    @property
     def docstring(self) -> str:
         """The definition, in words."""
         return inspect.getdoc(self.function) or ""
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the function takes after the connection: name to default (`inspect.Parameter.empty` where required)."""
+        """What the function takes after connection and taxonomies: name to default (`inspect.Parameter.empty` where required)."""
         parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        return {parameter.name: parameter.default for parameter in parameters}
+        return {parameter.name: parameter.default for parameter in parameters if parameter.name not in TAXONOMIES}
 
 
 NAMES = (
     "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs",
     "gaps", "profile", "findings", "disagreements", "matrix", "camps",
     "judge", "judge_checks", "judge_reading", "judge_length", "transitions", "run_agreement", "shared", "moved",
+    "themes", "themes_moved", "theme_mix", "theme_places", "theme_topics", "positions",
     "rejudged",
 )  # fmt: skip
 METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}

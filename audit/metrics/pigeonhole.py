@@ -105,7 +105,7 @@ def pooled_intervals(pairs: Pairs, groups: Floats, rates: Mapping[str, Rate] = R
             sums.weight += own @ (held @ w_couple * w_question[block.questions])
             sums.questions[:, block.questions] += own * held.sum(axis=1)
             sums.handbooks += own @ (held @ sides)
-    return {name: _pooled(weighed[part], weighed[whole]) for name, (part, whole) in rates.items()}
+    return {name: pooled(weighed[part], weighed[whole]) for name, (part, whole) in rates.items()}
 
 
 def question_intervals(pairs: Pairs, rate: Rate = RATES["r_div"]) -> Interval:
@@ -186,7 +186,8 @@ def rare(part: Weighed, whole: Weighed) -> Bools:
     return scarce
 
 
-def _pooled(part: Weighed, whole: Weighed) -> Interval:
+def pooled(part: Weighed, whole: Weighed) -> Interval:
+    """The interval of part / whole where both questions and handbooks were resampled."""
     questions, handbooks = np.count_nonzero(whole.questions, axis=1), np.count_nonzero(whole.handbooks, axis=1)
     known = (questions >= 2) & (handbooks >= 3)
     return interval(part, whole, Support(known, rare(part, whole), np.minimum(questions, handbooks), questions))

@@ -12,7 +12,7 @@ PRESCREENED, UNSCORED, NOT_THERE = "PRE-SCREENED", "UNSCORED", "NOT IN THE RUN"
 STATES = (PRESCREENED, *(label.value for label in LABELS), UNSCORED, NOT_THERE)
 """What a run may say of a pair, in the order of the matrix."""
 
-ALIGNED = """
+IN_BOTH = """
 books as (
     select mine.handbook as own, theirs.handbook as their
     from this.handbooks mine join other.handbooks theirs using (handbook_id)
@@ -20,7 +20,11 @@ books as (
 asked as (
     select mine.question as own, theirs.question as their
     from this.questions mine join other.questions theirs using (question_id)
-),
+)"""
+"""The handbooks and questions that both runs have, by their number in each."""
+
+ALIGNED = f"""
+{IN_BOTH},
 before as (
     select question, handbook_a, handbook_b, significance::varchar as significance,
            case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state

@@ -22,11 +22,19 @@ def test_the_options_of_a_metric_are_what_its_function_takes_after_the_connectio
     assert METRICS["labels"].options == {}
 
 
+def test_a_metric_by_themes_takes_the_taxonomy_of_its_run_beside_its_options():
+    assert METRICS["themes"].of_themes
+    assert METRICS["themes"].options == {"level": "theme"}
+    assert METRICS["themes_moved"].options == {}
+    assert not METRICS["topics"].of_themes
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [("labels", {}), ("organs", {}), ("topics", {"level": "topic"}), ("centers", {}), ("handbooks", {}), ("coverage", {}),
      ("questions", {}), ("severity", {"level": "handbook"}), ("severity_rho", {"level": "topic"}), ("pairs", {}),
-     ("gaps", {"handbook_id": "a"})],
+     ("gaps", {"handbook_id": "a"}), ("themes", {"phrases": [], "theme_ids": []}),
+     ("theme_mix", {"phrases": ["topic of ab"], "theme_ids": ["t"], "theme_id": "t"})],
 )  # fmt: skip
 def test_a_printed_statement_runs_as_it_stands(store, name, values):
     con = store("q1 kidney topics=diet ab=DIVERGENT/high c=absent")

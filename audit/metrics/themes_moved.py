@@ -1,0 +1,123 @@
+"""Which themes rise and which fall from one run to another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from audit.errors import AuditError
+from audit.metrics.intervals import percentiles, with_interval
+from audit.metrics.pigeonhole import FEW
+from audit.metrics.pigeonhole_groups import added, rows_of, shares, weigh, whole
+from audit.metrics.themes import REST, Grouping, grouping
+from audit.metrics.transitions import IN_BOTH
+from audit.store.connection import Connection, frame
+from audit.themes.taxonomy import Taxonomy
+
+COMPARES = True
+OF_THEMES = True
+RISES, FALLS, UNCLEAR, UNKNOWN = "rises", "falls", "not clear", "too few questions"
+
+PAIRS = f"""
+with {IN_BOTH},
+grouping as (
+    select unnest($phrases::varchar[]) as divergence_topic, unnest($theme_ids::varchar[]) as theme_id
+),
+before as (
+    select question, handbook_a, handbook_b, label, divergence_topic
+    from this.pairs
+    where question in (select own from asked)
+      and handbook_a in (select own from books) and handbook_b in (select own from books)
+),
+after as (
+    select asked.own as question, least(a.own, b.own) as handbook_a, greatest(a.own, b.own) as handbook_b, label, divergence_topic
+    from other.pairs p
+    join asked on asked.their = p.question
+    join books a on a.their = p.handbook_a
+    join books b on b.their = p.handbook_b
+),
+told as (
+    select 1 as run, before.* from before semi join after using (question, handbook_a, handbook_b)
+    union all
+    select 2 as run, after.* from after semi join before using (question, handbook_a, handbook_b)
+),
+disagreeing as (
+    select run, question, handbook_a, handbook_b,
+           case when coalesce(trim(divergence_topic), '') = '' then '' else coalesce(theme_id, '-1') end as theme_id
+    from told left join grouping using (divergence_topic)
+    where label in ('DIVERGENT', 'CONTRADICTORY')
+)"""
+EACH = f"{PAIRS} select * from disagreeing order by all"
+SQL = f"""{PAIRS},
+counted as (
+    select theme_id, count(*) filter (run = 1) as first, count(*) filter (run = 2) as second,
+           count(distinct question) as questions
+    from disagreeing
+    group by theme_id
+)
+select theme_id, questions, first, second,
+       first / nullif(sum(first) over (), 0) as share_first, second / nullif(sum(second) over (), 0) as share_second
+from counted
+order by theme_id
+"""
+
+
+def themes_moved(con: Connection, taxonomy: Taxonomy, other: Taxonomy | None = None) -> pd.DataFrame:
+    """Which themes take more of the disagreement in the second run than in the first, and which less.
+
+    Only pairs that both runs have are compared: the same question and the same two handbooks, by their ids. share_first and
+    share_second: of the disagreeing pairs (divergent or contradictory) of each run among these, those that disagree about the
+    theme. change is the second less the first. A theme rises or falls where the interval of its change lies on one side of 0;
+    else it is not clear. Where it stands on fewer than five questions in the two runs together, no interval can be known.
+
+    `taxonomy` is that of the first run; `other`, that of the second, must share themes with it (by their ids), as it does when
+    the second run's divergence topics were assigned to the first one's themes. One row per theme that occurs in either run, the
+    largest change first:
+        theme_id, name            str; '-1' no theme, '' no divergence topic stated
+        questions                 int, on which it occurs in either run
+        first, second             int, disagreeing pairs
+        share_first, share_second float in [0, 1]; NaN where a run has no disagreeing pair in common
+        change                    float in [-1, 1]; change_low, change_high: 95 % interval, questions and handbooks resampled, the
+                                  same in both runs (audit.metrics.pigeonhole); NaN where it cannot be known
+        moves                     str, 'rises', 'falls', 'not clear' or 'too few questions'
+
+    Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError when the taxonomies share no theme.
+    """
+    grouped = _shared_grouping(taxonomy, other)
+    table = frame(con, SQL, grouped)
+    table.insert(1, "name", table["theme_id"].map({theme.theme_id: theme.name for theme in taxonomy.themes} | REST))
+    table["change"] = table["share_second"] - table["share_first"]
+    table = _with_interval(table, frame(con, EACH, grouped))
+    order = table["change"].abs().fillna(-1).sort_values(ascending=False, kind="stable").index
+    return table.loc[order].reset_index(drop=True)
+
+
+def _shared_grouping(taxonomy: Taxonomy, other: Taxonomy | None) -> Grouping:
+    ids = {theme.theme_id for theme in taxonomy.themes}
+    theirs = {topic: theme_id for topic, theme_id in (other.theme_of() if other else {}).items() if theme_id in ids}
+    if not theirs:
+        raise AuditError(
+            "The two runs share no theme, so nothing can rise or fall between them. Nothing was counted. Put the other run's "
+            "divergence topics into the themes of this one: audit themes assign TAXONOMY --run OTHER"
+        )
+    own = grouping(taxonomy)
+    of = {topic: theme_id for topic, theme_id in theirs.items() if theme_id} | dict(
+        zip(own["phrases"], own["theme_ids"], strict=True)
+    )
+    return {"phrases": list(of), "theme_ids": list(of.values())}
+
+
+def _with_interval(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    count = len(table)
+    place = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
+    weighed = weigh(pairs, place + count * (pairs["run"].to_numpy() == 2), 2 * count)
+    first, second = rows_of(weighed, slice(0, count)), rows_of(weighed, slice(count, None))
+    both = added([first, second])
+    questions, handbooks = (np.count_nonzero(part.sum(axis=0)) for part in (both.questions, both.handbooks))
+    enough = handbooks >= 3 and first.pairs.sum() > 0 and second.pairs.sum() > 0
+    known = (np.count_nonzero(both.questions, axis=1) >= FEW) & bool(enough)
+    moved = shares(second, whole(second)) - shares(first, whole(first))
+    low, high = percentiles(moved, np.full(count, min(questions, handbooks)))
+    table = with_interval(table, "change", np.where(known, low, np.nan), np.where(known, high, np.nan))
+    ends = zip(table["change_low"], table["change_high"], strict=True)
+    return table.assign(moves=[UNKNOWN if np.isnan(lo) else RISES if lo > 0 else FALLS if hi < 0 else UNCLEAR for lo, hi in ends])

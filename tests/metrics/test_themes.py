@@ -1,0 +1,201 @@
+"""Metric `themes`, and those of one theme: counts by hand, and every disagreement somewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audit.demo.build import write_demo
+from audit.errors import AuditError, NotInRunError
+from audit.metrics.intervals import wilson
+from audit.metrics.pair_blocks import members, read_pairs
+from audit.metrics.pigeonhole import RATES, pooled, pooled_intervals
+from audit.metrics.pigeonhole_groups import added, rows_of, weigh
+from audit.metrics.positions import positions
+from audit.metrics.theme_mix import theme_mix
+from audit.metrics.theme_places import theme_places
+from audit.metrics.theme_topics import theme_topics
+from audit.metrics.themes import NO_THEME, NO_TOPIC, one_theme, themes
+from audit.store.connection import frame, open_store
+from audit.themes.taxonomy import Taxonomy, Theme
+from tests.support.loading import load
+from tests.support.tiny import handbook
+from tests.support.tiny_store import store_from
+
+TABLE = """
+    q1 kidney  ab=DIVERGENT/high  ac=COMPLEMENTARY         bc=CONSISTENT
+    q2 general ab=DIVERGENT/low   ac=CONTRADICTORY/medium  bc=CONSISTENT
+    q3 lung    ab=UNSCORED        ac=ABSENT                bc=DIVERGENT
+"""
+"""The judge wrote `topic of ab` on both pairs of a and b, and so on; nothing on consistent and unscored ones."""
+
+
+def theme(theme_id: str, *topics: str, parent: str | None = None) -> Theme:
+    return Theme(theme_id, f"name of {theme_id}", parent, topics, exemplars=topics[:1])
+
+
+TAXONOMY = Taxonomy(
+    (theme("p"), theme("t1", "topic of ab", parent="p"), theme("t2", "topic of ac", parent="p")), ("topic of bc",)
+)  # fmt: skip
+
+
+def test_pairs_questions_and_sources_of_each_theme(store):
+    found = themes(store(TABLE), TAXONOMY).set_index("theme_id")
+    counted = ["rank", "topics", "questions", "handbooks", "centers", "organs", "pairs", "disagreeing"]
+    assert found.loc["t1", counted].tolist() == [1, 1, 2, 2, 2, "general, kidney", 2, 2]
+    assert found.loc["t2", counted].tolist() == [2, 1, 2, 2, 2, "general, kidney", 2, 1]
+    assert found.loc["t2", ["name", "parent_id", "parent"]].tolist() == ["name of t2", "p", "name of p"]
+
+
+def test_labels_significances_and_their_weights(store):
+    found = themes(store(TABLE), TAXONOMY).set_index("theme_id")
+    assert found.loc["t1", ["divergent", "contradictory", "complementary", "low", "high", "burden"]].tolist() == [
+        2,
+        0,
+        0,
+        1,
+        1,
+        1 + 3,
+    ]
+    assert found.loc["t2", ["divergent", "contradictory", "complementary", "medium", "burden"]].tolist() == [0, 1, 1, 1, 2]
+    assert found.loc["t1", "severity"] == (1 + 3) / 2
+    assert found.loc["t2", "severity"] == 2 / 2
+
+
+def test_shares_are_of_all_disagreeing_pairs_of_the_run_and_of_the_theme_s_own(store):
+    found = themes(store(TABLE), TAXONOMY).set_index("theme_id")
+    assert found["share"].to_dict() == {"t1": 2 / 4, "t2": 1 / 4, NO_THEME: 1 / 4}
+    assert found["r_div"].to_dict() == {"t1": 2 / 2, "t2": 1 / 2, NO_THEME: 1 / 1}
+
+
+def test_a_theme_on_few_questions_has_wilson_s_interval_over_questions(store):
+    found = themes(store(TABLE), TAXONOMY).set_index("theme_id")
+    low, high = map(float, wilson(3 * 2 / 4, 3))  # half of the disagreement, on three questions
+    assert found.loc["t1", ["share_low", "share_high"]].tolist() == pytest.approx([low, high])
+
+
+def test_what_has_no_theme_is_a_row_of_its_own_without_a_rank_and_last(store):
+    found = themes(store(TABLE), TAXONOMY)
+    assert list(found["theme_id"]) == ["t1", "t2", NO_THEME]
+    assert found["name"].iloc[-1] == "no theme"
+    assert pd.isna(found["rank"].iloc[-1])
+    assert found["unstated"].iloc[-1] == 1
+
+
+def test_a_topic_that_the_taxonomy_does_not_know_has_no_theme(store):
+    found = themes(store(TABLE), Taxonomy((theme("t1", "topic of ab"),))).set_index("theme_id")
+    assert found.loc[NO_THEME, ["topics", "pairs", "disagreeing"]].tolist() == [2, 3, 2]
+
+
+def test_a_disagreement_without_a_divergence_topic_is_counted_apart(store):
+    con = store(TABLE)
+    con.execute("update pairs set divergence_topic = ' ' where question = 1 and label = 'DIVERGENT'")
+    found = themes(con, TAXONOMY).set_index("theme_id")
+    assert found.loc[NO_TOPIC, ["name", "topics", "pairs", "disagreeing"]].tolist() == ["no divergence topic stated", 0, 1, 1]
+    assert found["share"].sum() == 1
+
+
+def test_a_theme_without_a_pair_in_this_run_is_listed_with_zeros(store):
+    taxonomy = Taxonomy((*TAXONOMY.themes, theme("t3", "something else", parent="p")))
+    found = themes(store(TABLE), taxonomy).set_index("theme_id")
+    assert found.loc["t3", ["pairs", "disagreeing", "burden", "share"]].fillna(0).tolist() == [0, 0, 0, 0]
+    assert np.isnan(found.loc["t3", "r_div"])
+
+
+def test_parents_count_what_stands_below_them(store):
+    con = store(TABLE)
+    found = themes(con, TAXONOMY, "parent").set_index("theme_id")
+    assert list(found.index) == ["p", NO_THEME]
+    assert found.loc["p", ["topics", "questions", "pairs", "disagreeing", "burden"]].tolist() == [2, 2, 4, 3, 6]
+    assert one_theme(con, TAXONOMY, "p")[["pairs", "share"]].tolist() == [4, 3 / 4]
+    with pytest.raises(AuditError, match="theme, parent"):
+        themes(con, TAXONOMY, "organ")
+
+
+def test_centers_and_handbooks_are_counted_once(store):
+    books = [handbook("a", center="x"), handbook("b", center="x"), handbook("c", center="y")]
+    found = themes(store(TABLE, books), TAXONOMY).set_index("theme_id")
+    assert found.loc["t1", ["handbooks", "centers"]].tolist() == [2, 1]
+
+
+def test_the_mix_of_a_theme(store):
+    con = store(TABLE)
+    found = theme_mix(con, TAXONOMY, "p").set_index(["part", "name"])
+    assert found["pairs"].to_dict() == {
+        ("label", "CONSISTENT"): 0, ("label", "COMPLEMENTARY"): 1, ("label", "DIVERGENT"): 2, ("label", "CONTRADICTORY"): 1,
+        ("significance", "low"): 1, ("significance", "medium"): 1, ("significance", "high"): 1, ("significance", "unstated"): 0,
+    }  # fmt: skip
+    assert found.loc[("label", "DIVERGENT"), "share"] == 2 / 4
+    assert found.loc[("significance", "high"), "share"] == 1 / 3
+    assert theme_mix(con, Taxonomy((theme("t3", "else"),)), "t3")["share"].isna().all()
+
+
+def test_the_topics_of_a_theme_commonest_first_with_its_exemplars(store):
+    con = store(TABLE)
+    found = theme_topics(con, TAXONOMY, "t1")
+    assert found.to_dict("records") == [{"topic": "topic of ab", "pairs": 2, "disagreeing": 2, "questions": 2, "exemplar": True}]
+    assert list(theme_topics(con, TAXONOMY)["topic"]) == ["topic of bc"]
+    with pytest.raises(NotInRunError, match="'t9'"):
+        theme_topics(con, TAXONOMY, "t9")
+
+
+def test_a_pair_counts_once_for_its_organ_and_its_center_and_for_both_of_its_handbooks(store):
+    books = [handbook("a", center="x"), handbook("b", center="x"), handbook("c", center="y")]
+    found = theme_places(store(TABLE, books), TAXONOMY, "t1").set_index(["kind", "name"])["pairs"]
+    assert found.to_dict() == {
+        ("center", "x"): 2, ("handbook", "a"): 2, ("handbook", "b"): 2, ("organ", "general"): 1, ("organ", "kidney"): 1,
+    }  # fmt: skip
+
+
+def test_which_center_takes_which_position(store):
+    con = store("q1 kidney ab=DIVERGENT ac=CONSISTENT bc=DIVERGENT")
+    con.execute("update answers set answer = case handbook when 1 then 'Wait 6 months.' else 'Wait 3 months.' end")
+    found = positions(con, TAXONOMY, "t1")
+    assert list(zip(found["position"], found["center"], strict=True)) == [
+        ("3 months", "center_a"), ("3 months", "center_c"), ("6 months", "center_b"),
+    ]  # fmt: skip
+    assert list(found["disagreeing"].unique()) == [1]
+    assert positions(con, Taxonomy((theme("t3", "else"),)), "t3").empty
+
+
+def test_groups_of_questions_have_the_interval_that_they_have_elsewhere(tmp_path):
+    """The road by pairs and the road by blocks of questions draw the same and say the same."""
+    rng = np.random.default_rng(3)
+    labels = np.array(["CONSISTENT", "DIVERGENT", "COMPLEMENTARY"])
+    couples = ["ab", "ac", "ad", "bc", "bd", "cd"]
+    lines = [
+        f"q{n} kidney " + " ".join(f"{couple}={rng.choice(labels, p=[0.4, 0.3, 0.3])}" for couple in couples) for n in range(24)
+    ]
+    con = store_from(tmp_path, "\n".join(lines))
+    blocks = read_pairs(con)
+    group = pd.Series(np.arange(24) % 2)
+    expected = pooled_intervals(blocks, members(blocks, pd.Series(range(24)), group, pd.Series([0, 1])), {"r": RATES["r_div"]})[
+        "r"
+    ]
+    pairs = frame(con, "select question, handbook_a, handbook_b, label = 'DIVERGENT' as split from pairs order by all")
+    split = pairs["split"].to_numpy(dtype=bool)
+    weighed = weigh(pairs, pairs["question"].to_numpy() % 2 + 2 * ~split, 4)
+    found = pooled(rows_of(weighed, slice(0, 2)), added([rows_of(weighed, slice(0, 2)), rows_of(weighed, slice(2, 4))]))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_on_the_simulator_every_disagreement_stands_under_the_policy_it_is_about(tmp_path):
+    """The truth: a question asks for a policy, and all its divergence topics are about that."""
+    run = load(write_demo(tmp_path / "demo"), tmp_path / "data").run
+    truth = pd.read_json(tmp_path / "demo" / "truth.jsonl", lines=True).set_index("question_id")["policy"]
+    with open_store(run.path) as con:
+        told = frame(
+            con,
+            "select question_id, divergence_topic as topic from pairs join questions using (question) where topic is not null",
+        )
+        policy = told["question_id"].map(truth)
+        topics = told.groupby(policy)["topic"].unique()
+        taxonomy = Taxonomy(tuple(theme(name, *found) for name, found in topics.items()))
+        found = themes(con, taxonomy)
+    assert found.set_index("theme_id")["disagreeing"].to_dict() == Counter(policy)
+    assert found["share"].sum() == pytest.approx(1)
+    assert (found["share_low"] <= found["share"]).all()
+    assert (found["share"] <= found["share_high"]).all()
