@@ -76,13 +76,26 @@ def _act(row: ActRow) -> Act:
 def _complete(taxonomy: Taxonomy, acts: Sequence[Act], wish: Wish) -> Change:
     """The change with the names of its themes as they are now and, for a split, the id of the new theme."""
     change = replace(wish.change, name=" ".join(wish.change.name.split()))
+    if missing := _missing(change):
+        raise StudyError(f"{missing} Nothing was saved.")
     if change.kind in (Kind.RENAME, Kind.SPLIT) and not 0 < len(change.name) <= NAME_LIMIT:
         raise StudyError(f"A theme needs a name of 1 to {NAME_LIMIT} characters. Nothing was saved.")
     names = {theme.theme_id: theme.name for theme in curated(taxonomy, acts).taxonomy.themes}
     told = {theme: names[theme] for theme in (change.theme, change.into) if theme in names}
-    if change.kind is Kind.SPLIT:
+    if change.kind is Kind.SPLIT and not change.into:
         change = replace(change, into=SPLIT_OFF + hashlib.sha256(wish.key.encode()).hexdigest()[:10])
     return replace(change, told=told)
+
+
+def _missing(change: Change) -> str:
+    """What a change does not say, though its kind needs it."""
+    if change.kind is Kind.MERGE and change.into is None:
+        return "It is not said which theme to merge into."
+    if change.kind in (Kind.SPLIT, Kind.MOVE_PHRASES) and not change.phrases:
+        return "No phrase is chosen."
+    if change.kind not in (Kind.MOVE_PHRASES, Kind.UNDO) and change.theme is None:
+        return "It is not said which theme."
+    return ""
 
 
 def _refuse(taxonomy: Taxonomy, acts: Sequence[Act], wish: Wish) -> None:

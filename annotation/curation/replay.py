@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -54,24 +56,24 @@ def curated(taxonomy: Taxonomy, acts: Iterable[Act]) -> Curated:
     their text. The same taxonomy and acts give the same result.
     """
     told = sorted(acts, key=lambda act: act.seq)
-    state, conflicts, count = State(taxonomy), [], 0
-    for act in standing(told):
+    last, counting = (told[-1] if told else None), standing(told)
+    if not counting:
+        return Curated(taxonomy, last=last)
+    state, conflicts = State(taxonomy), []
+    for act in counting:
         outcome = state.apply(act.change)
-        count += 1
         if outcome.faults:
             conflicts.append(Conflict(act, outcome.changed, outcome.faults))
-    last = told[-1] if told else None
-    if not count:
-        return Curated(taxonomy, last=last)
     merged = {theme: state.now(theme) for theme in state.merged}
-    return Curated(_signed(state, count), tuple(conflicts), state.below(state.aside), merged, count, last)
+    return Curated(_signed(state, counting), tuple(conflicts), state.below(state.aside), merged, len(counting), last)
 
 
-def _signed(state: State, acts: int) -> Taxonomy:
-    """The taxonomy with its counts anew, and in it what it was made from."""
-    made = state.taxonomy()
-    built = {**made.built, "curated": {"acts": acts, "of": state.base.sha256}}
-    return replace(made, built=built, counts=_counts(made, state.base))
+def _signed(state: State, acts: Sequence[Act]) -> Taxonomy:
+    """The taxonomy with its counts anew and, in it, what it was made from; the same acts on the same one give the same sha256."""
+    made, of = state.taxonomy(), state.base.sha256
+    said = json.dumps([of, *([act.change.kind, act.change.body()] for act in acts)], sort_keys=True)
+    built = {**made.built, "curated": {"acts": len(acts), "of": of}}
+    return replace(made, built=built, counts=_counts(made, state.base), sha256=hashlib.sha256(said.encode()).hexdigest())
 
 
 def _counts(made: Taxonomy, base: Taxonomy) -> dict[str, Any]:

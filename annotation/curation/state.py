@@ -213,7 +213,7 @@ class State:
         built = {theme.theme_id: theme for theme in self.base.themes}
         standing = self.standing()
         themes = tuple(self._theme(theme, built.get(theme)) for theme in self.name if theme in standing)
-        return replace(self.base, themes=themes, no_theme=tuple(self.topics[None]), map={}, sha256="")
+        return replace(self.base, themes=themes, no_theme=tuple(self.topics[None]), map={})
 
     def _theme(self, theme_id: str, built: Theme | None) -> Theme:
         topics = tuple(self.topics[theme_id])

@@ -1,0 +1,267 @@
+"""Curating a theme on a page: who may, what is shown, two at once, undoing, and the themes as they were built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotation.accounts import account, open_session
+from annotation.curation.acts import Change
+from annotation.curation.record import Wish, acts_of, record
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.theme_acts import count_acts
+from audit.settings import Settings
+from audit.store.runs import Run
+from audit.themes.taxonomy import Taxonomy, Theme
+from pages._basis.people import TOKEN
+from tests.pages.conftest import words_on
+from tests.support.curating import merge, rename, small, split, undo
+from tests.support.studies import people
+
+SCRIPT = """
+import streamlit as st
+from pages._shared.curate import curation_controls
+from pages._shared.curation import curated_themes, curation_list
+from pages._shared.loaders import runs
+from tests.support.curating import outline, small
+
+(run,) = runs()
+themes = curated_themes(run, small())
+theme_id = themes.find(st.query_params.get("theme", "t-teeth"))
+theme = next(theme for theme in themes.taxonomy.themes if theme.theme_id == theme_id)
+st.title(theme.name)
+st.text(sorted(theme.topics))
+curation_controls(run, themes, theme)
+curation_list(run, themes, theme_id if "theme" in st.query_params else None)
+"""
+"""What a page on one theme does, and no more."""
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def store(run: Run) -> Iterator[LabelStore]:
+    opened = open_label_store(Settings().studies_url)
+    people(opened, "vera", role="viewer")
+    people(opened, "petra", role="pi")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def open_theme(run: Run) -> Open:
+    """The page as somebody sees it, or nobody; with the parameters of a link."""
+
+    def opener(who: str | None = None, **params: str) -> AppTest:
+        at = AppTest.from_string(SCRIPT, default_timeout=60)
+        for name, value in params.items():
+            at.query_params[name] = value
+        if who is not None:
+            store = open_label_store(Settings().studies_url)
+            at.session_state[TOKEN] = open_session(store, who, datetime.now(UTC))
+            store.close()
+        return at.run()
+
+    return opener
+
+
+def curate(store: LabelStore, run: Run, who: str, change: Change, taxonomy: Taxonomy | None = None) -> None:
+    """An act made elsewhere, a moment ago."""
+    seen, person = count_acts(store, run.digest), account(store, who)
+    assert person is not None
+    record(store, run.digest, taxonomy or small(), person, Wish(change, "clearer", f"{who}/{seen}", seen), datetime.now(UTC))
+
+
+def choose(at: AppTest, action: str) -> AppTest:
+    (group,) = [group for group in at.get("button_group") if group.proto.label == "What to do"]
+    return group.set_value(action).run()
+
+
+def save(at: AppTest, reason: str = "they mean the same", theme: str = "t-teeth", **fields: object) -> AppTest:
+    """Fill in what is given and press Save."""
+    for field, value in fields.items():
+        element = {"name": at.text_input, "into": at.selectbox, "phrases": at.multiselect}[field]
+        element(key=f"curate_{field}_{theme}").set_value(value)
+    at.text_input(key=f"curate_reason_{theme}").set_value(reason)
+    return at.button(key=f"curate_save_{theme}").click().run()
+
+
+def said(at: AppTest) -> str:
+    return "\n".join(str(each.value) for kind in ("success", "error") for each in at.get(kind)).replace("\\", "")
+
+
+def test_without_an_account_nobody_curates_and_the_page_says_how_to_get_one(open_theme: Open):
+    at = open_theme()
+    assert not at.exception
+    assert "annotation account add NAME --role viewer" in words_on(at)
+    assert "Nobody has changed these themes" in words_on(at)
+    assert [button for button in at.button if button.label == "Save"] == []
+
+
+def test_who_is_not_signed_in_is_told_who_may(store: LabelStore, open_theme: Open):
+    at = open_theme()
+    assert "who is signed in" in words_on(at)
+    assert [button for button in at.button if button.label == "Save"] == []
+
+
+@pytest.mark.parametrize("who", ["vera", "petra"])
+def test_a_clinician_or_a_pi_renames_a_theme(who: str, store: LabelStore, run: Run, open_theme: Open):
+    at = save(open_theme(who), name="Dental care")
+    assert not at.exception
+    assert at.title[0].value == "Dental care"
+    assert f"Saved as act 1: {who} renamed 'teeth' to 'Dental care'" in said(at)
+    (act,) = acts_of(store, run.digest)
+    assert (act.author, act.reason) == (who, "they mean the same")
+    assert f"1 act, last by {who}" in words_on(at)
+    assert at.text_input(key="curate_name_t-teeth").value == ""
+
+
+def test_a_theme_is_merged_and_its_address_leads_to_the_other(store: LabelStore, open_theme: Open):
+    at = save(choose(open_theme("vera", theme="t-teeth"), "Merge"), into="lifting (body)")
+    assert not at.exception
+    assert at.title[0].value == "lifting"
+    assert "pulling teeth" in words_on(at)
+    assert "merged 'teeth' into 'lifting'" in said(at)
+
+
+def test_phrases_are_split_off_and_moved(store: LabelStore, run: Run, open_theme: Open):
+    at = choose(open_theme("vera"), "Split")
+    at = save(at, phrases=["pulling teeth", "soft toothbrush"], name="Surgery")
+    at = save(choose(at, "Move phrases"), phrases=["dental cleaning"], into="No theme")
+    assert not at.exception
+    assert words_on(at).count("check-up before listing") == 1
+    assert [act.change.phrases for act in acts_of(store, run.digest)] == [
+        ("pulling teeth", "soft toothbrush"),
+        ("dental cleaning",),
+    ]
+
+
+def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: LabelStore, run: Run, open_theme: Open):
+    at = save(choose(open_theme("vera"), "Move"), into="None: at the top")
+    at = save(choose(at, "Not clinically meaningful"))
+    at = save(choose(at, "Clinically meaningful"))
+    assert not at.exception
+    assert [str(act.change.kind) for act in acts_of(store, run.digest)] == ["move theme", "set aside", "bring back"]
+
+
+@pytest.mark.parametrize(
+    ("action", "fields", "why"),
+    [
+        ("Rename", {"name": "Lifting"}, "taken by another theme"),
+        ("Rename", {"name": "Dental", "reason": " "}, "needs a reason"),
+        ("Merge", {}, "It is not said where to"),
+        ("Move phrases", {"phrases": ["pulling teeth"]}, "It is not said where to"),
+        ("Split", {"name": "Surgery"}, "No phrase is chosen"),
+    ],
+)
+def test_what_is_refused_keeps_what_was_typed(action, fields, why, store: LabelStore, run: Run, open_theme: Open):
+    at = save(choose(open_theme("vera"), action), **{"reason": "my long reason", **fields})
+    assert why in said(at)
+    assert at.text_input(key="curate_reason_t-teeth").value == fields.get("reason", "my long reason")
+    if "name" in fields:
+        assert at.text_input(key="curate_name_t-teeth").value == fields["name"]
+    assert acts_of(store, run.digest) == []
+
+
+def test_of_two_at_once_the_second_is_told_and_loses_nothing_of_what_was_typed(store: LabelStore, run: Run, open_theme: Open):
+    at = open_theme("vera")
+    curate(store, run, "petra", rename("t-teeth", "Dental care"))
+    at = save(at, name="Teeth and gums", reason="my long reason")
+    assert "Since you looked, petra renamed 'teeth' to 'Dental care'" in said(at)
+    assert at.title[0].value == "Dental care"
+    assert at.text_input(key="curate_name_t-teeth").value == "Teeth and gums"
+    at = save(at, name="Teeth and gums", reason="my long reason")
+    assert at.title[0].value == "Teeth and gums"
+
+
+def test_who_was_signed_out_in_the_meantime_is_told_and_nothing_is_saved(store: LabelStore, run: Run, open_theme: Open):
+    at = open_theme("vera")
+    del at.session_state[TOKEN]
+    at = save(at, name="Dental care")
+    assert "Your session has ended" in said(at)
+    assert acts_of(store, run.digest) == []
+
+
+# -- the list ----------------------------------------------------------------------------------------------------------
+
+
+def click_act(at: AppTest, row: int, acts: int) -> AppTest:
+    at.session_state[f"curation_{acts}"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    return at.run()
+
+
+def test_an_act_is_undone_with_a_reason_by_another_who_may(store: LabelStore, run: Run, open_theme: Open):
+    curate(store, run, "vera", rename("t-teeth", "Dental care"))
+    at = click_act(open_theme("petra"), 0, 1)
+    assert "Act 1: vera renamed 'teeth' to 'Dental care'. clearer" in words_on(at)
+    at.text_input(key="undo_reason_1").set_value("it was clear")
+    at = at.button(key="undo_1").click().run()
+    assert not at.exception
+    assert at.title[0].value == "teeth"
+    assert acts_of(store, run.digest)[1].reason == "it was clear"
+    assert "curated" not in words_on(at).lower().replace("as curated", "")
+
+
+def test_an_undo_that_would_pull_the_ground_away_is_refused_in_words(store: LabelStore, run: Run, open_theme: Open):
+    curate(store, run, "vera", split("t-teeth", ["pulling teeth"], "", "Surgery"))
+    (act,) = acts_of(store, run.digest)
+    curate(store, run, "vera", rename(str(act.change.into), "Oral surgery"))
+    at = click_act(open_theme("petra"), 1, 2)
+    at.text_input(key="undo_reason_1").set_value("no")
+    at = at.button(key="undo_1").click().run()
+    assert "act 2 (renamed 'Surgery' to 'Oral surgery') builds on it; undo that first" in said(at)
+    assert at.text_input(key="undo_reason_1").value == "no"
+
+
+def test_the_list_of_one_theme_has_the_acts_on_what_was_merged_into_it(store: LabelStore, run: Run, open_theme: Open):
+    curate(store, run, "vera", rename("t-lift", "Weights"))
+    curate(store, run, "vera", merge("t-lift", "t-teeth"))
+    curate(store, run, "vera", rename("t-sun", "Sun"))
+    at = open_theme(theme="t-lift")
+    assert at.title[0].value == "teeth"
+    assert at.dataframe[0].value["act"].tolist() == [2, 1]
+    assert open_theme().dataframe[0].value["act"].tolist() == [3, 2, 1]
+    assert "Nobody has changed this theme" in words_on(open_theme(theme="p-body"))
+
+
+def test_the_themes_as_built_are_one_click_away_and_are_not_changed_there(store: LabelStore, run: Run, open_theme: Open):
+    curate(store, run, "vera", rename("t-teeth", "Dental care"))
+    at = open_theme("vera", version="as built")
+    assert at.title[0].value == "teeth"
+    assert "as they were built" in words_on(at)
+    assert [button for button in at.button if button.label == "Save"] == []
+    (group,) = [group for group in at.get("button_group") if group.proto.label == "Themes"]
+    assert group.set_value("curated").run().title[0].value == "Dental care"
+
+
+def test_after_everything_is_undone_the_themes_are_not_called_curated(store: LabelStore, run: Run, open_theme: Open):
+    curate(store, run, "vera", rename("t-teeth", "Dental care"))
+    curate(store, run, "petra", undo(1))
+    at = open_theme()
+    assert "last by" not in words_on(at)
+    assert at.dataframe[0].value["standing"].tolist() == ["counts", "undone by act 2"]
+
+
+def test_acts_that_fit_the_themes_no_longer_are_listed_with_the_reason(store: LabelStore, run: Run, open_theme: Open):
+    earlier = Taxonomy((*small().themes, Theme("t-old", "parking", None, ("parking fees",))))
+    curate(store, run, "vera", rename("t-old", "Parking"), earlier)
+    curate(store, run, "vera", rename("t-teeth", "Dental care"), earlier)
+    at = open_theme("petra")
+    assert "1 act fits these themes no longer" in words_on(at)
+    assert "was not applied: the theme 'parking' (t-old) is not there any more" in words_on(at)
+    assert at.dataframe[0].value["standing"].tolist() == ["counts", "not applied"]
+    assert at.title[0].value == "Dental care"
+    at = click_act(at, 1, 2)
+    at.text_input(key="undo_reason_1").set_value("there is no such theme now")
+    assert "no longer" not in words_on(at.button(key="undo_1").click().run())
+
+
+def test_a_name_is_never_taken_for_markdown(store: LabelStore, run: Run, open_theme: Open):
+    curate(store, run, "vera", rename("t-teeth", "**bold** [x](http://evil.test) <b>"))
+    at = click_act(open_theme("vera", theme="t-teeth"), 0, 1)
+    raw = "\n".join(str(element.value) for kind in ("markdown", "caption", "success") for element in at.get(kind))
+    assert "[x](http" not in raw
+    assert "**bold**" not in raw
