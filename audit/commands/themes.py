@@ -46,8 +46,12 @@ def _build(parts: Any) -> None:
     command.add_argument(
         "--method", choices=tuple(METHODS), default="average", help="average linkage on cosine (default), or UMAP and HDBSCAN"
     )
-    command.add_argument("--target-themes", type=int, metavar="N", help="come as close to N themes as can be")
-    command.add_argument("--cut", type=float, metavar="D", help="of average: mean cosine distance within a theme, at most")
+    fine = command.add_mutually_exclusive_group()
+    fine.add_argument("--target-themes", type=int, metavar="N", help="come as close to N themes as can be")
+    fine.add_argument(
+        "--cut", type=float, default=Options.cut, metavar="D",
+        help="of average: mean cosine distance within a theme, at most (default: %(default)s)",
+    )  # fmt: skip
     command.add_argument("--seed", type=int, default=Options.seed, metavar="N", help="of the map (default: %(default)s)")
     command.add_argument("--layout", choices=("umap", "principal"), help="of the map (default: umap where it is installed)")
     command.add_argument("--previous", type=Path, metavar="FILE", help="an earlier taxonomy, whose ids are kept where they can")
@@ -73,8 +77,6 @@ def _phrases(command: argparse.ArgumentParser) -> None:
 
 def build(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes build`"""
-    if arguments.target_themes is not None and arguments.cut is not None:
-        raise ThemesError("--target-themes and --cut both say how fine themes are. Nothing was built. Give one of them.")
     counts, out = _read(arguments, settings)
     options = Options(
         arguments.method, arguments.target_themes, arguments.cut, arguments.seed, arguments.threads, arguments.layout

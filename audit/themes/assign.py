@@ -11,6 +11,7 @@ import pandas as pd
 from audit.errors import ThemesError
 from audit.themes.basis import Labels, Progress, Vectors, pinned, silent, unit
 from audit.themes.build import summary
+from audit.themes.clusters import CUT
 from audit.themes.encoders import Encoder, words_encoder
 from audit.themes.naming import EXEMPLARS
 from audit.themes.neighbours import nearest
@@ -49,7 +50,7 @@ def assign(
     written = by_plain_phrase(counts)
     new = [phrase for phrase in written if phrase not in of]
     exemplars = [(phrase, theme.theme_id) for theme in taxonomy.leaves for phrase in _exemplars(theme)]
-    limit = float(taxonomy.built.get("reach", encoder.cut)) if max_distance is None else max_distance
+    limit = float(taxonomy.built.get("reach", CUT)) if max_distance is None else max_distance
     with pinned(threads):
         closest, apart = _closest(new, [phrase for phrase, _ in exemplars], encoder, progress)
     found = {phrase: exemplars[row] for phrase, row, far in zip(new, closest, apart, strict=True) if far <= limit}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
@@ -16,7 +16,7 @@ import pandas as pd
 from audit import __version__
 from audit.errors import ThemesError
 from audit.themes.basis import NO_THEME, Progress, Vectors, pinned, silent, unit
-from audit.themes.clusters import METHODS, Clustering, parents_of
+from audit.themes.clusters import CUT, METHODS, Clustering, parents_of
 from audit.themes.draft import Draft
 from audit.themes.encoders import LEXICAL, Encoder
 from audit.themes.layout import principal_layout, umap_layout
@@ -37,7 +37,7 @@ class Options:
 
     method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in arXiv:2605.29084)
     target   number of themes to come closest to; None: what `cut` gives
-    cut      mean cosine distance up to which phrases make one theme; None: the encoder's own
+    cut      mean cosine distance (after leaning, see `audit.themes.clusters`) up to which phrases make one theme
     seed     of UMAP
     threads  of every library; the same seed and threads give the same bytes
     layout   umap, or principal (components), which needs no extra; None: umap where it is installed
@@ -45,7 +45,7 @@ class Options:
 
     method: str = "average"
     target: int | None = None
-    cut: float | None = None
+    cut: float = CUT
     seed: int = 1
     threads: int = 1
     layout: str | None = None
@@ -70,7 +70,7 @@ def build_taxonomy(
     Phrases that belong to no theme are listed and counted, not hidden. Raises ThemesError when there is no phrase, the
     method is unknown, or a library it needs is missing.
     """
-    options = _settled(counts, options or Options(), encoder)
+    options = _settled(counts, options or Options())
     written = by_plain_phrase(counts)
     with pinned(options.threads):
         vectors = unit(encoder.encode(list(written), progress))
@@ -83,7 +83,7 @@ def build_taxonomy(
     return Taxonomy(themes, no_theme, built, summary(points, themes)), points
 
 
-def _settled(counts: Mapping[str, int], options: Options, encoder: Encoder) -> Options:
+def _settled(counts: Mapping[str, int], options: Options) -> Options:
     """The options with every choice made, so that the artefact shows what was used."""
     if not counts:
         raise ThemesError(
@@ -92,12 +92,11 @@ def _settled(counts: Mapping[str, int], options: Options, encoder: Encoder) -> O
     if options.method not in METHODS:
         raise ThemesError(f"Method '{options.method}' is unknown. Nothing was built. Allowed: {', '.join(METHODS)}.")
     installed = UMAP if find_spec("umap") and find_spec("faiss") else PRINCIPAL
-    cut = encoder.cut if options.cut is None else options.cut
-    return Options(options.method, options.target, cut, options.seed, options.threads, options.layout or installed)
+    return replace(options, layout=options.layout or installed)
 
 
 def _draft(written: Mapping[str, Sequence[str]], vectors: Vectors, options: Options, progress: Progress) -> Draft:
-    how = Clustering(options.target, float(options.cut or 0), options.seed)
+    how = Clustering(options.target, options.cut, options.seed)
     alone = np.full(len(vectors), NO_THEME, dtype=np.int64)
     labels = METHODS[options.method](vectors, how, progress) if len(vectors) > 1 else alone
     return Draft(written, vectors, labels, parents_of(vectors, labels))

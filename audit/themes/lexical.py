@@ -15,7 +15,6 @@ from audit.wording import words
 
 LETTERS = (3, 4, 5)
 DIMENSIONS = 256
-LEXICAL_CUT = 0.46
 Features = tuple[str, ...]
 
 

@@ -73,7 +73,7 @@ def test_a_cache_gives_back_the_same_bits_and_asks_for_new_phrases_only(tmp_path
 def test_the_artefact_says_how_it_came_about() -> None:
     taxonomy, _ = build_taxonomy(COUNTS, compass(DEGREES), PLAIN)
     built = taxonomy.built
-    assert (built["method"], built["cut"], built["seed"], built["threads"]) == ("average", 0.02, 1, 1)
+    assert (built["method"], built["cut"], built["seed"], built["threads"]) == ("average", 0.4, 1, 1)
     assert (built["model"], built["model_sha256"]) == ("compass", "c" * 64)
     assert set(built["versions"]) >= {"audit", "numpy", "scipy"}
     assert len(built["input_sha256"]) == 64

@@ -84,7 +84,6 @@ def test_the_format_is_one_that_machines_read(topics: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--target-themes", "5", "--cut", "0.3"], "--target-themes and --cut both say how fine themes are"),
         (["--previous", "nowhere.json"], "nowhere.json cannot be read as JSON"),
         (["--model", "no/model/here"], "no/model/here"),
     ],

@@ -10,11 +10,11 @@ from audit.themes.basis import Vectors
 from audit.themes.encoders import Encoder
 
 
-def compass(degrees: Mapping[str, float], cut: float = 0.02) -> Encoder:
+def compass(degrees: Mapping[str, float]) -> Encoder:
     """Plain phrase -> its direction in degrees; two phrases 11.5 degrees apart have the cosine distance 0.02."""
 
     def encode(phrases: object, _progress: object) -> Vectors:
         angle = np.radians([degrees[phrase] for phrase in phrases])  # type: ignore[attr-defined]
         return np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
 
-    return Encoder("compass", "c" * 64, cut, encode)
+    return Encoder("compass", "c" * 64, encode)
