@@ -145,8 +145,8 @@ def show_progress(step: str, done: int, total: int) -> None:
 
 def _say(taxonomy: Taxonomy, out: Path) -> None:
     counts = taxonomy.counts
-    made_of = f"{counts['topics']:,} phrases ({counts['phrases']:,} with repeats)"
-    print(f"{counts['themes']:,} themes in {counts['parents']:,} parents, from {made_of}.")
+    print(f"Phrases: {counts['topics']:,} ({counts['phrases']:,} with repeats).")
+    print(f"Themes: {counts['themes']:,}. Parents: {counts['parents']:,}.")
     print(f"No theme: {counts['no_theme_topics']:,} phrases ({counts['no_theme_phrases']:,} with repeats).")
     if "known_topics" in counts:
         print(

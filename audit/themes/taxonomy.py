@@ -49,7 +49,7 @@ class Taxonomy:
     no_theme  distinct phrases that belong to no theme
     built     method, parameters, model, seed, threads, versions, input digest, reach; empty in a file that others wrote
     counts    phrases (occurrences), topics (distinct), themes, parents, without a theme, share of near-duplicate names
-    map       name and sha256 of the parquet beside it; empty where there is none
+    map       sha256 of the parquet beside it (the same name, but .parquet); empty where there is none
     sha256    of the file's content; empty until it is written
     """
 
@@ -88,7 +88,7 @@ def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxo
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".parquet")
     points[list(MAP_COLUMNS)].to_parquet(beside, index=False)
-    content = _content(taxonomy) | {"map": {"file": beside.name, "sha256": _file_digest(beside)}}
+    content = _content(taxonomy) | {"map": {"sha256": _file_digest(beside)}}
     content["sha256"] = _digest(content)
     draft = path.with_name(path.name + ".part")
     draft.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -217,7 +217,7 @@ def read_map(taxonomy: Taxonomy, path: Path) -> pd.DataFrame | None:
     """
     if not taxonomy.map:
         return None
-    beside = path.with_name(Path(taxonomy.map["file"]).name)
+    beside = path.with_suffix(".parquet")
     if not beside.is_file() or _file_digest(beside) != taxonomy.map["sha256"]:
         fault = "was changed after it was built" if beside.is_file() else "is missing"
         raise ThemesError(f"{beside}, the map that belongs to {path.name}, {fault}. The themes can be used without it.")

@@ -49,7 +49,7 @@ def test_a_list_of_phrases_becomes_a_taxonomy(topics: Path, capsys: pytest.Captu
     }
     assert taxonomy.no_theme == ("cats",)
     out = capsys.readouterr().out
-    assert "2 themes in 1 parents, from 6 phrases (7 with repeats)." in out
+    assert "Phrases: 6 (7 with repeats).\nThemes: 2. Parents: 1.\n" in out
     assert "No theme: 1 phrases (2 with repeats)." in out
 
 
