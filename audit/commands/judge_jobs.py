@@ -63,7 +63,7 @@ class Order:
 
     run, title   the digest and the title of the run; chosen, count   which pairs, in words, and how many
     pairs        all, sample:N, or file (those that were handed to `place`); pair   the only one, where it is one
-    by           who ordered it, where people sign in
+    model        the model that was set when it was ordered; by   who ordered it, where people sign in
     """
 
     run: str
@@ -73,6 +73,7 @@ class Order:
     pairs: str = "file"
     pair: Triple | None = None
     baseline: bool = False
+    model: str = ""
     protocol: str = "structured"
     swap: bool = False
     blind: bool = False

@@ -32,7 +32,8 @@ def raw_replies(job: Job) -> list[Reply]:
 
 def proposed_title(job: Job) -> str:
     """What the release calls itself until somebody gives it a name."""
-    return str(json.loads((job.release / "manifest.json").read_text(encoding="utf-8"))["title"])
+    title = str(json.loads((job.release / "manifest.json").read_text(encoding="utf-8"))["title"])
+    return title if job.order.pairs == "all" else f"{title} ({job.order.chosen})"
 
 
 def save(settings: Settings, job: Job, title: str) -> Run:

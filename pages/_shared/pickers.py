@@ -16,10 +16,10 @@ NOT_LOADED = "which is not loaded here. **The figures below are those of the run
 
 
 def pick_run(runs: list[Run]) -> Run:
-    """The run of this page: the one in the address, else the one seen last, else the newest. Drawn in the sidebar."""
+    """The run of this page: the one in the address, else the one seen last, else the newest whole one. Drawn in the sidebar."""
     by_key = {run.key: run for run in runs}
     last = st.session_state.get(LAST_RUN)
-    key = url.one("run", by_key, last if last in by_key else runs[0].key, NOT_LOADED)
+    key = url.one("run", by_key, last if last in by_key else _newest(runs).key, NOT_LOADED)
     st.session_state["run"] = key
     st.sidebar.selectbox(
         "Run", list(by_key), key="run", format_func=lambda key: _described(by_key[key]),
@@ -36,7 +36,7 @@ def current_run() -> Run | None:
     """The run that the page will show, without drawing anything: for the menu's words."""
     by_key = {run.key: run for run in loaders.runs()}
     asked = (st.query_params.get("run"), st.session_state.get(LAST_RUN))
-    return next((by_key[key] for key in asked if key in by_key), next(iter(by_key.values()), None))
+    return next((by_key[key] for key in asked if key in by_key), _newest(list(by_key.values())) if by_key else None)
 
 
 def pick_one(
@@ -87,6 +87,16 @@ def type_words(label: str, param: str, placeholder: str = "") -> str:
         escaped(label), key=param, placeholder=placeholder, max_chars=200, on_change=url.remember, args=(param, "")
     )
     return typed.strip()
+
+
+def _newest(runs: list[Run]) -> Run:
+    """The newest run, passing over those that judge a choice of another run's pairs anew: their rates speak for the choice."""
+    return next((run for run in runs if not _is_a_choice(run)), runs[0])
+
+
+def _is_a_choice(run: Run) -> bool:
+    told = run.manifest.get("judge_settings")
+    return isinstance(told, dict) and "source_digest" in told and told.get("pairs") != "all"
 
 
 def _described(run: Run) -> str:

@@ -29,9 +29,10 @@ OUTCOMES = ("answered", "unreadable", "cut", "refused", "failed")
 STOPPING = "asked to stop"
 MOST_LISTED = 50
 STAGES = {"stage": "Step", "calls": "Calls", "prompt_tokens": "Tokens read", "reply_tokens": "Tokens written"}
-LIST = {"ordered": "Ordered (UTC)", "chosen": "Pairs", "count": "How many", "judge": "Judge", "state": "State", "by": "By"}
+LIST = {"ordered": "Ordered (UTC)", "state": "State", "count": "Pairs", "chosen": "Which", "judge": "Judge", "by": "By"}
 AT_WORK = (
-    "It goes on when this page is closed, and when the dashboard is stopped. One runs at a time, and single pairs beside it."
+    "It goes on when this page is closed, and when the dashboard is stopped. One choice of pairs is judged at a time, and one "
+    "single pair beside it."
 )
 
 
@@ -76,7 +77,7 @@ def judge_of(job: Job) -> str:
     order = job.order
     checks = [word for word, asked in (("swapped", order.swap), ("names masked", order.blind)) if asked]
     checks += [f"{order.repeats} x more"] if order.repeats else []
-    return ", ".join(["model", order.protocol.replace("_", " "), *checks])
+    return ", ".join([order.model or "model", order.protocol.replace("_", " "), *checks])
 
 
 def _row(job: Job) -> dict[str, Any]:
@@ -109,7 +110,7 @@ def _heading(job: Job, run: Run | None) -> None:
 
 def _before(job: Job) -> None:
     """What it would cost, and the buttons that begin it, go on with it, or drop it."""
-    if job.estimate:
+    if job.state is State.ESTIMATED:
         _estimated(job)
     if stored := stored_in(job.journal):
         st.caption(f"{stored:,} replies are stored. Going on asks for none of them again.")
@@ -118,7 +119,8 @@ def _before(job: Job) -> None:
         if st.button(label, type="primary", icon=":material/gavel:"):
             start(Settings(), job)
             st.rerun()
-        if not job.order.baseline and not job.order.pair and st.button("Try the endpoint for tokens and time"):
+        asks = job.state is not State.STOPPED and not job.order.baseline and not job.order.pair
+        if asks and st.button("Try the endpoint for tokens and time"):
             estimate(Settings(), job, trial=True)
             st.rerun()
         _discard(job)
@@ -130,7 +132,7 @@ def _estimated(job: Job) -> None:
     st.markdown(
         f"**{int(stages['calls'].sum()):,} calls**, about {stages['prompt_tokens'].sum():,} tokens read and "
         f"{stages['reply_tokens'].sum():,} written. **{found['without_call']:,}** of {found['pairs']:,} pairs need no call: "
-        "an answer is absent, or not there."
+        "an answer is absent, or not there. Where two pairs have the same two answers, one call does for both."
     )
     if found["seconds"] is None:
         told = "Tokens are estimated from the length of the texts. How long it takes is not known until the endpoint is tried."

@@ -26,7 +26,7 @@ from pages._shared.widgets import counts
 
 MODEL, BASELINE = "model", "baseline"
 WAYS = {"filters": "Those that match filters", "lot": "Some, drawn by lot", "all": "All pairs of the run"}
-PROTOCOLS = {"structured": "One call a pair", "label_only": "The label first, then what differs"}
+PROTOCOLS = {"structured": "All in one call", "label_only": "Label first"}
 CHECKS = {"swap": "In the other order too", "blind": "With names masked too", "repeat": "Again and again"}
 NO_ENDPOINT = (
     "No language model is set, so only plain rules can judge. To set one, start the dashboard again with these three "
@@ -116,23 +116,23 @@ def _how(run: Run, order: Order) -> Order:
     if choose("Which judge", tuple(names), "judge", lambda name: names[name], label_in_sight=False) == BASELINE:
         counts(run, RULES)
         return replace(order, baseline=True)
-    left, right, last = st.columns([4, 5, 2], vertical_alignment="bottom")
+    left, right, last = st.columns([4, 5, 2])
     with left:
         protocol = choose("How it is asked", tuple(PROTOCOLS), "protocol", lambda name: PROTOCOLS[name])
     with right:
         checks = pick_many("Checks, each a call more", list(CHECKS), "check", lambda name: CHECKS[name], placeholder="None")
-    repeats = 0
+    repeats, model = 0, settings.judge_model or "the only model there"
     if "repeat" in checks:
         with last:
             repeats = int(st.number_input("Times more", 1, MOST_REPEATS, 1, key="repeats"))
-    return replace(order, protocol=protocol, swap="swap" in checks, blind="blind" in checks, repeats=repeats)
+    return replace(order, model=model, protocol=protocol, swap="swap" in checks, blind="blind" in checks, repeats=repeats)
 
 
 def model_in_words(settings: Settings) -> str:
     """The model and where it is; an address may carry a password, so its host is all that is shown."""
     hosts = [urlsplit(url) for url in settings.judge_urls]
     where = ", ".join(f"{host.hostname}:{host.port}" if host.port else str(host.hostname) for host in hosts)
-    return f"{settings.judge_model or 'the only model'} at {where}"
+    return f"{settings.judge_model or 'the only model there'} at {where}"
 
 
 def _carry_out(order: Order, pairs: list[Triple], *, at_once: bool) -> None:

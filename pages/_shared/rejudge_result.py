@@ -28,14 +28,14 @@ from pages._shared.words import escaped, listed, say
 
 WHICH = {ALL: "All", CHANGED: "Changed", SAME: "Unchanged"}
 HEADINGS = {
-    "question_text": "Question", "a": "One", "b": "The other", "first": "Old label", "second": "New label",
+    "first": "Old label", "second": "New label", "question_text": "Question", "a": "One", "b": "The other",
     "significance_first": "Old significance", "significance_second": "New significance",
     "reasoning_first": "Old reasons", "reasoning_second": "New reasons",
 }  # fmt: skip
 MOST_LISTED = 500
 CHOSEN = (
-    "These pairs were chosen, most of them by their old label, so the figures hold for this choice and not for the run: pairs "
-    "chosen because they disagreed can only move towards agreement. A sample by lot speaks for the run."
+    "These pairs were chosen and not drawn, so the figures hold for this choice and not for the run: pairs chosen because they "
+    "disagreed can only move towards agreement. A sample by lot speaks for the run."
 )
 
 
@@ -59,7 +59,7 @@ def _became(run: Run, job: Job) -> None:
     why = f" ({listed(f'{reason}: {count:,}' for reason, count in unscored.items())})" if unscored else ""
     counts(
         run,
-        "Judged: **{judged}**, **{unscored}** of them unscored{why}; {prescreened} ABSENT without asking, {rest} not asked.",
+        "Judged: **{judged}**. Unscored: **{unscored}**{why}. ABSENT without asking: **{prescreened}**. Not asked: **{rest}**.",
         judged=f"{told['judged']:,}", unscored=f"{sum(unscored.values()):,}", why=why, prescreened=f"{told['prescreened']:,}",
         rest=f"{told['not_asked']:,}",
     )  # fmt: skip
@@ -71,7 +71,7 @@ def _moves(run: Run, new: Run, job: Job) -> None:
     cells = cells[cells["second"] != NOT_THERE]
     whole = cells.groupby("first")["pairs"].transform("sum")
     cells = cells.assign(share=cells["pairs"] / whole.where(whole > 0))
-    chart(transitions_figure(cells, "The old judge", "the new judge"), "moves", "The old label of each pair against its new one.")
+    chart(transitions_figure(cells, "The old judge", "The new judge"), "moves", "The old label of each pair against its new one.")
     span = f"{agreed['value_low']:.2f} to {agreed['value_high']:.2f}" if pd.notna(agreed["value_low"]) else "unknown"
     counts(
         run, "Framed: the same twice. Over the {n} pairs that both labelled, kappa is **{value}** (95 % interval {span}).",
@@ -126,12 +126,11 @@ def _replies(job: Job) -> None:
     if not replies:
         return
     prompts = (begun_with(job.journal) or {}).get("prompts", {})
-    st.caption(escaped(f"Prompt: {', '.join(map(str, prompts.values()))}. {listed(map(_took, replies))}."))
+    st.caption(escaped(f"Prompt: {', '.join(map(str, prompts.values()))}."))
     with st.expander("The raw reply" if len(replies) == 1 else f"The raw replies ({len(replies)}, {MOST_REPLIES} at most)"):
         for reply in replies:
-            st.caption(
-                escaped(f"{reply.outcome}, attempt {reply.attempt}, {reply.model or 'model not told'} {reply.server or ''}")
-            )
+            told = (reply.outcome, f"attempt {reply.attempt}", reply.model, reply.server, _took(reply))
+            st.caption(escaped(" · ".join(filter(None, told))))
             st.code(reply.text or reply.error or "nothing", language=None, wrap_lines=True)
 
 

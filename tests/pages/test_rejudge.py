@@ -145,7 +145,7 @@ def test_a_run_shows_how_far_it_is_on_every_page_that_is_opened_and_can_be_cance
         told = words_on(at).replace("*", "")
         assert "0 unreadable" in told
         assert "1 calls are open" in told
-        assert "One runs at a time" in told
+        assert "is judged at a time" in told
     press(at, "Cancel")
     job = until(rests)
     assert job.state is State.STOPPED
@@ -197,7 +197,7 @@ def test_old_and_new_stand_side_by_side_with_what_moved_and_kappa(run, open_page
     at, _ = judged(run, open_page)
     assert not at.exception
     told = words_on(at).replace("*", "")
-    assert "Judged: 9," in told
+    assert "Judged: 9." in told
     assert "kappa is" in told
     table = next(frame.value for frame in at.dataframe if "reasoning_second" in frame.value)
     assert len(table) == 15
@@ -243,6 +243,18 @@ def test_a_result_is_saved_under_a_title_and_leads_to_its_run(run, open_page):
     assert "# Second *look*" in at.success[0].value.replace("\\", "")
     assert find_run(Settings().store_dir, job.name).title == "# Second *look*"
     assert len(at.get("page_link")) >= 2
+
+
+def test_a_saved_choice_of_pairs_is_not_what_a_page_opens_with(run, open_page):
+    job = place(Settings(), Order(run.digest, run.title, "one of them", 1, baseline=True), [("q1", "a", "b")])
+    start(Settings(), job)
+    at = press((until(rests, job.name), open_page("rejudge", job=job.name))[1], "Save as a run")
+    saved = find_job(Settings(), job.name).saved
+    assert saved.startswith(job.name)
+    assert open_page("overview").query_params["run"] in (run.key, [run.key])
+    chosen = open_page("overview", run=saved)
+    assert "(one of them)" in chosen.title[0].value.replace("\\", "")
+    assert not at.exception
 
 
 def test_a_result_without_a_title_is_not_saved(run, open_page):

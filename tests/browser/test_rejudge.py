@@ -1,0 +1,125 @@
+"""A PI puts pairs to a judge anew: plain rules, and a real server with a tiny random model, which tests the plumbing only."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.label_store.engine import open_label_store
+from audit.store.runs import list_runs
+from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
+from tests.browser.test_journey import overflow
+from tests.support.llm.real_server import MODEL, NoServerError, real_server
+from tests.support.studies import people
+
+pytestmark = pytest.mark.browser
+
+KEY = "sk-browser-secret"
+RAW = re.compile("classification")
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    try:
+        with real_server() as url:
+            for name, value in {"URL": url, "MODEL": MODEL, "KEY": KEY, "CONCURRENCY": "2"}.items():
+                monkeypatch.setenv(f"AUDIT_JUDGE_{name}", value)
+            yield url
+    except NoServerError as error:
+        (pytest.fail if os.environ.get("AUDIT_REQUIRE_BROWSER") else pytest.skip)(str(error))
+
+
+@pytest.fixture
+def office(model: str, browser: Browser, demo_data: Path, tmp_path: Path) -> Iterator[Dashboard]:
+    """The demo in a data folder of its own, with a PI and a viewer, and a model set."""
+    shutil.copytree(demo_data / "store", tmp_path / "store")
+    store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
+    people(store, "petra", role="pi")
+    people(store, "vera", role="viewer")
+    store.close()
+    yield from serve(tmp_path, browser)
+
+
+def petra(office: Dashboard, path: str) -> Page:
+    page = signed_in_as(office, "petra", office.open("/sign_in"))
+    page.goto(f"{office.address}{path}")
+    return settled(page)
+
+
+def saved(page: Page, title: str) -> None:
+    page.get_by_label("Title of the run").fill(title)
+    page.get_by_role("button", name="Save as a run").click()
+    expect(page.get_by_text("Saved as the run")).to_be_visible()
+    settled(page)
+
+
+def test_a_choice_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(office: Dashboard, tmp_path: Path) -> None:
+    page = petra(office, "/disagreements?words=alcohol")
+    page.get_by_role("link", name="Put all of them to a judge anew").click()
+    page.wait_for_url(re.compile("/rejudge.*words=alcohol"))
+    settled(page)
+    chosen = int(page.get_by_text(re.compile(r"^\d+ pairs\.$")).inner_text().split()[0])
+    page.get_by_role("button", name="Estimate calls").click()
+    expect(page.get_by_text(re.compile(rf"0 of {chosen} pairs need no call"))).to_be_visible()
+    page.get_by_role("button", name=f"Judge {chosen} pairs").click()
+    expect(page.get_by_text("calls are open")).to_be_visible()
+
+    other = petra(office, page.url.removeprefix(office.address))  # a second browser sees the same, and stops it
+    expect(other.get_by_text("calls are open")).to_be_visible()
+    other.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_text(re.compile("replies are stored"))).to_be_visible()
+    page.reload()
+    settled(page).get_by_role("button", name="Go on").click()
+    expect(page.get_by_text("Pair by pair")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("The new judge says")).to_be_visible()
+    expect(page.get_by_text(re.compile("kappa is"))).to_be_visible()
+    for width in (1280, 900):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert overflow(settled(page)) <= 0
+    saved(page, "Alcohol by the tiny model")
+    page.get_by_role("link", name="Both judges beside each other").click()
+    page.wait_for_url(re.compile("/judge.*against="))
+    settled(page)
+
+    page = petra(office, "/rejudge?words=alcohol&judge=baseline")
+    page.get_by_role("button", name="Choose these pairs").click()
+    page.get_by_role("button", name=f"Judge {chosen} pairs").click()
+    expect(page.get_by_text("Pair by pair")).to_be_visible()
+    settled(page)
+    saved(page, "Alcohol by plain rules")
+    titles = {run.title: run for run in list_runs(tmp_path / "store")}
+    assert titles["Alcohol by the tiny model"].manifest["judge"] == MODEL
+    assert titles["Alcohol by plain rules"].manifest["judge"] == "baseline judge (rules, no model)"
+    assert office.complaints == []
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+
+
+def test_one_pair_is_asked_at_once_from_the_list(office: Dashboard) -> None:
+    page = petra(office, "/disagreements?words=alcohol")
+    page.get_by_role("link", name="Ask a judge anew").click()
+    page.wait_for_url(re.compile("/rejudge.*a=.*&b="))
+    settled(page).get_by_role("button", name="Ask now").click()
+    expect(page.get_by_text("The raw reply")).to_be_visible()
+    settled(page)
+    expect(page.locator(".pair .verdict")).to_have_count(2)
+    page.get_by_text("The raw reply").click()
+    expect(page.locator("[data-testid=stCode]").get_by_text(RAW)).to_be_visible()
+    assert KEY not in page.content()
+
+
+def test_who_is_not_an_investigator_finds_no_way_to_it(office: Dashboard) -> None:
+    page = signed_in_as(office, "vera", office.open("/sign_in"))
+    page.goto(f"{office.address}/disagreements")
+    settled(page)
+    assert page.get_by_text("anew").count() == 0
+    assert page.get_by_role("link", name="Re-judge").count() == 0
+    page.goto(f"{office.address}/rejudge")
+    settled(page)
+    assert page.get_by_role("heading", name="Re-judge").count() == 0
