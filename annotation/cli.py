@@ -1,4 +1,4 @@
-"""The commands of `annotation`: agreement, prevalence, judge, sample, advance, release, verify, export, import, account, demo."""
+"""The commands of `annotation`, on ratings, on studies and accounts, on the judge, and on themes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import audit
-from annotation import commands_judge, commands_ratings, commands_study
+from annotation import commands_judge, commands_ratings, commands_study, commands_themes
 from audit.errors import AuditError
 from audit.settings import Settings
 
@@ -37,4 +37,5 @@ def parser() -> argparse.ArgumentParser:
     commands_ratings.register(commands)
     commands_study.register(commands)
     commands_judge.register(commands)
+    commands_themes.register(commands)
     return top
