@@ -70,15 +70,22 @@ class Themes:
 
 def curated_themes(run: Run, built: Taxonomy) -> Themes:
     """The themes of a run with what people made of them, and a line that says so, the original one click away."""
-    acts = acts_of(label_store(), run.digest) if anybody() else []
-    if not acts:
-        return Themes(built, built, Curated(built), acts)
-    found = _curated((run.digest, built.sha256, len(acts), acts[-1].made_at), built, acts)
+    acts, found = _now(run, built)
     if not found.acts:
         return Themes(built, built, found, acts)
     _say(run, found)
     version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, label_in_sight=False)
     return Themes(found.taxonomy if version == CURATED else built, built, found, acts)
+
+
+def taxonomy_now(run: Run, built: Taxonomy) -> Taxonomy:
+    """The same for a page that is about something else: the themes as curated, and nothing is drawn."""
+    return _now(run, built)[1].taxonomy
+
+
+def _now(run: Run, built: Taxonomy) -> tuple[list[Act], Curated]:
+    acts = acts_of(label_store(), run.digest) if anybody() else []
+    return acts, _curated((run.digest, built.sha256, len(acts), acts[-1].made_at), built, acts) if acts else Curated(built)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
