@@ -56,7 +56,9 @@ def photograph(passwords: dict[str, str]) -> None:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS, headless=True)
         visit(chromium.new_page(viewport=WINDOW), PAGES)
         for person, pages in STUDIES.items():
-            visit(signed_in(chromium.new_context(viewport=WINDOW).new_page(), person, passwords[person]), pages)
+            page = signed_in(chromium.new_context(viewport=WINDOW).new_page(), person, passwords[person])
+            visit(page, pages)
+        rejudged(page)
         chromium.close()
 
 
@@ -69,6 +71,18 @@ def signed_in(page: Page, person: str, password: str) -> Page:
     page.get_by_role("link", name="Sign out").wait_for()
     page.wait_for_timeout(2_000)
     return page
+
+
+def rejudged(page: Page) -> None:
+    """The result of putting some pairs to plain rules, as the PI sees it who was signed in last."""
+    page.goto(
+        f"{ADDRESS}/rejudge?topic=alcohol+and+substances&label=CONTRADICTORY&label=DIVERGENT&label=COMPLEMENTARY&label=CONSISTENT"
+    )
+    page.get_by_role("button", name="Choose these pairs").click()
+    page.get_by_role("button", name=re.compile("Judge [0-9,]+ pairs")).click()
+    page.get_by_text("Pair by pair").wait_for(timeout=60_000)
+    page.wait_for_timeout(3_000)
+    page.screenshot(path=TARGET / "rejudge.png")
 
 
 def visit(page: Page, pages: dict[str, str]) -> None:

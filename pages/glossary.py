@@ -63,6 +63,7 @@ WORDS = {
     "Where the data comes from": {
         "release": "The files of one such comparison, as they were published or produced.",
         "run": "A release that was loaded here. Its digest is a fingerprint: the same digest means the very same data.",
+        "re-judged": "A pair that was put to a judge once more. Its new label stands in a run of its own; the old one stays.",
         "quarantined": "A record that could not be used and was set aside. It counts nowhere; Runs lists it with the reason.",
     },
 }

@@ -32,7 +32,7 @@ HEADINGS = {
     "significance_first": "Old significance", "significance_second": "New significance",
     "reasoning_first": "Old reasons", "reasoning_second": "New reasons",
 }  # fmt: skip
-MOST_LISTED = 500
+MOST_LISTED, LONGEST = 2_000, 200
 CHOSEN = (
     "These pairs were chosen and not drawn, so the figures hold for this choice and not for the run: pairs chosen because they "
     "disagreed can only move towards agreement. A sample by lot speaks for the run."
@@ -154,7 +154,7 @@ def _keep(run: Run, job: Job) -> None:
         st.info(escaped(f"It was saved as {job.saved}, which is no longer loaded."))
         return
     with st.form("keep", border=False):
-        title = st.text_input("Title of the run", proposed_title(job), max_chars=200)
+        title = st.text_input("Title of the run", proposed_title(job)[:LONGEST], max_chars=LONGEST)
         if st.form_submit_button("Save as a run", type="primary", icon=":material/save:"):
             with st.spinner("Writing and loading the release ..."):
                 save(Settings(), job, title)

@@ -12,7 +12,20 @@ from tests.browser.conftest import Dashboard, serve, settled
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("", "runs", "glossary", "disagreements", "question", "organs", "topics", "centers", "coverage", "handbook")
+PAGES = (
+    "",
+    "runs",
+    "glossary",
+    "disagreements",
+    "question",
+    "organs",
+    "topics",
+    "centers",
+    "coverage",
+    "handbook",
+    "judge",
+    "rejudge",
+)
 
 
 def answers(page: Page) -> list[str]:

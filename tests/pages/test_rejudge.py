@@ -257,6 +257,15 @@ def test_a_saved_choice_of_pairs_is_not_what_a_page_opens_with(run, open_page):
     assert not at.exception
 
 
+def test_a_long_choice_gives_a_title_that_can_be_saved(run, open_page):
+    job = place(Settings(), Order(run.digest, run.title, "words: " + "very long " * 40, 1, baseline=True), [("q1", "a", "b")])
+    start(Settings(), job)
+    until(rests, job.name)
+    at = press(open_page("rejudge", job=job.name), "Save as a run")
+    assert not at.exception
+    assert len(find_run(Settings().store_dir, job.name).title) <= 200
+
+
 def test_a_result_without_a_title_is_not_saved(run, open_page):
     at, _ = judged(run, open_page, baseline=True)
     next(field for field in at.text_input if field.label == "Title of the run").input("  ")
