@@ -27,7 +27,7 @@ def markdown_text(frame: pd.DataFrame, run: Run, name: str) -> str:
     rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
     header = [str(column) for column in frame.columns]
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join([f"{name} of {_plain(run.title)} ({run.key})", "", *(f"| {' | '.join(line)} |" for line in lines)])
+    return "\n".join([f"{name} of {plain(run.title)} ({run.key})", "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
 def json_text(frame: pd.DataFrame, run: Run, name: str) -> str:
@@ -44,9 +44,9 @@ def file_name(run: Run, name: str) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return "-" if pd.isna(value) else f"{value:.4f}"
-    return "-" if value is None or value is pd.NA else _plain(str(value))
+    return "-" if value is None or value is pd.NA else plain(str(value))
 
 
-def _plain(text: str) -> str:
-    """Text that cannot break out of its cell."""
+def plain(text: str) -> str:
+    """Text that cannot break out of a cell of a Markdown table."""
     return re.sub(r"([\\|`*_\[\]<>$])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,118 @@
+"""Figures as files: HTML that needs nothing else, and pictures for print, for which Kaleido drives a Chromium.
+
+The same figure is the same file, byte for byte, on one machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib
+import re
+import struct
+import zlib
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from audit.errors import AuditError
+
+PRINT_FONT = 'Arial, Helvetica, "Liberation Sans", sans-serif'
+"""What journals ask for; Liberation Sans, which stands in for it on Linux, has the same widths."""
+WIDTH_MM = 180
+"""Two columns of a journal."""
+PX_PER_MM = 96 / 25.4
+DPI = 300
+PER_FIGURE_S = 60
+PNG_HEADER = 33
+"""Bytes of a PNG before its second chunk."""
+UID = re.compile(r'id="defs-([0-9a-f]{6})"')
+NAMES = re.compile(r'(?:id="|#)[^"\'&)\s]*')
+SIZE = re.compile(r'width="[\d.]+" height="[\d.]+"')
+CONFIG = {"displaylogo": False, "responsive": True}
+NO_KALEIDO = (
+    "SVG and PNG were not written: they need Kaleido, the extra `figures` (pip install 'handbook-audit[figures]'). "
+    "The HTML figures are complete."
+)
+NO_CHROMIUM = (
+    "SVG and PNG were not written: Kaleido found no Chromium that works ({why}). Install one (apt-get install chromium). "
+    "The HTML figures are complete."
+)
+
+
+class NoPicturesError(AuditError):
+    """Nothing on this machine turns a figure into a picture."""
+
+
+def standalone_html(figure: go.Figure, name: str, title: str) -> str:
+    """A page with the figure in it, to be opened anywhere, without a network."""
+    words, body = escape(title), fragment_html(figure, name, script=True)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{words}</title></head>\n'
+        f'<body style="font-family:Arial,sans-serif;max-width:1100px;margin:1em auto"><p>{words}</p>\n{body}</body></html>\n'
+    )
+
+
+def fragment_html(figure: go.Figure, name: str, *, script: bool) -> str:
+    """The figure as a part of a page; `script`: with plotly.js itself, which a page needs once."""
+    text = pio.to_html(
+        figure, full_html=False, include_plotlyjs=script, div_id=f"figure-{name}", config=CONFIG, include_mathjax=False
+    )
+    return str(text)
+
+
+def pictures(figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]:
+    """Each figure by its name as SVG and as PNG of 300 dpi, two columns wide, on white, in Arial.
+
+    Raises NoPicturesError, which says what to install, where Kaleido or Chromium is missing or does not work.
+    """
+    try:
+        kaleido = importlib.import_module("kaleido")
+    except ImportError:
+        raise NoPicturesError(NO_KALEIDO) from None
+    try:
+        return asyncio.run(_drawn(kaleido, figures))
+    except Exception as error:  # a browser fails in many ways, none of which may cost the export its tables
+        raise NoPicturesError(
+            NO_CHROMIUM.format(why=str(error).splitlines()[0] if str(error) else type(error).__name__)
+        ) from None
+
+
+async def _drawn(kaleido: Any, figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]:
+    drawn = {}
+    async with kaleido.Kaleido(n=1, timeout=PER_FIGURE_S, mathjax=False) as camera:
+        for name, figure in figures.items():
+            sheet = _printed(figure)
+            size = {"width": round(WIDTH_MM * PX_PER_MM), "height": sheet.layout.height}
+            svg = await camera.calc_fig(sheet, {"format": "svg", **size})
+            png = await camera.calc_fig(sheet, {"format": "png", "scale": DPI / 96, **size})
+            drawn[name] = _steady(svg.decode(), name, size).encode(), _with_dpi(png)
+    return drawn
+
+
+def _printed(figure: go.Figure) -> go.Figure:
+    """A copy on white paper, in a font that everybody has; its traces are named, where plotly.js would do it by chance."""
+    copy = go.Figure(figure).update_layout(font={"family": PRINT_FONT}, paper_bgcolor="#ffffff", plot_bgcolor="#ffffff")
+    for number, trace in enumerate(copy.data):
+        trace.uid = f"t{number}"
+    return copy
+
+
+def _steady(svg: str, name: str, size: Mapping[str, float]) -> str:
+    """Names inside the file made from the figure's own, not from chance; its size in millimetres."""
+    found = UID.search(svg)
+    if found is not None:
+        own, drawn = re.compile(rf"(?<=[A-Za-z-]){found[1]}"), hashlib.sha256(name.encode()).hexdigest()[:6]
+        svg = NAMES.sub(lambda match: own.sub(f"x{drawn}", match[0]), svg)
+    width, height = (f"{size[side] / PX_PER_MM:.2f}mm" for side in ("width", "height"))
+    return SIZE.sub(f'width="{width}" height="{height}"', svg, count=1)
+
+
+def _with_dpi(png: bytes) -> bytes:
+    """The picture with its resolution told, so that it is placed at its size in print."""
+    per_metre = round(DPI / 0.0254)
+    chunk = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)
+    return png[:PNG_HEADER] + struct.pack(">I", 9) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[PNG_HEADER:]

@@ -1,0 +1,102 @@
+"""`audit export`: every table and figure of a run, a report to mail, and a manifest, as a folder or an archive."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from audit.commands import OK, add_command
+from audit.errors import AuditError
+from audit.exports.files import zipped
+from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
+from audit.settings import Settings
+from audit.store.runs import find_run
+
+ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; manifest.json with
+the SHA-256 of every file. The same state gives the same files but for the date in the manifest. SVG and PNG need the extra
+`figures` and a Chromium; without them they are left out, and the manifest says so."""
+PAPER = "paper"
+
+Studies = Callable[[str, Settings], StudyPart]
+"""(study id, settings) -> what the study adds to an export."""
+
+
+def register(commands: Any, studies: Studies | None = None, name: str = "export") -> None:
+    """Add the command; whoever knows studies of human labels hands them over."""
+    command = add_command(commands, name, export, "Write a run's tables, figures and report as a folder or a ZIP.", ABOUT)
+    command.set_defaults(studies=studies)
+    command.add_argument("--run", help="run id or key (default: the study's run, or the newest)")
+    command.add_argument("--against", metavar="RUN", help="compare with this run too")
+    command.add_argument(
+        "--study", metavar="ID", help="add the validation tables of a study" + ("" if studies else ": annotation export-all")
+    )
+    command.add_argument("--compare", choices=(PAPER,), help="set the published figures of arXiv:2605.29084 beside")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR|ZIP", help="a new folder, or a file ending in .zip")
+
+
+def export(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit export --run RUN --out DIR|ZIP`"""
+    out: Path = arguments.out
+    _check_room(out)
+    order = _order(arguments, settings)
+    files = package(order, lambda step: print(f"{step} ...", file=sys.stderr))
+    _write(out, files)
+    print(f"{out}: {len(files)} files of run {order.run.key}. Begin with report.html.")
+    for name, why in left_out(files).items():
+        print(f"Left out, {name}: {why}", file=sys.stderr)
+    return OK
+
+
+def _order(arguments: argparse.Namespace, settings: Settings) -> Order:
+    study = _study(arguments, settings)
+    run = find_run(settings.store_dir, arguments.run or (study.digest if study else None))
+    if study is not None:
+        check_drawn_from(study, run)
+    other = find_run(settings.store_dir, arguments.against) if arguments.against else None
+    return Order(run, today(), other, study, arguments.compare == PAPER)
+
+
+def _study(arguments: argparse.Namespace, settings: Settings) -> StudyPart | None:
+    if not arguments.study:
+        return None
+    if arguments.studies is None:
+        raise AuditError(f"Studies are known to `annotation export-all --study {arguments.study}`. Nothing was written.")
+    part: StudyPart = arguments.studies(arguments.study, settings)
+    return part
+
+
+def _check_room(out: Path) -> None:
+    """Nothing is written over what may be somebody's work; an archive is one file, and made anew."""
+    full = out.is_dir() and (_is_archive(out) or any(out.iterdir()))
+    if full or (out.is_file() and not _is_archive(out)):
+        raise AuditError(f"--out {out}: there is something already. Nothing was written. Name a new folder, or a .zip file.")
+
+
+def _is_archive(out: Path) -> bool:
+    return out.suffix.lower() == ".zip"
+
+
+def _write(out: Path, files: Mapping[str, bytes]) -> None:
+    """An archive appears complete or not at all; of a folder the manifest is written last."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if _is_archive(out):
+            _at_once(out, zipped(files))
+            return
+        for path, content in files.items():
+            place = out / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+    except OSError as error:
+        raise AuditError(f"{out} cannot be written: {error.strerror}. Name a place where you may write.") from None
+
+
+def _at_once(out: Path, content: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=out.parent, prefix=f".{out.name}.", delete=False) as part:
+        part.write(content)
+    Path(part.name).chmod(0o644)
+    Path(part.name).replace(out)

@@ -1,0 +1,81 @@
+"""Every table and figure of an export, in order: to add one, write its function and name it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from audit.errors import AuditError
+from audit.exports.contents import corpus, coverage, figures, judge, labels, rates, two_runs
+from audit.exports.material import Material
+from audit.exports.record import Picture, Table
+
+Made = TypeVar("Made")
+TableMaker = Callable[[Material], Table]
+PictureMaker = Callable[[Material], list[Picture]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of an export: its heading, and what makes its tables and figures. `compares`: only beside another run."""
+
+    title: str
+    tables: tuple[TableMaker, ...]
+    pictures: tuple[PictureMaker, ...] = ()
+    compares: bool = False
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part of an export as it came out; `left_out` says of what is missing why."""
+
+    title: str
+    tables: Sequence[Table]
+    pictures: Sequence[Picture] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+SECTIONS = (
+    Section("What was compared", (corpus.corpus, corpus.questions, corpus.load_report)),
+    Section(
+        "How pairs were labelled",
+        (labels.labels, labels.significance, rates.organs, rates.topics, rates.centers, rates.severity),
+        (figures.labels, figures.organs, figures.organ_labels, figures.topics),
+    ),
+    Section("What is left out", (coverage.coverage, coverage.handbooks), (figures.coverage, figures.disagreement)),
+    Section(
+        "How far the judge can be trusted", (judge.judge_checks, judge.judge_reading, judge.judge_length), (figures.judge_checks,)
+    ),
+    Section(
+        "Beside another run",
+        (two_runs.shared, two_runs.transitions, two_runs.run_agreement),
+        (figures.transitions,),
+        compares=True,
+    ),
+)
+
+
+def chapters(material: Material, progress: Callable[[str], None]) -> Iterator[Chapter]:
+    """Every section that the material can fill."""
+    for section in SECTIONS:
+        if material.other is not None or not section.compares:
+            progress(section.title)
+            yield _chapter(section, material)
+
+
+def _chapter(section: Section, material: Material) -> Chapter:
+    left_out: dict[str, str] = {}
+    tables = list(_made(section.tables, material, "table", left_out))
+    pictures = [picture for several in _made(section.pictures, material, "figure", left_out) for picture in several]
+    return Chapter(section.title, tables, pictures, left_out)
+
+
+def _made(
+    makers: Iterable[Callable[[Material], Made]], material: Material, kind: str, left_out: dict[str, str]
+) -> Iterator[Made]:
+    for maker in makers:
+        try:
+            yield maker(material)
+        except AuditError as reason:
+            left_out[f"{kind} {maker.__name__}"] = str(reason)

@@ -1,0 +1,1 @@
+"""What an export holds: one function a table, one a figure; audit.exports.catalogue lists them."""

@@ -1,0 +1,58 @@
+"""Columns and footnotes that several tables share."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audit.charts.audit_rates import ANY, CONSISTENT, DISAGREE, MEANINGS, RATES, SILENT
+from audit.charts.rates import Rate
+from audit.charts.style import shown
+from audit.exports.material import Material
+from audit.exports.record import Column, Kind
+from audit.exports.words import terms
+
+ALL = "(all)"
+SYMBOLS = {SILENT: "r_abs", DISAGREE: "R_div", CONSISTENT: "R_con", ANY: "pct_any_div"}
+RESAMPLED = (
+    "In brackets: 95 % intervals; {questions} and {handbooks} are resampled together (pigeonhole bootstrap, Owen 2007), "
+    "for shares of {questions} Wilson's. A dash: not known."
+)
+WILSON = "In brackets: 95 % intervals (Wilson 1927). A dash: not known."
+UNSCORED = "Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement."
+
+
+def counted(name: str, header: str, unit: str = "") -> Column:
+    """A column of counts."""
+    return Column(name, header, unit, Kind.COUNT)
+
+
+def share(name: str, header: str, unit: str = "") -> Column:
+    """A column of shares or coefficients, with their intervals where the frame has them."""
+    return Column(name, header, unit, Kind.DECIMAL)
+
+
+def rate_columns(*rates: Rate) -> tuple[Column, ...]:
+    """The rates of the audit by the name that pages give them, with their symbol."""
+    return tuple(share(rate.column, rate.title, SYMBOLS[rate]) for rate in rates or RATES)
+
+
+def rate_notes(material: Material, *rates: Rate) -> tuple[str, ...]:
+    """What those rates are, and how their intervals were made."""
+    meanings = [f"{rate.title}: {MEANINGS[rate]}" for rate in rates or RATES]
+    return tuple(material.say(note) for note in (*meanings, UNSCORED, RESAMPLED))
+
+
+def title_of(material: Material, word: str) -> str:
+    """The run's word for `word` as a heading."""
+    return terms(material.run)[word.capitalize()]
+
+
+def named(values: pd.Series, everything: str) -> pd.Series:
+    """Names as a person reads them; the row of the whole run is called `everything`."""
+    return values.replace(ALL, everything).map(shown)
+
+
+def pairs_behind(material: Material) -> str:
+    """How many pairs of how many questions the run has."""
+    total = material.frame("organs").iloc[-1]
+    return material.say(f"{total['pairs']:,} pairs from {total['questions']:,} {{questions}}")

@@ -1,0 +1,110 @@
+"""A table that can be typeset: what it shows, of how many, in which columns, and the notes that define them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import pandas as pd
+
+from audit.charts.style import NO_VALUE, Figure
+from audit.exports.numbers import count, estimate, known
+
+LOW, HIGH = "_low", "_high"
+
+
+class Kind(StrEnum):
+    """What a column holds."""
+
+    TEXT = "text"
+    COUNT = "count"
+    DECIMAL = "decimal"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    name    the column of the frame; where the frame has `name_low` and `name_high` too, they are its 95 % interval
+    header  what stands above it
+    unit    what a count counts, or what a share is a share of; may be empty
+    kind    how its values are written
+    """
+
+    name: str
+    header: str
+    unit: str = ""
+    kind: Kind = Kind.TEXT
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table.
+
+    name     the stem of its files
+    title    one sentence
+    frame    one row per line; a share is in [0, 1], what is not known is NaN or None
+    columns  those shown, in order
+    notes    footnotes: definitions, sources, what is left out
+    n        how many of what stand behind it
+    """
+
+    name: str
+    title: str
+    frame: pd.DataFrame
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+    n: str = ""
+
+    def noted(self, *notes: str) -> Table:
+        """The same with further notes."""
+        return replace(self, notes=(*self.notes, *(note for note in notes if note)))
+
+    @property
+    def has_units(self) -> bool:
+        """Whether any column tells a unit."""
+        return any(column.unit for column in self.columns)
+
+    def spans(self, column: Column) -> bool:
+        """Whether the column has an interval."""
+        return column.kind is Kind.DECIMAL and column.name + LOW in self.frame and column.name + HIGH in self.frame
+
+    def lines(self) -> list[list[str]]:
+        """Every cell as text, row by row, intervals beside their values."""
+        return [list(line) for line in zip(*(self._written(column) for column in self.columns), strict=True)]
+
+    def _written(self, column: Column) -> list[str]:
+        values = self.frame[column.name].tolist()
+        if column.kind is Kind.COUNT:
+            return [count(value) for value in values]
+        if column.kind is Kind.TEXT:
+            return [str(value) if known(value) and value != "" else NO_VALUE for value in values]
+        if not self.spans(column):
+            return [estimate(value, None, None) for value in values]
+        ends = (self.frame[column.name + end].tolist() for end in (LOW, HIGH))
+        return [estimate(*found) for found in zip(values, *ends, strict=True)]
+
+    def typed(self) -> pd.DataFrame:
+        """The columns under their headers, numbers as numbers, each interval as two columns of its own."""
+        parts: dict[str, pd.Series] = {}
+        for column in self.columns:
+            head = f"{column.header} ({column.unit})" if column.unit else column.header
+            parts[head] = self._values(column.name, column.kind)
+            if self.spans(column):
+                parts |= {f"{column.header}, 95 % {end[1:]}": self.frame[column.name + end] for end in (LOW, HIGH)}
+        return pd.DataFrame(parts)
+
+    def _values(self, name: str, kind: Kind) -> pd.Series:
+        values = self.frame[name]
+        if kind is Kind.TEXT:
+            return values.map(lambda value: str(value) if known(value) else None).astype("object")
+        return values.astype("Int64") if kind is Kind.COUNT else values.astype(float)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One figure: the stem of its files, what it shows in a sentence, and the chart."""
+
+    name: str
+    title: str
+    figure: Figure

@@ -1,0 +1,111 @@
+"""A table as LaTeX (booktabs), and a document that typesets them all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from audit.exports.numbers import MINUS
+from audit.exports.record import Column, Kind, Table
+
+ONE_PAGE = 40
+"""A table with more rows runs over several pages."""
+WIDE_TEXT = 45
+"""A column of texts longer than this is set as a paragraph."""
+PARAGRAPH = r"p{0.34\linewidth}"
+SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "''", "`": r"\`{}",
+    "[": "{[}", "]": "{]}", "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
+    MINUS: "$-$", "\N{EN DASH}": r"\textendash{}", "\N{GREEK SMALL LETTER KAPPA}": r"$\kappa$", "\N{MIDDLE DOT}": r"$\cdot$",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$", "\N{LESS-THAN OR EQUAL TO}": r"$\leq$", "\N{NOT EQUAL TO}": r"$\neq$",
+}  # fmt: skip
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]+")
+PREAMBLE = r"""% Needs booktabs, longtable, array and graphicx; compile with pdflatex or lualatex, twice.
+\documentclass[10pt]{article}
+\usepackage{iftex}
+\ifpdftex
+  \usepackage[utf8]{inputenc}
+  \usepackage{textcomp}
+  \IfFileExists{lmodern.sty}{\usepackage[T1]{fontenc}\usepackage{lmodern}}{}
+  % A letter that the fonts of pdflatex lack is printed as [?]; lualatex knows more of them.
+  \makeatletter\def\UTFviii@undefined@err#1{[?]}\makeatother
+\else
+  \usepackage{fontspec}
+\fi
+\usepackage[a4paper,margin=18mm]{geometry}
+\usepackage{array,booktabs,longtable,graphicx}
+\setlength{\LTpre}{0pt}
+\begin{document}
+"""
+
+
+def document(tables: Sequence[Table]) -> str:
+    """A document that typesets the files of the tables, which stand beside it."""
+    return PREAMBLE + "".join(f"\\input{{{table.name}.tex}}\n\\clearpage\n" for table in tables) + "\\end{document}\n"
+
+
+def latex(table: Table) -> str:
+    """The table alone, for an input command: caption, rules, footnotes. Every text is escaped."""
+    return (_long if len(table.frame) > ONE_PAGE else _short)(table)
+
+
+def escaped(text: str) -> str:
+    """Text as LaTeX prints it, whatever it holds."""
+    return "".join(SPECIAL.get(letter, letter) for letter in UNPRINTABLE.sub(" ", text))
+
+
+def _short(table: Table) -> str:
+    return "\n".join(
+        [
+            r"\begin{table}[htbp]", r"\centering", _caption(table), r"\footnotesize", r"\setlength{\tabcolsep}{4pt}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            f"\\begin{{tabular}}{{@{{}}{_alignment(table)}@{{}}}}", *_head(table), *_body(table), r"\bottomrule",
+            r"\end{tabular}}", *_notes(table), r"\end{table}", "",
+        ]
+    )  # fmt: skip
+
+
+def _long(table: Table) -> str:
+    head = _head(table)
+    return "\n".join(
+        [
+            r"\begingroup\footnotesize\setlength{\tabcolsep}{4pt}", f"\\begin{{longtable}}{{@{{}}{_alignment(table)}@{{}}}}",
+            _caption(table) + r"\\", *head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endfoot", *_body(table),
+            r"\end{longtable}", *_notes(table), r"\endgroup", "",
+        ]
+    )  # fmt: skip
+
+
+def _caption(table: Table) -> str:
+    n = f" ({escaped(table.n)})" if table.n else ""
+    return f"\\caption{{{escaped(table.title)}{n}}}\\label{{tab:{table.name}}}"
+
+
+def _alignment(table: Table) -> str:
+    return "".join(_aligned(table, column) for column in table.columns)
+
+
+def _aligned(table: Table, column: Column) -> str:
+    if column.kind is not Kind.TEXT:
+        return "r"
+    longest = table.frame[column.name].map(lambda value: len(str(value))).max() if len(table.frame) else 0
+    return PARAGRAPH if longest > WIDE_TEXT else "l"
+
+
+def _head(table: Table) -> list[str]:
+    rows = [[column.header for column in table.columns]]
+    if table.has_units:
+        rows.append([f"({column.unit})" if column.unit else "" for column in table.columns])
+    return [r"\toprule", *(" & ".join(map(escaped, row)) + r" \\" for row in rows), r"\midrule"]
+
+
+def _body(table: Table) -> list[str]:
+    return [" & ".join(map(escaped, line)) + r" \\" for line in table.lines()]
+
+
+def _notes(table: Table) -> list[str]:
+    if not table.notes:
+        return []
+    notes = r"\par ".join(map(escaped, table.notes))
+    return [r"\par\smallskip\noindent", f"\\parbox{{\\linewidth}}{{\\scriptsize\\raggedright {notes}}}"]

@@ -1,0 +1,90 @@
+"""A table for spreadsheets: CSV, and workbooks with typed cells and a sheet of notes. No cell runs as a formula."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from openpyxl import Workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
+from openpyxl.styles import Alignment, Border, Font, Side
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.worksheet import Worksheet
+
+from audit.cells import safe_cell
+from audit.exports import tables
+from audit.exports.files import timeless
+from audit.exports.numbers import decimals, known
+from audit.exports.record import Table
+
+NOTES = "Notes"
+WIDEST, NARROWEST, NOTE_WIDTH = 60, 9, 100
+SHEET_NAME = re.compile(r"[^A-Za-z0-9 _-]+")
+LONGEST_NAME = 31
+"""Excel opens no workbook with a longer name of a sheet."""
+LONGEST_TEXT = 32_767
+
+
+def csv_bytes(table: Table) -> bytes:
+    """The table as CSV in UTF-8 with a byte order mark, which Excel needs to read accents right; unknown is empty."""
+    return tables.csv_bytes(table.typed())
+
+
+def xlsx_bytes(several: Sequence[Table]) -> bytes:
+    """A workbook with a sheet for each table and a last one with their titles and notes."""
+    book = Workbook()
+    book.remove(book.worksheets[0])
+    for table in several:
+        _fill(book.create_sheet(SHEET_NAME.sub(" ", table.name)[:LONGEST_NAME]), table)
+    _notes(book.create_sheet(NOTES), several)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return timeless(buffer.getvalue())
+
+
+def _fill(sheet: Worksheet, table: Table) -> None:
+    typed = table.typed()
+    _row(sheet, 1, list(typed.columns))
+    for number, values in enumerate(typed.itertuples(index=False, name=None), start=2):
+        _row(sheet, number, list(values))
+    for cell in sheet[1]:
+        cell.font, cell.border = Font(bold=True), Border(bottom=Side("thin"))
+        cell.alignment = Alignment(wrap_text=True, vertical="bottom")
+    sheet.freeze_panes = "B2"
+    for place, column in enumerate(typed.columns, start=1):
+        longest = max((len(str(cell.value or "")) for cell in sheet[get_column_letter(place)][1:]), default=0)
+        sheet.column_dimensions[get_column_letter(place)].width = min(WIDEST, max(NARROWEST, longest + 2, len(column) / 2 + 2))
+
+
+def _row(sheet: Worksheet, number: int, values: list[Any]) -> None:
+    for place, value in enumerate(values, start=1):
+        if known(value):
+            cell = sheet.cell(number, place)
+            assert isinstance(cell, Cell)
+            _put(cell, value)
+
+
+def _put(cell: Cell, value: Any) -> None:
+    """A number as a number with its format; a text as a text, whatever it begins with."""
+    if isinstance(value, str):
+        cell.value = ILLEGAL_CHARACTERS_RE.sub(" ", str(safe_cell(value)))[:LONGEST_TEXT]
+        cell.data_type = "s"
+    elif isinstance(value, float):
+        cell.value, cell.number_format = value, f"#,##0.{'0' * decimals(value)}"
+    else:
+        cell.value, cell.number_format = int(value), "#,##0"
+
+
+def _notes(sheet: Worksheet, several: Sequence[Table]) -> None:
+    number = 1
+    for table in several:
+        _row(sheet, number, [table.title])
+        sheet.cell(number, 1).font = Font(bold=True)
+        lines = [*([table.n] if table.n else []), *table.notes, ""]
+        for number, text in enumerate(lines, start=number + 1):  # noqa: B020 - counts on
+            _row(sheet, number, [text])
+            sheet.cell(number, 1).alignment = Alignment(wrap_text=True, vertical="top")
+        number += 1
+    sheet.column_dimensions["A"].width = NOTE_WIDTH
