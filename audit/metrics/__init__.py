@@ -68,6 +68,6 @@ NAMES = (
     "gaps", "profile", "findings", "disagreements", "matrix", "camps",
     "judge", "judge_checks", "judge_reading", "judge_length", "transitions", "run_agreement", "shared", "moved",
     "themes", "themes_moved", "theme_mix", "theme_places", "theme_topics", "positions",
-    "rejudged",
+    "rejudged", "runs", "runs_change", "questions_moved", "handbooks_moved", "left_out",
 )  # fmt: skip
 METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}

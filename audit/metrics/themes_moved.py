@@ -7,6 +7,7 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.metrics.intervals import percentiles, with_interval
+from audit.metrics.paired import FALLS, RISES, UNCLEAR, UNKNOWN
 from audit.metrics.pigeonhole import FEW
 from audit.metrics.pigeonhole_groups import added, rows_of, shares, weigh, whole
 from audit.metrics.themes import REST, Grouping, grouping
@@ -16,7 +17,6 @@ from audit.themes.taxonomy import Taxonomy
 
 COMPARES = True
 OF_THEMES = True
-RISES, FALLS, UNCLEAR, UNKNOWN = "rises", "falls", "not clear", "too few questions"
 
 PAIRS = f"""
 with {IN_BOTH},

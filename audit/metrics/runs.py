@@ -1,0 +1,69 @@
+"""How the four rates of two runs differ, by the organ of the question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from audit.metrics.paired import SQL as PAIRED_SQL
+from audit.metrics.paired import Paired, Share, change_of, paired, total
+from audit.store.connection import Connection
+from audit.vocabulary import Label
+
+COMPARES = True
+SQL = PAIRED_SQL
+RATES = ("r_abs", "r_div", "r_con", "pct_any_div")
+
+
+def runs(con: Connection) -> pd.DataFrame:
+    """How much more, or less, often handbooks are silent, disagree and agree in a second run than in a first.
+
+    Only pairs are compared that both runs have and to which both gave a verdict: the same question and the same two handbooks,
+    by their ids. So the rates of a run here may differ from its own, which are of all its pairs; `shared` and `left_out` say what
+    is compared and what is not. Of these pairs, in each run: r_abs, the share that is absent; r_div and r_con, of those that are
+    present in that run, the share that disagrees (divergent or contradictory), the share that is consistent; pct_any_div, of the
+    questions, the share with at least one disagreeing pair. change is the second run less the first.
+
+    Intervals of a change are paired: questions are resampled, each with all its pairs, and one draw serves both runs. So what
+    makes questions unlike each other, being the same in both, does not widen them. The handbooks are taken as they are.
+
+    One row per organ of the question (by name, 'general' after the others, '(all)' last) and rate:
+        organ, rate                 str; r_abs, r_div, r_con, pct_any_div
+        count_first, of_first       int, pairs (pct_any_div: questions); count_second, of_second the same in the second run
+        first, second               float in [0, 1]; NaN where `of` is 0
+        change                      float in [-1, 1]; NaN where either is. change_low, change_high: its 95 % interval; NaN where
+                                    fewer than five questions bear the change
+        questions                   int, that bear the change: their counts differ between the runs
+        moves                       str, 'rises', 'falls', 'not clear' (0 lies within), 'the same' (no count differs) or
+                                    'too few questions'
+
+    Takes a connection to both runs (audit.store.connection.open_two). Source: rates as in arXiv:2605.29084, section 4; intervals:
+    Davison and Hinkley (1997), clusters resampled.
+    """
+    both = paired(con)
+    parts = [_compared(both, rate, _rate(both, rate, "first"), _rate(both, rate, "second")) for rate in RATES]
+    order = pd.MultiIndex.from_product([both.organs, RATES], names=["organ", "rate"])
+    return pd.concat(parts).set_index(["organ", "rate"]).reindex(order).reset_index()
+
+
+def _rate(both: Paired, rate: str, side: str) -> Share:
+    """One rate in one of the runs."""
+    scored, absent = both.counts(both.cells["pairs"] > 0), both.counts(both.absent(side))
+    disagreeing = both.counts(both.disagreeing(side))
+    return {
+        "r_abs": Share(absent, scored),
+        "r_div": Share(disagreeing, scored - absent),
+        "r_con": Share(both.counts(both.says(side, Label.CONSISTENT)), scored - absent),
+        "pct_any_div": Share(np.sign(disagreeing), np.sign(scored)),
+    }[rate]
+
+
+def _compared(both: Paired, rate: str, first: Share, second: Share) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "organ": both.organs, "rate": rate,
+            "count_first": total(first.part), "of_first": total(first.whole), "first": first.value,
+            "count_second": total(second.part), "of_second": total(second.whole), "second": second.value,
+            **change_of("change", first, second, both.draws),
+        }
+    )  # fmt: skip
