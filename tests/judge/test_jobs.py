@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -143,6 +145,23 @@ def test_a_killed_process_is_told_as_such_and_asks_nothing_twice_that_was_stored
     start(settings, job)
     until(settings, job, lambda job: job.state is State.JUDGED)
     assert sum(count for key, count in server.keys.items() if "probe" not in key) <= 30 - stored + 2  # and two on trial
+
+
+def test_a_job_goes_on_when_whoever_started_it_is_killed(settings, server):
+    server.delay_s = 0.2
+    job = place(settings, order(settings))
+    code = (
+        "import sys, time; from audit.settings import Settings; from audit.commands.judge_jobs import find_job, start; "
+        "start(Settings(), find_job(Settings(), sys.argv[1])); print('started', flush=True); time.sleep(60)"
+    )
+    starter = subprocess.Popen([sys.executable, "-c", code, job.name], stdout=subprocess.PIPE, text=True)
+    assert starter.stdout is not None
+    assert starter.stdout.readline() == "started\n"
+    starter.kill()
+    starter.communicate()
+    assert find_job(settings, job.name).state is State.RUNNING
+    server.delay_s = 0
+    assert until(settings, job, rests).state is State.JUDGED
 
 
 def test_a_second_one_is_refused_while_one_is_at_work_but_a_single_pair_is_not(settings, server):
