@@ -10,7 +10,7 @@ from datetime import datetime
 
 from annotation.accounts import Account, Role
 from annotation.curation.acts import Act, Change, Kind, sentence
-from annotation.curation.replay import curated, try_out
+from annotation.curation.replay import names_now, try_out
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
 from annotation.label_store.theme_acts import ActRow, act_rows, add_act, list_acts, open_ledger
@@ -80,7 +80,7 @@ def _complete(taxonomy: Taxonomy, acts: Sequence[Act], wish: Wish) -> Change:
         raise StudyError(f"{missing} Nothing was saved.")
     if change.kind in (Kind.RENAME, Kind.SPLIT) and not 0 < len(change.name) <= NAME_LIMIT:
         raise StudyError(f"A theme needs a name of 1 to {NAME_LIMIT} characters. Nothing was saved.")
-    names = {theme.theme_id: theme.name for theme in curated(taxonomy, acts).taxonomy.themes}
+    names = names_now(taxonomy, acts)
     told = {theme: names[theme] for theme in (change.theme, change.into) if theme in names}
     if change.kind is Kind.SPLIT and not change.into:
         change = replace(change, into=SPLIT_OFF + hashlib.sha256(wish.key.encode()).hexdigest()[:10])

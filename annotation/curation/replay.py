@@ -59,13 +59,24 @@ def curated(taxonomy: Taxonomy, acts: Iterable[Act]) -> Curated:
     last, counting = (told[-1] if told else None), standing(told)
     if not counting:
         return Curated(taxonomy, last=last)
-    state, conflicts = State(taxonomy), []
+    state, conflicts = _replayed(taxonomy, counting)
+    merged = {theme: state.now(theme) for theme in state.merged}
+    return Curated(_signed(state, counting), tuple(conflicts), state.below(state.aside), merged, len(counting), last)
+
+
+def names_now(taxonomy: Taxonomy, acts: Sequence[Act]) -> dict[str, str]:
+    """theme_id -> the name it has after the acts."""
+    return _replayed(taxonomy, standing(acts))[0].name
+
+
+def _replayed(taxonomy: Taxonomy, counting: Sequence[Act]) -> tuple[State, list[Conflict]]:
+    state = State(taxonomy)
+    conflicts: list[Conflict] = []
     for act in counting:
         outcome = state.apply(act.change)
         if outcome.faults:
             conflicts.append(Conflict(act, outcome.changed, outcome.faults))
-    merged = {theme: state.now(theme) for theme in state.merged}
-    return Curated(_signed(state, counting), tuple(conflicts), state.below(state.aside), merged, len(counting), last)
+    return state, conflicts
 
 
 def _signed(state: State, acts: Sequence[Act]) -> Taxonomy:
@@ -94,10 +105,7 @@ def try_out(taxonomy: Taxonomy, acts: Sequence[Act], change: Change) -> tuple[st
     """Why a further change cannot be made as it is meant, in words; empty where it can."""
     if change.kind is Kind.UNDO:
         return cannot_undo(taxonomy, acts, change.undoes)
-    state = State(taxonomy)
-    for act in standing(acts):
-        state.apply(act.change)
-    outcome = state.apply(change)
+    outcome = _replayed(taxonomy, standing(acts))[0].apply(change)
     return outcome.faults or (() if outcome.changed else ("it would change nothing",))
 
 
@@ -112,13 +120,17 @@ def cannot_undo(taxonomy: Taxonomy, acts: Sequence[Act], seq: int | None) -> tup
         return (f"there is no act {seq}",)
     if (by := undone_by(acts).get(seq)) is not None:
         return (f"act {seq} was undone already, by act {by.seq} of {by.author}",)
-    before = curated(taxonomy, acts)
-    after = curated(taxonomy, [*acts, _undo(acts, seq)])
-    faulty = {(conflict.act.seq, conflict.why) for conflict in before.conflicts}
-    built_on = [conflict.act for conflict in after.conflicts if (conflict.act.seq, conflict.why) not in faulty]
+    before, conflicts = _replayed(taxonomy, standing(acts))
+    after, others = _replayed(taxonomy, standing([*acts, _undo(acts, seq)]))
+    faulty = {(conflict.act.seq, conflict.why) for conflict in conflicts}
+    built_on = [conflict.act for conflict in others if (conflict.act.seq, conflict.why) not in faulty]
     if built_on:
         return (f"{_listed(built_on)} on it; undo that first",)
-    if seq not in {number for number, _ in faulty} and _same(before, after) and known[seq].change.kind is not Kind.UNDO:
+    if (
+        seq not in {number for number, _ in faulty}
+        and before.whole() == after.whole()
+        and known[seq].change.kind is not Kind.UNDO
+    ):
         return ("it has no effect now, because a later act has replaced it; undo that one first",)
     return ()
 
@@ -130,9 +142,3 @@ def _undo(acts: Sequence[Act], seq: int) -> Act:
 def _listed(acts: Sequence[Act]) -> str:
     told = ", ".join(f"act {act.seq} ({sentence(act.change)})" for act in acts)
     return f"{told} {'builds' if len(acts) == 1 else 'build'}"
-
-
-def _same(one: Curated, other: Curated) -> bool:
-    return (one.taxonomy.themes, set(one.taxonomy.no_theme), one.aside) == (
-        other.taxonomy.themes, set(other.taxonomy.no_theme), other.aside,
-    )  # fmt: skip

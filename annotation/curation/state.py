@@ -225,6 +225,10 @@ class State:
         terms = built.terms if built is not None else ()
         return Theme(theme_id, self.name[theme_id], self.parent[theme_id], topics, terms, medoid, exemplars, named_by)
 
+    def whole(self) -> tuple[object, ...]:
+        """All that acts can change, to be compared."""
+        return self.name, self.parent, self.topics, self.aside
+
     def below(self, themes: Iterable[str]) -> frozenset[str]:
         """The themes and every theme below one of them."""
         found = set(themes)

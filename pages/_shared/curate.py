@@ -8,13 +8,14 @@ import streamlit as st
 
 from annotation.curation.acts import Change, Kind
 from annotation.curation.record import NAME_LIMIT, Wish
+from audit.metrics.themes import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
 from pages._shared.curation import CONTROLS, Themes, curator, press, refuse, save, say_who_may, what_came_of_it
 
-RENAME, MERGE, SPLIT, MOVE, PARENT = "Rename", "Merge", "Split", "Move phrases", "Move"
+RENAME, MERGE, SPLIT, MOVE, PARENT = "Rename", "Merge", "Split", "Move phrases", "Move theme"
 ASIDE, BACK = "Not clinically meaningful", "Clinically meaningful"
-NO_THEME, TOP = "No theme", "None: at the top"
+NOWHERE, TOP = "No theme", "None: at the top"
 DOES = {
     RENAME: "Another name. The theme keeps its id, its phrases and its history.",
     MERGE: "All of this theme goes into another one, and this one is no more. Links to it lead to the other.",
@@ -24,13 +25,16 @@ DOES = {
     ASIDE: "The theme stays and is counted as before, marked as not clinically meaningful.",
     BACK: "The mark is taken away.",
 }
-FIELDS = ("name", "into", "phrases", "reason")
+EMPTY: dict[str, object] = {"name": "", "into": None, "phrases": [], "reason": ""}
+"""Every field as it stands before anything is filled in."""
 
 
-def curation_controls(run: Run, themes: Themes, theme: Theme) -> None:
-    """Everything that can be done to one theme; closed until asked for."""
+def curation_controls(run: Run, themes: Themes, theme: Theme | None) -> None:
+    """Everything that can be done to one theme or, with None, to the phrases without one; closed until asked for."""
     what_came_of_it(CONTROLS)
-    with st.expander("Curate this theme", icon=":material/edit:", key=f"curate_{theme.theme_id}"):
+    title = "Curate this theme" if theme else "Give phrases a theme"
+    theme = theme or Theme(NO_THEME, "no theme", None, themes.taxonomy.no_theme)
+    with st.expander(title, icon=":material/edit:", key=f"curate_{theme.theme_id}"):
         if curator() is None:
             say_who_may()
         elif themes.original:
@@ -40,8 +44,9 @@ def curation_controls(run: Run, themes: Themes, theme: Theme) -> None:
 
 
 def _controls(run: Run, themes: Themes, theme: Theme) -> None:
+    possible = _possible(themes, theme)
     action = st.segmented_control(
-        "What to do", _possible(themes, theme), key=_key(theme, "action"), default=RENAME, required=True, wrap=True
+        "What to do", possible, key=_key(theme, "action"), default=possible[0], required=True, wrap=True
     )
     st.caption(DOES[str(action)])
     _FIELDS[str(action)](themes.taxonomy, theme)
@@ -51,6 +56,8 @@ def _controls(run: Run, themes: Themes, theme: Theme) -> None:
 
 
 def _possible(themes: Themes, theme: Theme) -> list[str]:
+    if theme.theme_id == NO_THEME:
+        return [MOVE]
     mark = BACK if theme.theme_id in themes.now.aside else ASIDE
     return [RENAME, MERGE, *([SPLIT, MOVE] if theme.topics else []), PARENT, mark]
 
@@ -62,8 +69,8 @@ def _key(theme: Theme, field: str) -> str:
 # -- fields ------------------------------------------------------------------------------------------------------------
 
 
-def _name(label: str, theme: Theme) -> None:
-    st.text_input(label, key=_key(theme, "name"), max_chars=NAME_LIMIT)
+def _name(label: str, theme: Theme, placeholder: str = "") -> None:
+    st.text_input(label, key=_key(theme, "name"), max_chars=NAME_LIMIT, placeholder=placeholder)
 
 
 def _phrases(theme: Theme) -> None:
@@ -86,7 +93,7 @@ def _move(taxonomy: Taxonomy, theme: Theme) -> None:
 
 
 _FIELDS: dict[str, Callable[[Taxonomy, Theme], None]] = {
-    RENAME: lambda _, theme: _name("New name", theme),
+    RENAME: lambda _, theme: _name("New name", theme, theme.name),
     MERGE: lambda taxonomy, theme: _into("Merge into", taxonomy, theme, MERGE),
     SPLIT: _split,
     MOVE: _move,
@@ -100,10 +107,10 @@ def _labels(taxonomy: Taxonomy, theme: Theme, action: str) -> dict[str, str | No
     """What can be chosen -> the id it stands for. Each reads differently, also where two themes have one name."""
     parents = {each.theme_id for each in taxonomy.parents}
     alike = taxonomy.parents if theme.theme_id in parents else taxonomy.leaves
-    fixed: dict[str, dict[str, str | None]] = {MOVE: {NO_THEME: None}, PARENT: {TOP: None}}
+    fixed: dict[str, dict[str, str | None]] = {MOVE: {NOWHERE: None}, PARENT: {TOP: None}}
     offered: dict[str, Sequence[Theme]] = {MERGE: alike, MOVE: taxonomy.leaves, PARENT: taxonomy.parents}
     names = {each.theme_id: each.name for each in taxonomy.themes}
-    found = fixed.get(action, {})
+    found = fixed.get(action, {}) if theme.theme_id != NO_THEME else {}
     for each in sorted(offered.get(action, ()), key=lambda other: other.name.casefold()):
         if each.theme_id not in (theme.theme_id, theme.parent_id):
             label = f"{each.name} ({names[each.parent_id]})" if each.parent_id else each.name
@@ -116,7 +123,7 @@ def _labels(taxonomy: Taxonomy, theme: Theme, action: str) -> dict[str, str | No
 
 def _save(run: Run, built: Taxonomy, theme: Theme, action: str, labels: dict[str, str | None], key: str, seen: int) -> None:
     """Write what is filled in; where that is refused, the fields keep it."""
-    typed = {field: st.session_state.get(_key(theme, field)) for field in FIELDS}
+    typed = {field: st.session_state.get(_key(theme, field)) for field in EMPTY}
     if action in (MERGE, MOVE, PARENT) and typed["into"] is None:
         refuse("It is not said where to. Nothing was saved. Choose from the list.", CONTROLS)
         return
@@ -126,7 +133,6 @@ def _save(run: Run, built: Taxonomy, theme: Theme, action: str, labels: dict[str
     }[action]  # fmt: skip
     phrases = tuple(typed["phrases"] or ()) if action in (SPLIT, MOVE) else ()
     name = typed["name"] or "" if action in (RENAME, SPLIT) else ""
-    change = Change(kind, theme.theme_id, labels.get(str(typed["into"])), name, phrases)
+    change = Change(kind, None if theme.theme_id == NO_THEME else theme.theme_id, labels.get(str(typed["into"])), name, phrases)
     if save(run, built, Wish(change, typed["reason"] or "", key, seen), CONTROLS):
-        for field in FIELDS:
-            st.session_state.pop(_key(theme, field), None)
+        st.session_state.update({_key(theme, field): empty for field, empty in EMPTY.items()})

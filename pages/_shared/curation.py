@@ -73,8 +73,9 @@ def curated_themes(run: Run, built: Taxonomy) -> Themes:
     acts, found = _now(run, built)
     if not found.acts:
         return Themes(built, built, found, acts)
-    _say(run, found)
-    version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, label_in_sight=False)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, label_in_sight=False)
+        _say(run, found)
     return Themes(found.taxonomy if version == CURATED else built, built, found, acts)
 
 

@@ -31,9 +31,9 @@ from tests.support.curating import outline, small
 (run,) = runs()
 themes = curated_themes(run, small())
 theme_id = themes.find(st.query_params.get("theme", "t-teeth"))
-theme = next(theme for theme in themes.taxonomy.themes if theme.theme_id == theme_id)
-st.title(theme.name)
-st.text(sorted(theme.topics))
+theme = next((theme for theme in themes.taxonomy.themes if theme.theme_id == theme_id), None)
+st.title(theme.name if theme else "no theme")
+st.text(sorted(theme.topics if theme else themes.taxonomy.no_theme))
 curation_controls(run, themes, theme)
 curation_list(run, themes, theme_id if "theme" in st.query_params else None)
 """
@@ -139,8 +139,18 @@ def test_phrases_are_split_off_and_moved(store: LabelStore, run: Run, open_theme
     ]
 
 
+def test_a_phrase_without_a_theme_is_given_one(store: LabelStore, run: Run, open_theme: Open):
+    at = open_theme("vera", theme="-1")
+    (group,) = [group for group in at.get("button_group") if group.proto.label == "What to do"]
+    assert [option.content for option in group.proto.options] == ["Move phrases"]
+    at = save(at, theme="-1", phrases=["parking"], into="sun (outdoors)")
+    assert not at.exception
+    assert acts_of(store, run.digest)[0].change.theme is None
+    assert "parking" not in at.text[0].value
+
+
 def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: LabelStore, run: Run, open_theme: Open):
-    at = save(choose(open_theme("vera"), "Move"), into="None: at the top")
+    at = save(choose(open_theme("vera"), "Move theme"), into="None: at the top")
     at = save(choose(at, "Not clinically meaningful"))
     at = save(choose(at, "Clinically meaningful"))
     assert not at.exception
