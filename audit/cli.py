@@ -15,6 +15,7 @@ from typing import Any
 import audit
 from audit.commands import FAILED, FINDINGS, OK, add_command, export, judge, themes
 from audit.demo.build import DEFAULT_SEED, write_demo
+from audit.demo.earlier import write_earlier
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
@@ -218,7 +219,7 @@ def _taxonomies(metric: Metric, run: Run, against: str | None, settings: Setting
         return {}
     found: dict[str, Any] = {"taxonomy": needed_taxonomy(run, settings.themes_dir)}
     if against:
-        found["other"] = taxonomy_of(find_run(settings.store_dir, against), settings.themes_dir)
+        found["against"] = taxonomy_of(find_run(settings.store_dir, against), settings.themes_dir)
     return found
 
 
@@ -244,13 +245,22 @@ def _options(metric: Metric, given: list[str]) -> dict[str, str]:
 
 def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
+    earlier = _earlier_demo(arguments.seed, settings) if arguments.scale == "small" else None
     path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
     if not (path / "manifest.json").is_file():  # the manifest is written last: a folder with one is complete
         _say(f"Writing the demo release to {path}")
         write_demo(path, arguments.scale, arguments.seed, _tenths)
-    loaded = load_release(path, settings, progress=_say)
+    loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_say)  # so it is the newest
     print(f"Run {loaded.run.key}: {loaded.run.report['verdict']}")
     return OK if arguments.no_serve else serve(arguments, settings)
+
+
+def _earlier_demo(seed: int, settings: Settings) -> Loaded:
+    """The run that the demo is compared with, written and loaded before it."""
+    path = settings.releases_dir / f"demo-small-{seed}-earlier"
+    if not (path / "manifest.json").is_file():
+        write_earlier(path, seed)
+    return load_release(path, settings)
 
 
 def _say(step: str) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-TAXONOMIES = ("taxonomy", "other")
+TAXONOMIES = ("taxonomy", "against")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Metric:
 
     @property
     def of_themes(self) -> bool:
-        """Whether it counts by themes: its function then takes the run's `taxonomy` (audit.metrics.attached), and `other`'s."""
+        """Whether it counts by themes: its function then takes the run's `taxonomy`, and that of the second run as `against`."""
         return bool(getattr(self.module, "OF_THEMES", False))
 
     @property
@@ -67,7 +67,7 @@ NAMES = (
     "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs",
     "gaps", "profile", "findings", "disagreements", "matrix", "camps",
     "judge", "judge_checks", "judge_reading", "judge_length", "transitions", "run_agreement", "shared", "moved",
-    "themes", "themes_moved", "theme_mix", "theme_places", "theme_topics", "positions",
+    "themes", "themes_moved", "theme_mix", "theme_places", "theme_topics", "theme_search", "positions",
     "rejudged", "runs", "runs_change", "questions_moved", "handbooks_moved", "left_out",
 )  # fmt: skip
 METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}

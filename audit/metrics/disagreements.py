@@ -102,9 +102,14 @@ join handbooks a on a.handbook = handbook_a
 join handbooks b on b.handbook = handbook_b
 order by question, matched.handbook_a, matched.handbook_b
 """
-ALL_MATCH = ",\nmatched as (from chosen)"
-WORDS_MATCH = ",\nmatched as (from chosen semi join found using (question, handbook_a, handbook_b))"
-SQL = STEPS + WORDS_MATCH + RANKED
+ALL_ABOUT = ",\nabout as (from chosen)"
+TOPICS_ABOUT = """,
+about as (
+    from chosen semi join (select unnest($divergence_topics::varchar[]) as divergence_topic) using (divergence_topic)
+)"""
+ALL_MATCH = ",\nmatched as (from about)"
+WORDS_MATCH = ",\nmatched as (from about semi join found using (question, handbook_a, handbook_b))"
+SQL = STEPS + TOPICS_ABOUT + WORDS_MATCH + RANKED
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,7 @@ class Filters:
     labels                      label words, and UNSCORED for pairs without a readable verdict
     significances               low, medium, high
     centers, handbooks, phases  one: of either handbook of the pair; several: of both, so two handbooks give their own pairs
+    divergence_topics           as the judge wrote them, such as those of a theme; None: any or none
     words                       each must stand in the question, one of the two answers, the reasoning or the divergence
                                 topic, anywhere in a word; case and accents do not matter, % and _ are ordinary characters
     """
@@ -128,6 +134,13 @@ class Filters:
     handbooks: tuple[str, ...] = ()
     phases: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    divergence_topics: tuple[str, ...] | None = None
+
+    def ask(self, end: str) -> tuple[str, dict[str, object]]:
+        """The statement that ends in `end`, which reads the pairs that are let through from `matched`; and its parameters."""
+        parameters: dict[str, object] = {name: list(values) for name, values in asdict(self).items() if values is not None}
+        about = ALL_ABOUT if self.divergence_topics is None else TOPICS_ABOUT
+        return STEPS + about + (WORDS_MATCH if self.words else ALL_MATCH) + end, parameters
 
 
 def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 100, offset: int = 0) -> pd.DataFrame:
@@ -146,8 +159,7 @@ def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 10
 
     No row when nothing matches.
     """
-    parameters = {name: list(values) for name, values in asdict(filters).items()}
-    sql = STEPS + (WORDS_MATCH if filters.words else ALL_MATCH) + RANKED
+    sql, parameters = filters.ask(RANKED)
     table = frame(con, sql, {**parameters, "limit": limit, "offset": offset})
     total = int(table["total"].iloc[0])
     if total and offset >= total:
@@ -158,5 +170,4 @@ def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 10
 
 def matching(con: Connection, filters: Filters = Filters()) -> pd.DataFrame:
     """All pairs that the filters let through, in release order: question_id, handbook_a, handbook_b, each str."""
-    parameters = {name: list(values) for name, values in asdict(filters).items()}
-    return frame(con, STEPS + (WORDS_MATCH if filters.words else ALL_MATCH) + NAMED, parameters)
+    return frame(con, *filters.ask(NAMED))

@@ -62,7 +62,7 @@ order by theme_id
 """
 
 
-def themes_moved(con: Connection, taxonomy: Taxonomy, other: Taxonomy | None = None) -> pd.DataFrame:
+def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None = None) -> pd.DataFrame:
     """Which themes take more of the disagreement in the second run than in the first, and which less.
 
     Only pairs that both runs have are compared: the same question and the same two handbooks, by their ids. share_first and
@@ -70,7 +70,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, other: Taxonomy | None = N
     theme. change is the second less the first. A theme rises or falls where the interval of its change lies on one side of 0;
     else it is not clear. Where it stands on fewer than five questions in the two runs together, no interval can be known.
 
-    `taxonomy` is that of the first run; `other`, that of the second, must share themes with it (by their ids), as it does when
+    `taxonomy` is that of the first run; `against`, that of the second, must share themes with it (by their ids), as it does when
     the second run's divergence topics were assigned to the first one's themes. One row per theme that occurs in either run, the
     largest change first:
         theme_id, name            str; '-1' no theme, '' no divergence topic stated
@@ -83,7 +83,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, other: Taxonomy | None = N
 
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError when the taxonomies share no theme.
     """
-    grouped = _shared_grouping(taxonomy, other)
+    grouped = _shared_grouping(taxonomy, against)
     table = frame(con, SQL, grouped)
     table.insert(1, "name", table["theme_id"].map({theme.theme_id: theme.name for theme in taxonomy.themes} | REST))
     table["change"] = table["share_second"] - table["share_first"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from audit.charts.style import LABEL_WORDS, shown
 from audit.metrics.choices import filter_values
 from audit.metrics.disagreements import UNSCORED, Filters
+from audit.metrics.theme_topics import theme_topics
 from audit.store.runs import Run
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from pages._shared.loaders import load
-from pages._shared.pickers import pick_many, type_words
+from pages._shared.pickers import pick_many, pick_one, type_words
+from pages._shared.themes import quiet_taxonomy, theme_names
 from pages._shared.words import fill, title_of
 
 LABEL_CHOICES = (*(label.value for label in reversed(LABELS)), UNSCORED)
@@ -40,17 +44,28 @@ def pick_filters(run: Run, names: dict[str, str]) -> Filters:
     )
 
 
-def _more(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    params = {"subtopic", "significance", "center", "handbook", "phase"}
+def _more(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
+    params = {"theme", "subtopic", "significance", "center", "handbook", "phase"}
     used = len(params & set(st.query_params))
     with st.popover(f"More ({used})" if used else "More", icon=":material/tune:", width="stretch"):
         return {
+            "divergence_topics": _of_theme(run),
             "subtopics": tuple(pick_many(title_of(run, "subtopic"), values["subtopic"], "subtopic")),
             "significances": tuple(pick_many("Clinical significance", tuple(SIGNIFICANCES)[::-1], "significance")),
             "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", lambda name: names.get(name, name))),
             "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
             "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),
         }
+
+
+def _of_theme(run: Run) -> tuple[str, ...] | None:
+    """The divergence topics of the theme that is picked; None where none is, or where the run has no themes."""
+    taxonomy = quiet_taxonomy(run)
+    if taxonomy is None:
+        return None
+    titles = theme_names(taxonomy)
+    theme_id = pick_one("Theme", list(titles), "theme", format_func=lambda name: shown(titles.get(name, name)))
+    return None if theme_id is None else tuple(load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"])
 
 
 def _label_word(label: str) -> str:

@@ -15,9 +15,11 @@ import pandas as pd
 import streamlit as st
 
 from audit.errors import AuditError
+from audit.metrics.attached import points_of, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
 from audit.store.runs import Run, damage, list_runs, unreadable
+from audit.themes.taxonomy import Taxonomy
 
 
 def runs() -> list[Run]:
@@ -57,6 +59,32 @@ def load_two(metric: Callable[..., Any], run: Run, other: Run, **arguments: Any)
         return _compared(stamps, _name(metric), arguments, _metric=metric, _paths=(run.path, other.path))
 
 
+def built_taxonomy(run: Run) -> Taxonomy | None:
+    """The taxonomy of themes that belongs to a run, as it was built or brought; None where it has none.
+
+    Raises ThemesError when the one that was built cannot be read.
+    """
+    with _gone(run):
+        return _taxonomy(*_themes(run), _run=run)
+
+
+def places(run: Run) -> pd.DataFrame:
+    """The map of that taxonomy: phrase, x, y (audit.metrics.attached.points_of); no row where it has none."""
+    with _gone(run):
+        return _points(*_themes(run), _run=run)
+
+
+def _themes(run: Run) -> tuple[str, str, str, int]:
+    """What the taxonomy of a run is known by to the caches: a build writes its file anew."""
+    path = taxonomy_path(run, Settings().themes_dir)
+    return run.digest, run.loaded_at, str(path), path.stat().st_mtime_ns if path.is_file() else 0
+
+
+def _content(taxonomy: Taxonomy) -> int:
+    """A taxonomy as an argument of a metric: curated ones are made anew in every run of a page."""
+    return hash((taxonomy.themes, taxonomy.no_theme))
+
+
 def _name(metric: Callable[..., Any]) -> str:
     return f"{metric.__module__}.{metric.__qualname__}"
 
@@ -74,7 +102,17 @@ def _gone(*runs: Run) -> Iterator[None]:
         ) from error
 
 
-@st.cache_data(show_spinner="Comparing ...", max_entries=100)
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _taxonomy(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> Taxonomy | None:
+    return taxonomy_of(_run, Path(path).parent)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _points(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> pd.DataFrame:
+    return points_of(_run, Path(path).parent)
+
+
+@st.cache_data(show_spinner="Comparing ...", max_entries=100, hash_funcs={Taxonomy: _content})
 def _compared(
     stamps: tuple[str, ...], name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _paths: tuple[Path, Path]
 ) -> pd.DataFrame | Any:
@@ -92,7 +130,7 @@ def _connection(path: str, loaded_at: str) -> Connection:
     return open_store(Path(path))
 
 
-@st.cache_data(show_spinner="Counting ...", max_entries=400)
+@st.cache_data(show_spinner="Counting ...", max_entries=400, hash_funcs={Taxonomy: _content})
 def _computed(
     digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path
 ) -> pd.DataFrame | Any:

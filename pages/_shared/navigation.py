@@ -21,6 +21,8 @@ PAGES = {
     "Disagreement": [
         ("disagreements", "Disagreements"),
         ("question", "Question"),
+        ("themes", "Themes"),
+        ("theme", "Theme"),
         ("organs", "organs"),
         ("topics", "Topics"),
         ("centers", "centers"),

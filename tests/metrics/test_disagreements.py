@@ -152,3 +152,10 @@ def test_all_pairs_that_match_are_those_of_the_list_in_release_order(con, filter
     listed = disagreements(con, filters)[["question_id", "handbook_a", "handbook_b"]].itertuples(index=False, name=None)
     assert named == sorted(listed)
     assert named
+
+
+def test_divergence_topics_narrow_the_list_and_none_of_them_is_not_any(con):
+    assert listed(con, divergence_topics=("topic of ab",)) == [pair for pair in listed(con) if pair.endswith("ab")]
+    assert listed(con, divergence_topics=("topic of ab", "topic of ac"), topics=("travel",)) == listed(con, topics=("travel",))
+    assert listed(con, divergence_topics=()) == []
+    assert listed(con, divergence_topics=None) == listed(con)

@@ -1,0 +1,96 @@
+"""The map of themes: every divergence topic as a point, its theme's place among the others, labels as there is room for them.
+
+Not drawn by Plotly: there, labels cannot come and go with the zoom, a hover text travels with every point, and a browser
+without WebGL (a remote desktop, often) shows nothing. theme_map.js draws it, on the page and in the offline file.
+"""
+
+from __future__ import annotations
+
+import base64
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.charts.style import QUALITATIVE, shown
+
+FULL = 65535
+"""Places are sent as 16-bit numbers: finer than a screen at sixtyfold zoom; as a theme's number this means none."""
+
+
+def script() -> str:
+    """The source of `themeMap(host, data, tell)`."""
+    return resources.files("audit.charts").joinpath("theme_map.js").read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The style of an element of class `theme-map`."""
+    return resources.files("audit.charts").joinpath("theme_map.css").read_text(encoding="utf-8")
+
+
+def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, Any]:
+    """What themeMap draws, as JSON: about 6 kB per 1,000 points, and 60 bytes a theme.
+
+    points  x, y, theme_id (missing, or not among the themes: no theme), in the order of their numbers
+    themes  theme_id, name, top (the id at the top of it, which may be its own), top_name, in the order of their numbers
+    alt     what the map shows, in a sentence, for those who do not see it
+
+    A label stands at the median of its points.
+    """
+    number = pd.Index(themes["theme_id"]).get_indexer(pd.Index(points["theme_id"]))
+    xy, wide, high = _places(points)
+    tops = _by_size(themes["top"].to_numpy()[number[number >= 0]], themes["top"])
+    parent = pd.Index(tops).get_indexer(pd.Index(themes["top"]))
+    of_parent = np.where(number >= 0, parent[number], -1) if len(parent) else number
+    sizes = np.bincount(number[number >= 0], minlength=len(themes))
+    names = dict(zip(themes["top"], themes["top_name"], strict=True))
+    return {
+        "alt": alt, "none": "no theme", "wide": wide, "high": high,
+        "places": _coded(np.rint(xy * FULL)), "theme": _coded(np.where(number < 0, FULL, number)),
+        "themes": [
+            [shown(name), int(above), int(size), *_middle(xy, number == place)]
+            for place, (name, above, size) in enumerate(zip(themes["name"], parent, sizes, strict=True))
+        ],
+        "parents": [
+            [shown(names[top]), int((of_parent == place).sum()), *_middle(xy, of_parent == place), _colour(place)]
+            for place, top in enumerate(tops)
+        ],
+        "bySize": np.argsort(-sizes, kind="stable").tolist(),
+    }  # fmt: skip
+
+
+def _places(points: pd.DataFrame) -> tuple[np.ndarray[Any, Any], float, float]:
+    """Places in [0, 1], the longer side filling it, and the length of both sides."""
+    xy = points[["x", "y"]].to_numpy(dtype=np.float64)
+    if not len(xy):
+        return xy, 1.0, 1.0
+    span = np.ptp(xy, axis=0)
+    longest = float(span.max()) or 1.0
+    return (xy - xy.min(axis=0)) / longest, *(round(float(side / longest), 4) or 1.0 for side in span)
+
+
+def _by_size(tops_of_points: np.ndarray[Any, Any], tops: pd.Series) -> list[str]:
+    counted = pd.Series(tops_of_points).value_counts()
+    return sorted(dict.fromkeys(tops), key=lambda top: -int(counted.get(top, 0)))
+
+
+def _middle(xy: np.ndarray[Any, Any], mine: np.ndarray[Any, Any]) -> tuple[float, float]:
+    if not mine.any():
+        return -1.0, -1.0
+    x, y = np.median(xy[mine], axis=0)
+    return round(float(x), 4), round(float(y), 4)
+
+
+def _coded(numbers: np.ndarray[Any, Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(numbers, dtype="<u2").tobytes()).decode()
+
+
+def _colour(place: int) -> str:
+    """Nine hues, then the same lighter, then darker: labels say what a colour cannot."""
+    hue, turn = QUALITATIVE[place % len(QUALITATIVE)], place // len(QUALITATIVE) % 3
+    towards = (None, 255, 0)[turn]
+    if towards is None:
+        return hue
+    mixed = (round(0.6 * int(hue[i : i + 2], 16) + 0.4 * towards) for i in (1, 3, 5))
+    return "#" + "".join(f"{part:02x}" for part in mixed)

@@ -1,0 +1,72 @@
+"""Themes as a treemap: area is how many pairs, colour how much they matter or how many of them disagree."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audit.charts.style import INK, NO_VALUE, clipped, html, interval, percent, shown, styled
+
+HEIGHT = 560
+LINE = 15
+"""Letters in a line of a theme's label."""
+EVERYTHING = "all"
+SEVERITY, SHARE = "severity", "r_div"
+SCALES = {SEVERITY: (0.0, 3.0), SHARE: (0.0, 1.0)}
+PALE_TO_DARK = ((0.0, "#f4f0e6"), (0.35, "#f6d58f"), (0.65, "#e69f00"), (1.0, "#a3210f"))
+
+
+def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> go.Figure:
+    """Parents and the themes in them; a click on one opens it, one on the bar at the top leads back.
+
+    themes   theme_id, name, top (the id at the top of it, its own where it stands alone), pairs, disagreeing, severity, r_div,
+             share (with _low, _high); themes without a pair are not drawn
+    parents  theme_id, name and the same columns
+    colour   'severity' (0 to 3) or 'r_div' (0 to 1)
+    """
+    inside = themes[(themes["pairs"] > 0) & (themes["theme_id"] != themes["top"])]
+    above = parents[parents["pairs"] > 0]
+    rows = pd.concat([above.assign(over=EVERYTHING), inside.assign(over="p:" + inside["top"])], ignore_index=True)
+    ids = ["p:" + name for name in above["theme_id"]] + ["t:" + name for name in inside["theme_id"]]
+    low, high = SCALES[colour]
+    figure = go.Figure(
+        go.Treemap(
+            ids=[EVERYTHING, *ids], parents=["", *rows["over"]], branchvalues="total",
+            labels=["All themes", *(clipped(name, 60) for name in above["name"]), *(_wrapped(name) for name in inside["name"])],
+            values=[int(above["pairs"].sum()), *rows["pairs"]],
+            marker={
+                "colors": [low, *rows[colour]], "colorscale": [list(stop) for stop in PALE_TO_DARK], "cmin": low, "cmax": high,
+                "showscale": True, "line": {"width": 1, "color": "#ffffff"}, "colorbar": _bar(colour),
+            },
+            textinfo="label", hovertext=["All themes", *(_hover(row) for row in rows.to_dict("records"))],
+            hovertemplate="%{hovertext}<extra></extra>", tiling={"pad": 2}, pathbar={"thickness": 24}, textfont={"size": 14},
+        )
+    )  # fmt: skip
+    small = {"minsize": 11, "mode": "hide"}
+    return styled(figure, HEIGHT, margin={"l": 4, "r": 4, "t": 8, "b": 4}, uniformtext=small, font={"color": INK})
+
+
+def _wrapped(name: str) -> str:
+    """A name in lines: Plotly would rather shrink it until nobody can read it."""
+    lines = wrap(shown(name), LINE) or [""]
+    return "<br>".join(html(line) for line in [*lines[:3], *(["…"] if len(lines) > 3 else [])])
+
+
+def _bar(colour: str) -> dict[str, object]:
+    common = {"thickness": 12, "len": 0.6, "outlinewidth": 0}
+    if colour == SHARE:
+        return {**common, "title": {"text": "Disagreeing<br>of its pairs"}, "tickformat": ".0%"}
+    return {**common, "title": {"text": "Severity<br>per pair"}, "tickvals": [0, 1, 2, 3]}
+
+
+def _hover(row: dict[Any, Any]) -> str:
+    share = interval(row["share_low"], row["share_high"])
+    within = f" (95 % interval {share})" if share else ""
+    severity = f"{row['severity']:.2f}" if pd.notna(row["severity"]) else NO_VALUE
+    return (
+        f"<b>{html(row['name'])}</b><br>{row['pairs']:,} pairs, {row['disagreeing']:,} of them disagree<br>"
+        f"{percent(row['share'])} of all disagreement{within}<br>severity {severity} per pair, of 3 at most"
+    )

@@ -1,0 +1,152 @@
+"""Themes and Theme: what is shown of a taxonomy, the way to the pairs, and what the process of the dashboard does without."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from audit.metrics.attached import taxonomy_path
+from audit.settings import Settings
+from audit.store.runs import Run
+from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
+from tests.pages.conftest import ROOT, words_on
+
+TAXONOMY = Taxonomy(
+    (
+        Theme("p1", "Food *and* drink", None, ()),
+        Theme("t1", "Salt", "p1", ("topic of ab",), ("salt", "sodium"), "topic of ab", ("topic of ab",)),
+        Theme("t2", "Fluids", "p1", ("topic of ac",), ("water",)),
+    ),
+    ("topic of bc",),
+    {"method": "average"},
+)
+"""On the run of conftest: t1 has q1 ab DIVERGENT/high and q2 ab CONTRADICTORY/low; t2 and no theme only complementary pairs."""
+POINTS = pd.DataFrame(
+    {"phrase": ["topic of ab", "topic of ac", "topic of bc"], "theme_id": ["t1", "t2", None], "x": [0.0, 1, 2], "y": [0.0, 1, 0],
+     "count": 2}
+)  # fmt: skip
+HEAVY = ("torch", "umap", "numba", "sklearn", "sentence_transformers", "transformers", "faiss", "hdbscan")
+
+
+@pytest.fixture
+def themed(run: Run, data_dir: Path) -> Run:
+    """The run of conftest with a taxonomy built for it."""
+    write_taxonomy(TAXONOMY, POINTS, taxonomy_path(run, Settings(data_dir=data_dir).themes_dir))
+    return run
+
+
+@pytest.mark.parametrize("page", ["themes", "theme"])
+def test_a_run_without_themes_says_how_to_build_them(page, run, open_page):
+    at = open_page(page)
+    assert "no themes yet" in words_on(at)
+    assert f"audit themes build --run {run.key}" in words_on(at)
+
+
+def test_the_list_has_every_theme_and_what_has_none_at_its_end(themed, open_page):
+    at = open_page("themes")
+    assert not at.exception
+    shown = at.dataframe[0].value
+    assert list(shown["name"]) == ["Salt", "Fluids", "no theme"]
+    assert list(shown["disagreeing"]) == [2, 0, 0]
+    assert list(shown["share"]) == [100.0, 0.0, 0.0]
+    assert "2** themes in **1** groups, from 6 pairs" in words_on(at)
+    assert "2** of the pairs (33.3 %) have no theme" in words_on(at)
+
+
+def test_a_taxonomy_that_is_built_while_the_dashboard_runs_appears(run, data_dir, open_page):
+    at = open_page("themes")
+    assert not at.dataframe
+    write_taxonomy(TAXONOMY, POINTS, taxonomy_path(run, Settings(data_dir=data_dir).themes_dir))
+    assert list(at.run().dataframe[0].value["name"]) == ["Salt", "Fluids", "no theme"]
+
+
+@pytest.mark.parametrize(
+    ("words", "names"), [("sodium", ["Salt"]), ("TOPIC of", ["Salt", "Fluids", "no theme"]), ("of bc", ["no theme"]), ("%", [])]
+)
+def test_themes_are_found_by_words_of_names_terms_and_divergence_topics(words, names, themed, open_page):
+    at = open_page("themes", find=words)
+    assert list(at.dataframe[0].value["name"]) == names
+
+
+def test_the_map_is_drawn_from_what_was_built(themed, open_page):
+    at = open_page("themes", view="map")
+    assert not at.exception
+    assert "3 distinct divergence topics" in words_on(at)
+
+
+def test_a_theme_says_what_it_is_about_who_says_what_and_which_pairs_stand_behind_it(themed, open_page):
+    at = open_page("theme", theme="t1")
+    assert not at.exception
+    words = words_on(at)
+    assert "Under **Food *and* drink**" in words
+    assert "salt, sodium" in words
+    assert "2** pairs with 1 divergence topics, on 2 questions" in words
+    assert "100.0 % of all disagreement" in words
+    tables = [table.value for table in at.dataframe]
+    assert list(tables[0]["topic"]) == ["topic of ab"]
+    assert list(tables[1]["label"]) == ["contradictory", "divergent"]
+    assert list(tables[2]["name"]) == ["general", "kidney"]
+
+
+def test_a_parent_counts_what_stands_below_it_and_lists_it(themed, open_page):
+    at = open_page("theme", theme="p1")
+    assert not at.exception
+    assert "4** pairs with 2 divergence topics" in words_on(at)
+    assert list(at.dataframe[0].value["name"]) == ["Salt", "Fluids"]
+
+
+def test_what_has_no_theme_can_be_opened_too(themed, open_page):
+    at = open_page("theme", theme="-1")
+    assert not at.exception
+    assert "2** pairs with 1 divergence topics" in words_on(at)
+
+
+def test_a_link_to_a_theme_that_is_not_there_opens_the_gravest_and_says_so(themed, open_page):
+    at = open_page("theme", theme="gone")
+    assert "theme = gone" in words_on(at)
+    assert "Salt" in words_on(at)
+
+
+def test_a_link_to_disagreements_with_a_theme_lists_its_pairs_only(themed, open_page):
+    at = open_page("disagreements", theme="t1")
+    assert "2** pairs match" in words_on(at)
+    at = open_page("disagreements", theme="t2")
+    assert "No pair matches" in words_on(at)
+    at = open_page("disagreements", theme="t2", label=["COMPLEMENTARY"])
+    assert "2** pairs match" in words_on(at)
+
+
+def test_a_run_without_themes_has_no_filter_for_them(run, open_page):
+    at = open_page("disagreements")
+    assert "Theme" not in [box.label for box in at.selectbox]
+
+
+def test_another_run_with_the_same_themes_can_be_held_against_this_one(themed, load_run, data_dir, open_page):
+    other = load_run(run_id="again")
+    write_taxonomy(TAXONOMY, POINTS, taxonomy_path(other, Settings(data_dir=data_dir).themes_dir))
+    at = open_page("themes", run=themed.key, against=other.key)
+    assert not at.exception
+    moved = at.dataframe[1].value
+    assert set(moved["moves"]) == {"too few questions"}
+    assert dict(zip(moved["name"], moved["change"], strict=True))["Salt"] == 0
+
+
+def test_the_dashboard_shows_themes_without_the_libraries_that_build_them(themed, data_dir):
+    code = f"""
+import sys
+from streamlit.testing.v1 import AppTest
+at = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=60).run()
+for page, view in (("themes", "areas"), ("themes", "map"), ("theme", ""), ("disagreements", "")):
+    at.switch_page(f"pages/{{page}}.py")
+    at.query_params["view"] = view
+    at.query_params["theme"] = "t1"
+    at.run()
+    assert not at.exception, at.exception
+sys.exit(", ".join(name for name in {HEAVY} if name in sys.modules) or None)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-800:]
