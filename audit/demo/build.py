@@ -53,7 +53,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     """
     if scale not in CONFIGS:
         raise ReleaseError(f"Scale '{scale}' is unknown. Allowed: {', '.join(CONFIGS)}. Nothing was written.")
-    _make_room(root)
+    make_room(root)
     world = draw_world(CONFIGS[scale](seed))
     labels = simulate_labels(world)
     write_jsonl(root / TRUTH, truth(world, labels))
@@ -67,7 +67,8 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     )
 
 
-def _make_room(root: Path) -> None:
+def make_room(root: Path) -> None:
+    """An empty folder at `root`; what stands there is taken away if it is a demo, else ReleaseError."""
     if (root / TRUTH).exists():
         shutil.rmtree(root)
     elif root.exists() and any(root.iterdir()):

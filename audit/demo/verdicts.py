@@ -37,7 +37,7 @@ def comparisons(world: World, labels: Labels) -> Iterator[Record]:
     """One record per question, in release order: question_id, handbooks, pairs; see `audit.release.write`."""
     ids = [book.id for book in world.handbooks]
     checks = simulate_checks(world, labels)
-    prescreened = [_record(ids[a], ids[b], Label.ABSENT.value) for a, b in zip(*_places(world), strict=True)]
+    prescreened = [prescreened_record(ids[a], ids[b]) for a, b in zip(*_places(world), strict=True)]
     for number, question in enumerate(world.questions):
         pairs = list(prescreened)
         for place, record in _judged(world, labels, number, ids, checks):
@@ -48,6 +48,11 @@ def comparisons(world: World, labels: Labels) -> Iterator[Record]:
 def _places(world: World) -> tuple[list[int], list[int]]:
     first, second = world.pairs
     return first.tolist(), second.tolist()
+
+
+def prescreened_record(a: str, b: str) -> Record:
+    """A pair that the judge was not asked about, because one of its answers is absent."""
+    return _record(a, b, Label.ABSENT.value)
 
 
 def _record(a: str, b: str, label: str | None) -> Record:

@@ -34,6 +34,30 @@ def wilson(successes: npt.ArrayLike, trials: npt.ArrayLike) -> Interval:
     return np.where(k == 0, share, centre - half), np.where(k == n, share, centre + half)
 
 
+def wilson_paired(both: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, neither: npt.ArrayLike) -> Interval:
+    """Ends of the 95 % interval of the second share less the first, of trials that were each made twice; NaN without a trial.
+
+    The arguments are counts of trials that succeeded both times, only the first, only the second, neither time. The ends are put
+    together from Wilson's of the two shares and from how far both go together.
+    Source: Newcombe (1998), Stat. Med. 17, 2635, method 10; tested on Fagerland, Lydersen and Laake (2014), Stat. Med. 33.
+    """
+    a, b, c, d = (np.asarray(count, dtype=float) for count in (both, first, second, neither))
+    n = a + b + c + d
+    (low_1, high_1), (low_2, high_2) = wilson(a + b, n), wilson(a + c, n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share_1, share_2 = (a + b) / np.where(n > 0, n, np.nan), (a + c) / np.where(n > 0, n, np.nan)
+        together = a * d - b * c
+        spread = np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
+        phi = np.where(spread > 0, np.where(together > 0, np.maximum(together - n / 2, 0), together) / spread, 0)
+    down = _apart(share_2 - low_2, high_1 - share_1, phi)
+    up = _apart(high_2 - share_2, share_1 - low_1, phi)
+    return share_2 - share_1 - down, share_2 - share_1 + up
+
+
+def _apart(one: Floats, other: Floats, phi: Floats) -> Floats:
+    return np.sqrt(one**2 - 2 * phi * one * other + other**2)
+
+
 def percentiles(values: Floats, units: npt.ArrayLike) -> Interval:
     """The expanded percentile interval of each row of replicates, NaN left out (a draw without a denominator says nothing).
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import Floats, Interval, Ints, percentiles
+from audit.metrics.intervals import Floats, Interval, Ints, percentiles, wilson_paired
 from audit.metrics.pigeonhole import FEW, THIN, draws
 from audit.metrics.transitions import ALIGNED
 from audit.store.connection import Connection, frame
@@ -137,6 +137,15 @@ def change_of(name: str, first: Share, second: Share, weights: Floats) -> dict[s
     change, ends = second.value - first.value, change_interval(second.drawn(weights) - first.drawn(weights), bearing)
     moves = [_moves(*each) for each in zip(*ends, (differ == 0) & ~np.isnan(change), strict=True)]
     return {name: change, f"{name}_low": ends[0], f"{name}_high": ends[1], "questions": bearing, "moves": moves}
+
+
+def change_of_marks(name: str, first: Share, second: Share) -> dict[str, Any]:
+    """The same for a share of questions, each marked or not in either run: Wilson's interval for pairs, even where few change."""
+    was, now, asked = first.part > 0, second.part > 0, first.whole > 0
+    table = [np.count_nonzero(asked & mark, axis=1) for mark in (was & now, was & ~now, ~was & now, ~was & ~now)]
+    ends, differ, change = wilson_paired(*table), table[1] + table[2], second.value - first.value
+    moves = [_moves(*each) for each in zip(*ends, (differ == 0) & ~np.isnan(change), strict=True)]
+    return {name: change, f"{name}_low": ends[0], f"{name}_high": ends[1], "questions": differ, "moves": moves}
 
 
 def _moves(low: float, high: float, same: bool) -> str:

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics.paired import SQL as PAIRED_SQL
-from audit.metrics.paired import Paired, Share, change_of, paired, total
+from audit.metrics.paired import Paired, Share, change_of, change_of_marks, paired, total
 from audit.store.connection import Connection
 from audit.vocabulary import Label
 
 COMPARES = True
 SQL = PAIRED_SQL
-RATES = ("r_abs", "r_div", "r_con", "pct_any_div")
+ANY = "pct_any_div"
+RATES = ("r_abs", "r_div", "r_con", ANY)
 
 
 def runs(con: Connection) -> pd.DataFrame:
@@ -25,20 +26,21 @@ def runs(con: Connection) -> pd.DataFrame:
     questions, the share with at least one disagreeing pair. change is the second run less the first.
 
     Intervals of a change are paired: questions are resampled, each with all its pairs, and one draw serves both runs. So what
-    makes questions unlike each other, being the same in both, does not widen them. The handbooks are taken as they are.
+    makes questions unlike each other, being the same in both, does not widen them. The handbooks are taken as they are. For
+    pct_any_div, which counts questions, Wilson's interval for trials that were made twice stands instead.
 
     One row per organ of the question (by name, 'general' after the others, '(all)' last) and rate:
         organ, rate                 str; r_abs, r_div, r_con, pct_any_div
         count_first, of_first       int, pairs (pct_any_div: questions); count_second, of_second the same in the second run
         first, second               float in [0, 1]; NaN where `of` is 0
         change                      float in [-1, 1]; NaN where either is. change_low, change_high: its 95 % interval; NaN where
-                                    fewer than five questions bear the change
+                                    fewer than five questions bear the change (never so for pct_any_div)
         questions                   int, that bear the change: their counts differ between the runs
         moves                       str, 'rises', 'falls', 'not clear' (0 lies within), 'the same' (no count differs) or
                                     'too few questions'
 
     Takes a connection to both runs (audit.store.connection.open_two). Source: rates as in arXiv:2605.29084, section 4; intervals:
-    Davison and Hinkley (1997), clusters resampled.
+    Davison and Hinkley (1997), clusters resampled; Newcombe (1998), Stat. Med. 17, 2635, method 10.
     """
     both = paired(con)
     parts = [_compared(both, rate, _rate(both, rate, "first"), _rate(both, rate, "second")) for rate in RATES]
@@ -54,7 +56,7 @@ def _rate(both: Paired, rate: str, side: str) -> Share:
         "r_abs": Share(absent, scored),
         "r_div": Share(disagreeing, scored - absent),
         "r_con": Share(both.counts(both.says(side, Label.CONSISTENT)), scored - absent),
-        "pct_any_div": Share(np.sign(disagreeing), np.sign(scored)),
+        ANY: Share(np.sign(disagreeing), np.sign(scored)),
     }[rate]
 
 
@@ -64,6 +66,6 @@ def _compared(both: Paired, rate: str, first: Share, second: Share) -> pd.DataFr
             "organ": both.organs, "rate": rate,
             "count_first": total(first.part), "of_first": total(first.whole), "first": first.value,
             "count_second": total(second.part), "of_second": total(second.whole), "second": second.value,
-            **change_of("change", first, second, both.draws),
+            **(change_of_marks("change", first, second) if rate == ANY else change_of("change", first, second, both.draws)),
         }
     )  # fmt: skip

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.metrics.intervals import percentiles, wilson, with_interval
+from audit.metrics.intervals import percentiles, wilson, wilson_paired, with_interval
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,14 @@ def test_a_draw_without_a_denominator_says_nothing():
 def test_an_interval_stands_right_after_its_share():
     table = with_interval(pd.DataFrame({"r_div": [0.5], "pairs": [2]}), "r_div", [0.1], [0.9])
     assert list(table.columns) == ["r_div", "r_div_low", "r_div_high", "pairs"]
+
+
+def test_the_interval_for_trials_made_twice_is_the_published_one():
+    # Fagerland, Lydersen and Laake (2014), Stat. Med. 33: airway hyper-responsiveness before and after, 1, 1, 7, 12
+    assert wilson_paired(1, 7, 1, 12) == pytest.approx((-0.507, -0.026), abs=5e-4)
+
+
+def test_trials_that_never_change_still_leave_room_and_none_at_all_say_nothing():
+    low, high = wilson_paired(4, 0, 0, 6)
+    assert low == -high < 0
+    assert np.isnan(wilson_paired(0, 0, 0, 0)).all()
