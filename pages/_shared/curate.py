@@ -11,7 +11,7 @@ from annotation.curation.record import NAME_LIMIT, Wish
 from audit.metrics.themes import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
-from pages._shared.curation import CONTROLS, Themes, curator, press, refuse, save, say_who_may, what_came_of_it
+from pages._shared.curation import CONTROLS, SEEN, Themes, curator, press, refuse, save, say_who_may, what_came_of_it
 
 RENAME, MERGE, SPLIT, MOVE, PARENT = "Rename", "Merge", "Split", "Move phrases", "Move theme"
 ASIDE, BACK = "Not clinically meaningful", "Clinically meaningful"
@@ -51,8 +51,18 @@ def _controls(run: Run, themes: Themes, theme: Theme) -> None:
     st.caption(DOES[str(action)])
     _FIELDS[str(action)](themes.taxonomy, theme)
     st.text_input("Why, in a sentence", key=_key(theme, "reason"), max_chars=4000)
-    arguments = (run, themes.built, theme, str(action), _labels(themes.taxonomy, theme, str(action)), press(), len(themes.acts))
+    labels, seen = _labels(themes.taxonomy, theme, str(action)), _seen(theme, len(themes.acts))
+    arguments = (run, themes.built, theme, str(action), labels, press(), seen)
     st.button("Save", type="primary", key=_key(theme, "save"), on_click=_save, args=arguments)
+
+
+def _seen(theme: Theme, acts: int) -> int:
+    """How many acts there were when somebody began to fill in the fields: the page may have been drawn anew since, unnoticed."""
+    begun = any(st.session_state.get(_key(theme, field)) for field in EMPTY)
+    if not begun or st.session_state.get(SEEN, ("",))[0] != theme.theme_id:
+        st.session_state[SEEN] = (theme.theme_id, acts)
+    seen: int = st.session_state[SEEN][1]
+    return seen
 
 
 def _possible(themes: Themes, theme: Theme) -> list[str]:
@@ -74,7 +84,7 @@ def _name(label: str, theme: Theme, placeholder: str = "") -> None:
 
 
 def _phrases(theme: Theme) -> None:
-    st.multiselect("Phrases", theme.topics, key=_key(theme, "phrases"), placeholder="Choose one or more")
+    st.multiselect("Phrases", theme.topics, key=_key(theme, "phrases"), placeholder="Choose one or more", select_all=False)
 
 
 def _into(label: str, taxonomy: Taxonomy, theme: Theme, action: str) -> None:

@@ -14,6 +14,7 @@ from annotation.curation.acts import Act, Change, Kind, sentence, undone_by
 from annotation.curation.record import CURATORS, Wish, acts_of, record
 from annotation.curation.replay import Curated, curated
 from annotation.curation.tables import history_table, jsonl
+from annotation.label_store.errors import ConflictError
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
 from audit.store.runs import Run
@@ -28,9 +29,10 @@ CURATED, AS_BUILT = "curated", "as built"
 SAID = "what came of an act of curation"
 CONTROLS, LIST = "controls", "list"
 """Places of a page that have buttons, and say what came of them."""
+SEEN = "acts that were there when somebody began to fill in what to change"
 PRESS = "name of the next press of a button of curation"
 HEADINGS = {
-    "act": "Act", "what": "What", "author": "Author", "when": "When (UTC)", "reason": "Why", "standing": "Standing",
+    "act": "Act", "when": "When (UTC)", "author": "Author", "what": "What", "reason": "Why", "standing": "Standing",
 }  # fmt: skip
 NO_ACCOUNT = (
     "Themes can be renamed, merged, split, moved and set aside by a clinician or a PI. Each act needs an author, and there is no "
@@ -130,7 +132,10 @@ def save(run: Run, built: Taxonomy, wish: Wish, place: str) -> bool:
         act = record(label_store(), run.digest, built, account, wish, now())
     except AuditError as error:
         refuse(str(error), place)
+        if isinstance(error, ConflictError):
+            st.session_state.pop(SEEN, None)
         return False
+    st.session_state.pop(SEEN, None)
     st.session_state[SAID] = (place, True, f"Saved as act {act.seq}: {act.author} {sentence(act.change)}.")
     st.session_state[PRESS] = secrets.token_hex(8)
     return True
@@ -203,7 +208,7 @@ def _history(run: Run, themes: Themes, shown: Sequence[Act]) -> None:
 def _one_act(run: Run, themes: Themes, row: pd.Series) -> None:
     """An act in full, and the button that takes it back."""
     seq = int(row["act"])
-    st.markdown(escaped(f"Act {seq}: {row['author']} {row['what']}. {row['reason']}"))
+    st.markdown(escaped(f"Act {seq}, {row['when']}: {row['author']} {row['what']}. Why: {row['reason']}"))
     if row["phrases"]:
         st.text(row["phrases"])
     if seq in undone_by(themes.acts):

@@ -187,6 +187,23 @@ def test_of_two_at_once_the_second_is_told_and_loses_nothing_of_what_was_typed(s
     assert at.title[0].value == "Teeth and gums"
 
 
+def test_who_was_still_typing_when_the_page_was_drawn_anew_is_told_too(store: LabelStore, run: Run, open_theme: Open):
+    at = open_theme("vera")
+    at.text_input(key="curate_name_t-teeth").set_value("Teeth and gums").run()
+    curate(store, run, "petra", rename("t-teeth", "Dental care"))
+    at = at.run()
+    assert at.title[0].value == "Dental care"
+    assert "Since you looked, petra renamed 'teeth'" in said(save(at))
+    assert at.text_input(key="curate_name_t-teeth").value == "Teeth and gums"
+    assert save(at).title[0].value == "Teeth and gums"
+
+
+def test_what_happened_before_anything_was_typed_is_no_surprise(store: LabelStore, run: Run, open_theme: Open):
+    at = open_theme("vera")
+    curate(store, run, "petra", rename("t-teeth", "Dental care"))
+    assert save(at.run(), name="Teeth and gums").title[0].value == "Teeth and gums"
+
+
 def test_who_was_signed_out_in_the_meantime_is_told_and_nothing_is_saved(store: LabelStore, run: Run, open_theme: Open):
     at = open_theme("vera")
     del at.session_state[TOKEN]
@@ -206,7 +223,7 @@ def click_act(at: AppTest, row: int, acts: int) -> AppTest:
 def test_an_act_is_undone_with_a_reason_by_another_who_may(store: LabelStore, run: Run, open_theme: Open):
     curate(store, run, "vera", rename("t-teeth", "Dental care"))
     at = click_act(open_theme("petra"), 0, 1)
-    assert "Act 1: vera renamed 'teeth' to 'Dental care'. clearer" in words_on(at)
+    assert ": vera renamed 'teeth' to 'Dental care'. Why: clearer" in words_on(at)
     at.text_input(key="undo_reason_1").set_value("it was clear")
     at = at.button(key="undo_1").click().run()
     assert not at.exception
