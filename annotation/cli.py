@@ -1,4 +1,4 @@
-"""The commands of `annotation`, on ratings, on studies and accounts, on the judge, and on themes."""
+"""The commands of `annotation`, on ratings, on studies and accounts, on the judge, on themes, and for exports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import audit
-from annotation import commands_judge, commands_ratings, commands_study, commands_themes
+from annotation import commands_export, commands_judge, commands_ratings, commands_study, commands_themes
 from audit.errors import AuditError
 from audit.settings import Settings
 
@@ -38,4 +38,5 @@ def parser() -> argparse.ArgumentParser:
     commands_study.register(commands)
     commands_judge.register(commands)
     commands_themes.register(commands)
+    commands_export.register(commands)
     return top

@@ -23,9 +23,8 @@ from annotation.label_store.engine import open_label_store
 from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS, prevalence
 from annotation.prevalence_checks import INVERSION, PPI, checks
-from annotation.ratings import GOLD, Ratings, labels_in, ratings_from, read_ratings, read_table
-from annotation.study_tables import labels_table, repeats_table
-from annotation.verdict_store import strata_of
+from annotation.ratings import GOLD, Ratings, labels_in, read_ratings, read_table
+from annotation.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
 from audit.exports.tables import csv_text
 from audit.judge.baseline import NAME
@@ -97,9 +96,7 @@ def _prevalence(commands: Any) -> None:
 def _ratings(arguments: argparse.Namespace, settings: Settings) -> Ratings:
     if arguments.labels:
         return read_ratings(arguments.labels, read_strata(arguments.strata) if arguments.strata else None)
-    store = open_label_store(settings.studies_url)
-    pairs = {stratum.stratum: float(stratum.population) for stratum in strata_of(store, arguments.study)}
-    return ratings_from(labels_table(store, arguments.study), f"Study {arguments.study}", pairs)
+    return study_ratings(open_label_store(settings.studies_url), arguments.study)
 
 
 def _repeats(arguments: argparse.Namespace, settings: Settings) -> pd.DataFrame | None:

@@ -13,6 +13,7 @@ from annotation.adjudication import Gold, gold
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import seat_rows
 from annotation.label_store.studies import Kind, find_study
+from annotation.ratings import Ratings, ratings_from
 from annotation.verdict_store import Stratum, Verdict, strata_of, verdicts_of
 
 CODEBOOK: dict[str, str] = {
@@ -107,6 +108,15 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
             wide[f"{shown}_{seat.lower()}"] = own[name]
     sides = [f"{shown}_{seat}" for seat in "ab" for shown in SIDE_COLUMNS.values()]
     return wide.reset_index()[[*item, *sides, *end]]
+
+
+def study_ratings(store: LabelStore, study_id: str) -> Ratings:
+    """The study as the table of ratings that every statistic takes, with the exactly known sizes of its strata.
+
+    Raises StudyError when there is no such study, AuditError when it has no items that count.
+    """
+    pairs = {stratum.stratum: float(stratum.population) for stratum in strata_of(store, study_id)}
+    return ratings_from(labels_table(store, study_id), f"Study {study_id}", pairs)
 
 
 def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:

@@ -49,7 +49,13 @@ SECTIONS = (
     ),
     Section(
         "Beside another run",
-        (two_runs.shared, two_runs.transitions, two_runs.run_agreement),
+        (
+            two_runs.shared,
+            two_runs.rates_of_two,
+            two_runs.absence_or_judgement,
+            two_runs.transitions,
+            two_runs.run_agreement,
+        ),
         (figures.transitions,),
         compares=True,
     ),

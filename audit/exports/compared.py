@@ -10,6 +10,7 @@ from importlib.resources import files
 
 import pandas as pd
 
+from audit.charts.style import NO_VALUE
 from audit.exports.measured import Measured
 from audit.exports.numbers import count, estimate
 from audit.exports.record import Column, Table
@@ -84,7 +85,7 @@ def _row(printed: Printed, found: Mapping[str, Measured | str]) -> dict[str, str
     told = {"title": printed.title, "published": printed.shown, "where": printed.where}
     own = found.get(printed.name, NO_STUDY if printed.name.startswith("study.") else NOT_THERE)
     if isinstance(own, str) or math.isnan(own.value):
-        return told | {"own": "", "verdict": UNKNOWN, "how": own if isinstance(own, str) else NOT_THERE}
+        return told | {"own": NO_VALUE, "verdict": UNKNOWN, "how": own if isinstance(own, str) else NOT_THERE}
     said, how = verdict(printed, own)
     shown = estimate(own.value, own.low, own.high) if printed.digits else count(own.value)
     return told | {"own": shown, "verdict": said, "how": how}

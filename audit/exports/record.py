@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import pandas as pd
 
-from audit.charts.style import NO_VALUE, Figure
+from audit.charts.style import Figure
 from audit.exports.numbers import count, estimate, known
 
 LOW, HIGH = "_low", "_high"
@@ -69,6 +69,15 @@ class Table:
         """Whether the column has an interval."""
         return column.kind is Kind.DECIMAL and column.name + LOW in self.frame and column.name + HIGH in self.frame
 
+    def typeset(self) -> Table:
+        """The table for paper: without columns of texts that hold none."""
+        return replace(
+            self, columns=tuple(column for column in self.columns if column.kind is not Kind.TEXT or self._says(column))
+        )
+
+    def _says(self, column: Column) -> bool:
+        return any(known(value) and value != "" for value in self.frame[column.name].tolist())
+
     def lines(self) -> list[list[str]]:
         """Every cell as text, row by row, intervals beside their values."""
         return [list(line) for line in zip(*(self._written(column) for column in self.columns), strict=True)]
@@ -78,7 +87,7 @@ class Table:
         if column.kind is Kind.COUNT:
             return [count(value) for value in values]
         if column.kind is Kind.TEXT:
-            return [str(value) if known(value) and value != "" else NO_VALUE for value in values]
+            return [str(value) if known(value) else "" for value in values]
         if not self.spans(column):
             return [estimate(value, None, None) for value in values]
         ends = (self.frame[column.name + end].tolist() for end in (LOW, HIGH))
@@ -98,7 +107,8 @@ class Table:
         values = self.frame[name]
         if kind is Kind.TEXT:
             return values.map(lambda value: str(value) if known(value) else None).astype("object")
-        return values.astype("Int64") if kind is Kind.COUNT else values.astype(float)
+        numbers = pd.to_numeric(values).astype(float)
+        return numbers.round().astype("Int64") if kind is Kind.COUNT else numbers
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from annotation.label_store.ledger import heads_of
 from annotation.label_store.studies import Study, annotators_of, list_studies
 from annotation.prevalence import prevalence
 from annotation.prevalence_checks import INVERSION, PPI, checks
-from annotation.ratings import JUDGE, Ratings, ratings_from
-from annotation.study_tables import labels_table, repeats_table
-from annotation.verdict_store import strata_of
+from annotation.ratings import JUDGE, Ratings
+from annotation.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
 from pages._basis.people import label_store
 from pages._basis.text import escaped
@@ -38,8 +37,7 @@ def stand(study_id: str) -> Stand:
 @st.cache_data(show_spinner=False, max_entries=20)
 def ratings_of(url: str, study_id: str, seen: Stand, _store: LabelStore) -> Ratings:
     """The study as a table of ratings, as far as it is rated."""
-    pairs = {stratum.stratum: float(stratum.population) for stratum in strata_of(_store, study_id)}
-    return ratings_from(labels_table(_store, study_id), f"Study {study_id}", pairs)
+    return study_ratings(_store, study_id)
 
 
 @st.cache_data(show_spinner=False, max_entries=20)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from audit.charts.audit_rates import RATES
 from audit.charts.transitions import STATE_WORDS
-from audit.exports.contents.columns import counted, share
+from audit.exports.contents.columns import ALL, counted, named, rate_notes, share, title_of
 from audit.exports.material import Material
 from audit.exports.record import Column, Table
 
@@ -58,4 +59,46 @@ def run_agreement(material: Material) -> Table:
             "divergent, those that the second does too. Disagreement new: of the pairs without disagreement in the first, those "
             "with one in the second. In brackets: 95 % intervals.",
         ),
+    )  # fmt: skip
+
+
+def rates_of_two(material: Material) -> Table:
+    """The four rates of both runs on what they share, and the change."""
+    frame = material.frame("runs")
+    titles = {rate.column: rate.title for rate in RATES}
+    return Table(
+        "run_rates", material.say("The four rates in two runs, by {organ}, on the pairs that both have"),
+        frame.assign(organ=named(frame["organ"], material.say("all {organs}")), rate=frame["rate"].map(titles)),
+        (
+            Column("organ", title_of(material, "organ")), Column("rate", "Rate"), counted("of_first", "Of", "first"),
+            share("first", "First run"), counted("of_second", "Of", "second"), share("second", "Second run"),
+            share("change", "Change"), Column("moves", "It"),
+        ),
+        (
+            *_whom(material), *rate_notes(material)[:-2],
+            "Change: the second run less the first; in brackets its 95 % interval, questions resampled, one draw for both runs "
+            "(for shares of questions Newcombe's, for trials made twice). Only pairs to which both gave a verdict.",
+        ), f"{frame.iloc[-1]['questions']:,} questions bear the last change",
+    )  # fmt: skip
+
+
+def absence_or_judgement(material: Material) -> Table:
+    """What changed because more was found, and what because it was judged otherwise."""
+    frame = material.frame("runs_change")
+    whole = frame[frame["organ"] == ALL]
+    return Table(
+        "run_change", "Whether a second run reveals disagreement or makes it", whole,
+        (
+            Column("part", "Part"), counted("pairs", "Pairs"), counted("relabelled", "Relabelled", "pairs"),
+            counted("disagreeing_first", "Disagreeing", "first"), counted("disagreeing_second", "Disagreeing", "second"),
+            share("r_div_first", "R_div", "first"), share("r_div_second", "R_div", "second"),
+            share("effect", "Effect", "on R_div"), Column("moves", "It"),
+        ),
+        (
+            *_whom(material),
+            "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the "
+            "change of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement "
+            "and does not make it (Melitz and Polanec 2015).",
+            "In brackets: 95 % intervals, questions resampled, one draw for both runs.",
+        ), f"{whole.iloc[-1]['pairs']:,} pairs with a verdict in both runs",
     )  # fmt: skip

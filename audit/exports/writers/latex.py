@@ -10,9 +10,11 @@ from audit.exports.record import Column, Kind, Table
 
 ONE_PAGE = 40
 """A table with more rows runs over several pages."""
-WIDE_TEXT = 45
+WIDE_TEXT = 40
 """A column of texts longer than this is set as a paragraph."""
-PARAGRAPH = r"p{0.34\linewidth}"
+PARAGRAPH = r">{\raggedright\arraybackslash}p{0.16\linewidth}"
+MOST_UPRIGHT = 6
+"""A table over several pages with more columns lies on its side."""
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "''", "`": r"\`{}",
@@ -20,8 +22,10 @@ SPECIAL = {
     MINUS: "$-$", "\N{EN DASH}": r"\textendash{}", "\N{GREEK SMALL LETTER KAPPA}": r"$\kappa$", "\N{MIDDLE DOT}": r"$\cdot$",
     "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$", "\N{LESS-THAN OR EQUAL TO}": r"$\leq$", "\N{NOT EQUAL TO}": r"$\neq$",
 }  # fmt: skip
+UPRIGHT = r"\begingroup\scriptsize", r"\endgroup"
+TURNED = r"\begin{landscape}\scriptsize", r"\end{landscape}"
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]+")
-PREAMBLE = r"""% Needs booktabs, longtable, array and graphicx; compile with pdflatex or lualatex, twice.
+PREAMBLE = r"""% Needs array, booktabs, graphicx, longtable and pdflscape; compile with pdflatex or lualatex, twice.
 \documentclass[10pt]{article}
 \usepackage{iftex}
 \ifpdftex
@@ -34,7 +38,7 @@ PREAMBLE = r"""% Needs booktabs, longtable, array and graphicx; compile with pdf
   \usepackage{fontspec}
 \fi
 \usepackage[a4paper,margin=18mm]{geometry}
-\usepackage{array,booktabs,longtable,graphicx}
+\usepackage{array,booktabs,longtable,graphicx,pdflscape}
 \setlength{\LTpre}{0pt}
 \begin{document}
 """
@@ -47,7 +51,8 @@ def document(tables: Sequence[Table]) -> str:
 
 def latex(table: Table) -> str:
     """The table alone, for an input command: caption, rules, footnotes. Every text is escaped."""
-    return (_long if len(table.frame) > ONE_PAGE else _short)(table)
+    paper = table.typeset()
+    return (_long if len(paper.frame) > ONE_PAGE else _short)(paper)
 
 
 def escaped(text: str) -> str:
@@ -67,12 +72,12 @@ def _short(table: Table) -> str:
 
 
 def _long(table: Table) -> str:
-    head = _head(table)
+    head, (opening, closing) = _head(table), (TURNED if len(table.columns) > MOST_UPRIGHT else UPRIGHT)
     return "\n".join(
         [
-            r"\begingroup\footnotesize\setlength{\tabcolsep}{4pt}", f"\\begin{{longtable}}{{@{{}}{_alignment(table)}@{{}}}}",
+            opening + r"\setlength{\tabcolsep}{4pt}", f"\\begin{{longtable}}{{@{{}}{_alignment(table)}@{{}}}}",
             _caption(table) + r"\\", *head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endfoot", *_body(table),
-            r"\end{longtable}", *_notes(table), r"\endgroup", "",
+            r"\end{longtable}", *_notes(table), closing, "",
         ]
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from audit.exports.tables import plain
 
 def markdown(table: Table) -> str:
     """Title, table and notes; numbers stand at the right."""
+    table = table.typeset()
     heads = [plain(f"{column.header} ({column.unit})" if column.unit else column.header) for column in table.columns]
     rules = ["---" if column.kind is Kind.TEXT else "---:" for column in table.columns]
     body = [[plain(cell) for cell in line] for line in table.lines()]

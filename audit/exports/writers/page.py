@@ -9,6 +9,7 @@ from audit.exports.record import Column, Kind, Table
 
 def html_table(table: Table) -> str:
     """A `figure` element: caption, table, notes."""
+    table = table.typeset()
     head = "".join(_head(column) for column in table.columns)
     body = "\n".join(f"<tr>{_line(table, line)}</tr>" for line in table.lines())
     notes = "".join(f"<p>{escape(note)}</p>" for note in table.notes)

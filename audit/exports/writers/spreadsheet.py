@@ -11,6 +11,7 @@ from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
 from openpyxl.styles import Alignment, Border, Font, Side
 from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from audit.cells import safe_cell
@@ -21,6 +22,9 @@ from audit.exports.record import Table
 
 NOTES = "Notes"
 WIDEST, NARROWEST, NOTE_WIDTH = 60, 9, 100
+BOLD = 1.2
+"""A bold letter is wider than the one that column widths are counted in."""
+LINE_PT = 15
 SHEET_NAME = re.compile(r"[^A-Za-z0-9 _-]+")
 LONGEST_NAME = 31
 """Excel opens no workbook with a longer name of a sheet."""
@@ -49,13 +53,21 @@ def _fill(sheet: Worksheet, table: Table) -> None:
     _row(sheet, 1, list(typed.columns))
     for number, values in enumerate(typed.itertuples(index=False, name=None), start=2):
         _row(sheet, number, list(values))
-    for cell in sheet[1]:
-        cell.font, cell.border = Font(bold=True), Border(bottom=Side("thin"))
-        cell.alignment = Alignment(wrap_text=True, vertical="bottom")
+    for place, name in enumerate(typed.columns, start=1):
+        _head(sheet, place, texts=typed[name].dtype == object)
     sheet.freeze_panes = "B2"
-    for place, column in enumerate(typed.columns, start=1):
-        longest = max((len(str(cell.value or "")) for cell in sheet[get_column_letter(place)][1:]), default=0)
-        sheet.column_dimensions[get_column_letter(place)].width = min(WIDEST, max(NARROWEST, longest + 2, len(column) / 2 + 2))
+    sheet.page_setup.orientation, sheet.page_setup.fitToHeight = "landscape", 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+
+
+def _head(sheet: Worksheet, place: int, *, texts: bool) -> None:
+    """The head of a column, above its numbers, and the width that it and what is below it need."""
+    head, *below = next(sheet.iter_cols(place, place))
+    head.font, head.border = Font(bold=True), Border(bottom=Side("thin"))
+    head.alignment = Alignment(wrap_text=True, vertical="bottom", horizontal="left" if texts else "right")
+    longest = max((len(str(cell.value or "")) for cell in below), default=0) if texts else 0
+    word = max(map(len, str(head.value).split())) * BOLD
+    sheet.column_dimensions[get_column_letter(place)].width = min(WIDEST, max(NARROWEST, longest, word) + 2)
 
 
 def _row(sheet: Worksheet, number: int, values: list[Any]) -> None:

@@ -1,0 +1,123 @@
+"""What a study adds to an export: the validation tables, through the one command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from annotation.cli import main
+from audit.charts.pictures import NoPicturesError
+from audit.cli import main as audit_command
+
+STUDY = "demo-finished"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(folder))
+        assert main(["demo"]) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _data_dir(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: object) -> None:
+        raise NoPicturesError("no Chromium here")
+
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
+    monkeypatch.setattr("audit.exports.package.pictures", none)
+
+
+@pytest.fixture(scope="module")
+def exported(demo: Path) -> Path:
+    out = demo / "exported"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(demo))
+        patch.setattr("audit.exports.package.pictures", lambda _: {})
+        assert main(["export-all", "--study", STUDY, "--compare", "paper", "--out", str(out)]) == 0
+    return out
+
+
+def table(exported: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(exported / "tables" / "csv" / f"{name}.csv")
+
+
+def test_the_sample_table_has_the_sizes_of_every_stratum_and_what_one_item_stands_for(exported: Path):
+    frame = table(exported, "study_sample")
+    size, items = frame["N_h (pairs of the run)"], frame["n_h (items)"]
+    assert items.sum() == 200
+    assert (size / items).tolist() == pytest.approx(frame["Weight (N_h / n_h)"].tolist())
+    assert frame["Share (of the pairs)"].sum() == pytest.approx(1)
+
+
+def test_the_matrix_of_the_run_is_that_of_the_sample_weighted(exported: Path):
+    sample, run = (table(exported, f"study_confusion_gold_judge{end}").set_index("gold") for end in ("", "_run"))
+    weights = table(exported, "study_sample").set_index("Stratum (judge's label)")["Weight (N_h / n_h)"]
+    assert sample.to_numpy().sum() == 200
+    assert run["divergent"].tolist() == [round(n * weights["divergent"]) for n in sample["divergent"]]
+
+
+def test_the_errors_by_kind_are_those_off_the_diagonal(exported: Path):
+    errors, matrix = table(exported, "study_errors"), table(exported, "study_confusion_majority_judge")
+    cells = matrix.set_index("the majority")
+    off = cells.to_numpy().sum() - sum(cells.loc[label, label] for label in cells.columns)
+    assert errors.loc[errors["Measured by"] == "the majority", "n (items)"].sum() == off
+
+
+def test_the_tables_say_what_the_command_on_agreement_says(exported: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["agreement", "--study", STUDY, "--format", "json"]) == 0
+    figures = pd.DataFrame(json.loads(capsys.readouterr().out)["figures"])
+    chosen = figures[(figures["first"] == "majority") & (figures["name"] == "accuracy")].set_index("scope")["value"]
+    frame = table(exported, "study_agreement")
+    row = frame[(frame["Between"] == "the majority and the judge") & (frame["Figure"] == "accuracy")].iloc[0]
+    assert (row["Sample"], row["Run (weighted)"]) == pytest.approx((chosen["sample"], chosen["population"]))
+
+
+def test_the_corrected_shares_add_up_and_have_the_judge_s_own_beside(exported: Path):
+    frame = table(exported, "study_prevalence").set_index("Label")
+    labels = frame.drop("disagrees")
+    assert labels["Corrected (share of the run)"].sum() == pytest.approx(1)
+    assert labels["Judge's own (share)"].sum() == pytest.approx(1)
+
+
+def test_the_published_validation_figures_stand_beside_those_of_the_study(exported: Path):
+    frame = table(exported, "published").set_index("Figure")
+    assert frame.loc["Validation sample, items", "Verdict"] == "agrees"
+    assert not (frame.loc[frame["Printed in"] == "section 5.1", "Verdict"] == "cannot be computed").any()
+
+
+def test_the_manifest_names_the_study_its_seed_and_where_its_ledgers_end(exported: Path):
+    told = json.loads((exported / "manifest.json").read_text("utf-8"))
+    assert told["command"].startswith(f"annotation export-all --study {STUDY} --run demo@")
+    assert told["study"]["study_id"] == STUDY
+    assert told["study"]["plan"]["seed"] >= 0
+    assert all(len(end["last"]) == 64 for end in told["study"]["ledgers"].values() if end["entries"])
+
+
+def test_no_annotator_is_named_in_the_package(exported: Path):
+    texts = [path.read_text("utf-8") for path in exported.rglob("study_*.md")] + [(exported / "report.html").read_text("utf-8")]
+    assert not any("Ana (" in text or "Ben (" in text for text in texts)
+
+
+def test_an_unfinished_study_says_that_its_figures_are_not_final(tmp_path: Path):
+    assert main(["export-all", "--study", "demo-running", "--out", str(tmp_path / "out")]) == 0
+    assert "not final" in (tmp_path / "out" / "tables" / "markdown" / "study_agreement.md").read_text("utf-8")
+
+
+def test_a_study_is_not_exported_with_another_run(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    again = tmp_path / "again"
+    assert audit_command(["judge", "demo", "--baseline", "--out", str(again), "--load"]) == 0
+    assert main(["export-all", "--study", STUDY, "--run", "again", "--out", str(tmp_path / "out")]) == 2
+    assert "was not drawn from run again@" in capsys.readouterr().err
+
+
+def test_without_a_study_it_is_the_command_of_audit(tmp_path: Path):
+    for command, out in ((main, "a.zip"), (audit_command, "b.zip")):
+        name = "export-all" if command is main else "export"
+        assert command([name, "--run", "demo", "--out", str(tmp_path / out)]) == 0
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()

@@ -1,0 +1,26 @@
+"""A small table with everything that a writer must get right."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audit.exports.record import Column, Kind, Table
+
+FORMULA = "=1+1"
+AWKWARD = r'50 % of R&D_$x {a} #1 ~ ^ \ "q" <b> [c] – κ ≥ | `t`'
+
+
+def table(name: str = "tiny") -> Table:
+    frame = pd.DataFrame(
+        {
+            "organ": ["heart", FORMULA, AWKWARD],
+            "pairs": [1234, 0, None],
+            "share": [0.1634, 0.00044, float("nan")],
+            "share_low": [0.1512, 0.00021, float("nan")],
+            "share_high": [0.1761, 0.00078, float("nan")],
+        }
+    )
+    columns = (
+        Column("organ", "Organ"), Column("pairs", "Pairs", "scored", Kind.COUNT), Column("share", "Share", "R_div", Kind.DECIMAL),
+    )  # fmt: skip
+    return Table(name, "A tiny table", frame, columns, ("First note.", "Of 100 % & more."), "1,234 pairs")

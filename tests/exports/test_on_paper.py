@@ -1,0 +1,98 @@
+"""LaTeX that compiles, and pictures fit for print; skipped where the programs for it are absent."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+
+from audit.charts.pictures import NoPicturesError, pictures, standalone_html
+from audit.exports.writers.latex import document, latex
+from tests.exports.tables import table
+
+ENGINES = [engine for engine in ("pdflatex", "lualatex") if shutil.which(engine)]
+FOREIGN = "\N{CJK UNIFIED IDEOGRAPH-85CF}\N{CJK UNIFIED IDEOGRAPH-91AB} \N{LATIN SMALL LETTER E WITH ACUTE} \N{SNOWMAN}"
+
+
+@pytest.mark.skipif(not ENGINES, reason="no TeX: apt-get install texlive-latex-recommended")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_table_compiles_whatever_text_it_holds(engine: str, tmp_path: Path):
+    if engine == "lualatex" and not (_has("fontspec.sty") and _has("luaotfload.sty")):
+        pytest.skip("lualatex is here without its fonts: apt-get install texlive-luatex")
+    small = table("short")
+    frame = small.frame.assign(organ=[FOREIGN, *small.frame["organ"][1:]])
+    long = type(small)("long", small.title, frame.loc[[0, 1, 2] * 20], small.columns * 3, small.notes, small.n)
+    tables = [type(small)("short", small.title, frame, small.columns, small.notes, small.n), long]
+    for each in tables:
+        (tmp_path / f"{each.name}.tex").write_text(latex(each), "utf-8")
+    (tmp_path / "all_tables.tex").write_text(document(tables), "utf-8")
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "all_tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stdout.decode("latin-1")[-1500:]
+    assert (tmp_path / "all_tables.pdf").read_bytes().startswith(b"%PDF")
+
+
+def _has(package: str) -> bool:
+    return bool(subprocess.run(["kpsewhich", package], capture_output=True).stdout.strip())
+
+
+def figure() -> go.Figure:
+    drawn = go.Figure(go.Bar(x=["a", "b"], y=[1, 2], marker={"pattern": {"shape": "/"}}))
+    return drawn.update_layout(height=200, font={"family": "Nobody Has This"})
+
+
+@pytest.fixture(scope="module")
+def drawn() -> tuple[bytes, bytes]:
+    try:
+        return pictures({"bars": figure()})["bars"]
+    except NoPicturesError as reason:
+        pytest.skip(str(reason))
+
+
+def test_a_picture_is_two_columns_wide_in_a_font_that_everybody_has(drawn: tuple[bytes, bytes]):
+    svg = drawn[0].decode()
+    width = re.search(r'<svg[^>]* width="([\d.]+)mm"', svg)
+    assert width is not None
+    assert float(width[1]) == pytest.approx(180, abs=0.2)
+    assert "Arial" in svg
+    assert "Nobody Has This" not in svg
+
+
+def test_a_png_has_300_dots_an_inch_and_says_so(drawn: tuple[bytes, bytes]):
+    png = drawn[1]
+    width, height = struct.unpack(">II", png[16:24])
+    assert width / (180 / 25.4) == pytest.approx(300, rel=0.002)
+    assert height == pytest.approx(200 * 300 / 96, abs=1)
+    place = png.index(b"pHYs") + 4
+    assert struct.unpack(">IIB", png[place : place + 9]) == (11811, 11811, 1)
+
+
+def test_the_same_figure_is_the_same_picture(drawn: tuple[bytes, bytes]):
+    assert pictures({"bars": figure()})["bars"] == drawn
+
+
+def test_without_kaleido_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "kaleido", None)
+    with pytest.raises(NoPicturesError, match=r"handbook-audit\[figures\]"):
+        pictures({"bars": figure()})
+
+
+@pytest.mark.skipif(importlib.util.find_spec("kaleido") is None, reason="Kaleido is not installed (extra `figures`)")
+def test_without_a_chromium_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("BROWSER_PATH", "/nowhere/chromium")
+    with pytest.raises(NoPicturesError, match="apt-get install chromium"):
+        pictures({"bars": figure()})
+
+
+def test_a_figure_alone_needs_nothing_else():
+    page = standalone_html(figure(), "bars", "A & B")
+    assert "<title>A &amp; B</title>" in page
+    assert not re.search(r"<(?:script|link)[^>]+(?:src|href)=", page)
+    assert page == standalone_html(figure(), "bars", "A & B")

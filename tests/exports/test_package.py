@@ -1,0 +1,185 @@
+"""The whole package: complete, the same whenever it is made, asking nothing of any network."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audit.charts.pictures import NoPicturesError
+from audit.cli import main
+from audit.exports.files import zipped
+from audit.exports.package import MANIFEST, Order, package
+from audit.settings import Settings
+from audit.store.runs import Run, find_run
+from tests.support.loading import load
+from tests.support.tiny import handbook, release_from
+
+BOOKS = [
+    handbook("a", "kidney", "Alder", "pre"),
+    handbook("b", "kidney", "<Birch>", "post"),
+    handbook("c", "lung", "=Alder", "pre"),
+]
+FIRST = """
+    q1 kidney  topics=diet  ab=DIVERGENT/high  ac=COMPLEMENTARY  bc=CONSISTENT
+    q2 general topics=diet,work  ab=CONTRADICTORY/low  ac=ABSENT  bc=COMPLEMENTARY
+    q3 lung    topics=work  ab=UNSCORED  ac=COMPLEMENTARY  c=absent
+"""
+SECOND = FIRST.replace("ac=COMPLEMENTARY  bc=CONSISTENT", "ac=DIVERGENT/low  bc=CONSISTENT")
+URL = re.compile(r"""(?:src|href)=["'](?!#|data:)([^"']+)""")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Run, Run]:
+    """Two runs over the same three questions; a pair differs."""
+    return tuple(  # type: ignore[return-value]
+        load(release_from(tmp_path / name, table, BOOKS, run_id=name), tmp_path / "data").run
+        for name, table in (("first", FIRST), ("second", SECOND))
+    )
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without Chromium."""
+
+    def none(_: object) -> None:
+        raise NoPicturesError("SVG and PNG were not written: install a Chromium.")
+
+    monkeypatch.setattr("audit.exports.package.pictures", none)
+
+
+@pytest.fixture
+def order(runs: tuple[Run, Run], without_pictures: None) -> Order:
+    return Order(runs[0], "2031-02-03", runs[1], paper=True)
+
+
+def test_every_table_comes_in_five_forms_and_every_figure_as_a_page(order: Order):
+    files = package(order)
+    names = {path.split("/")[-1].removesuffix(".csv") for path in files if path.startswith("tables/csv/")}
+    assert {"corpus", "labels", "organs", "handbooks", "transitions", "run_rates", "run_change", "published"} <= names
+    for name in names:
+        assert {f"tables/{kind}/{name}.{end}" for kind, end in KINDS.items()} <= set(files)
+    assert {"figures/html/labels.html", "figures/html/transitions.html"} <= set(files)
+
+
+KINDS = {"csv": "csv", "xlsx": "xlsx", "latex": "tex", "markdown": "md", "json": "json"}
+
+
+def test_two_exports_of_the_same_state_differ_in_the_date_of_the_manifest_alone(order: Order):
+    first, later = package(order), package(replace(order, date="2032-11-30"))
+    assert [path for path in first if first[path] != later[path]] == [MANIFEST]
+    assert first[MANIFEST].replace(b"2031-02-03", b"2032-11-30") == later[MANIFEST]
+    assert zipped(first) == zipped(package(order))
+
+
+def test_another_process_makes_the_same_bytes(order: Order, runs: tuple[Run, Run]):
+    script = (
+        "import sys, pathlib; from audit.exports import package as p; from audit.store.runs import read_run;"
+        "from audit.charts.pictures import NoPicturesError\n"
+        "def none(_): raise NoPicturesError('SVG and PNG were not written: install a Chromium.')\n"
+        "p.pictures = none\n"
+        "from audit.exports.files import zipped, digest\n"
+        "a, b = (read_run(pathlib.Path(x)) for x in sys.argv[1:])\n"
+        "print(digest(zipped(p.package(p.Order(a, '2031-02-03', b, paper=True)))))"
+    )
+    command = [sys.executable, "-c", script, *(str(run.path) for run in runs)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    assert said == hashlib.sha256(zipped(package(order))).hexdigest()
+
+
+def test_the_manifest_tells_what_it_is_of_how_to_make_it_again_and_the_sum_of_every_file(order: Order):
+    files = package(order)
+    told = json.loads(files[MANIFEST])
+    assert told["run"]["release_sha256"] == order.run.digest
+    assert told["run"]["store_sha256"] == hashlib.sha256(order.run.path.read_bytes()).hexdigest()
+    assert told["command"].startswith(f"audit export --run {order.run.key} --against second@")
+    assert {path: entry["sha256"] for path, entry in told["files"].items()} == {
+        path: hashlib.sha256(content).hexdigest() for path, content in files.items() if path != MANIFEST
+    }
+
+
+def test_what_is_left_out_is_told_with_what_to_install(order: Order):
+    assert "install" in json.loads(package(order)[MANIFEST])["left_out"]["figures as SVG and PNG"]
+
+
+def test_the_report_asks_nothing_of_any_network_and_takes_no_text_for_markup(order: Order):
+    report = package(order)["report.html"].decode()
+    shown = re.sub(r"<script.*?</script>", "", report, flags=re.S)
+    assert URL.findall(shown) == []
+    assert "&lt;Birch&gt;" in shown
+    assert "<Birch>" not in shown
+
+
+def test_a_release_without_answers_leaves_out_what_it_cannot_say_and_tells_why(tmp_path: Path, without_pictures: None):
+    folder = release_from(tmp_path, FIRST, BOOKS)
+    (folder / "answers.jsonl").unlink(missing_ok=True)
+    run = load(folder, tmp_path / "data").run
+    files = package(Order(run, "2031-02-03", paper=True))
+    assert "table handbooks" in json.loads(files[MANIFEST])["left_out"]
+    assert "tables/csv/labels.csv" in files
+    assert b"cannot be computed" in files["tables/csv/published.csv"]
+
+
+def test_a_synthetic_run_says_so_on_every_table(tmp_path: Path, without_pictures: None):
+    run = load(release_from(tmp_path, FIRST, BOOKS, synthetic=True), tmp_path / "data").run
+    files = package(Order(run, "2031-02-03"))
+    tables = [content for path, content in files.items() if path.startswith("tables/markdown/") and "all_tables" not in path]
+    assert all(b"Synthetic data" in content for content in tables)
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data_dir(runs: tuple[Run, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def test_the_command_writes_the_same_as_a_folder_and_as_an_archive(
+    data_dir: Path, tmp_path: Path, without_pictures: None, capsys: pytest.CaptureFixture[str]
+):
+    folder, archive = tmp_path / "out", tmp_path / "out.zip"
+    for out in (folder, archive):
+        assert main(["export", "--run", "first", "--against", "second", "--compare", "paper", "--out", str(out)]) == 0
+    assert "install a Chromium" in capsys.readouterr().err
+    with zipfile.ZipFile(io.BytesIO(archive.read_bytes())) as opened:
+        held = {name: opened.read(name) for name in opened.namelist()}
+    assert held == {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_command_that_the_manifest_names_makes_the_same_again(data_dir: Path, without_pictures: None, tmp_path: Path):
+    assert main(["export", "--run", "first", "--out", str(tmp_path / "a.zip")]) == 0
+    order = Order(find_run(Settings().store_dir, "first"), "")
+    assert order.command == f"audit export --run {order.run.key} --out first_{order.run.digest[:8]}.zip"
+    assert main([*order.command.split()[1:-1], str(tmp_path / "b.zip")]) == 0
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_nothing_is_written_into_a_folder_that_holds_something(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("mine")
+    assert main(["export", "--out", str(tmp_path / "thesis")]) == 2
+    assert "Nothing was written" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["chapter.tex"]
+
+
+def test_audit_knows_no_studies_and_says_who_does(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["export", "--study", "s", "--out", str(tmp_path / "x")]) == 2
+    assert "annotation export-all --study s" in capsys.readouterr().err
+
+
+def test_a_run_is_not_compared_with_itself(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["export", "--run", "first", "--against", "first", "--out", str(tmp_path / "x")]) == 2
+    assert "compared with itself" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,125 @@
+"""The same table in every form."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from openpyxl import load_workbook
+
+from audit.cells import plain_cell
+from audit.exports.writers.data import json_data
+from audit.exports.writers.latex import latex
+from audit.exports.writers.markdown import markdown
+from audit.exports.writers.page import html_table
+from audit.exports.writers.spreadsheet import csv_bytes, xlsx_bytes
+from audit.store.runs import Run
+from tests.exports.tables import AWKWARD, FORMULA, table
+
+RUN = Run("tiny", "A tiny release", "d" * 64, False, True, "", Path())
+
+
+def test_csv_holds_numbers_with_the_ends_of_intervals_in_columns_of_their_own():
+    frame = pd.read_csv(io.BytesIO(csv_bytes(table())))
+    assert list(frame.columns) == ["Organ", "Pairs (scored)", "Share (R_div)", "Share, 95 % low", "Share, 95 % high"]
+    assert frame["Share (R_div)"].tolist()[:2] == [0.1634, 0.00044]
+    assert frame["Pairs (scored)"].isna().tolist() == [False, False, True]
+
+
+def test_no_cell_of_a_csv_runs_as_a_formula_and_its_text_can_be_had_back():
+    cell = pd.read_csv(io.BytesIO(csv_bytes(table())))["Organ"][1]
+    assert cell == f"'{FORMULA}"
+    assert plain_cell(cell) == FORMULA
+
+
+def test_a_workbook_has_typed_cells_and_a_sheet_of_notes():
+    book = load_workbook(io.BytesIO(xlsx_bytes([table("one"), table("two")])))
+    assert book.sheetnames == ["one", "two", "Notes"]
+    sheet = book["one"]
+    assert (sheet["B2"].value, sheet["B2"].data_type, sheet["C2"].value, sheet["C2"].number_format) == (
+        1234,
+        "n",
+        0.1634,
+        "#,##0.000",
+    )
+    assert sheet["C3"].number_format == "#,##0.00000"
+    assert sheet["B4"].value is None
+    notes = [row[0].value for row in book["Notes"].iter_rows()]
+    assert notes[:4] == ["A tiny table", "1,234 pairs", "First note.", "Of 100 % & more."]
+
+
+def test_no_cell_of_a_workbook_is_a_formula():
+    book = load_workbook(io.BytesIO(xlsx_bytes([table()])))
+    assert book["tiny"]["A3"].data_type == "s"
+    assert book["tiny"]["A3"].value == f"'{FORMULA}"
+
+
+def test_a_workbook_is_the_same_file_whenever_it_is_made(monkeypatch: pytest.MonkeyPatch):
+    first = xlsx_bytes([table()])
+    monkeypatch.setattr("openpyxl.writer.excel.datetime", _Later)
+    assert xlsx_bytes([table()]) == first
+
+
+class _Later:
+    """Stands in for the module `datetime`: it is another day."""
+
+    import datetime as _module
+
+    timezone = _module.timezone
+
+    class datetime(_module.datetime):  # noqa: N801
+        @classmethod
+        def now(cls, tz=None):
+            return cls(2031, 5, 6, 7, 8, 9, tzinfo=tz)
+
+
+def test_latex_escapes_every_special_character():
+    text = latex(table())
+    assert r"50 \% of R\&D\_\$x \{a\} \#1 \textasciitilde{} \textasciicircum{} \textbackslash{} ''q'' $<$b$>$ {[}c{]}" in text
+    assert r"0.163 {[}0.151, 0.176{]}" in text
+
+
+def test_latex_has_the_rules_of_booktabs_and_the_notes_below():
+    text = latex(table())
+    assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+    assert text.index(r"\bottomrule") < text.index("First note.") < text.index(r"Of 100 \% \& more.")
+
+
+def test_a_table_longer_than_a_page_repeats_its_head():
+    small = table()
+    long = pd.concat([small.frame] * 20, ignore_index=True)
+    text = latex(type(small)(small.name, small.title, long, small.columns, small.notes))
+    assert r"\begin{longtable}" in text
+    assert r"\endhead" in text
+
+
+def test_markdown_cannot_break_out_of_a_cell():
+    rows = [line for line in markdown(table()).splitlines() if line.startswith("|")]
+    assert len(rows) == 5
+    assert r"\|" in rows[4]
+    assert r"\<b\>" in rows[4]
+
+
+def test_html_holds_text_as_text():
+    page = html_table(table())
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert '<td class="decimal">0.163 [0.151, 0.176]</td>' in page
+
+
+def test_json_has_full_precision_null_for_unknown_and_says_of_what_run():
+    told = json.loads(json_data(table(), RUN))
+    assert (told["run"], told["digest"]) == (RUN.key, RUN.digest)
+    assert told["rows"][0] == {"organ": "heart", "pairs": 1234, "share": 0.1634, "share_low": 0.1512, "share_high": 0.1761}
+    assert told["rows"][2]["pairs"] is None
+    assert told["rows"][2]["organ"] == AWKWARD
+
+
+def test_a_column_of_empty_texts_is_left_out_on_paper_and_kept_for_machines():
+    small = table()
+    empty = type(small)("e", "t", small.frame.assign(organ=["", None, ""]), small.columns)
+    assert "Organ" not in markdown(empty)
+    assert "Organ" in csv_bytes(empty).decode("utf-8-sig")
