@@ -11,23 +11,30 @@ function themeMap(host, data, tell) {
   dot.className = text.className = "layer"; tip.className = "tip"; buttons.className = "zoom"
   text.tabIndex = 0; text.setAttribute("role", "img"); text.setAttribute("aria-label", data.alt)
   host.replaceChildren(dot, text, buttons, tip)
-  const gl = dot.getContext("webgl", { antialias: true, preserveDrawingBuffer: true }), pen = text.getContext("2d")
+  const gl = dot.getContext("webgl", { antialias: true }), pen = text.getContext("2d")
   const flat = gl ? null : dot.getContext("2d")
   let width = 0, height = 0, fit = 1, scale = 1, atX = 0.5, atY = 0.5, kept = null, waiting = 0, hovered = -1
   const colours = new Uint8Array(count * 3)
-  const order = [...Array(count).keys()].sort((a, b) => (theme[b] === NONE) - (theme[a] === NONE))  // what has no theme lies below
+  const order = [...Array(count).keys()]
 
   const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16))
   function paint() {
+    // What has no theme lies below, what was picked lies on top.
+    const layer = (point) => (theme[point] !== NONE) + 2 * Boolean(kept?.has(theme[point]))
+    order.sort((a, b) => layer(a) - layer(b) || a - b)
     const shades = data.parents.map((parent) => rgb(parent[4])), grey = [196, 201, 208], pale = [226, 229, 233]
     order.forEach((point, row) => {
       const own = theme[point] === NONE ? grey : shades[data.themes[theme[point]][1]]
       colours.set(kept && !kept.has(theme[point]) ? pale : own, row * 3)
     })
-    if (gl) { gl.bindBuffer(gl.ARRAY_BUFFER, inks); gl.bufferData(gl.ARRAY_BUFFER, colours, gl.STATIC_DRAW) }
+    if (!gl) return
+    const sorted = new Float32Array(count * 2)
+    order.forEach((point, row) => sorted.set([places[2 * point] / FULL, places[2 * point + 1] / FULL], row * 2))
+    gl.bindBuffer(gl.ARRAY_BUFFER, spots); gl.bufferData(gl.ARRAY_BUFFER, sorted, gl.STATIC_DRAW)
+    gl.bindBuffer(gl.ARRAY_BUFFER, inks); gl.bufferData(gl.ARRAY_BUFFER, colours, gl.STATIC_DRAW)
   }
 
-  let inks, program, centre, stretch, size
+  let spots, inks, program, centre, stretch, size
   function prepare() {
     const shader = (kind, source) => {
       const made = gl.createShader(kind)
@@ -41,9 +48,7 @@ function themeMap(host, data, tell) {
     gl.bindAttribLocation(program, 0, "place"); gl.bindAttribLocation(program, 1, "ink")
     gl.linkProgram(program); gl.useProgram(program)
     ;[centre, stretch, size] = ["centre", "stretch", "size"].map((name) => gl.getUniformLocation(program, name))
-    const sorted = new Float32Array(count * 2)
-    order.forEach((point, row) => sorted.set([places[2 * point] / FULL, places[2 * point + 1] / FULL], row * 2))
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer()); gl.bufferData(gl.ARRAY_BUFFER, sorted, gl.STATIC_DRAW)
+    gl.bindBuffer(gl.ARRAY_BUFFER, spots = gl.createBuffer())
     gl.enableVertexAttribArray(0); gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0)
     gl.bindBuffer(gl.ARRAY_BUFFER, inks = gl.createBuffer())
     gl.enableVertexAttribArray(1); gl.vertexAttribPointer(1, 3, gl.UNSIGNED_BYTE, true, 0, 0)
@@ -77,8 +82,9 @@ function themeMap(host, data, tell) {
     pen.textAlign = "center"; pen.textBaseline = "middle"; pen.lineJoin = "round"
     const taken = []
     const near = scale / fit
-    data.parents.forEach(([name, size, px, py]) => label(name, px, py, "600 14px", taken))
-    if (near >= 1.7 || data.themes.length <= 40) data.bySize.forEach((number) => {
+    const few = kept && kept.size <= 40
+    if (!few) data.parents.forEach(([name, size, px, py]) => label(name, px, py, "600 14px", taken))
+    if (few || near >= 1.7 || data.themes.length <= 40) data.bySize.forEach((number) => {
       const [name, , size, px, py] = data.themes[number]
       if (size && (!kept || kept.has(number))) label(name, px, py, "400 12px", taken)
     })

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.commands import OK, add_command
+from audit.commands import OK, add_command, themes_export
 from audit.errors import ThemesError
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
@@ -29,15 +29,16 @@ seed, threads and versions give the same bytes. Exit code: 0 written, 2 nothing 
 
 
 def register(commands: Any) -> None:
-    """Add the command and its two parts."""
+    """Add the command and its parts."""
     themes = add_command(commands, "themes", _unnamed, "Group what the sources disagree about into named themes.")
-    parts = themes.add_subparsers(title="parts", required=True, metavar="build|assign")
+    parts = themes.add_subparsers(title="parts", required=True, metavar="build|assign|export")
     _build(parts)
     _assign(parts)
+    themes_export.register(parts)
 
 
 def _unnamed(_: argparse.Namespace, __: Settings) -> int:
-    raise ThemesError("Say which: audit themes build, or audit themes assign.")
+    raise ThemesError("Say which: audit themes build, assign or export.")
 
 
 def _build(parts: Any) -> None:
