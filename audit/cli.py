@@ -251,6 +251,9 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
         _say(f"Writing the demo release to {path}")
         write_demo(path, arguments.scale, arguments.seed, _tenths)
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_say)  # so it is the newest
+    themes.by_words(loaded.run, settings)
+    if earlier is not None:
+        themes.by_words(earlier.run, settings, like=loaded.run)
     print(f"Run {loaded.run.key}: {loaded.run.report['verdict']}")
     return OK if arguments.no_serve else serve(arguments, settings)
 

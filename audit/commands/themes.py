@@ -11,11 +11,12 @@ from typing import Any
 
 from audit.commands import OK, add_command, themes_export
 from audit.errors import ThemesError
+from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
-from audit.store.runs import find_run
+from audit.store.runs import Run, find_run
 from audit.themes.assign import assign, words_encoder_of
-from audit.themes.build import Options, build_taxonomy
+from audit.themes.build import PRINCIPAL, Options, build_taxonomy
 from audit.themes.cache import cached
 from audit.themes.clusters import METHODS
 from audit.themes.encoders import LEXICAL, Encoder, default_model, sentence_encoder, words_encoder
@@ -86,6 +87,7 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
     encoder = _encoder(arguments, settings, counts)
     taxonomy, points = build_taxonomy(counts, encoder, options, earlier=earlier, progress=show_progress)
     _say(write_taxonomy(taxonomy, points, out), out)
+    _say_if_unseen(arguments, settings)
     return OK
 
 
@@ -104,7 +106,32 @@ def put(arguments: argparse.Namespace, settings: Settings) -> int:
         max_distance=arguments.max_distance, threads=arguments.threads, progress=show_progress,
     )  # fmt: skip
     _say(write_taxonomy(assigned, moved, out), out)
+    _say_if_unseen(arguments, settings)
     return OK
+
+
+def _say_if_unseen(arguments: argparse.Namespace, settings: Settings) -> None:
+    """A release's own themes are used as they are, so what is built beside them shows nowhere."""
+    if arguments.run:
+        run = find_run(settings.store_dir, arguments.run)
+        with open_store(run.path) as con:
+            if brought_taxonomy(con, run) is not None:
+                print(f"Run {run.key} brings themes of its own: the dashboard goes on showing those.")
+
+
+def by_words(run: Run, settings: Settings, like: Run | None = None) -> None:
+    """Build themes for a run that has none, by words alone: needs no extra, and takes half a second for the small demo.
+
+    like  a run whose themes keep their ids where the phrases are the same, so that the two can be compared
+    """
+    if taxonomy_of(run, settings.themes_dir) is not None:
+        return
+    with open_store(run.path) as con:
+        counts = dict(rows(con, TOPICS))
+    if counts:
+        earlier = taxonomy_of(like, settings.themes_dir) if like else None
+        found = build_taxonomy(counts, words_encoder(list(by_plain_phrase(counts))), Options(layout=PRINCIPAL), earlier=earlier)
+        write_taxonomy(*found, taxonomy_path(run, settings.themes_dir))
 
 
 def _read(arguments: argparse.Namespace, settings: Settings) -> tuple[dict[str, int], Path]:
@@ -115,7 +142,7 @@ def _read(arguments: argparse.Namespace, settings: Settings) -> tuple[dict[str, 
         return _lines(arguments.topics), arguments.out
     run = find_run(settings.store_dir, arguments.run)
     with open_store(run.path) as con:
-        return dict(rows(con, TOPICS)), arguments.out or settings.themes_dir / f"{run.digest[:16]}.json"
+        return dict(rows(con, TOPICS)), arguments.out or taxonomy_path(run, settings.themes_dir)
 
 
 def _lines(path: Path) -> dict[str, int]:
