@@ -1,0 +1,152 @@
+"""Curation in a real browser: rename, merge, undo and export by a clinician, while a PI looks on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.curation.record import acts_of
+from annotation.curation.tables import read_jsonl
+from annotation.label_store.engine import LabelStore, open_label_store
+from audit.cli import main
+from audit.settings import Settings
+from audit.store.runs import Run, find_run
+from audit.themes.taxonomy import Theme, read_taxonomy
+from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
+from tests.support.studies import people
+
+pytestmark = pytest.mark.browser
+ROW, HEADER = 35, 38
+
+
+@pytest.fixture(scope="module")
+def data(demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo with themes built for it, a clinician and a PI."""
+    folder = tmp_path_factory.mktemp("curated") / "data"
+    shutil.copytree(demo_data, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(folder))
+        assert main(["themes", "build", "--run", "demo", "--model", "words", "--layout", "principal"]) == 0
+    store = open_label_store(Settings(data_dir=folder, studies="").studies_url)
+    people(store, "vera", role="viewer"), people(store, "petra", role="pi")
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def dashboard(data: Path, browser: Browser) -> Iterator[Dashboard]:
+    yield from serve(data, browser)
+
+
+@pytest.fixture
+def store(data: Path) -> Iterator[LabelStore]:
+    opened = open_label_store(Settings(data_dir=data, studies="").studies_url)
+    yield opened
+    opened.close()
+
+
+def curate(page: Page, action: str) -> None:
+    page.get_by_test_id("stButtonGroup").get_by_text(action, exact=True).click()
+    settled(page)
+
+
+def save(page: Page, reason: str) -> None:
+    page.get_by_label("Why, in a sentence").fill(reason)
+    page.get_by_label("Why, in a sentence").press("Enter")  # the page may move under the pointer when it gets what was typed
+    settled(page).get_by_role("button", name="Save", exact=True).click()
+    settled(page)
+
+
+def shown_theme(page: Page, name: str) -> None:
+    expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+
+
+def click_act(page: Page, row: int) -> None:
+    """Click into a row of the last table, which is that of the acts: a canvas has no rows to ask for."""
+    table = page.get_by_test_id("stDataFrame").last
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 17, box["y"] + HEADER + ROW * row + ROW / 2)
+    settled(page)
+
+
+def two_themes(run: Run, data: Path) -> tuple[Theme, Theme]:
+    one, other, *_ = read_taxonomy(data / "themes" / f"{run.digest[:16]}.json").leaves
+    return one, other
+
+
+def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
+    dashboard: Dashboard, store: LabelStore, data: Path, tmp_path: Path
+) -> None:
+    run = find_run(data / "store", "demo")
+    one, other = two_themes(run, data)
+    address = f"/theme?run={run.key}&theme={one.theme_id}"
+    page = signed_in_as(dashboard, "vera", dashboard.open("/sign_in"))
+    page.goto(dashboard.address + address)
+    settled(page).get_by_text("Curate this theme").click()
+
+    page.get_by_label("New name").fill("Antibiotics and teeth")
+    save(page, "Clearer for patients.")
+    shown_theme(page, "Antibiotics and teeth")
+    expect(page.get_by_text("Saved as act 1: vera renamed")).to_be_visible()
+    expect(page.get_by_label("New name")).to_have_value("")
+    expect(page.get_by_label("Why, in a sentence")).to_have_value("")
+
+    curate(page, "Merge")
+    page.get_by_label("Merge into").click()
+    page.get_by_role("option", name=other.name).first.click()
+    save(page, "The same advice.")
+    shown_theme(page, other.name)
+    expect(page.get_by_text("That theme was merged into this one.")).to_be_visible()
+
+    looking_on = signed_in_as(dashboard, "petra", dashboard.open("/sign_in"))
+    looking_on.goto(dashboard.address + address)
+    expect(settled(looking_on).get_by_text("2 acts, last by vera")).to_be_visible()
+    shown_theme(looking_on, other.name)
+    click_act(looking_on, 0)
+    looking_on.get_by_label("Why it is undone").fill("They differ in the dose.")
+    looking_on.get_by_role("button", name="Undo act 2").click()
+    expect(settled(looking_on).get_by_text("Saved as act 3: petra undid act 2")).to_be_visible()
+
+    page.goto(dashboard.address + address)
+    shown_theme(settled(page), "Antibiotics and teeth")
+    page.get_by_test_id("stButtonGroup").get_by_text("As built", exact=True).click()
+    shown_theme(settled(page), one.name)
+
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="All acts as JSON lines").click()
+    caught.value.save_as(tmp_path / "acts.jsonl")
+    taken = read_jsonl((tmp_path / "acts.jsonl").read_text(encoding="utf-8"))
+    assert taken == acts_of(store, run.digest)
+    assert [(act.author, str(act.change.kind), act.reason) for act in taken] == [
+        ("vera", "rename", "Clearer for patients."),
+        ("vera", "merge", "The same advice."),
+        ("petra", "undo", "They differ in the dose."),
+    ]
+    assert json.loads((tmp_path / "acts.jsonl").read_text().splitlines()[2])["undoes"] == 2
+    assert dashboard.complaints == []
+
+
+def test_of_two_who_press_at_once_the_second_is_told_and_keeps_what_was_typed(dashboard: Dashboard, data: Path) -> None:
+    run = find_run(data / "store", "demo")
+    _, theme = two_themes(run, data)
+    pages = {name: signed_in_as(dashboard, name, dashboard.open("/sign_in")) for name in ("vera", "petra")}
+    for name, page in pages.items():
+        page.goto(f"{dashboard.address}/theme?run={run.key}&theme={theme.theme_id}")
+        settled(page).get_by_text("Curate this theme").click()
+        page.get_by_label("New name").fill(f"As {name} calls it")
+    save(pages["vera"], "Mine.")
+    shown_theme(pages["vera"], "As vera calls it")
+    save(pages["petra"], "No, mine.")
+    expect(pages["petra"].get_by_text("Since you looked, vera renamed")).to_be_visible()
+    expect(pages["petra"].get_by_label("New name")).to_have_value("As petra calls it")
+    expect(pages["petra"].get_by_label("Why, in a sentence")).to_have_value("No, mine.")
+    shown_theme(pages["petra"], "As vera calls it")
+    pages["petra"].get_by_role("button", name="Save", exact=True).click()
+    shown_theme(settled(pages["petra"]), "As petra calls it")
