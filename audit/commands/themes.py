@@ -6,10 +6,12 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from audit.commands import OK, add_command, themes_export
+from audit.commands.themes_namer import model_namer
 from audit.errors import ThemesError
 from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
@@ -57,6 +59,7 @@ def _build(parts: Any) -> None:
     command.add_argument("--seed", type=int, default=Options.seed, metavar="N", help="of the map (default: %(default)s)")
     command.add_argument("--layout", choices=("umap", "principal"), help="of the map (default: umap where it is installed)")
     command.add_argument("--previous", type=Path, metavar="FILE", help="an earlier taxonomy, whose ids are kept where they can")
+    command.add_argument("--llm-names", action="store_true", help="let the judge's model name the themes (AUDIT_JUDGE_URL)")
 
 
 def _assign(parts: Any) -> None:
@@ -85,7 +88,9 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
     )
     earlier = read_taxonomy(arguments.previous) if arguments.previous else None
     encoder = _encoder(arguments, settings, counts)
-    taxonomy, points = build_taxonomy(counts, encoder, options, earlier=earlier, progress=show_progress)
+    namer, named_by = model_namer(settings) if arguments.llm_names else (None, {})
+    taxonomy, points = build_taxonomy(counts, encoder, options, namer=namer, earlier=earlier, progress=show_progress)
+    taxonomy = replace(taxonomy, built=taxonomy.built | named_by)
     _say(write_taxonomy(taxonomy, points, out), out)
     _say_if_unseen(arguments, settings)
     return OK

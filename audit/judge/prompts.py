@@ -21,10 +21,11 @@ FIELDS = {
     "structured": ("question", "answer_a", "answer_b"),
     "label_only": ("question", "answer_a", "answer_b"),
     "extract": ("question", "answer_a", "answer_b", "label"),
+    "theme_name": ("words", "phrases"),
 }
 """Template -> the texts that it takes, in the order that lets a prefix cache carry all but the last."""
 
-PURPOSES = {"absence": "absence", "structured": "structured", "label_only": "label", "extract": "extract"}
+PURPOSES = {"absence": "absence", "structured": "structured", "label_only": "label", "extract": "extract", "theme_name": "name"}
 """Template -> the purpose of its calls."""
 
 FRONT = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
