@@ -210,7 +210,7 @@ with page("Theme", LEAD) as run:
     if theme_id in found.now.aside:
         st.warning("Set aside: not clinically meaningful. It is counted as before.")
     what_came_of_it(CONTROLS)
-    if theme is not None:
+    if theme is not None or (theme_id == NO_THEME and taxonomy.no_theme):
         curation_controls(run, found, theme)
     themes_below(run, taxonomy, theme_id)
     left, right = st.columns([3, 2], gap="large")

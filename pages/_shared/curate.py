@@ -11,7 +11,7 @@ from annotation.curation.record import NAME_LIMIT, Wish
 from audit.metrics.themes import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
-from pages._shared.curation import CONTROLS, SEEN, Themes, curator, press, refuse, save, say_who_may, what_came_of_it
+from pages._shared.curation import CONTROLS, SEEN, Themes, curator, press, refuse, save, say_who_may
 
 RENAME, MERGE, SPLIT, MOVE, PARENT = "Rename", "Merge", "Split", "Move phrases", "Move theme"
 ASIDE, BACK = "Not clinically meaningful", "Clinically meaningful"
@@ -31,7 +31,6 @@ EMPTY: dict[str, object] = {"name": "", "into": None, "phrases": [], "reason": "
 
 def curation_controls(run: Run, themes: Themes, theme: Theme | None) -> None:
     """Everything that can be done to one theme or, with None, to the phrases without one; closed until asked for."""
-    what_came_of_it(CONTROLS)
     title = "Curate this theme" if theme else "Give phrases a theme"
     theme = theme or Theme(NO_THEME, "no theme", None, themes.taxonomy.no_theme)
     with st.expander(title, icon=":material/edit:", key=f"curate_{theme.theme_id}"):

@@ -9,22 +9,24 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotation.accounts import account, open_session
-from annotation.curation.acts import Change
+from annotation.curation.acts import Change, Kind
 from annotation.curation.record import Wish, acts_of, record
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.theme_acts import count_acts
+from audit.metrics.attached import needed_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from pages._basis.people import TOKEN
 from tests.pages.conftest import words_on
+from tests.pages.test_themes import POINTS, TAXONOMY
 from tests.support.curating import merge, rename, small, split, undo
 from tests.support.studies import people
 
 SCRIPT = """
 import streamlit as st
 from pages._shared.curate import curation_controls
-from pages._shared.curation import curated_themes, curation_list
+from pages._shared.curation import CONTROLS, curated_themes, curation_list, what_came_of_it
 from pages._shared.loaders import runs
 from tests.support.curating import outline, small
 
@@ -34,6 +36,7 @@ theme_id = themes.find(st.query_params.get("theme", "t-teeth"))
 theme = next((theme for theme in themes.taxonomy.themes if theme.theme_id == theme_id), None)
 st.title(theme.name if theme else "no theme")
 st.text(sorted(theme.topics if theme else themes.taxonomy.no_theme))
+what_came_of_it(CONTROLS)
 curation_controls(run, themes, theme)
 curation_list(run, themes, theme_id if "theme" in st.query_params else None)
 """
@@ -49,6 +52,13 @@ def store(run: Run) -> Iterator[LabelStore]:
     people(opened, "petra", role="pi")
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def themed(run: Run) -> Run:
+    """The run with themes built for it: Salt and Fluids under one parent, each of two pairs, and two pairs without a theme."""
+    write_taxonomy(TAXONOMY, POINTS, taxonomy_path(run, Settings().themes_dir))
+    return run
 
 
 @pytest.fixture
@@ -292,3 +302,34 @@ def test_a_name_is_never_taken_for_markdown(store: LabelStore, run: Run, open_th
     raw = "\n".join(str(element.value) for kind in ("markdown", "caption", "success") for element in at.get(kind))
     assert "[x](http" not in raw
     assert "**bold**" not in raw
+
+
+# -- the pages themselves ----------------------------------------------------------------------------------------------
+
+
+def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, themed: Run, open_page: Open):
+    built = needed_taxonomy(themed, Settings().themes_dir)
+    curate(store, themed, "vera", Change(Kind.RENAME, "t2", name="Drinks"), built)
+    curate(store, themed, "vera", Change(Kind.MERGE, "t1", "t2"), built)
+    at = open_page("themes")
+    assert not at.exception
+    assert "2 acts, last by vera" in words_on(at)
+    assert list(at.dataframe[0].value["name"]) == ["Drinks", "no theme"]
+    assert list(at.dataframe[0].value["pairs"]) == [4, 2]
+    assert list(open_page("themes", version="as built").dataframe[0].value["name"]) == ["Salt", "Fluids", "no theme"]
+    at = open_page("theme", theme="t1")
+    assert "That theme was merged into this one" in words_on(at)
+    assert at.query_params["theme"] in ("t2", ["t2"])
+    assert "Drinks" in words_on(at)
+
+
+def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, themed: Run, open_page: Open):
+    curate(store, themed, "vera", Change(Kind.SET_ASIDE, "t2"), needed_taxonomy(themed, Settings().themes_dir))
+    shown = open_page("themes").dataframe[0].value
+    assert list(shown["name"]) == ["Salt", "Fluids (set aside: not clinically meaningful)", "no theme"]
+    assert list(shown["pairs"]) == [2, 2, 2]
+    assert "Set aside: not clinically meaningful" in words_on(open_page("theme", theme="t2"))
+
+
+def test_phrases_without_a_theme_are_given_one_on_their_own_page(store: LabelStore, themed: Run, open_page: Open):
+    assert "Give phrases a theme" in [each.label for each in open_page("theme", theme="-1").expander]
