@@ -26,7 +26,8 @@ STUDIES = {"ana": {"annotate": ""}, "petra": {"study": "study", "agreement": "ag
 """Pages on studies, by the simulated person who sees them."""
 PAGES = {
     "overview": "", "organs": "organs", "coverage": "coverage", "handbook": "handbook", "disagreements": "disagreements",
-    "question": "question", "topics": "topics", "centers": "centers", "runs": "runs", "judge": "judge", "glossary": "glossary",
+    "question": "question", "themes": "themes", "theme": "theme", "topics": "topics", "centers": "centers", "runs": "runs",
+    "judge": "judge", "glossary": "glossary",
 }  # fmt: skip
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
 

@@ -36,7 +36,8 @@ WORDS = {
         "judged": "Both answers were read by the judge (a language model), which gave a label and its reasons.",
         "clinical significance": "How much a disagreement matters to a patient, in the judge's view: low, medium or high.",
         "divergence topic": "In a few words, what the two answers differ about.",
-        "theme": "Divergence topics that are about the same, under one name.",
+        "theme": "Divergence topics that are about the same. Each belongs to one theme or to none; themes stand in groups.",
+        "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high).",
         "curated": "People have changed the themes: every change has an author and a reason, and can be undone.",
     },
     "How the judge is measured": {
