@@ -1,4 +1,4 @@
-"""Judge: what judged this run, whether it says the same when asked again, what it could not say, and another run beside it."""
+"""Judge: what judged this run, whether it says the same when asked again, and what it could not say."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from audit.vocabulary import Label
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.tables import table
-from pages._shared.two_runs import comparison
-from pages._shared.widgets import chart, counts, footer
+from pages._shared.widgets import chart, counts, footer, link
 from pages._shared.words import fill, say
 
 LEAD = "How far can the labels of this run be trusted? What the judge was, what it could not say, and whether it says it again."
@@ -163,5 +162,4 @@ with page("Judge", LEAD) as run:
     asked_again(run)
     how_read(run, reading)
     length(run)
-    st.subheader("Beside another run", anchor=False)
-    comparison(run)
+    link("compare", "Beside another run, pair by pair", run, icon=":material/compare_arrows:")

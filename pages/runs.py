@@ -12,7 +12,7 @@ from pages._shared.loaders import damaged, load, runs
 from pages._shared.page import page
 from pages._shared.pickers import pick_many
 from pages._shared.tables import table
-from pages._shared.widgets import counts, footer
+from pages._shared.widgets import counts, footer, link
 from pages._shared.words import escaped
 
 RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)", "digest": "Digest (SHA-256)"}
@@ -100,6 +100,7 @@ with page("Runs", "Which releases are loaded, and what the loader had to say abo
     listed = run_list(runs())
     table(listed, "runs", RUNS)
     footer(listed, "runs", run)
+    link("compare", "Compare the chosen run with another", run, icon=":material/compare_arrows:")
     st.subheader("Load report", anchor=False)
     st.markdown(f"**{escaped(run.title)}**  \n{escaped(run.report.get('verdict', 'This run carries no load report.'))}")
     reconciliation(run)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from audit.metrics.intervals import Floats
+from audit.metrics.paired import ALL, FALLS, RISES, Paired, Share, change_interval, change_of, paired, total
 from audit.metrics.paired import SQL as PAIRED_SQL
-from audit.metrics.paired import Paired, Share, change_interval, change_of, paired, total
 from audit.metrics.pigeonhole import clustered_interval
 from audit.store.connection import Connection
 
 COMPARES = True
 SQL = PAIRED_SQL
 REVEALED, LOST, BOTH, NEITHER, IN_ALL = "revealed", "lost", "present in both", "absent in both", "in all"
+JUDGES, REVEALS, HIDES, NOTHING = "judges", "reveals", "hides", "nothing"
 PARTS = (REVEALED, LOST, BOTH, NEITHER, IN_ALL)
 
 
@@ -54,6 +58,29 @@ def runs_change(con: Connection) -> pd.DataFrame:
     table = pd.concat([_part(both, part) for part in PARTS])
     order = pd.MultiIndex.from_product([both.organs, PARTS], names=["organ", "part"])
     return table.set_index(["organ", "part"]).reindex(order).reset_index()
+
+
+def verdict(table: pd.DataFrame, organ: str = ALL) -> str:
+    """What the changes of one organ amount to, for a reader who wants one word.
+
+    JUDGES where the effect of the pairs present in both has an interval on one side of 0. Else REVEALS where more disagreeing
+    pairs came to light than were lost, even by the low ends of both intervals; HIDES the other way round. Else NOTHING: what
+    changed is no more than chance could do, or too little to tell.
+    """
+    rows: dict[Any, dict[Any, Any]] = table[table["organ"] == organ].set_index("part").to_dict("index")
+    if rows[BOTH]["moves"] in (RISES, FALLS):
+        return JUDGES
+    (up_low, up_high), (down_low, down_high) = (_ends(rows[part]) for part in (REVEALED, LOST))
+    known_up, known_down = (not np.isnan(rows[part]["change_low"]) for part in (REVEALED, LOST))
+    if known_up and up_low > 0 and up_low + down_low > 0:
+        return REVEALS
+    return HIDES if known_down and down_high < 0 and up_high + down_high < 0 else NOTHING
+
+
+def _ends(row: Mapping[Any, Any]) -> tuple[float, float]:
+    """The interval of a part's change; the change itself, twice, where none is known."""
+    low, high, change = (float(row[name]) for name in ("change_low", "change_high", "change"))
+    return (change, change) if np.isnan(low) else (low, high)
 
 
 def _holds(both: Paired, part: str) -> pd.Series:

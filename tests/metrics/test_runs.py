@@ -13,7 +13,7 @@ from audit.metrics.left_out import left_out
 from audit.metrics.paired import Paired, Share, change_of
 from audit.metrics.questions_moved import questions_moved
 from audit.metrics.runs import runs
-from audit.metrics.runs_change import BOTH, IN_ALL, LOST, NEITHER, REVEALED, runs_change
+from audit.metrics.runs_change import BOTH, HIDES, IN_ALL, JUDGES, LOST, NEITHER, NOTHING, REVEALED, REVEALS, runs_change, verdict
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook
 
@@ -128,6 +128,23 @@ def test_without_a_pair_present_in_both_no_effect_is_known(tmp_path):
     found = runs_change(two(tmp_path, "q1 kidney ab=DIVERGENT ac=ABSENT", "q1 kidney ab=ABSENT ac=DIVERGENT"))
     assert cell(found, organ="(all)", part=REVEALED)["change"] == 1
     assert np.isnan(cell(found, organ="(all)", part=REVEALED)["effect"])
+
+
+@pytest.mark.parametrize(
+    ("revealed", "lost", "effect", "word"),
+    [
+        ((40, 25, 60), (0, np.nan, np.nan), "the same", REVEALS),
+        ((40, 25, 60), (-20, -24, -16), "not clear", REVEALS),
+        ((40, 25, 60), (-20, -30, -10), "not clear", NOTHING),  # at the low ends more was lost than came to light
+        ((2, np.nan, np.nan), (0, np.nan, np.nan), "the same", NOTHING),
+        ((0, np.nan, np.nan), (-40, -60, -25), "not clear", HIDES),
+        ((40, 25, 60), (0, np.nan, np.nan), "rises", JUDGES),
+    ],
+)
+def test_a_conclusion_is_drawn_where_intervals_allow_it(revealed, lost, effect, word):
+    rows = [(REVEALED, *revealed, "not clear"), (LOST, *lost, "not clear"), (BOTH, 0, np.nan, np.nan, effect)]
+    table = pd.DataFrame(rows, columns=["part", "change", "change_low", "change_high", "moves"]).assign(organ="(all)")
+    assert verdict(table) == word
 
 
 def paired_sample(rng: np.random.Generator, questions: int) -> tuple[Share, Share]:

@@ -1,4 +1,4 @@
-"""Judge: what is measured is shown with its counts, what is not says how to measure it, and two runs lie beside each other."""
+"""Judge: what is measured is shown with its counts, what is not says how to measure it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ CHECKED = """
     q1 kidney ab=DIVERGENT/high!strict+swap:CONSISTENT ac=CONSISTENT!lenient+swap:CONSISTENT bc=UNSCORED!none:cut+swap:ABSENT
     q2 kidney ab=COMPLEMENTARY!strict+swap:DIVERGENT ac=COMPLEMENTARY!strict bc=ABSENT!strict d=absent
 """
-AGAIN = """
-    q1 kidney ab=COMPLEMENTARY ac=CONSISTENT bc=CONSISTENT
-    q2 kidney ab=COMPLEMENTARY ac=DIVERGENT/low bc=ABSENT d=absent
-    q3 kidney ab=DIVERGENT
-"""
 
 
 def table_with(at, column: str):
@@ -23,12 +18,6 @@ def table_with(at, column: str):
 
 def commands(at) -> str:
     return "\n".join(str(block.value) for block in at.code)
-
-
-@pytest.fixture
-def two_runs(load_run):
-    """The keys of two runs over the same questions; the second was judged differently."""
-    return load_run(CHECKED, run_id="before").key, load_run(AGAIN, run_id="after", title="Judged again").key
 
 
 def test_checks_that_were_made_are_counted_and_those_that_were_not_say_how_to_make_them(load_run, open_page):
@@ -68,48 +57,7 @@ def test_the_judge_and_its_settings_are_shown_as_the_release_has_them(load_run, 
     assert listed == {"protocol": "structured", "prompts · structured · digest": "ab12", "servers": "one, two"}
 
 
-def test_with_one_run_there_is_nothing_to_compare_and_the_page_says_how_to_come_by_another(run, open_page):
-    at = open_page("judge")
-    assert "Only this run is loaded" in words_on(at)
-    assert f"audit judge {run.key} --out rejudged --load" in commands(at)
-
-
-def test_a_second_run_is_compared_on_what_both_have_and_the_rest_is_named(two_runs, open_page):
-    before, after = two_runs
-    at = open_page("judge", run=before, against=after)
-    words = words_on(at)
-    assert "2 questions in both, 1 only in the other" in words
-    assert "9 pairs in both, 1 only in the other" in words
-    agreed = table_with(at, "figure").set_index("figure")
-    assert tuple(agreed.loc["Same label", ["count", "of"]]) == (3, 5)
-    assert tuple(agreed.loc["Divergent, and still so", ["count", "of"]]) == (0, 1)
-    assert "Over the 5 pairs that both judges labelled" in words
-
-
-def test_the_pairs_that_moved_are_listed_and_one_opens_with_both_verdicts(two_runs, open_page):
-    before, after = two_runs
-    at = open_page("judge", run=before, against=after)
-    moved = table_with(at, "question_text")
-    assert list(zip(moved["first"], moved["second"], strict=True)) == [
-        ("divergent", "complementary"), ("complementary", "divergent"), ("unscored", "consistent"),
-    ]  # fmt: skip
-    at.session_state[f"moved_{after}_any_any"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    at.run()
-    shown = "\n".join(str(element.proto.body) for element in at.get("html"))
-    assert "Judged again" in words_on(at)
-    assert ">divergent<" in shown
-    assert ">complementary<" in shown
-
-
-def test_a_clicked_cell_lists_its_pairs_only(two_runs, open_page):
-    before, after = two_runs
-    at = open_page("judge", run=before, against=after)
-    at.session_state["cell"] = (after, "DIVERGENT", "COMPLEMENTARY")
-    at.run()
-    assert "1 pair divergent here and complementary there" in words_on(at).replace("**", "")
-    assert len(table_with(at, "question_text")) == 1
-
-
-def test_runs_without_a_common_pair_say_so(load_run, open_page):
-    before, after = load_run("q1 kidney ab=DIVERGENT", run_id="x").key, load_run("q9 kidney ab=DIVERGENT", run_id="y").key
-    assert "The two runs share no pair" in words_on(open_page("judge", run=before, against=after))
+def test_another_run_beside_it_is_one_click_away(run, open_page):
+    links = [link.proto for link in open_page("judge").get("page_link")]
+    assert [link.label for link in links] == ["Beside another run, pair by pair"]
+    assert f"run={run.key.replace('@', '%40')}" in links[0].query_string

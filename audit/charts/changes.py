@@ -1,0 +1,90 @@
+"""How rates changed from one run to another: a dot for the change in points, a line for where it may lie, about 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from audit.charts.rates import ROW_HEIGHT, Rate
+from audit.charts.style import FAINT, NO_VALUE, clipped, html, percent, styled
+
+KNOWN = ("rises", "falls")
+"""What `moves` says where the interval lies on one side of 0: such a dot is filled."""
+
+
+def points(change: float | None, digits: int = 1) -> str:
+    """A change of a share in percentage points, `+1.2` or `-1.2` with a true minus; a dash where there is none."""
+    if change is None or pd.isna(change):
+        return NO_VALUE
+    told = f"{100 * change:+.{digits}f}"
+    return told.lstrip("+-") if not float(told) else told.replace("-", "\N{MINUS SIGN}")
+
+
+def points_interval(low: float | None, high: float | None) -> str:
+    """`-1.2 to +0.4`; empty where there is no interval."""
+    return "" if low is None or high is None or pd.isna(low) or pd.isna(high) else f"{points(low)} to {points(high)}"
+
+
+def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str) -> go.Figure:
+    """One panel per rate, one row per `by` in the order of the frame; a dot is the change in points, its line the interval.
+
+    frame  the columns of audit.metrics.runs; `rate` is the column of a Rate
+
+    Dots whose interval lies on one side of 0 are filled. Each panel has its own scale, with 0 in the middle.
+    """
+    groups = list(dict.fromkeys(frame[by]))
+    titles = [f"{rate.title.replace(' ', '<br>', 1)}" for rate in rates]
+    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.06, subplot_titles=titles)
+    for place, rate in enumerate(rates, start=1):
+        rows = frame[frame["rate"] == rate.column].set_index(by).reindex(groups).reset_index()
+        figure.add_trace(_change(rows, by, rate), row=1, col=place)
+        reach = _reach(rows)
+        figure.update_xaxes(
+            range=[-reach, reach], tickvals=[-reach / 1.25, 0, reach / 1.25], row=1, col=place,
+            ticktext=[points(-reach / 1.25, 0), "0", points(reach / 1.25, 0)],
+        )  # fmt: skip
+        figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, row=1, col=place)
+    figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
+    figure.update_yaxes(
+        range=[len(groups) - 0.4, -0.6], ticklabelstandoff=8, gridcolor="#f3f4f6", tickvals=list(range(len(groups))),
+        ticktext=[f"<b>{clipped(name)}</b>" if name == overall else clipped(name) for name in groups],
+    )  # fmt: skip
+    figure.update_annotations(font={"size": 13})
+    return styled(figure, 96 + ROW_HEIGHT * len(groups), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
+
+
+def _change(rows: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
+    change, low, high = (rows[f"change{end}"] for end in ("", "_low", "_high"))
+    return go.Scatter(
+        x=change, y=list(range(len(rows))), mode="markers", cliponaxis=False,
+        marker={
+            "size": 10, "line": {"color": rate.colour, "width": 2},
+            "color": [rate.colour if moves in KNOWN else "#ffffff" for moves in rows["moves"]],
+        },
+        error_x={
+            "type": "data", "symmetric": False, "array": high - change, "arrayminus": change - low,
+            "color": rate.colour, "thickness": 2, "width": 0,
+        },
+        text=[_hover(row, by, rate) for row in rows.to_dict("records")], hovertemplate="%{text}<extra></extra>",
+    )  # fmt: skip
+
+
+def _hover(row: Mapping[Any, Any], by: str, rate: Rate) -> str:
+    span = points_interval(row["change_low"], row["change_high"])
+    sides = "<br>".join(
+        f"{side}: {percent(row[side])} ({row[f'count_{side}']:,} of {row[f'of_{side}']:,} {rate.unit})"
+        for side in ("first", "second")
+    )
+    within = f"95 % interval {span}" if span else "too few questions for an interval"
+    return f"<b>{html(row[by])}</b><br>{rate.title}: {points(row['change'])} points<br>{within}<br>{sides}"
+
+
+def _reach(rows: pd.DataFrame) -> float:
+    """Half the width of a panel: the farthest end, to the next whole step."""
+    farthest = rows[["change", "change_low", "change_high"]].abs().max().max()
+    wanted = 0.01 if pd.isna(farthest) else max(float(farthest), 0.01)
+    return 1.25 * next(step for step in (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0) if wanted <= 1.2 * step)

@@ -1,0 +1,139 @@
+"""Compare: what changed between two runs is told in a sentence, with counts, by question, and pair by pair."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.demo.build import write_demo
+from audit.demo.earlier import write_earlier
+from tests.pages.conftest import words_on
+from tests.support.loading import load
+
+BEFORE = """
+    q1 kidney ab=DIVERGENT/high ac=CONSISTENT bc=UNSCORED
+    q2 kidney ab=COMPLEMENTARY ac=COMPLEMENTARY bc=ABSENT d=absent
+"""
+AFTER = """
+    q1 kidney ab=COMPLEMENTARY ac=CONSISTENT bc=CONSISTENT
+    q2 kidney ab=COMPLEMENTARY ac=DIVERGENT/low bc=DIVERGENT/low d=absent
+    q3 kidney ab=DIVERGENT
+"""
+
+
+def table_with(at, column: str):
+    return next(table.value for table in at.dataframe if column in table.value)
+
+
+def plain(at) -> str:
+    return words_on(at).replace("**", "")
+
+
+@pytest.fixture
+def two_runs(load_run):
+    """The keys of two runs over the same questions; the second was judged differently and has a question more."""
+    return load_run(BEFORE, run_id="before").key, load_run(AFTER, run_id="after", title="Judged again").key
+
+
+def test_with_one_run_there_is_nothing_to_compare_and_the_page_says_how_to_come_by_another(run, open_page):
+    at = open_page("compare")
+    assert "Only this run is loaded" in words_on(at)
+    assert f"audit judge {run.key} --out rejudged --load" in words_on(at)
+
+
+def test_runs_without_a_common_pair_say_so_and_what_each_has_alone(load_run, open_page):
+    before, after = load_run("q1 kidney ab=DIVERGENT", run_id="x").key, load_run("q9 kidney ab=DIVERGENT", run_id="y").key
+    at = open_page("compare", run=before, against=after)
+    assert "The two runs share no pair" in words_on(at)
+    assert sorted(table_with(at, "run")["id"]) == ["q1", "q9"]
+
+
+def test_both_runs_stand_in_the_address_also_when_only_one_was_asked_for(two_runs, open_page):
+    before, after = two_runs
+    at = open_page("compare")
+    assert at.query_params["run"] in (after, [after])
+    assert at.query_params["against"] in (before, [before])
+
+
+def test_a_comparison_is_read_from_the_run_loaded_earlier_and_can_be_turned_round(two_runs, open_page):
+    before, after = two_runs
+    # nine pairs scored twice but for bc of q1: 1 disagrees before (q1 ab); 2 after (q2 ac judged otherwise, q2 bc newly present)
+    assert "From before to after, of 8 pairs that both runs scored, disagreeing pairs went from 1 to 2: +1 where" in plain(
+        open_page("compare", run=before, against=after)
+    )
+    turned = plain(open_page("compare", run=before, against=after, read="back"))
+    assert "From after to before, of 8 pairs that both runs scored, disagreeing pairs went from 2 to 1: 0 where" in turned
+    assert "−1 where answers are no longer found" in turned
+    assert f"audit metrics runs --run {after} --against {before}" in turned
+
+
+def test_too_few_questions_draw_no_conclusion(two_runs, open_page):
+    words = plain(open_page("compare"))
+    assert "No change that could not be chance." in words
+    assert "too few questions to tell" in words
+
+
+def test_what_only_one_run_has_is_counted_and_named(two_runs, open_page):
+    at = open_page("compare")
+    assert "2 questions in both, 1 only in after" in words_on(at)
+    assert "9 pairs in both, 1 only in after" in words_on(at)
+    assert table_with(at, "run")[["run", "id"]].to_numpy().tolist() == [["after", "q3"]]
+
+
+def test_the_questions_and_handbooks_that_moved_lead_to_their_pages(two_runs, open_page):
+    before, after = two_runs
+    at = open_page("compare", run=before, against=after)
+    listed = table_with(at, "text")
+    assert listed.set_index("text")[["moved", "revealed", "judged_new", "judged_gone"]].T.to_dict("list") == {
+        "What about q1?": [1, 0, 0, 1], "What about q2?": [2, 1, 1, 0],
+    }  # fmt: skip
+    at.session_state[f"questions_{before}_{after}_disagreement"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at.run()
+    links = {link.proto.label: link.proto.query_string for link in at.get("page_link")}
+    assert listed["text"].iloc[0] == "What about q1?"
+    assert "question=q1" in links["Open this question"]
+
+
+def test_what_counts_as_moved_stands_in_the_address(two_runs, open_page):
+    assert list(table_with(open_page("compare", moved_in="absence"), "text")["moved"]) == [1]
+
+
+def test_judges_are_compared_on_the_pairs_that_both_were_asked_about(two_runs, open_page):
+    at = open_page("compare")
+    agreed = table_with(at, "figure").set_index("figure")
+    assert tuple(agreed.loc["Same label", ["count", "of"]]) == (2, 5)
+    assert tuple(agreed.loc["Divergent, and still so", ["count", "of"]]) == (0, 1)
+    assert "Over the 5 pairs that both judges labelled" in words_on(at)
+
+
+def test_the_pairs_that_moved_are_listed_and_one_opens_with_both_verdicts(two_runs, open_page):
+    before, after = two_runs
+    at = open_page("compare", run=before, against=after)
+    moved = table_with(at, "question_text")
+    assert list(zip(moved["first"], moved["second"], strict=True)) == [
+        ("divergent", "complementary"), ("complementary", "divergent"), ("unscored", "consistent"), ("absent", "divergent"),
+    ]  # fmt: skip
+    at.session_state[f"moved_{before}_{after}_any_any"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at.run()
+    shown = "\n".join(str(element.proto.body) for element in at.get("html"))
+    assert "Judged again" in words_on(at)
+    assert ">divergent<" in shown
+    assert ">complementary<" in shown
+
+
+def test_a_clicked_cell_lists_its_pairs_only(two_runs, open_page):
+    before, after = two_runs
+    at = open_page("compare", run=before, against=after)
+    at.session_state["cell"] = (f"{before}_{after}", "DIVERGENT", "COMPLEMENTARY")
+    at.run()
+    assert "1 pair divergent before and complementary after" in plain(at)
+    assert len(table_with(at, "question_text")) == 1
+
+
+def test_the_demo_s_weaker_run_is_found_to_hide_what_the_main_run_reveals(data_dir, tmp_path, open_page):
+    earlier = load(write_earlier(tmp_path / "earlier"), data_dir).run
+    main = load(write_demo(tmp_path / "main"), data_dir).run
+    words = plain(open_page("compare", run=main.key, against=earlier.key))
+    assert "demo reveals disagreement; it does not make it." in words
+    assert "every verdict on disagreement is the same" in words
+    turned = plain(open_page("compare", run=main.key, against=earlier.key, read="back"))
+    assert "demo-earlier finds fewer answers, and so hides disagreement; it does not settle it." in turned
