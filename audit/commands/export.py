@@ -13,6 +13,7 @@ from audit.commands import OK, add_command
 from audit.errors import AuditError
 from audit.exports.files import zipped
 from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
+from audit.metrics.attached import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run
 
@@ -57,7 +58,7 @@ def _order(arguments: argparse.Namespace, settings: Settings) -> Order:
     if study is not None:
         check_drawn_from(study, run)
     other = find_run(settings.store_dir, arguments.against) if arguments.against else None
-    return Order(run, today(), other, study, arguments.compare == PAPER)
+    return Order(run, today(), other, study, arguments.compare == PAPER, taxonomy_of(run, settings.themes_dir))
 
 
 def _study(arguments: argparse.Namespace, settings: Settings) -> StudyPart | None:

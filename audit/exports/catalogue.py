@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from audit.errors import AuditError
-from audit.exports.contents import corpus, coverage, figures, judge, labels, rates, two_runs
+from audit.exports.contents import corpus, coverage, figures, judge, labels, rates, themes, two_runs
 from audit.exports.material import Material
 from audit.exports.record import Picture, Table
 
@@ -44,6 +44,7 @@ SECTIONS = (
         (figures.labels, figures.organs, figures.organ_labels, figures.topics),
     ),
     Section("What is left out", (coverage.coverage, coverage.handbooks), (figures.coverage, figures.disagreement)),
+    Section("What they disagree about", (themes.themes,), (themes.areas,)),
     Section(
         "How far the judge can be trusted", (judge.judge_checks, judge.judge_reading, judge.judge_length), (figures.judge_checks,)
     ),

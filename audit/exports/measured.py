@@ -91,7 +91,11 @@ def _organs(material: Material) -> Found:
 
 def _strings(material: Material) -> Found:
     ((strings, unique),) = rows(material.con, TOPICS)
-    return {"topic_strings": Measured(float(strings)), "topic_strings.unique": Measured(float(unique))}
+    found: Found = {"topic_strings": Measured(float(strings)), "topic_strings.unique": Measured(float(unique))}
+    try:
+        return found | {"themes": Measured(float(len(material.themes.leaves)))}
+    except AuditError as reason:
+        return found | {"themes": str(reason)}
 
 
 def _of(table: pd.DataFrame, name: str) -> Measured:

@@ -25,6 +25,7 @@ from audit.exports.report import html_report
 from audit.exports.writers import data, latex, markdown, spreadsheet
 from audit.metrics.pigeonhole import SEED
 from audit.store.runs import Run
+from audit.themes.taxonomy import Taxonomy
 
 MANIFEST = "manifest.json"
 STEM = re.compile(r"[^A-Za-z0-9_-]+")
@@ -60,6 +61,7 @@ class Order:
     other  the run to compare with
     study  the part of a study
     paper  whether to set the published figures beside
+    taxonomy  the themes of the run, where it has any
     date   today, ISO 8601: it stands in the manifest and nowhere else
     """
 
@@ -68,6 +70,7 @@ class Order:
     other: Run | None = None
     study: StudyPart | None = None
     paper: bool = False
+    taxonomy: Taxonomy | None = None
 
     @property
     def name(self) -> str:
@@ -98,7 +101,7 @@ def today() -> str:
 
 def package(order: Order, progress: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
     """Path -> content of every file of the export. Raises AuditError when the runs cannot be compared."""
-    with gathered(order.run, order.other) as material:
+    with gathered(order.run, order.other, order.taxonomy) as material:
         parts = [_noticed(chapter, material) for chapter in _chapters(order, material, progress)]
     progress("Drawing the figures")
     shown = {picture.name: picture for chapter in parts for picture in chapter.pictures}

@@ -183,3 +183,18 @@ def test_a_run_is_not_compared_with_itself(data_dir: Path, tmp_path: Path, capsy
     assert main(["export", "--run", "first", "--against", "first", "--out", str(tmp_path / "x")]) == 2
     assert "compared with itself" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+def test_a_run_without_themes_leaves_them_out_and_says_how_to_build_them(order: Order):
+    told = json.loads(package(order)[MANIFEST])["left_out"]["table themes"]
+    assert f"audit themes build --run {order.run.key}" in told
+
+
+def test_themes_that_were_built_are_counted_and_stand_beside_the_published_number(
+    data_dir: Path, without_pictures: None, tmp_path: Path
+):
+    assert main(["themes", "build", "--run", "first"]) == 0
+    assert main(["export", "--run", "first", "--compare", "paper", "--out", str(tmp_path / "out")]) == 0
+    published = (tmp_path / "out" / "tables" / "csv" / "published.csv").read_text("utf-8-sig")
+    assert re.search(r"Named themes,991,\d+,differs", published)
+    assert (tmp_path / "out" / "tables" / "csv" / "themes.csv").is_file()
