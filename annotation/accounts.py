@@ -28,8 +28,9 @@ from audit.vocabulary import nearest
 class Role(StrEnum):
     """What an account may do.
 
-    VIEWER browses runs and curates themes. ANNOTATOR rates in the studies that name them, and reaches no verdict. ADJUDICATOR decides where
-    two annotators differ, and sees agreement. PI does all but rate: draws samples, moves studies, sees agreement, exports.
+    VIEWER browses runs and curates themes. ANNOTATOR rates in the studies that name them, and reaches no verdict. ADJUDICATOR
+    decides where two annotators differ, and sees agreement. PI does all but rate: draws samples, moves studies, sees agreement,
+    curates themes, exports.
     """
 
     VIEWER = "viewer"
