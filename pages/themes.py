@@ -17,6 +17,7 @@ from pages._shared.page import page
 from pages._shared.pickers import choose, type_words
 from pages._shared.tables import clicked_row
 from pages._shared.theme_map import theme_map
+from pages._shared.theme_meaning import by_meaning, offered
 from pages._shared.themes import COUNT_HEADINGS, STYLES, involved, is_theme, marked, themes_or_stop, with_top
 from pages._shared.themes_moved import moved_section
 from pages._shared.widgets import chart, counts, footer, go_to
@@ -27,10 +28,13 @@ LEAD = (
 )
 AREAS, MAP = "areas", "map"
 VIEWS = {AREAS: "Areas", MAP: "Map"}
+MEANING = "meaning"
+WAYS = {"words": "These words", MEANING: "What they mean"}
 COLOURS = {SEVERITY: "severity per pair", SHARE: "share that disagrees"}
 HEADINGS = {
     "rank": "Rank", "parent": "Under", **COUNT_HEADINGS, "contradictory": "Contradictory", "high": "High significance", **STYLES,
 }  # fmt: skip
+FOUND = {"found": "Found in", "similarity": "Nearness"}
 SHARES = ("share", "r_div")
 TOLD = "phrase under the pointer"
 MAP_ALT = "Every divergence topic as a point, near to those that read alike, coloured by the group that its theme belongs to."
@@ -87,6 +91,8 @@ def search(run: Run, shown_themes: Themes, frame: pd.DataFrame) -> pd.DataFrame:
     words = type_words("Find themes", "find", placeholder="words of a name or of what the judge wrote")
     if not words:
         return frame
+    if offered(shown_themes.built) and choose("Find by", tuple(WAYS), "by", WAYS.__getitem__, label_in_sight=False) == MEANING:
+        return near(run, shown_themes, frame, words)
     found = load(theme_search, run, taxonomy=shown_themes.taxonomy, words=words)
     kept = frame.merge(found, on="theme_id")
     counts(
@@ -94,6 +100,16 @@ def search(run: Run, shown_themes: Themes, frame: pd.DataFrame) -> pd.DataFrame:
         themes=f"{len(kept):,}", topics=f"{kept['found'].sum():,}",
     )  # fmt: skip
     return kept
+
+
+def near(run: Run, shown_themes: Themes, frame: pd.DataFrame, words: str) -> pd.DataFrame:
+    """The themes that come nearest to the words by meaning, nearest first."""
+    found = by_meaning(run, shown_themes.built, words)
+    known = found.assign(theme_id=found["theme_id"].map(shown_themes.find))
+    counts(
+        run, "The **{n}** themes that come nearest by meaning, nearest first; each stands for its nearest phrase.", n=len(known)
+    )
+    return known[["theme_id", "similarity"]].drop_duplicates("theme_id").merge(frame, on="theme_id")
 
 
 with page("Themes", LEAD) as run:
@@ -109,7 +125,7 @@ with page("Themes", LEAD) as run:
         areas(run, frame, parents)
     st.subheader("Themes, the gravest first", anchor=False)
     kept = search(run, shown_themes, frame)
-    headings = {"name": "Theme", **({"found": "Found in"} if "found" in kept else {}), **HEADINGS, **involved(run)}
+    headings = {"name": "Theme", **{name: words for name, words in FOUND.items() if name in kept}, **HEADINGS, **involved(run)}
     picked = clicked_row(kept.assign(parent=kept["parent"].map(shown, na_action="ignore")), "theme_table", headings, SHARES)
     if picked is not None and picked["theme_id"]:
         go_to("theme", run, theme=str(picked["theme_id"]))

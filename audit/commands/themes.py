@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from audit.commands import OK, add_command, themes_export
+from audit.commands import OK, add_command, themes_export, themes_search
 from audit.commands.themes_namer import model_namer
 from audit.errors import ThemesError
 from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
@@ -34,14 +34,15 @@ seed, threads and versions give the same bytes. Exit code: 0 written, 2 nothing 
 def register(commands: Any) -> None:
     """Add the command and its parts."""
     themes = add_command(commands, "themes", _unnamed, "Group what the sources disagree about into named themes.")
-    parts = themes.add_subparsers(title="parts", required=True, metavar="build|assign|export")
+    parts = themes.add_subparsers(title="parts", required=True, metavar="build|assign|export|search")
     _build(parts)
     _assign(parts)
     themes_export.register(parts)
+    themes_search.register(parts)
 
 
 def _unnamed(_: argparse.Namespace, __: Settings) -> int:
-    raise ThemesError("Say which: audit themes build, assign or export.")
+    raise ThemesError("Say which: audit themes build, assign, export or search.")
 
 
 def _build(parts: Any) -> None:
