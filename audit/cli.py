@@ -187,7 +187,7 @@ def schema(_: argparse.Namespace, __: Settings) -> int:
 def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit metrics NAME --run RUN`"""
     if arguments.name == "list":
-        print("\n".join(f"{name:<14}{metric.docstring.splitlines()[0]}" for name, metric in METRICS.items()))
+        print("\n".join(f"{name:<18}{metric.docstring.splitlines()[0]}" for name, metric in METRICS.items()))
         return OK
     metric = _metric(arguments.name)
     if arguments.explain:
