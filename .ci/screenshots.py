@@ -27,7 +27,7 @@ STUDIES = {"ana": {"annotate": ""}, "petra": {"study": "study", "agreement": "ag
 PAGES = {
     "overview": "", "organs": "organs", "coverage": "coverage", "handbook": "handbook", "disagreements": "disagreements",
     "question": "question", "themes": "themes", "theme": "theme", "topics": "topics", "centers": "centers", "runs": "runs",
-    "judge": "judge", "glossary": "glossary",
+    "compare": "compare", "judge": "judge", "glossary": "glossary",
 }  # fmt: skip
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
 

@@ -61,6 +61,13 @@ WORDS = {
         "gap": "{A_question} that one {handbook} leaves out and most of its peers answer.",
         "camp": "A group of {handbooks} whose answers to one {question} agree with each other.",
     },
+    "How two runs are compared": {
+        "revealed": "A pair that is absent in the first run and present in the second: an answer was found that was missed.",
+        "lost": "The reverse: a pair that is present in the first run and absent in the second.",
+        "judged otherwise": "A pair present in both runs that disagrees in one of them only.",
+        "paired interval": "The 95 % interval of a change. Both runs have the same {questions}, so what makes these unlike each "
+        "other drops out.",
+    },
     "Where the data comes from": {
         "release": "The files of one such comparison, as they were published or produced.",
         "run": "A release that was loaded here. Its digest is a fingerprint: the same digest means the very same data.",

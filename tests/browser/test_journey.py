@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 PAGES = (
     "",
     "runs",
+    "compare",
     "glossary",
     "disagreements",
     "question",
