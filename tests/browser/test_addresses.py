@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.label_store.engine import open_label_store
 from pages._basis.people import STUDY_PAGES
-from pages._shared.navigation import PAGES
+from pages._shared.navigation import FOR_THE_OWNER, PAGES
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.support.loading import load
 from tests.support.studies import people, study_of
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 BROWSING = {script for scripts in PAGES.values() for script, _ in scripts}
 ADDRESSES = sorted(BROWSING | set(STUDY_PAGES) - {"sign_out"})
 OWN = {
-    "vera": BROWSING,
+    "vera": BROWSING - set(FOR_THE_OWNER),
     "ana": {"annotate", "protocol"},
     "ada": {"adjudicate", "agreement", "protocol"},
     "petra": BROWSING | {"study", "adjudicate", "agreement", "prevalence", "protocol"},

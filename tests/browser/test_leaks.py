@@ -223,7 +223,7 @@ def everywhere(place: Place, page: Page, recorder: Recorder) -> None:
 @pytest.mark.parametrize("name", MAY_SEE)
 def test_each_role_sees_what_it_may_and_nothing_else(place: Place, name: str) -> None:
     get_ready_for(name, place.store)
-    recorder = Recorder(place.dashboard.browser.new_context(accept_downloads=True))
+    recorder = Recorder(place.dashboard.browser.new_context(accept_downloads=True, viewport={"width": 1280, "height": 1200}))
     page = recorder.page()
     page.goto(place.dashboard.address)
     settled(page)
