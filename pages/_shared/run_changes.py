@@ -107,7 +107,8 @@ def _shares(two: Two, rows: pd.DataFrame) -> pd.DataFrame:
     first, second = two.names
     wanted = [(BOTH, "first", f"in both, says {first}"), (BOTH, "second", f"in both, says {second}"),
               (REVEALED, "second", "newly found"), (LOST, "first", "no longer found")]  # fmt: skip
-    told = [_share(rows.loc[part], side, name) for part, side, name in wanted if part == BOTH or rows.loc[part, "pairs"]]
+    by_part = {str(part): row for part, row in rows.iterrows()}
+    told = [_share(by_part[part], side, name) for part, side, name in wanted if part == BOTH or by_part[part]["pairs"]]
     return pd.DataFrame(told)
 
 

@@ -27,7 +27,7 @@ GOOD = np.array([[6, 0.1, 0, 0, 0], [0, 18, 1, 0, 0], [0, 0.2, 89, 1, 0], [0, 0,
 
 
 def held(measure: Measure, truth: float, drawn: Iterator[Counts]) -> tuple[float, float, float]:
-    """Shares of the samples in which the figure has an interval: interval holds the truth; lies above it; and value +- Z se does."""
+    """Shares of the samples with an interval: the interval holds the truth; lies above it; and value +- Z se holds it."""
     found = [figure(measure, counts) for counts in drawn]
     ends = np.array([(f.low, f.high, f.value - Z * f.se, f.value + Z * f.se) for f in found if f.low == f.low])
     low, high, plain_low, plain_high = ends.T
