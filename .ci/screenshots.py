@@ -22,7 +22,10 @@ TARGET = ROOT / "data" / "screenshots"
 PORT = 8599
 WINDOW: ViewportSize = {"width": 1280, "height": 800}
 ADDRESS = f"http://127.0.0.1:{PORT}"
-STUDIES = {"ana": {"annotate": ""}, "petra": {"study": "study", "agreement": "agreement", "prevalence": "prevalence"}}
+STUDIES = {
+    "ana": {"annotate": ""},
+    "petra": {"downloads": "downloads", "study": "study", "agreement": "agreement", "prevalence": "prevalence"},
+}
 """Pages on studies, by the simulated person who sees them."""
 PAGES = {
     "overview": "", "organs": "organs", "coverage": "coverage", "handbook": "handbook", "disagreements": "disagreements",

@@ -12,6 +12,7 @@ import re
 import struct
 import zlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from typing import Any
 
@@ -26,6 +27,7 @@ WIDTH_MM = 180
 """Two columns of a journal."""
 PX_PER_MM = 96 / 25.4
 DPI = 300
+TEMPLATE = "plotly"
 PER_FIGURE_S = 60
 PNG_HEADER = 33
 """Bytes of a PNG before its second chunk."""
@@ -59,7 +61,7 @@ def standalone_html(figure: go.Figure, name: str, title: str) -> str:
 def fragment_html(figure: go.Figure, name: str, *, script: bool) -> str:
     """The figure as a part of a page; `script`: with plotly.js itself, which a page needs once."""
     text = pio.to_html(
-        figure, full_html=False, include_plotlyjs=script, div_id=f"figure-{name}", config=CONFIG, include_mathjax=False
+        _plain(figure), full_html=False, include_plotlyjs=script, div_id=f"figure-{name}", config=CONFIG, include_mathjax=False
     )
     return str(text)
 
@@ -74,7 +76,8 @@ def pictures(figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]
     except ImportError:
         raise NoPicturesError(NO_KALEIDO) from None
     try:
-        return asyncio.run(_drawn(kaleido, figures))
+        with ThreadPoolExecutor(1) as thread:  # of its own: where we are called from, an event loop may be running
+            return thread.submit(lambda: asyncio.run(_drawn(kaleido, figures))).result()
     except Exception as error:  # a browser fails in many ways, none of which may cost the export its tables
         raise NoPicturesError(
             NO_CHROMIUM.format(why=str(error).splitlines()[0] if str(error) else type(error).__name__)
@@ -93,9 +96,14 @@ async def _drawn(kaleido: Any, figures: Mapping[str, go.Figure]) -> dict[str, tu
     return drawn
 
 
+def _plain(figure: go.Figure) -> go.Figure:
+    """A copy with plotly's own template: inside the dashboard a figure is born with another, full of placeholders."""
+    return go.Figure(figure).update_layout(template=TEMPLATE)
+
+
 def _printed(figure: go.Figure) -> go.Figure:
     """A copy on white paper, in a font that everybody has; its traces are named, where plotly.js would do it by chance."""
-    copy = go.Figure(figure).update_layout(font={"family": PRINT_FONT}, paper_bgcolor="#ffffff", plot_bgcolor="#ffffff")
+    copy = _plain(figure).update_layout(font={"family": PRINT_FONT}, paper_bgcolor="#ffffff", plot_bgcolor="#ffffff")
     for number, trace in enumerate(copy.data):
         trace.uid = f"t{number}"
     return copy

@@ -73,16 +73,21 @@ class Order:
     taxonomy: Taxonomy | None = None
 
     @property
-    def name(self) -> str:
-        """What the archive is called: `run-id_digest.zip`."""
-        return STEM.sub("-", f"{self.run.run_id}_{self.run.digest[:8]}") + ".zip"
-
-    @property
     def command(self) -> str:
         """What makes the same package again."""
-        parts = ["annotation", "export-all", "--study", self.study.study_id] if self.study else ["audit", "export"]
-        parts += ["--run", self.run.key, *(["--against", self.other.key] if self.other else [])]
-        return shlex.join([*parts, *(["--compare", "paper"] if self.paper else []), "--out", self.name])
+        return command_of(self.run, self.other, self.study.study_id if self.study else None, paper=self.paper)
+
+
+def archive_name(run: Run) -> str:
+    """What an archive of the run is called: `run-id_digest.zip`."""
+    return STEM.sub("-", f"{run.run_id}_{run.digest[:8]}") + ".zip"
+
+
+def command_of(run: Run, other: Run | None, study_id: str | None, *, paper: bool) -> str:
+    """The command line that makes a package."""
+    parts = ["annotation", "export-all", "--study", study_id] if study_id else ["audit", "export"]
+    parts += ["--run", run.key, *(["--against", other.key] if other else [])]
+    return shlex.join([*parts, *(["--compare", "paper"] if paper else []), "--out", archive_name(run)])
 
 
 def check_drawn_from(study: StudyPart, run: Run) -> None:

@@ -13,7 +13,7 @@ from audit.exports.writers.page import html_table
 STYLE = """
 body { font: 15px/1.45 Arial, Helvetica, sans-serif; color: #1f2328; max-width: 1050px; margin: 2em auto; padding: 0 1.5em }
 h1 { font-size: 1.7em; margin-bottom: .2em }
-h2 { margin-top: 2em; border-bottom: 2px solid #0072b2 }
+h2 { margin-top: 2em; border-bottom: 2px solid #0072b2; break-after: avoid }
 h3 { margin: 1.6em 0 .2em; font-size: 1.05em }
 nav, dl { font-size: .92em }
 dl { display: grid; grid-template-columns: max-content auto; gap: .15em 1.2em }

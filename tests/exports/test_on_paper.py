@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import re
 import shutil
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 
 import plotly.graph_objects as go
+import plotly.io as pio
 import pytest
 
 from audit.charts.pictures import NoPicturesError, pictures, standalone_html
@@ -78,6 +80,13 @@ def test_the_same_figure_is_the_same_picture(drawn: tuple[bytes, bytes]):
     assert pictures({"bars": figure()})["bars"] == drawn
 
 
+def test_pictures_are_drawn_where_an_event_loop_is_running_too(drawn: tuple[bytes, bytes]):
+    async def inside() -> tuple[bytes, bytes]:
+        return pictures({"bars": figure()})["bars"]
+
+    assert asyncio.run(inside()) == drawn
+
+
 def test_without_kaleido_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "kaleido", None)
     with pytest.raises(NoPicturesError, match=r"handbook-audit\[figures\]"):
@@ -89,6 +98,12 @@ def test_without_a_chromium_it_is_said_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setenv("BROWSER_PATH", "/nowhere/chromium")
     with pytest.raises(NoPicturesError, match="apt-get install chromium"):
         pictures({"bars": figure()})
+
+
+def test_a_figure_is_the_same_file_inside_the_dashboard_which_gives_figures_another_template(monkeypatch: pytest.MonkeyPatch):
+    outside = standalone_html(figure(), "bars", "A")
+    monkeypatch.setattr(pio.templates, "default", "plotly_dark")
+    assert standalone_html(figure(), "bars", "A") == outside
 
 
 def test_a_figure_alone_needs_nothing_else():

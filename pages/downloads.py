@@ -1,0 +1,110 @@
+"""Downloads: every table and figure of a run, and a report to mail, in one archive: the one that the command makes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from annotation.accounts import Role
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.studies import State, Study, list_studies
+from annotation.validation.part import study_part
+from annotation.verdict_store import design_of
+from audit.exports.package import Order, archive_name, command_of, today
+from audit.store.runs import Run
+from pages._basis.people import label_store, who
+from pages._shared.loaders import built_taxonomy, runs
+from pages._shared.packages import Key, progress, shelf
+from pages._shared.page import page
+from pages._shared.pickers import pick_one
+from pages._shared.study_figures import stand
+from pages._shared.widgets import counts
+
+LEAD = "Everything this dashboard counts, as files for a paper, a spreadsheet or a colleague."
+CONTENTS = """\
+- `report.html`: one page to mail, with every table, figure and definition; opens without a network, and prints
+- `tables/xlsx`, `tables/csv`: numbers as numbers, and a sheet of notes
+- `tables/latex`, `tables/markdown`: typeset, with n, 95 % intervals and footnotes; `all_tables.tex` compiles as it is
+- `tables/json`: in full precision
+- `figures/svg`, `figures/png`, `figures/html`: 180 mm wide, 300 dpi; the HTML to look into
+- `manifest.json`: which data, which versions, the command, the SHA-256 of every file"""
+PUBLISHED = "Set the published figures of arXiv:2605.29084 beside"
+
+
+def drawn_from(run: Run, store: LabelStore) -> list[Study]:
+    """The studies whose items are pairs of the run, the finished ones first."""
+    found = []
+    for study in list_studies(store):
+        try:
+            if design_of(store, study.study_id).digest == run.digest:
+                found.append(study)
+        except StudyError:  # a study that was drawn from no run here belongs to none
+            continue
+    return sorted(found, key=lambda study: study.state is not State.CLOSED)
+
+
+def pick_study(run: Run) -> str | None:
+    """For a PI: the study whose validation tables come along. For nobody else is there any."""
+    account = who()
+    if account is None or account.role is not Role.PI:
+        return None
+    names = {study.study_id: study.title for study in drawn_from(run, label_store())}
+    if not names:
+        counts(run, "No study was drawn from this run, so there are no validation tables.")
+        return None
+    return pick_one(
+        "Validation tables of a study", list(names), "with_study", default=next(iter(names)),
+        format_func=lambda name: f"{names[name]} ({name})",
+    )  # fmt: skip
+
+
+def pick_other(run: Run) -> Run | None:
+    """The run to compare with, if any."""
+    others = {other.key: other for other in runs() if other.key != run.key}
+    if not others:
+        return None
+    key = pick_one(
+        "Compare with another run", list(others), "against", format_func=lambda name: f"{others[name].title} ({name})",
+        placeholder="None",
+    )  # fmt: skip
+    return others[key] if key else None
+
+
+def button(run: Run, other: Run | None, study_id: str | None, *, paper: bool) -> Key:
+    """The one button; what it fetches is built on the click, in a thread that knows nothing of this page."""
+    taxonomy, store = built_taxonomy(run), label_store() if study_id else None
+    seen = stand(study_id) if study_id else ()
+    themes = hash((taxonomy.themes, taxonomy.no_theme)) if taxonomy else None
+    beside = (other.digest, other.loaded_at) if other else None
+    key = (run.digest, run.loaded_at, beside, study_id, seen, paper, themes, today())
+
+    def order() -> Order:
+        part = study_part(store, study_id) if store is not None and study_id else None
+        return Order(run, today(), other, part, paper, taxonomy)
+
+    st.download_button(
+        "Download everything (ZIP)", data=lambda: shelf().take(key, order), file_name=archive_name(run), mime="application/zip",
+        key="package", on_click=shelf().ask, args=(key,), icon=":material/folder_zip:", type="primary",
+    )  # fmt: skip
+    return key
+
+
+with page("Downloads", LEAD) as run:
+    left, right = st.columns(2)
+    with left:
+        study_id = pick_study(run)
+    with right:
+        other = pick_other(run)
+    paper = st.checkbox(PUBLISHED, key="paper")
+    key = button(run, other, study_id, paper=paper)
+    if shelf().step(key):
+        progress(key)
+    elif size := shelf().size(key):
+        counts(run, "Built: {size} MB. As long as nothing changes, it is the same file.", size=f"{size / 1e6:.1f}")
+    else:
+        counts(run, "It is built on the click; with pictures that takes some ten seconds, at the published scale a minute.")
+    st.subheader("What is in it", anchor=False)
+    st.markdown(CONTENTS)
+    st.subheader("The same from a terminal", anchor=False)
+    st.code(command_of(run, other, study_id, paper=paper), language="bash", wrap_lines=True)
+    counts(run, "The same data gives the same file, byte for byte, but for the date in manifest.json.")

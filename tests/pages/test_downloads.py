@@ -1,0 +1,130 @@
+"""Downloads: who gets what, and that the package on the page is the one that the command makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotation.accounts import open_session
+from annotation.cli import main as annotation
+from annotation.label_store.engine import open_label_store
+from audit.charts.pictures import NoPicturesError
+from audit.cli import main
+from audit.errors import AuditError
+from audit.exports.files import zipped
+from audit.exports.package import Order, package, today
+from audit.settings import Settings
+from audit.store.runs import Run, find_run
+from pages._basis.people import TOKEN
+from pages._shared.packages import Shelf
+from tests.pages.conftest import ROOT, Open, words_on
+from tests.support.studies import people
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: object) -> None:
+        raise NoPicturesError("no Chromium here")
+
+    monkeypatch.setattr("audit.exports.package.pictures", none)
+
+
+def test_whoever_browses_gets_the_run_and_the_command_that_makes_the_same(run: Run, open_page: Open):
+    at = open_page("downloads")
+    assert not at.exception
+    assert f"audit export --run {run.key} --out tiny_{run.digest[:8]}.zip" in words_on(at)
+
+
+def test_another_run_and_the_published_figures_come_along_when_chosen(load_run: Callable[..., Run], open_page: Open):
+    first, second = load_run(run_id="first"), load_run(run_id="second")
+    at = open_page("downloads", run=first.key, against=second.key)
+    at.checkbox(key="paper").check().run()
+    assert f"--run {first.key} --against {second.key} --compare paper" in words_on(at)
+
+
+def test_the_page_s_package_is_the_command_s_and_is_built_once(run: Run, data_dir: Path, tmp_path: Path, without_pictures: None):
+    shelf, made = Shelf(), []
+
+    def order() -> Order:
+        made.append(1)
+        return Order(find_run(Settings().store_dir), today())
+
+    content = shelf.take(("key",), order)
+    assert shelf.take(("key",), order) is content
+    assert made == [1]
+    assert main(["export", "--run", run.key, "--out", str(tmp_path / "x.zip")]) == 0
+    assert (tmp_path / "x.zip").read_bytes() == content
+
+
+def test_while_it_is_built_the_shelf_says_what_is_being_done_and_nothing_afterwards(run: Run, without_pictures: None):
+    shelf, key, said = Shelf(), ("key",), []
+    shelf.ask(key)
+    assert shelf.step(key) == "Beginning"
+
+    def order() -> Order:
+        said.append(shelf.step(key))
+        return Order(run, today())
+
+    shelf.take(key, order)
+    assert said == ["Beginning"]
+    assert shelf.step(key) == ""
+
+
+def test_a_package_that_cannot_be_built_leaves_no_trace_on_the_shelf():
+    shelf = Shelf()
+
+    def broken() -> Order:
+        raise AuditError("no such study")
+
+    with pytest.raises(AuditError):
+        shelf.take(("key",), broken)
+    assert (shelf.step(("key",)), shelf.size(("key",))) == ("", None)
+
+
+def test_the_shelf_forgets_the_oldest_package(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("pages._shared.packages.package", lambda order, _: {"a": order.date.encode()})
+    shelf = Shelf()
+    for number in range(6):
+        shelf.take((number,), lambda number=number: Order(run, str(number)))
+    assert [shelf.size((number,)) is not None for number in range(6)] == [False, False, True, True, True, True]
+
+
+def test_an_export_inside_the_dashboard_is_the_same_as_outside(run: Run, without_pictures: None, monkeypatch: pytest.MonkeyPatch):
+    outside = zipped(package(Order(run, "2031-02-03")))
+    monkeypatch.setattr("plotly.io.templates.default", "plotly_dark")
+    assert zipped(package(Order(run, "2031-02-03"))) == outside
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(folder))
+        assert annotation(["demo"]) == 0
+        store = open_label_store(Settings().studies_url)
+        people(store, "vera", role="viewer")
+        people(store, "pia", role="pi")
+    return folder
+
+
+def opened_by(name: str | None) -> AppTest:
+    """The page as somebody sees it who has signed in, or nobody has."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    if name:
+        at.session_state[TOKEN] = open_session(open_label_store(Settings().studies_url), name, datetime.now(UTC))
+    at.run()
+    return at.switch_page("pages/downloads.py").run()
+
+
+@pytest.mark.parametrize(("name", "study"), [("pia", True), ("vera", False), (None, False)])
+def test_the_study_s_tables_are_for_a_pi(demo: Path, monkeypatch: pytest.MonkeyPatch, name: str | None, study: bool):
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
+    monkeypatch.setenv("AUDIT_BROWSING", "open")
+    at = opened_by(name)
+    assert not at.exception
+    assert any(box.key == "with_study" for box in at.selectbox) is study
+    assert ("annotation export-all --study demo-finished" in words_on(at)) is study
