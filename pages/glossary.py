@@ -72,7 +72,7 @@ WORDS = {
         "release": "The files of one such comparison, as they were published or produced.",
         "run": "A release that was loaded here. Its digest is a fingerprint: the same digest means the very same data.",
         "re-judged": "A pair that was put to a judge once more. Its new label stands in a run of its own; the old one stays.",
-        "package": "Every table and figure of a run as files, a report to mail, and a manifest that says what they were made from.",
+        "package": "Every table and figure of a run as files, a report to mail, and a manifest of what they were made from.",
         "quarantined": "A record that could not be used and was set aside. It counts nowhere; Runs lists it with the reason.",
     },
 }

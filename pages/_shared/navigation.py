@@ -17,7 +17,13 @@ from pages._shared.words import escaped, title_of
 
 MENU_SEEN = "the menu was drawn"
 PAGES = {
-    "Start": [("overview", "Overview"), ("runs", "Runs"), ("compare", "Compare"), ("downloads", "Downloads"), ("glossary", "Glossary")],
+    "Start": [
+        ("overview", "Overview"),
+        ("runs", "Runs"),
+        ("compare", "Compare"),
+        ("downloads", "Downloads"),
+        ("glossary", "Glossary"),
+    ],
     "Disagreement": [
         ("disagreements", "Disagreements"),
         ("question", "Question"),
