@@ -51,6 +51,12 @@ def test_a_workbook_has_typed_cells_and_a_sheet_of_notes():
     assert notes[:4] == ["A tiny table", "1,234 pairs", "First note.", "Of 100 % & more."]
 
 
+def test_a_note_of_two_lines_has_the_room_of_two():
+    small = table()
+    sheet = load_workbook(io.BytesIO(xlsx_bytes([type(small)("t", "T", small.frame, small.columns, ("word " * 30,))])))["Notes"]
+    assert [sheet.row_dimensions[number].height for number in (1, 2)] == [15, 30]
+
+
 def test_no_cell_of_a_workbook_is_a_formula():
     book = load_workbook(io.BytesIO(xlsx_bytes([table()])))
     assert book["tiny"]["A3"].data_type == "s"

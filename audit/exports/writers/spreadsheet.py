@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,7 @@ WIDEST, NARROWEST, NOTE_WIDTH = 60, 9, 100
 BOLD = 1.2
 """A bold letter is wider than the one that column widths are counted in."""
 LINE_PT = 15
+HEAD_LINES = 3
 SHEET_NAME = re.compile(r"[^A-Za-z0-9 _-]+")
 LONGEST_NAME = 31
 """Excel opens no workbook with a longer name of a sheet."""
@@ -55,9 +57,9 @@ def _fill(sheet: Worksheet, table: Table) -> None:
         _row(sheet, number, list(values))
     for place, name in enumerate(typed.columns, start=1):
         _head(sheet, place, texts=typed[name].dtype == object)
+    sheet.row_dimensions[1].height = HEAD_LINES * LINE_PT
     sheet.freeze_panes = "B2"
-    sheet.page_setup.orientation, sheet.page_setup.fitToHeight = "landscape", 0
-    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    _one_page_wide(sheet)
 
 
 def _head(sheet: Worksheet, place: int, *, texts: bool) -> None:
@@ -92,11 +94,22 @@ def _put(cell: Cell, value: Any) -> None:
 def _notes(sheet: Worksheet, several: Sequence[Table]) -> None:
     number = 1
     for table in several:
-        _row(sheet, number, [table.title])
-        sheet.cell(number, 1).font = Font(bold=True)
-        lines = [*([table.n] if table.n else []), *table.notes, ""]
-        for number, text in enumerate(lines, start=number + 1):  # noqa: B020 - counts on
-            _row(sheet, number, [text])
-            sheet.cell(number, 1).alignment = Alignment(wrap_text=True, vertical="top")
+        for text in filter(None, (table.title, table.n, *table.notes)):
+            _note(sheet, number, text, bold=text == table.title)
+            number += 1
         number += 1
     sheet.column_dimensions["A"].width = NOTE_WIDTH
+    _one_page_wide(sheet)
+
+
+def _note(sheet: Worksheet, number: int, text: str, *, bold: bool) -> None:
+    """A paragraph; its row is made as high as its lines, which not every program does by itself."""
+    _row(sheet, number, [text])
+    cell = sheet.cell(number, 1)
+    cell.font, cell.alignment = Font(bold=bold), Alignment(wrap_text=True, vertical="top")
+    sheet.row_dimensions[number].height = LINE_PT * math.ceil(len(text) / (0.9 * NOTE_WIDTH))
+
+
+def _one_page_wide(sheet: Worksheet) -> None:
+    sheet.page_setup.orientation, sheet.page_setup.fitToHeight = "landscape", 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
