@@ -30,9 +30,13 @@ PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, or a skip that says why (a failure where AUDIT_REQUIRE_BROWSER is set, as in CI)."""
+    """Chromium, or a skip that says why (a failure where AUDIT_REQUIRE_BROWSER is set, as in CI).
+
+    It ends with the file: while it lives, Playwright keeps an event loop running in this thread, and a test of another
+    file that calls `asyncio.run` would be refused.
+    """
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         (pytest.fail if os.environ.get("AUDIT_REQUIRE_BROWSER") else pytest.skip)("no Chromium: apt-get install chromium")
@@ -94,13 +98,13 @@ def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def demo(browser: Browser, demo_data: Path) -> Iterator[Dashboard]:
     """The dashboard on the demo."""
     yield from serve(demo_data, browser)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def institutes(browser: Browser, nih: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     """The dashboard on the NIH release."""
     folder = tmp_path_factory.mktemp("nih")
