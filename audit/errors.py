@@ -9,6 +9,10 @@ class ReleaseError(AuditError):
     """A release as a whole cannot be used: nothing was loaded."""
 
 
+class DocumentError(AuditError):
+    """A handbook's text, or the file it is in, cannot be used."""
+
+
 class ThemesError(AuditError):
     """A taxonomy of themes cannot be read, built or used."""
 
