@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from audit.charts.numerals import coefficient, coefficient_interval
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, interval, percent
 from audit.metrics.judge_checks import judge_checks
@@ -128,7 +129,7 @@ def asked_again(run: Run) -> None:
 
 
 def _span(row: Mapping[Any, Any]) -> str:
-    return f"{row['kappa_low']:.2f} to {row['kappa_high']:.2f}" if pd.notna(row["kappa_low"]) else "unknown"
+    return coefficient_interval(row["kappa_low"], row["kappa_high"])
 
 
 def length(run: Run) -> None:
@@ -150,8 +151,7 @@ def length(run: Run) -> None:
         run,
         "{n} pairs in which both answer, in fifths by how much shorter the shorter answer is. Spearman's rho of difference "
         "and disagreement: **{rho}** (95 % interval {span}). Longer answers say more, so a slope is a reason to look, no proof.",
-        n=f"{rho['of']:,}", rho=f"{rho['value']:.2f}" if pd.notna(rho["value"]) else "unknown",
-        span=f"{rho['value_low']:.2f} to {rho['value_high']:.2f}" if pd.notna(rho["value_low"]) else "unknown",
+        n=f"{rho['of']:,}", rho=coefficient(rho["value"]), span=coefficient_interval(rho["value_low"], rho["value_high"]),
     )  # fmt: skip
     footer(frame, "judge-length", run, "judge_length")
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from audit.charts.audit_rates import ANY, COUNT_HEADINGS, DISAGREE, HEADINGS, SILENT
+from audit.charts.numerals import coefficient
 from audit.charts.rates import rate_dots
 from audit.metrics.severity import severity
 from audit.metrics.severity_rho import severity_rho
@@ -33,7 +34,7 @@ def severity_section(run: Run) -> None:
         "A disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained: how far {a_topic} "
         "moves up when severity counts. The two rankings agree with Spearman's rho {rho} over {n} {topics} "
         "(1 is the same ranking).",
-        rho=f"{rho['rho']:.2f}", n=int(rho["units"]),
+        rho=coefficient(rho["rho"]), n=int(rho["units"]),
     )  # fmt: skip
     shown_frame = frame.assign(unit=frame["unit"].str.replace("_", " "))
     table(shown_frame, "severity_table", {**RANKS, "unit": title_of(run, "topic")}, shares=("r_div",))

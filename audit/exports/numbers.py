@@ -11,9 +11,9 @@ import math
 
 import pandas as pd
 
+from audit.charts.numerals import fixed
 from audit.charts.style import NO_VALUE
 
-MINUS = "\N{MINUS SIGN}"
 SMALLEST = 0.001
 """A positive value below this would round to 0.000 or nearly so."""
 
@@ -25,12 +25,12 @@ def known(value: object) -> bool:
 
 def count(value: object) -> str:
     """`5,743,365`; a dash where it is not known."""
-    return _signed(f"{round(float(str(value))):,}") if known(value) else NO_VALUE
+    return fixed(round(float(str(value))), 0) if known(value) else NO_VALUE
 
 
 def decimal(value: float | None) -> str:
     """`0.163`, `0.00044`, `12.5`; a dash where it is not known."""
-    return _fixed(value, decimals(value)) if value is not None and known(value) else NO_VALUE
+    return fixed(value, decimals(value)) if value is not None and known(value) else NO_VALUE
 
 
 def estimate(value: float | None, low: float | None, high: float | None) -> str:
@@ -38,7 +38,7 @@ def estimate(value: float | None, low: float | None, high: float | None) -> str:
     if value is None or low is None or high is None or not (known(value) and known(low) and known(high)):
         return decimal(value)
     digits = decimals(value)
-    return f"{_fixed(value, digits)} [{_fixed(low, digits)}, {_fixed(high, digits)}]"
+    return f"{fixed(value, digits)} [{fixed(low, digits)}, {fixed(high, digits)}]"
 
 
 def decimals(value: float | None) -> int:
@@ -49,14 +49,3 @@ def decimals(value: float | None) -> int:
     if size < SMALLEST:
         return 1 - math.floor(math.log10(size))
     return 3 if size < 10 else 1
-
-
-def _fixed(value: float, digits: int) -> str:
-    return _signed(f"{value:,.{digits}f}")
-
-
-def _signed(text: str) -> str:
-    """A typeset minus; none before a zero."""
-    if not text.startswith("-"):
-        return text
-    return text[1:] if not text.strip("-0.,") else MINUS + text[1:]

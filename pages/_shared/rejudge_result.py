@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from audit.charts.names import handbook_names
-from audit.charts.style import NO_VALUE
+from audit.charts.numerals import coefficient, coefficient_interval
 from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.commands.judge_jobs import Job
 from audit.commands.judge_results import MOST_REPLIES, proposed_title, raw_replies, result_of, save
@@ -72,10 +71,10 @@ def _moves(run: Run, new: Run, job: Job) -> None:
     whole = cells.groupby("first")["pairs"].transform("sum")
     cells = cells.assign(share=cells["pairs"] / whole.where(whole > 0))
     chart(transitions_figure(cells, "The old judge", "The new judge"), "moves", "The old label of each pair against its new one.")
-    span = f"{agreed['value_low']:.2f} to {agreed['value_high']:.2f}" if pd.notna(agreed["value_low"]) else "unknown"
     counts(
         run, "Framed: the same twice. Over the {n} pairs that both labelled, kappa is **{value}** (95 % interval {span}).",
-        n=f"{agreed['of']:,}", value=f"{agreed['value']:.2f}" if pd.notna(agreed["value"]) else NO_VALUE, span=span,
+        n=f"{agreed['of']:,}", value=coefficient(agreed["value"]),
+        span=coefficient_interval(agreed["value_low"], agreed["value_high"]),
     )  # fmt: skip
     if job.order.pairs == "file":
         st.caption(CHOSEN)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from audit.charts.flows import flows_figure
 from audit.charts.names import handbook_names
-from audit.charts.style import NO_VALUE
+from audit.charts.numerals import coefficient, coefficient_interval
 from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.metrics.choices import handbook_list
 from audit.metrics.moved import ANY, moved
@@ -56,10 +56,10 @@ def flows(two: Two) -> None:
 
 def _agreement(two: Two, agreed: pd.DataFrame) -> None:
     kappa = agreed[agreed["figure"] == "kappa"].iloc[0]
-    span = f"{kappa['value_low']:.2f} to {kappa['value_high']:.2f}" if pd.notna(kappa["value_low"]) else "unknown"
     counts(
         two.run, "Over the {n} pairs that both judges labelled, kappa is **{value}** (95 % interval {span}).",
-        n=f"{kappa['of']:,}", value=f"{kappa['value']:.2f}" if pd.notna(kappa["value"]) else NO_VALUE, span=span,
+        n=f"{kappa['of']:,}", value=coefficient(kappa["value"]),
+        span=coefficient_interval(kappa["value_low"], kappa["value_high"]),
     )  # fmt: skip
     shares = agreed[agreed["figure"] != "kappa"]
     headings = {"figure": "Of the pairs that both judges were asked about", "count": "Pairs", "of": "Of", "value": "Share"}

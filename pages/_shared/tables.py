@@ -8,12 +8,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from audit.charts.numerals import unsigned_zeros
 from audit.charts.style import NO_VALUE, interval
 
 ROW, HEADER = 35, 38
 """Pixels."""
 MOST_IN_SIGHT = 6
 """A wider table scrolls sideways; its first column then stays in sight."""
+DECIMALS = 2
+"""Of what is neither a share nor a count."""
 
 
 def table(
@@ -25,7 +28,10 @@ def table(
     has one (`<share>_low`, `<share>_high`). Raises KeyError when a column is not there: a table never shrinks unseen.
     """
     st.dataframe(
-        _readable(frame, headings, shares), key=key, **_options(frame, headings, shares, digits), height=_height(frame, rows)
+        _readable(frame, headings, shares, digits),
+        key=key,
+        **_options(frame, headings, shares, digits),
+        height=_height(frame, rows),
     )
 
 
@@ -34,21 +40,25 @@ def clicked_row(
 ) -> pd.Series | None:
     """The same, returning the row of `frame` that was clicked, None when none was."""
     event = st.dataframe(
-        _readable(frame, headings, shares), key=key, **_options(frame, headings, shares, 1), height=_height(frame, rows),
+        _readable(frame, headings, shares, 1), key=key, **_options(frame, headings, shares, 1), height=_height(frame, rows),
         on_select="rerun", selection_mode="single-row",
     )  # fmt: skip
     picked = event["selection"]["rows"]
     return frame.iloc[picked[0]] if picked and picked[0] < len(frame) else None
 
 
-def _readable(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence[str]) -> pd.DataFrame:
+def _readable(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence[str], digits: int) -> pd.DataFrame:
     readable: dict[str, Any] = {}
     for name in headings:
-        readable[name] = frame[name] * 100 if name in shares else frame[name]
+        readable[name] = unsigned_zeros(frame[name] * 100, digits) if name in shares else _plain(frame[name])
         if name in shares and f"{name}_low" in frame:
             ends = zip(frame[f"{name}_low"], frame[f"{name}_high"], strict=True)
             readable[f"{name}_interval"] = [interval(low, high) or NO_VALUE for low, high in ends]
     return pd.DataFrame(readable)
+
+
+def _plain(values: pd.Series) -> pd.Series:
+    return unsigned_zeros(values, DECIMALS) if pd.api.types.is_float_dtype(values) else values
 
 
 def _options(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence[str], digits: int) -> dict[str, Any]:
@@ -65,7 +75,7 @@ def _options(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence[
 def _column(values: pd.Series, heading: str) -> Any:
     if pd.api.types.is_integer_dtype(values):
         return st.column_config.NumberColumn(heading, format="localized")
-    return st.column_config.NumberColumn(heading, format="%.2f") if pd.api.types.is_float_dtype(values) else heading
+    return st.column_config.NumberColumn(heading, format=f"%.{DECIMALS}f") if pd.api.types.is_float_dtype(values) else heading
 
 
 def _height(frame: pd.DataFrame, rows: int) -> int:

@@ -16,6 +16,7 @@ from annotation.label_store.results import seat_rows
 from annotation.label_store.studies import State, Study, find_study
 from annotation.ratings import JUDGE
 from annotation.verdict_store import verdicts_of
+from audit.charts.numerals import fixed
 from audit.errors import AuditError
 from pages._basis.frame import explain, notice, study_page
 from pages._basis.people import label_store, required
@@ -72,13 +73,14 @@ def of(frame: pd.DataFrame, pick: Pick, scope: str) -> pd.DataFrame:
 
 def number(value: float) -> str:
     """Three digits; nothing where it is undefined."""
-    return "" if math.isnan(value) else f"{value:.3f}"
+    return "" if math.isnan(value) else fixed(value, 3)
 
 
 def readable(rows: pd.DataFrame) -> pd.DataFrame:
     """Figures as text, an undefined one with its reason."""
     between = [
-        f"{low:.3f} to {high:.3f}" if not math.isnan(low) else "" for low, high in zip(rows["low"], rows["high"], strict=True)
+        f"{fixed(low, 3)} to {fixed(high, 3)}" if not math.isnan(low) else ""
+        for low, high in zip(rows["low"], rows["high"], strict=True)
     ]
     named = [
         SPOKEN.get(name, name) + (f", {label}" if label else "") for name, label in zip(rows["name"], rows["label"], strict=True)

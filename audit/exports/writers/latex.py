@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from audit.exports.numbers import MINUS
+from audit.charts.numerals import MINUS
 from audit.exports.record import Column, Kind, Table
 
 ONE_PAGE = 40
