@@ -13,6 +13,14 @@ class DocumentError(AuditError):
     """A handbook's text, or the file it is in, cannot be used."""
 
 
+class MissingLibraryError(AuditError):
+    """A library that only an extra brings is needed and not installed."""
+
+
+class EmbeddingError(AuditError):
+    """Texts cannot be turned into vectors: no such model, other weights than it should have, or a damaged cache."""
+
+
 class ThemesError(AuditError):
     """A taxonomy of themes cannot be read, built or used."""
 
@@ -23,3 +31,7 @@ class UnknownRunError(AuditError):
 
 class NotInRunError(AuditError):
     """The run is there, but not the question, handbook, pair or answers that were asked of it."""
+
+
+class ConfigError(AuditError):
+    """A config of `audit run` says something that it may not."""
