@@ -43,8 +43,8 @@ def _ours(phrases: list[str], vectors: Any, seed: int, **options: Any) -> Callab
     import numpy as np
     import umap  # noqa: F401 - imports are not what is measured
 
+    from audit.embedding.encoders import Encoder, words_encoder
     from audit.themes.build import Options, build_taxonomy
-    from audit.themes.encoders import Encoder, words_encoder
 
     by_words = options.pop("words", False)
     row = {phrase: number for number, phrase in enumerate(phrases)}
@@ -177,8 +177,8 @@ def prepare(arguments: argparse.Namespace, folder: Path) -> None:
     """Draw the phrases, embed each plain one once, and leave both for the processes that are measured."""
     import numpy as np
 
-    from audit.themes.basis import silent
-    from audit.themes.encoders import sentence_encoder
+    from audit.embedding.basis import silent
+    from audit.embedding.encoders import sentence_encoder
     from audit.themes.phrases import plain_phrase
     from benchmarks.theme_phrases import draw_phrases
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from audit.commands import OK, add_command, themes_export, themes_search
 from audit.commands.themes_namer import model_namer
+from audit.embedding.cache import cached
+from audit.embedding.encoders import LEXICAL, Encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import ThemesError
 from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
@@ -19,9 +21,7 @@ from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.assign import assign, words_encoder_of
 from audit.themes.build import PRINCIPAL, Options, build_taxonomy
-from audit.themes.cache import cached
 from audit.themes.clusters import METHODS
-from audit.themes.encoders import LEXICAL, Encoder, default_model, sentence_encoder, words_encoder
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy, read_map, read_taxonomy, write_taxonomy
 

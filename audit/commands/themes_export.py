@@ -10,16 +10,16 @@ from typing import Any
 import pandas as pd
 
 from audit.commands import OK, add_command
-from audit.errors import ThemesError
+from audit.embedding.basis import Progress, Vectors, silent
+from audit.embedding.cache import cached
+from audit.embedding.encoders import LEXICAL, Encoder
+from audit.errors import EmbeddingError, ThemesError
 from audit.exports.theme_files import OPEN, html_page, map_table, write_parquet
 from audit.metrics.attached import needed_taxonomy, points_of
 from audit.settings import Settings
 from audit.store.connection import frame, open_store
 from audit.store.runs import find_run
 from audit.themes.assign import words_encoder_of
-from audit.themes.basis import Progress, Vectors, silent
-from audit.themes.cache import cached
-from audit.themes.encoders import LEXICAL, Encoder
 from audit.themes.phrases import plain_phrase
 from audit.themes.taxonomy import Taxonomy
 
@@ -81,7 +81,7 @@ def vectors_of(taxonomy: Taxonomy, points: pd.DataFrame, settings: Settings) -> 
         return None
     try:
         found = encoder.encode(distinct, silent)
-    except ThemesError:  # some phrase was never embedded here
+    except EmbeddingError:  # some phrase was never embedded here
         return None
     place = {phrase: row for row, phrase in enumerate(distinct)}
     return found[[place[phrase] for phrase in plain]]
@@ -89,6 +89,6 @@ def vectors_of(taxonomy: Taxonomy, points: pd.DataFrame, settings: Settings) -> 
 
 def _cached_only(taxonomy: Taxonomy) -> Encoder:
     def refuse(_phrases: Any, _progress: Progress) -> Vectors:
-        raise ThemesError("a vector is not cached")
+        raise EmbeddingError("a vector is not cached")
 
     return Encoder(str(taxonomy.built["model"]), str(taxonomy.built["model_sha256"]), refuse)

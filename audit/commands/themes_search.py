@@ -12,13 +12,13 @@ import pandas as pd
 
 from audit.commands import OK, add_command
 from audit.commands.themes_export import vectors_of
+from audit.embedding.basis import Vectors, silent
+from audit.embedding.encoders import LEXICAL, Encoder, sentence_encoder
 from audit.errors import ThemesError
 from audit.metrics.attached import needed_taxonomy, points_of
 from audit.metrics.themes import NO_THEME
 from audit.settings import Settings
 from audit.store.runs import find_run
-from audit.themes.basis import Vectors, silent
-from audit.themes.encoders import LEXICAL, Encoder, sentence_encoder
 from audit.themes.phrases import plain_phrase
 from audit.themes.taxonomy import Taxonomy
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from audit.embedding.basis import Progress, Vectors, pinned, silent, unit
+from audit.embedding.encoders import Encoder, words_encoder
 from audit.errors import ThemesError
-from audit.themes.basis import Labels, Progress, Vectors, pinned, silent, unit
+from audit.themes.basis import Labels
 from audit.themes.build import summary
 from audit.themes.clusters import CUT
-from audit.themes.encoders import Encoder, words_encoder
 from audit.themes.naming import EXEMPLARS
 from audit.themes.neighbours import nearest
 from audit.themes.phrases import by_plain_phrase, plain_phrase

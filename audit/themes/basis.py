@@ -1,73 +1,11 @@
-"""Types and one rule that every step shares: a fixed number of threads, so that the same input gives the same bytes."""
+"""What every step knows of themes: a number each, and one for none."""
 
 from __future__ import annotations
-
-import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.errors import ThemesError
-
-Vectors = NDArray[np.float32]
-"""One row per phrase, each of length 1, so that a dot product is a cosine."""
 Labels = NDArray[np.int64]
 """One theme number per phrase; NO_THEME where it has none."""
-Progress = Callable[[str, int, int], None]
-"""Called with a step's name, how much of it is done, and how much there is."""
 
 NO_THEME = -1
-THREAD_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-def silent(_step: str, _done: int, _total: int) -> None:
-    """The progress of a caller who wants none."""
-
-
-def unit(vectors: NDArray[Any]) -> Vectors:
-    """The rows at length 1; a row of zeros stays as it is."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.ascontiguousarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
-
-
-def optional(module: str, purpose: str) -> Any:
-    """A library of the extra `themes`; raises ThemesError, saying what it is for, where it is not installed."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ThemesError(
-            f"{purpose} needs {module.partition('.')[0]}, which is not installed. Nothing was done. "
-            "Install it with: pip install -c constraints.txt -e '.[themes]'"
-        ) from None
-
-
-@contextmanager
-def pinned(threads: int) -> Iterator[None]:
-    """Run numba and BLAS with this many threads: UMAP gives other results with two threads than with one."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))  # what is imported from here on reads these
-    if "numba" in sys.modules:
-        numba = sys.modules["numba"]
-        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-    try:
-        with _blas(threads):
-            yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
-
-
-@contextmanager
-def _blas(threads: int) -> Iterator[None]:
-    """Tell the BLAS of numpy, which is long imported; without threadpoolctl (the extra brings it) it runs as it was started."""
-    if find_spec("threadpoolctl") is None:
-        yield
-        return
-    with import_module("threadpoolctl").threadpool_limits(threads):
-        yield

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 
 from audit import __version__
+from audit.embedding.basis import Progress, Vectors, pinned, silent, unit
+from audit.embedding.encoders import LEXICAL, Encoder
 from audit.errors import ThemesError
-from audit.themes.basis import NO_THEME, Progress, Vectors, pinned, silent, unit
+from audit.themes.basis import NO_THEME
 from audit.themes.clusters import CUT, METHODS, Clustering, parents_of
 from audit.themes.draft import Draft
-from audit.themes.encoders import LEXICAL, Encoder
 from audit.themes.layout import principal_layout, umap_layout
 from audit.themes.naming import Namer, near_duplicates
 from audit.themes.phrases import by_plain_phrase

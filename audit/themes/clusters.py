@@ -9,7 +9,9 @@ from math import isqrt
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from audit.themes.basis import NO_THEME, Labels, Progress, Vectors, optional, silent, unit
+from audit.embedding.basis import Progress, Vectors, silent, unit
+from audit.libraries import optional
+from audit.themes.basis import NO_THEME, Labels
 from audit.themes.layout import umap_layout
 from audit.themes.linkage import average_linkage, renumbered
 
@@ -76,7 +78,7 @@ def by_hdbscan(vectors: Vectors, how: Clustering, progress: Progress = silent) -
 
 
 def _hdbscan(points: Vectors, size: int) -> Labels:
-    cluster = optional("sklearn.cluster", "The method hdbscan")
+    cluster = optional("sklearn.cluster", "The method hdbscan", "themes")
     found = cluster.HDBSCAN(min_cluster_size=min(size, len(points)), copy=True).fit_predict(points)
     return renumbered(np.asarray(found, dtype=np.int64))
 

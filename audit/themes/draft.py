@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from audit.themes.basis import Labels, Vectors
+from audit.embedding.basis import Vectors
+from audit.themes.basis import Labels
 from audit.themes.clusters import sums_by
 from audit.themes.ids import kept_ids
 from audit.themes.naming import Card, Namer, exemplars_by, named, terms_by

@@ -7,7 +7,8 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.themes.basis import Progress, Vectors, optional, silent
+from audit.embedding.basis import Progress, Vectors, silent
+from audit.libraries import optional
 from audit.themes.neighbours import nearest
 
 NEIGHBOURS = 15
@@ -35,11 +36,11 @@ def umap_layout(
     chance. The same seed and number of threads give the same points; another number of threads may give others.
     A handful of phrases has no neighbourhoods to speak of and gets its principal components.
 
-    Raises ThemesError where umap-learn or faiss-cpu is not installed.
+    Raises MissingLibraryError where umap-learn or faiss-cpu is not installed.
     """
     if len(vectors) < FEWEST_FOR_UMAP:
         return principal_layout(vectors, dimensions)
-    umap = optional("umap", "The map")
+    umap = optional("umap", "The map", "themes")
     count = min(NEIGHBOURS, len(vectors) - 1)
     similarity, index = nearest(vectors, vectors, count)
     progress("map", 1, 3)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.themes.basis import NO_THEME, Labels, Progress, Vectors, silent
+from audit.embedding.basis import Progress, Vectors, silent
+from audit.themes.basis import NO_THEME, Labels
 
 BLOCK = 1024
 SIMILARITY_OF_SELF = -2.0

@@ -10,7 +10,8 @@ from math import log
 
 import numpy as np
 
-from audit.themes.basis import Labels, Vectors, unit
+from audit.embedding.basis import Vectors, unit
+from audit.themes.basis import Labels
 from audit.wording import stem, words
 
 TERMS = 5

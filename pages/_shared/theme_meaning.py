@@ -10,9 +10,9 @@ from importlib.util import find_spec
 import pandas as pd
 import streamlit as st
 
+from audit.embedding.encoders import LEXICAL
 from audit.errors import ThemesError
 from audit.store.runs import Run
-from audit.themes.encoders import LEXICAL
 from audit.themes.taxonomy import Taxonomy
 
 PATIENCE_S = 120

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from audit.embedding.encoders import words_encoder
 from audit.errors import ThemesError
 from audit.themes.assign import assign, words_encoder_of
 from audit.themes.build import Options, build_taxonomy
-from audit.themes.encoders import words_encoder
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
 from benchmarks.theme_phrases import draw_phrases

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from audit.embedding.basis import Progress, Vectors, silent
+from audit.embedding.cache import cached
+from audit.embedding.encoders import Encoder
 from audit.errors import ThemesError
-from audit.themes.basis import Progress, Vectors, silent
 from audit.themes.build import Options, build_taxonomy
-from audit.themes.cache import cached
-from audit.themes.encoders import Encoder
 from audit.themes.taxonomy import write_taxonomy
 from tests.themes.vectors import compass
 
@@ -129,7 +129,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from audit.themes.build import build_taxonomy
-from audit.themes.encoders import words_encoder
+from audit.embedding.encoders import words_encoder
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import write_taxonomy
 from benchmarks.theme_phrases import draw_phrases

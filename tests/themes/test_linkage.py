@@ -7,7 +7,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.metrics import adjusted_rand_score
 
-from audit.themes.basis import unit
+from audit.embedding.basis import unit
 from audit.themes.linkage import average_linkage
 
 

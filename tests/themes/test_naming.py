@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from audit.themes.basis import unit
+from audit.embedding.basis import unit
 from audit.themes.naming import Card, exemplars_by, named, near_duplicates, terms_by
 
 DENTAL = ["time before dental work", "dental cleaning", "dental work"]

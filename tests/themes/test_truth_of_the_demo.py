@@ -12,8 +12,8 @@ from audit.demo.questions import subject
 from audit.demo.shape import small_config
 from audit.demo.verdicts import comparisons
 from audit.demo.world import draw_world
+from audit.embedding.encoders import MINILM, default_model, sentence_encoder, words_encoder
 from audit.themes.build import Options, build_taxonomy
-from audit.themes.encoders import MINILM, default_model, sentence_encoder, words_encoder
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy
 

