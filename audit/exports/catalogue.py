@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from audit.errors import AuditError
-from audit.exports.contents import corpus, coverage, figures, judge, labels, rates, themes, two_runs
+from audit.exports.contents import corpus, coverage, figures, figures_of_two, judge, labels, movers, rates, themes, two_runs
 from audit.exports.material import Material
 from audit.exports.record import Picture, Table
 
@@ -52,12 +52,20 @@ SECTIONS = (
         "Beside another run",
         (
             two_runs.shared,
+            movers.left_out,
             two_runs.rates_of_two,
             two_runs.absence_or_judgement,
+            two_runs.absence_or_judgement_by_organ,
+            movers.questions_moved,
+            movers.questions_silent,
+            movers.questions_relabelled,
+            movers.handbooks_moved,
+            movers.handbooks_silent,
+            movers.handbooks_relabelled,
             two_runs.transitions,
             two_runs.run_agreement,
         ),
-        (figures.transitions,),
+        (figures_of_two.steps, figures_of_two.changes, figures_of_two.transitions),
         compares=True,
     ),
 )

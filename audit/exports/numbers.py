@@ -28,6 +28,12 @@ def count(value: object) -> str:
     return fixed(round(float(str(value))), 0) if known(value) else NO_VALUE
 
 
+def counts(value: object, low: float | None, high: float | None) -> str:
+    """`12 [3, 20]`; without brackets where there is no interval."""
+    ends = f" [{count(low)}, {count(high)}]" if known(value) and known(low) and known(high) else ""
+    return count(value) + ends
+
+
 def decimal(value: float | None) -> str:
     """`0.163`, `0.00044`, `12.5`; a dash where it is not known."""
     return fixed(value, decimals(value)) if value is not None and known(value) else NO_VALUE

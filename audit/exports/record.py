@@ -8,7 +8,7 @@ from enum import StrEnum
 import pandas as pd
 
 from audit.charts.style import Figure
-from audit.exports.numbers import count, estimate, known
+from audit.exports.numbers import counts, estimate, known
 
 LOW, HIGH = "_low", "_high"
 
@@ -47,6 +47,7 @@ class Table:
     columns  those shown, in order
     notes    footnotes: definitions, sources, what is left out
     n        how many of what stand behind it
+    on_paper rows that are typeset, the first; None: all. Files for machines hold every row
     """
 
     name: str
@@ -55,6 +56,7 @@ class Table:
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
     n: str = ""
+    on_paper: int | None = None
 
     def noted(self, *notes: str) -> Table:
         """The same with further notes."""
@@ -67,13 +69,15 @@ class Table:
 
     def spans(self, column: Column) -> bool:
         """Whether the column has an interval."""
-        return column.kind is Kind.DECIMAL and column.name + LOW in self.frame and column.name + HIGH in self.frame
+        return column.kind is not Kind.TEXT and column.name + LOW in self.frame and column.name + HIGH in self.frame
 
     def typeset(self) -> Table:
-        """The table for paper: without columns of texts that hold none."""
-        return replace(
-            self, columns=tuple(column for column in self.columns if column.kind is not Kind.TEXT or self._says(column))
-        )
+        """The table for paper: the first rows of a long one, without columns of texts that hold none."""
+        if self.on_paper is not None and len(self.frame) > self.on_paper:
+            cut = f"The first {self.on_paper:,} of {len(self.frame):,} rows; {self.name}.csv, .xlsx and .json hold all."
+            return replace(self.noted(cut), frame=self.frame.head(self.on_paper), on_paper=None).typeset()
+        held = tuple(column for column in self.columns if column.kind is not Kind.TEXT or self._says(column))
+        return replace(self, columns=held if len(self.frame) else self.columns)
 
     def _says(self, column: Column) -> bool:
         return any(known(value) and value != "" for value in self.frame[column.name].tolist())
@@ -84,14 +88,13 @@ class Table:
 
     def _written(self, column: Column) -> list[str]:
         values = self.frame[column.name].tolist()
-        if column.kind is Kind.COUNT:
-            return [count(value) for value in values]
         if column.kind is Kind.TEXT:
             return [str(value) if known(value) else "" for value in values]
+        write = counts if column.kind is Kind.COUNT else estimate
         if not self.spans(column):
-            return [estimate(value, None, None) for value in values]
+            return [write(value, None, None) for value in values]
         ends = (self.frame[column.name + end].tolist() for end in (LOW, HIGH))
-        return [estimate(*found) for found in zip(values, *ends, strict=True)]
+        return [write(*found) for found in zip(values, *ends, strict=True)]
 
     def typed(self) -> pd.DataFrame:
         """The columns under their headers, numbers as numbers, each interval as two columns of its own."""

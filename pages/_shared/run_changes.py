@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -14,12 +11,13 @@ from audit.charts.names import handbook_names
 from audit.charts.rates import rate_dots
 from audit.charts.steps import change_steps, signed
 from audit.charts.style import percent, shown
+from audit.exports.changed import STEPS, VERDICTS, disagreement_of_parts
 from audit.metrics.choices import handbook_list
 from audit.metrics.handbooks_moved import handbooks_moved
 from audit.metrics.paired import ALL, SAME, UNKNOWN
 from audit.metrics.questions_moved import ABSENCE, DISAGREEMENT, LABEL, questions_moved
 from audit.metrics.runs import runs
-from audit.metrics.runs_change import BOTH, HIDES, IN_ALL, JUDGES, LOST, NOTHING, REVEALED, REVEALS, runs_change, verdict
+from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
 from pages._shared.loaders import load, load_two
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row, table
@@ -32,12 +30,6 @@ AMOUNTS = (
     "**{revealed}** where answers are newly found, **{lost}** where answers are no longer found, **{judged}** by other verdicts "
     "on pairs in which both runs have both answers."
 )
-VERDICTS = {
-    REVEALS: "**{second} reveals disagreement; it does not make it.**",
-    HIDES: "**{second} finds fewer answers, and so hides disagreement; it does not settle it.**",
-    JUDGES: "**Verdicts changed where both runs have both answers**: another judge, or other words in what was found.",
-    NOTHING: "**No change that could not be chance.**",
-}
 WHERE_BOTH = {
     SAME: "Where both runs have both answers, every verdict on disagreement is the same ({was} of these pairs disagree).",
     UNKNOWN: "Where both runs have both answers, the share that disagrees went from {was} to {now}, too few {questions} to tell.",
@@ -46,7 +38,6 @@ WHERE_BOTH_ELSE = (
     "Where both runs have both answers, the share that disagrees went from {was} to {now}: {change} points "
     "(95 % interval {span})."
 )  # fmt: skip
-STEPS = {REVEALED: "newly found answers", LOST: "answers no longer found", BOTH: "judged otherwise"}
 KINDS = {DISAGREEMENT: "disagreement", ABSENCE: "silence", LABEL: "any label"}
 MOVED = {
     "moved": "Moved", "compared": "Of", "share": "Share", "revealed": "Came to light", "lost": "Fell silent",
@@ -69,7 +60,7 @@ def headline(two: Two) -> None:
         after=f"{whole['disagreeing_second']:,}", revealed=signed(rows.loc[REVEALED, "change"]),
         lost=signed(rows.loc[LOST, "change"]), judged=signed(both["change"]),
     )  # fmt: skip
-    st.markdown(f"{say(two.run, VERDICTS[verdict(table)], **names)} {amounts} {_where_both(two, both)}")
+    st.markdown(f"**{say(two.run, VERDICTS[verdict(table)], **names)}** {amounts} {_where_both(two, both)}")
 
 
 def _where_both(two: Two, both: pd.Series) -> str:
@@ -89,7 +80,7 @@ def why(two: Two) -> None:
     st.markdown("**Disagreeing pairs**, from one run to the other")
     chart(change_steps(rows, *two.names, STEPS), f"steps_{two.id}", alt)
     st.markdown("**How often they disagree**: the pairs that both runs have, and those that came or went")
-    figure = rate_dots(_shares(two, rows.set_index("part")), "name", (DISAGREE,))
+    figure = rate_dots(disagreement_of_parts(rows, *two.names), "name", (DISAGREE,))
     chart(figure, f"shares_{two.id}", "Share of disagreeing pairs among pairs present in both runs, revealed and lost.")
     effect = rows.set_index("part")["effect"]
     counts(
@@ -100,21 +91,6 @@ def why(two: Two) -> None:
         new=points(effect[REVEALED], 2), lost=points(effect[LOST], 2),
     )  # fmt: skip
     footer(table, "runs-change", two.run, "runs_change")
-
-
-def _shares(two: Two, rows: pd.DataFrame) -> pd.DataFrame:
-    """R_div of the pairs present in both, in either run, and of what was revealed or lost, where there is any."""
-    first, second = two.names
-    wanted = [(BOTH, "first", f"in both, says {first}"), (BOTH, "second", f"in both, says {second}"),
-              (REVEALED, "second", "newly found"), (LOST, "first", "no longer found")]  # fmt: skip
-    by_part = {str(part): row for part, row in rows.iterrows()}
-    told = [_share(by_part[part], side, name) for part, side, name in wanted if part == BOTH or by_part[part]["pairs"]]
-    return pd.DataFrame(told)
-
-
-def _share(row: pd.Series, side: str, name: str) -> Mapping[str, Any]:
-    ends = {f"r_div{end}": row[f"r_div_{side}{end}"] for end in ("", "_low", "_high")}
-    return {"name": f"{name} ({row['pairs']:,} {'pair' if row['pairs'] == 1 else 'pairs'})", "present": int(row["pairs"]), **ends}
 
 
 def by_organ(two: Two) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from audit.exports.changed import told_apart
 from audit.metrics.left_out import left_out
 from audit.store.runs import Run
 from pages._shared.loaders import load_two, runs
@@ -31,9 +32,8 @@ class Two:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What each is called in a chart or a heading: its id, or its key where both have the same id."""
-        alike = self.first.run_id == self.second.run_id
-        return (self.first.key, self.second.key) if alike else (self.first.run_id, self.second.run_id)
+        """What each is called in a chart or a heading."""
+        return told_apart(self.first, self.second)
 
     @property
     def id(self) -> str:

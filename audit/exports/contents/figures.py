@@ -11,7 +11,6 @@ from audit.charts.names import handbook_names
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.shares import share_heatmap
 from audit.charts.style import ACCENT, shown
-from audit.charts.transitions import transitions_figure
 from audit.exports.contents.columns import named
 from audit.exports.contents.judge import KINDS
 from audit.exports.material import Material
@@ -97,13 +96,3 @@ def _of_figure(measured: pd.DataFrame, name: str) -> pd.DataFrame:
     own = measured[measured["figure"] == name].set_index("kind")
     ends = {f"{name}{end}": own[f"value{end}"] for end in ("", "_low", "_high")}
     return pd.DataFrame({**ends, f"{name}_of": own["of"]})
-
-
-def transitions(material: Material) -> list[Picture]:
-    """What the second run says of each pair of the first."""
-    return [
-        Picture(
-            "transitions", "What two runs say of the same pairs",
-            transitions_figure(material.frame("transitions"), "The first run", "The second run"),
-        )
-    ]  # fmt: skip

@@ -4,16 +4,36 @@ from __future__ import annotations
 
 from audit.charts.audit_rates import RATES
 from audit.charts.transitions import STATE_WORDS
+from audit.exports.changed import VERDICTS
 from audit.exports.contents.columns import ALL, counted, named, rate_notes, share, title_of
 from audit.exports.material import Material
 from audit.exports.record import Column, Table
+from audit.metrics.runs_change import verdict
 
+PARTS = (
+    Column("part", "Part"), counted("pairs", "Pairs"), counted("relabelled", "Relabelled", "pairs"),
+    counted("disagreeing_first", "Disagreeing", "first"), counted("disagreeing_second", "Disagreeing", "second"),
+    counted("change", "Change", "disagreeing"), share("r_div_first", "R_div", "first"), share("r_div_second", "R_div", "second"),
+    share("effect", "Effect", "on R_div"), Column("moves", "It"),
+)  # fmt: skip
+PARTS_NOTES = (
+    "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change of "
+    "R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does not make "
+    "it (Melitz and Polanec 2015).",
+    "In brackets: 95 % intervals, questions resampled, one draw for both runs. A dash: not known.",
+)
 WHAT = {"questions": "{questions}", "handbooks": "{handbooks}", "pairs": "pairs"}
 
 
-def _whom(material: Material) -> tuple[str, ...]:
+def whom(material: Material) -> tuple[str, ...]:
+    """Which run is the first, and which the second."""
     assert material.other is not None
     return (f"First: {material.run.title} ({material.run.key}).", f"Second: {material.other.title} ({material.other.key}).")
+
+
+def compared_pairs(material: Material) -> str:
+    """How many pairs are compared: those that both runs have and gave a verdict to."""
+    return f"{material.frame('runs_change').iloc[-1]['pairs']:,} pairs with a verdict in both runs"
 
 
 def shared(material: Material) -> Table:
@@ -25,7 +45,7 @@ def shared(material: Material) -> Table:
         (
             Column("what", "What"), counted("in_both", "In both"), counted("only_first", "Only in the first"),
             counted("only_second", "Only in the second"),
-        ), _whom(material),
+        ), whom(material),
     )  # fmt: skip
 
 
@@ -40,7 +60,7 @@ def transitions(material: Material) -> Table:
             Column("first", "First run"), Column("second", "Second run"), counted("pairs", "Pairs"),
             share("share", "Share", "of the first's"),
         ),
-        (*_whom(material), "Combinations without a pair are left out. Pre-screened, unscored and not in the run are no labels."),
+        (*whom(material), "Combinations without a pair are left out. Pre-screened, unscored and not in the run are no labels."),
         f"{held['pairs'].sum():,} pairs",
     )  # fmt: skip
 
@@ -55,7 +75,7 @@ def run_agreement(material: Material) -> Table:
             Column("interval", "Interval made by"),
         ),
         (
-            *_whom(material), "Over pairs that both judges were asked about. DIVERGENT kept: of the pairs that the first calls "
+            *whom(material), "Over pairs that both judges were asked about. DIVERGENT kept: of the pairs that the first calls "
             "divergent, those that the second does too. Disagreement new: of the pairs without disagreement in the first, those "
             "with one in the second. In brackets: 95 % intervals.",
         ),
@@ -75,7 +95,7 @@ def rates_of_two(material: Material) -> Table:
             share("change", "Change"), Column("moves", "It"),
         ),
         (
-            *_whom(material), *rate_notes(material)[:-2],
+            *whom(material), *rate_notes(material)[:-2],
             "Change: the second run less the first; in brackets its 95 % interval, questions resampled, one draw for both runs "
             "(for shares of questions Newcombe's, for trials made twice). Only pairs to which both gave a verdict.",
         ), f"{frame.iloc[-1]['questions']:,} questions bear the last change",
@@ -85,20 +105,18 @@ def rates_of_two(material: Material) -> Table:
 def absence_or_judgement(material: Material) -> Table:
     """What changed because more was found, and what because it was judged otherwise."""
     frame = material.frame("runs_change")
-    whole = frame[frame["organ"] == ALL]
+    said = VERDICTS[verdict(frame)].format(second="The second run")
     return Table(
-        "run_change", "Whether a second run reveals disagreement or makes it", whole,
-        (
-            Column("part", "Part"), counted("pairs", "Pairs"), counted("relabelled", "Relabelled", "pairs"),
-            counted("disagreeing_first", "Disagreeing", "first"), counted("disagreeing_second", "Disagreeing", "second"),
-            share("r_div_first", "R_div", "first"), share("r_div_second", "R_div", "second"),
-            share("effect", "Effect", "on R_div"), Column("moves", "It"),
-        ),
-        (
-            *_whom(material),
-            "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the "
-            "change of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement "
-            "and does not make it (Melitz and Polanec 2015).",
-            "In brackets: 95 % intervals, questions resampled, one draw for both runs.",
-        ), f"{whole.iloc[-1]['pairs']:,} pairs with a verdict in both runs",
+        "run_change", "Whether a second run reveals disagreement or makes it", frame[frame["organ"] == ALL], PARTS,
+        (*whom(material), said, *PARTS_NOTES), compared_pairs(material),
+    )  # fmt: skip
+
+
+def absence_or_judgement_by_organ(material: Material) -> Table:
+    """The same for each organ of the question."""
+    frame = material.frame("runs_change")
+    return Table(
+        "run_change_organs", material.say("Whether a second run reveals disagreement or makes it, by {organ} of the {question}"),
+        frame.assign(organ=named(frame["organ"], material.say("all {organs}"))),
+        (Column("organ", title_of(material, "organ")), *PARTS), (*whom(material), *PARTS_NOTES), compared_pairs(material),
     )  # fmt: skip

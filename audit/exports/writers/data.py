@@ -26,7 +26,7 @@ def json_data(table: Table, run: Run) -> str:
 
 def _parts(table: Table, column: Column) -> list[tuple[str, Kind]]:
     ends = (LOW, HIGH) if table.spans(column) else ()
-    return [(column.name + end, column.kind) for end in ("", *ends)]
+    return [(column.name, column.kind), *((column.name + end, Kind.DECIMAL) for end in ends)]
 
 
 def _plain(value: Any, kind: Kind) -> Any:
