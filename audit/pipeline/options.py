@@ -1,0 +1,108 @@
+"""One option of a config: what it means, what it may be, and the value that somebody wrote for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from audit.vocabulary import nearest
+
+PATH, TEXT, TEXTS, WHOLE, NUMBER, FLAG, WORDS = "path", "text", "texts", "whole", "number", "flag", "words"
+OPTION = "option"
+
+
+class BadValueError(ValueError):
+    """Why a value will not do, as the end of a sentence that begins with the option's name."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """What stands in the table of options.
+
+    kind     path (from the config file's folder on), text, texts, whole, number, flag, words (a table of texts)
+    words    what it means; unit: of a number
+    allowed  the texts it may be; empty: any
+    least    the smallest number it may be
+    """
+
+    kind: str
+    words: str
+    unit: str = ""
+    allowed: tuple[str, ...] = ()
+    least: float | None = None
+
+
+def option(
+    kind: str, words: str, default: Any, *, unit: str = "", allowed: tuple[str, ...] = (), least: float | None = None
+) -> Any:
+    """A field of a section of the config, with its line in the table of options."""
+    metadata = {OPTION: Option(kind, words, unit, allowed, least)}
+    if isinstance(default, Mapping):
+        return field(default_factory=lambda: dict(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def read_value(told: Option, value: Any, beside: Path) -> Any:
+    """`value`, as TOML has it, in the option's own type. Raises BadValueError."""
+    found = READERS[told.kind](value, beside)
+    for text in found if isinstance(found, tuple) else (found,):
+        if told.allowed and text not in told.allowed:
+            raise BadValueError(f"is '{text}'.{nearest(str(text), told.allowed)} Allowed: {', '.join(told.allowed)}.")
+    if told.least is not None and found < told.least:
+        raise BadValueError(f"is {found:g}, and the least it may be is {told.least:g}{_of(told.unit)}.")
+    return found
+
+
+def _of(unit: str) -> str:
+    return f" {unit}" if unit else ""
+
+
+def _path(value: Any, beside: Path) -> Path:
+    return (beside / Path(_text(value, beside)).expanduser()).resolve()
+
+
+def _text(value: Any, _: Path) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise BadValueError(f"is {_shown(value)}, and must be a text in quotes.")
+    return value.strip()
+
+
+def _texts(value: Any, beside: Path) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise BadValueError(f'is {_shown(value)}, and must be a list of texts: ["one", "two"].')
+    return tuple(_text(each, beside) for each in value)
+
+
+def _whole(value: Any, _: Path) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadValueError(f"is {_shown(value)}, and must be a whole number.")
+    return value
+
+
+def _number(value: Any, _: Path) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise BadValueError(f"is {_shown(value)}, and must be a number.")
+    return float(value)
+
+
+def _flag(value: Any, _: Path) -> bool:
+    if not isinstance(value, bool):
+        raise BadValueError(f"is {_shown(value)}, and must be true or false.")
+    return value
+
+
+def _words(value: Any, beside: Path) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise BadValueError(f"is {_shown(value)}, and must be a table of texts.")
+    return {name: _text(each, beside) for name, each in value.items()}
+
+
+def _shown(value: Any) -> str:
+    return f"'{value}'" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)[:60]
+
+
+READERS: dict[str, Callable[[Any, Path], Any]] = {
+    PATH: _path, TEXT: _text, TEXTS: _texts, WHOLE: _whole, NUMBER: _number, FLAG: _flag, WORDS: _words,
+}  # fmt: skip

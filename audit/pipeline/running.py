@@ -1,0 +1,98 @@
+"""Carrying out the stages one after the other, and what is to be said at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from audit.errors import AuditError
+from audit.pipeline.ledger import Piece
+from audit.pipeline.shop import Shop, Stage
+
+CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
+
+
+@dataclass
+class Count:
+    """What became of one stage: all its pieces, those done now and those that failed, and the seconds it took."""
+
+    stage: str
+    pieces: int = 0
+    done: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> int:
+        """Pieces that were done before."""
+        return self.pieces - self.done - self.failed
+
+
+@dataclass
+class Tally:
+    """What became of a run: each stage that was reached, every failure in a sentence, and where it stopped ("": nowhere)."""
+
+    counts: list[Count] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    stopped_at: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """clean, left out (some handbooks failed, the others went through) or stopped."""
+        return STOPPED if self.stopped_at else LEFT_OUT if self.failures else CLEAN
+
+
+class Reporter(Protocol):
+    """Whoever tells how far it is."""
+
+    def begin(self, stage: str, pieces: int, to_do: int) -> None:
+        """A stage begins."""
+
+    def advance(self, name: str) -> None:
+        """One piece of it is through, well or not."""
+
+    def end(self, count: Count) -> None:
+        """It has ended."""
+
+
+def run_stages(shop: Shop, stages: Sequence[Stage], reporter: Reporter, *, clock: Callable[[], float] = time.monotonic) -> Tally:
+    """Carry out what is open of every stage. A handbook that fails is left out from there on, and said; the others go on.
+
+    A run stops at a stage that fails as a whole, or when no two handbooks are left.
+    """
+    tally = Tally()
+    for stage in stages:
+        began, pieces = clock(), stage.pieces()
+        to_do = [piece for piece in pieces if not stage.done(piece)]
+        count = Count(stage.name, len(pieces))
+        tally.counts.append(count)
+        reporter.begin(stage.name, len(pieces), len(to_do))
+        try:
+            for piece, became in stage.carry_out(to_do):
+                _settle(shop, tally, count, piece, became)
+                reporter.advance(piece.name)
+        finally:
+            count.seconds = clock() - began
+            reporter.end(count)
+        if tally.stopped_at or (shop.books and not shop.present):
+            tally.stopped_at = stage.name
+            return tally
+    return tally
+
+
+def _settle(shop: Shop, tally: Tally, count: Count, piece: Piece, became: Any) -> None:
+    if not isinstance(became, Exception):
+        shop.ledger.note(piece, became)
+        count.done += 1
+        count.figures |= {name: count.figures.get(name, 0) + value for name, value in became.items() if isinstance(value, int)}
+        return
+    count.failed += 1
+    said = str(became) if isinstance(became, AuditError) else f"{type(became).__name__}: {became}"
+    tally.failures.append(f"{count.stage}, {piece.name}: {said}")
+    if piece.handbook:
+        shop.left_out[piece.handbook] = f"{count.stage}: {said}"
+    else:
+        tally.stopped_at = count.stage
