@@ -14,7 +14,7 @@ from audit.exports.package import Order, archive_name, command_of, today
 from audit.store.runs import Run
 from pages._basis.people import label_store, who
 from pages._shared.loaders import built_taxonomy, runs
-from pages._shared.packages import Key, progress, shelf
+from pages._shared.packages import ZIP, Key, progress, shelf
 from pages._shared.page import page
 from pages._shared.pickers import pick_one
 from pages._shared.study_figures import stand
@@ -82,9 +82,10 @@ def button(run: Run, other: Run | None, study_id: str | None, *, paper: bool) ->
         part = study_part(store, study_id) if store is not None and study_id else None
         return Order(run, today(), other, part, paper, taxonomy)
 
+    name = archive_name(run)
     st.download_button(
-        "Download everything (ZIP)", data=lambda: shelf().take(key, order), file_name=archive_name(run), mime="application/zip",
-        key="package", on_click=shelf().ask, args=(key,), icon=":material/folder_zip:", type="primary",
+        "Download everything (ZIP)", data=lambda: shelf().take(key, order, name), file_name=name, mime=ZIP, key="package",
+        on_click=shelf().ask, args=(key,), icon=":material/folder_zip:", type="primary",
     )  # fmt: skip
     return key
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import count
 from threading import Lock
 
 import streamlit as st
+from streamlit import runtime
 
 from audit.exports.files import zipped
 from audit.exports.package import Order, package
@@ -17,6 +19,7 @@ KEPT = 4
 PATIENCE_S = 15
 """A browser that has been told to fetch, and does not within this time, will not."""
 ASKED = "Beginning"
+ZIP = "application/zip"
 Key = tuple[object, ...]
 
 
@@ -26,6 +29,7 @@ class Shelf:
     def __init__(self) -> None:
         self._done: OrderedDict[Key, bytes] = OrderedDict()
         self._steps: dict[Key, tuple[str, float]] = {}
+        self._places = count()
         self._one_at_a_time = Lock()
 
     def ask(self, key: Key) -> None:
@@ -42,20 +46,35 @@ class Shelf:
         """Bytes of a finished package; None where it is not built."""
         return len(self._done[key]) if key in self._done else None
 
-    def take(self, key: Key, order: Callable[[], Order]) -> bytes:
-        """The package, built now where it is not there. Raises AuditError as the build does."""
+    def take(self, key: Key, order: Callable[[], Order], name: str) -> bytes:
+        """The package under a file name, built now where it is not there. Raises AuditError as the build does."""
         with self._one_at_a_time:
             try:
                 if key not in self._done:
-                    self._done[key] = zipped(package(order(), lambda step: self._tell(key, step)))
-                    while len(self._done) > KEPT:
-                        self._done.popitem(last=False)
+                    self._put(key, zipped(package(order(), lambda step: self._tell(key, step))), name)
             finally:
                 self._steps.pop(key, None)
             return self._done[key]
 
+    def _put(self, key: Key, data: bytes, name: str) -> None:
+        self._done[key] = data
+        while len(self._done) > KEPT:
+            self._done.popitem(last=False)
+        hold(data, name, next(self._places) % KEPT)
+
     def _tell(self, key: Key, step: str) -> None:
         self._steps[key] = (step, time.monotonic())
+
+
+def hold(data: bytes, name: str, place: int) -> None:
+    """Keep what a click has made on the server until KEPT others have taken its place.
+
+    Streamlit forgets such a file at the end of the second run of anybody's page: with people at work, before a slow browser
+    has begun to fetch it. The same bytes under the same name are the same file to it, and this reference no run takes away.
+    """
+    if runtime.exists():
+        files = runtime.get_instance().media_file_mgr
+        files.add(data, ZIP, f"package {place}", file_name=name, is_for_static_download=True)
 
 
 @st.cache_resource(show_spinner=False)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.media_file_storage import MediaFileStorageError
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
 from annotation.accounts import open_session
@@ -20,9 +24,11 @@ from audit.exports.package import Order, package, today
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from pages._basis.people import TOKEN
-from pages._shared.packages import Shelf
+from pages._shared.packages import KEPT, ZIP, Shelf
 from tests.pages.conftest import ROOT, Open, words_on
 from tests.support.studies import people
+
+NAME = "package.zip"
 
 
 @pytest.fixture
@@ -53,8 +59,8 @@ def test_the_page_s_package_is_the_command_s_and_is_built_once(run: Run, data_di
         made.append(1)
         return Order(find_run(Settings().store_dir), today())
 
-    content = shelf.take(("key",), order)
-    assert shelf.take(("key",), order) is content
+    content = shelf.take(("key",), order, NAME)
+    assert shelf.take(("key",), order, NAME) is content
     assert made == [1]
     assert main(["export", "--run", run.key, "--out", str(tmp_path / "x.zip")]) == 0
     assert (tmp_path / "x.zip").read_bytes() == content
@@ -69,7 +75,7 @@ def test_while_it_is_built_the_shelf_says_what_is_being_done_and_nothing_afterwa
         said.append(shelf.step(key))
         return Order(run, today())
 
-    shelf.take(key, order)
+    shelf.take(key, order, NAME)
     assert said == ["Beginning"]
     assert shelf.step(key) == ""
 
@@ -81,7 +87,7 @@ def test_a_package_that_cannot_be_built_leaves_no_trace_on_the_shelf():
         raise AuditError("no such study")
 
     with pytest.raises(AuditError):
-        shelf.take(("key",), broken)
+        shelf.take(("key",), broken, NAME)
     assert (shelf.step(("key",)), shelf.size(("key",))) == ("", None)
 
 
@@ -89,8 +95,32 @@ def test_the_shelf_forgets_the_oldest_package(run: Run, monkeypatch: pytest.Monk
     monkeypatch.setattr("pages._shared.packages.package", lambda order, _: {"a": order.date.encode()})
     shelf = Shelf()
     for number in range(6):
-        shelf.take((number,), lambda number=number: Order(run, str(number)))
+        shelf.take((number,), lambda number=number: Order(run, str(number)), NAME)
     assert [shelf.size((number,)) is not None for number in range(6)] == [False, False, True, True, True, True]
+
+
+def test_others_at_work_do_not_take_a_package_away_before_it_is_fetched(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("pages._shared.packages.package", lambda order, _: {"a": order.date.encode()})
+    storage = MemoryMediaFileStorage("/media")
+    files = MediaFileManager(storage)
+    monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: SimpleNamespace(media_file_mgr=files))
+    shelf = Shelf()
+
+    def click(number: int) -> str:
+        """What Streamlit does with the click, and then with three runs of other people's pages."""
+        made = files.add_deferred(lambda: shelf.take((number,), lambda: Order(run, str(number)), NAME), ZIP, f"{number}", NAME)
+        name = files.execute_deferred(made).rpartition("/")[2]
+        for _ in range(3):
+            files.remove_orphaned_files()
+        return name
+
+    first = click(0)
+    assert storage.get_file(first).content == shelf.take((0,), lambda: Order(run, "never asked"), NAME)
+    for number in range(1, KEPT + 1):
+        click(number)
+    with pytest.raises(MediaFileStorageError):
+        storage.get_file(first)
 
 
 def test_an_export_inside_the_dashboard_is_the_same_as_outside(run: Run, without_pictures: None, monkeypatch: pytest.MonkeyPatch):
