@@ -32,6 +32,7 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "integer": {"type": ["integer", "null"]},
     "number": {"type": ["number", "null"]},
     "texts": {"type": ["array", "null"], "items": {"type": "string"}},
+    "integers": {"type": ["array", "null"], "items": {"type": "integer"}},
     "object": {"type": ["object", "null"]},
     "matrix": {
         "type": ["array", "null"],
@@ -71,8 +72,31 @@ ANSWER = (
     Field("answer", "text", "the answer's text", aliases=("answer_text", "response", "text")),
     Field("absent", "flag", "the handbook does not address the question", aliases=("is_absent", "not_addressed")),
     Field("absence_method", "text", "how that was found: prefix, check, ...", aliases=("absent_method", "absence_source")),
-    Field("retrieval", "object", "mode, sections[] and whatever else retrieval left", aliases=("retrieval_metadata",)),
+    Field(
+        "unread_reason", "text", "why no answer could be read in the generator's reply; answer and absent are then null",
+        aliases=("answer_reason", "unanswered_reason"),
+    ),
+    Field("retrieval", "object", "mode, sections[], passages[] and how they were found", aliases=("retrieval_metadata",)),
     Field("usage", "object", "tokens and time of the generator", aliases=("generator_metadata",)),
+)  # fmt: skip
+SECTION = (
+    Field("handbook_id", "text", "the handbook it stands in", required=True, aliases=("handbook", "source_id")),
+    Field("section_id", "text", "unique within its handbook", required=True, aliases=("id",)),
+    Field("text", "text", "its text without the sections below it; may be empty", required=True, aliases=("body",)),
+    Field("heading", "text", "its heading", aliases=("title",)),
+    Field("above", "texts", "the headings over it, outermost first", aliases=("parents",)),
+    Field("pages", "integers", "its first and last page, counted from 1"),
+    Field("url", "text", "where it can be read", aliases=("link",)),
+)
+TRIAL = (
+    QUESTION_ID,
+    Field("handbook_id", "text", "the handbook searched", required=True, aliases=("handbook", "source_id")),
+    Field("strategy", "text", "the way of searching", required=True, aliases=("retriever",)),
+    Field("mode", "text", "passages, full_document or full_document_fallback", aliases=("retrieval_mode",)),
+    Field("ranked", "texts", "ids of the sections found, best first", aliases=("sections",)),
+    Field("gold", "texts", "ids of the sections that hold the answer; empty: none is known", aliases=("relevant",)),
+    Field("reason", "text", "why it fell back to the whole document"),
+    Field("seconds", "number", "CPU seconds that the search took", aliases=("seconds_cpu",)),
 )
 PARSE = Field("parse", "text", "how the judge's reply was read; rules: no model was asked", allowed=tuple(PARSES))
 JUDGE_METADATA = (
@@ -160,7 +184,7 @@ THEME = (
 )
 KINDS: dict[str, tuple[Field, ...]] = {
     "manifest": MANIFEST, "handbook": HANDBOOK, "question": QUESTION, "answer": ANSWER, "comparison": COMPARISON, "pair": PAIR,
-    "judge_metadata": JUDGE_METADATA, "check": CHECK, "theme": THEME,
+    "judge_metadata": JUDGE_METADATA, "check": CHECK, "theme": THEME, "section": SECTION, "trial": TRIAL,
 }  # fmt: skip
 
 

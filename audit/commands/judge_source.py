@@ -6,7 +6,7 @@ import csv
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,18 @@ from questions q order by question
 """
 QUESTION_FIELDS = ("question_id", "question", "organ", "topics", "subtopics", "source")
 ANSWERS = """
-select handbook_id, answer, absent, absence_method, retrieval::varchar
+select handbook_id, answer, absent, absence_method, retrieval::varchar, unread_reason
 from answers join handbooks using (handbook) where question = $question order by handbook
+"""
+SECTION_FIELDS = ("handbook_id", "section_id", "heading", "above", "text", "pages", "url")
+SECTIONS = """
+select handbook_id, section_id, heading, above, text, s.pages, s.url
+from sections s join handbooks using (handbook) order by place
+"""
+TRIAL_FIELDS = ("question_id", "handbook_id", "strategy", "mode", "ranked", "gold", "reason", "seconds")
+TRIALS = f"""
+select {", ".join(TRIAL_FIELDS)}
+from trials join questions using (question) join handbooks using (handbook) order by trials.rowid
 """
 PAIRS = """
 select a.handbook_id, b.handbook_id from pairs
@@ -60,7 +70,15 @@ def read_corpus(con: Connection, run: Run, pairs: Iterable[Triple] | None = None
     chosen = None if pairs is None else _by_question(con, pairs, [str(book["handbook_id"]) for book in handbooks])
     facts = {name: run.manifest.get(name) for name in ("generator", "retriever", "licence")}
     facts |= {"run_id": run.run_id, "digest": run.digest, "title": run.title, "synthetic": run.synthetic, "terms": run.terms}
-    return Corpus(facts, handbooks, partial(_items, con, chosen), selection)
+    behind = (_behind(con, sql, names) for sql, names in ((SECTIONS, SECTION_FIELDS), (TRIALS, TRIAL_FIELDS)))
+    return Corpus(facts, handbooks, partial(_items, con, chosen), selection, *behind)
+
+
+def _behind(con: Connection, sql: str, names: tuple[str, ...]) -> Callable[[], Iterator[dict[str, Any]]] | None:
+    """What yields the rows of `sql` as records; None where the run has none."""
+    if not rows(con, f"{sql} limit 1"):
+        return None
+    return lambda: (dict(zip(names, row, strict=True)) for row in rows(con, sql))
 
 
 def pairs_by_lot(con: Connection, count: int, seed: int = 1) -> list[Triple]:
@@ -124,6 +142,6 @@ def _answers(con: Connection, question: int) -> dict[str, Answer]:
     return {handbook: _answer(*told) for handbook, *told in rows(con, ANSWERS, {"question": question})}
 
 
-def _answer(text: str | None, absent: bool, method: str | None, retrieval: str | None) -> Answer:
+def _answer(text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread: str | None) -> Answer:
     found: Any = json.loads(retrieval) if retrieval else None
-    return Answer(text, absent, method, found)
+    return Answer(text, absent, method, found, unread)

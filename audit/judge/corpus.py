@@ -14,12 +14,16 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """What one handbook answers to one question; `absent` and `method` are what the run says of it."""
+    """What one handbook answers to one question; `absent` and `method` are what the run says of it.
+
+    `absent` is None where the generator's reply could not be read, for the reason `unread`.
+    """
 
     text: str | None
-    absent: bool = False
+    absent: bool | None = False
     method: str | None = None
     retrieval: Record | None = None
+    unread: str | None = None
 
     @property
     def silent(self) -> bool:
@@ -51,13 +55,16 @@ class Corpus:
 
     `run` says where it comes from (run_id, digest, title, synthetic, terms, licence, generator, retriever), `handbooks` are
     the records of all handbooks in release order, `selection` says in words which pairs were chosen. `items` may be called
-    again and again, and yields one question at a time.
+    again and again, and yields one question at a time. `sections` and `trials` are what the run holds of the handbooks' texts
+    and of retrieval (None: nothing); they go along into the new release.
     """
 
     run: Record
     handbooks: tuple[Record, ...]
     items: Callable[[], Iterator[Item]]
     selection: str = "all"
+    sections: Callable[[], Iterator[Record]] | None = None
+    trials: Callable[[], Iterator[Record]] | None = None
     names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,4 +90,4 @@ def first_pairs(corpus: Corpus, count: int) -> Corpus:
 
 
 def _absent(item: Item, handbook: str) -> bool:
-    return handbook in item.answers and item.answers[handbook].absent
+    return handbook in item.answers and item.answers[handbook].absent is True

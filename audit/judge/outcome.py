@@ -78,6 +78,8 @@ def write_judged(root: Path, corpus: Corpus, bench: Bench, *, judge: str, settin
             questions=(item.question for item in corpus.items()),
             answers=(answer for item in corpus.items() for answer in answers(item, bench.silences(item))),
             comparisons=_comparisons(corpus, bench, manifest),
+            sections=corpus.sections() if corpus.sections else None,
+            trials=_trials(corpus),
         )
         shutil.rmtree(root, ignore_errors=True)
         building.rename(root)
@@ -93,14 +95,23 @@ def answers(item: Item, silences: Mapping[str, Silence]) -> Iterator[Record]:
         yield {
             "question_id": item.question_id, "handbook_id": handbook, "answer": answer.text, "absent": absent,
             "absence_method": method, "retrieval": answer.retrieval,
+            **({"unread_reason": answer.unread} if answer.unread else {}),
         }  # fmt: skip
 
 
-def _absence(answer: Answer, silence: Silence | None) -> tuple[bool, str | None]:
+def _absence(answer: Answer, silence: Silence | None) -> tuple[bool | None, str | None]:
     # Where it cannot be told, the release goes on saying what the run said: its pairs are unscored, and say why.
     if silence is None or silence.absent is None:
         return answer.absent, answer.method
     return silence.absent, silence.method
+
+
+def _trials(corpus: Corpus) -> Iterator[Mapping[str, Any]] | None:
+    """The run's trials on the questions that are judged; None where it has none."""
+    if corpus.trials is None:
+        return None
+    judged = {item.question_id for item in corpus.items()}
+    return (trial for trial in corpus.trials() if trial["question_id"] in judged)
 
 
 def _comparisons(corpus: Corpus, bench: Bench, manifest: Record) -> Iterator[Record]:

@@ -24,7 +24,7 @@ verdicts as (
     select handbook, bool_or(label is null or label <> 'ABSENT') as in_present_pair from involved group by handbook
 )
 select h.handbook_id, h.organ, h.center, h.phase, a.answer,
-       case when a.absent then 'silent' when not a.absent then 'answers'
+       case when a.absent then 'silent' when not a.absent then 'answers' when a.unread_reason is not null then 'unread'
             when in_present_pair then 'answers' when not in_present_pair then 'silent'
             else 'not asked' end as state
 from handbooks h
@@ -56,11 +56,12 @@ def camps(con: Connection, question_id: str) -> pd.DataFrame:
     cites it or another camp holds another amount of its kind; failing that, distinctive words; failing that, a letter. The
     labels make the camps; the name only describes them.
 
-    One row per handbook of the run, answering ones first, in the order of the matrix, then silent ones, then those that
-    were not asked:
+    One row per handbook of the run, answering ones first, in the order of the matrix, then silent ones, then those whose
+    answer could not be read, then those that were not asked:
         handbook_id, organ, center, phase  str
-        state   str, "answers", "silent" (does not address the question) or "not asked"; in a release without answers, read
-                from the pairs: a handbook whose every pair is ABSENT counts as silent
+        state   str, "answers", "silent" (does not address the question), "unread" (the generator's reply could not be read)
+                or "not asked"; in a release without answers, read from the pairs: a handbook whose every pair is ABSENT
+                counts as silent
         answer  str; missing where the release has none
         camp    Int64, from 1 along the order; missing unless state is "answers"
         name    str, the camp's name; missing likewise
@@ -76,10 +77,10 @@ def camps(con: Connection, question_id: str) -> pd.DataFrame:
     matrix_of_run = matrix(con, question_id)
     order, camp = seriate(matrix_of_run.to_numpy(dtype=object)[np.ix_(answering, answering)])
     named = table.assign(camp=pd.Series(camp + 1, index=answering, dtype="Int64").reindex(table.index))
-    silent, not_asked = (np.flatnonzero(table["state"].to_numpy() == state) for state in ("silent", "not asked"))
+    others = [np.flatnonzero(table["state"].to_numpy() == state) for state in ("silent", "unread", "not asked")]
     reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, question)]
     counted = _with_inside(_with_names(named, reasonings), matrix_of_run.to_numpy(dtype=object))
-    return counted.iloc[[*answering[order], *silent, *not_asked]].reset_index(drop=True)
+    return counted.iloc[np.concatenate([answering[order], *others])].reset_index(drop=True)
 
 
 def _with_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFrame:

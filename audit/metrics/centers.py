@@ -42,7 +42,7 @@ involved as (
     group by center
 ),
 answered as (
-    select center, count(*) as answers, count(*) filter (absent) as answers_absent
+    select center, count(absent) as answers, count(*) filter (absent) as answers_absent
     from answers join handbooks using (handbook)
     group by center
 ),
@@ -75,7 +75,7 @@ order by center
 
 
 BY_CENTER_AND_QUESTION = """
-select center, question, count(*) as asked, count(*) filter (absent) as absent
+select center, question, count(absent) as asked, count(*) filter (absent) as absent
 from answers join handbooks using (handbook)
 group by center, question
 order by question, center
@@ -94,7 +94,7 @@ def centers(con: Connection) -> pd.DataFrame:
     One row per center, by name. A pair between two centers is in the rows of both, so rows add up to more than the run:
         center                            str
         handbooks                         int, handbooks of the center
-        asked, absent                     Int64, answers; <NA> in a release without answers
+        asked, absent                     Int64, answers that could be read; <NA> in a release without answers
         absence                           float in [0, 1], absent / asked
         pairs, scored, unscored           int, pairs; pairs = scored + unscored
         absent_pairs, present             int, pairs; scored = absent_pairs + present

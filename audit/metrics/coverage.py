@@ -10,7 +10,7 @@ from audit.store.connection import Connection, frame
 
 SQL = """
 with counted as (
-    select handbook, q.organ as question_organ, count(*) as asked, count(*) filter (absent) as absent
+    select handbook, q.organ as question_organ, count(absent) as asked, count(*) filter (absent) as absent
     from answers join questions q using (question)
     group by handbook, q.organ
 ),
@@ -35,7 +35,7 @@ def coverage(con: Connection) -> pd.DataFrame:
     One row per handbook and question organ, handbooks in release order, 'general' last:
         handbook                    int, number; handbook_id, organ, center, phase  str, of the handbook
         question_organ              str
-        asked, absent               int, questions (a question not asked of the handbook counts in neither)
+        asked, absent               int, questions (one not asked of it, or whose answer could not be read, is in neither)
         absence                     float in [0, 1], absent / asked; NaN where asked is 0
         absence_low, absence_high   95 % Wilson: a handbook answers each question once, so questions are the units
 

@@ -18,7 +18,7 @@ left_out as (
 others as (
     select a.question, not a.absent as answers, h.organ = own.organ as same_organ
     from answers a join left_out using (question) join handbooks h using (handbook) cross join own
-    where a.handbook <> own.handbook
+    where a.handbook <> own.handbook and a.absent is not null
 ),
 counted as (
     select question,

@@ -34,7 +34,7 @@ summed as (
     group by handbook
 ),
 answered as (
-    select handbook, count(*) as answers, count(*) filter (absent) as answers_absent
+    select handbook, count(absent) as answers, count(*) filter (absent) as answers_absent
     from answers
     group by handbook
 )
@@ -58,7 +58,7 @@ def handbooks(con: Connection) -> pd.DataFrame:
 
     One row per handbook, in release order:
         handbook                          int, number; handbook_id, organ, center, phase  str
-        asked, absent                     int, questions
+        asked, absent                     int, questions whose answer could be read
         absence                           float in [0, 1], absent / asked; NaN where asked is 0
         absence_low, absence_high         95 % Wilson: a handbook answers each question once, so questions are the units
         pairs, scored, unscored           int, pairs that involve the handbook

@@ -9,7 +9,7 @@ from audit.metrics.known import question_number
 from audit.metrics.steps import handbook_number
 from audit.store.connection import Connection, rows
 
-PRESENT, ABSENT, NOT_ASKED, UNKNOWN = "present", "absent", "not asked", "unknown"
+PRESENT, ABSENT, UNREAD, NOT_ASKED, UNKNOWN = "present", "absent", "unread", "not asked", "unknown"
 JUDGED, PRESCREENED, UNSCORED, NOT_IN_RELEASE = "judged", "prescreened", "unscored", "not in the release"
 
 SQL = """
@@ -17,9 +17,9 @@ with told as (
     from answers where question = $question and handbook = $handbook
 )
 select handbook_id, organ, center, phase, title,
-       case when absent then 'absent' when not absent then 'present'
+       case when absent then 'absent' when not absent then 'present' when unread_reason is not null then 'unread'
             when (select has_answers from run) then 'not asked' else 'unknown' end as state,
-       answer, absence_method, coalesce(sections, []) as sections, mode, told.url
+       answer, absence_method, unread_reason, coalesce(sections, []) as sections, mode, told.url
 from handbooks h left join told using (handbook)
 where h.handbook = $handbook
 """
@@ -50,8 +50,9 @@ class Question:
 class Side:
     """One handbook of a pair and its answer.
 
-    `state` is present, absent (the handbook does not address the question), not asked, or unknown (the release came
-    without answers). `answer` may be there when absent: it is then how the generator said so.
+    `state` is present, absent (the handbook does not address the question), unread (the generator's reply could not be
+    read, and why), not asked, or unknown (the release came without answers). `answer` may be there when absent: it is then
+    how the generator said so.
     """
 
     handbook_id: str
@@ -62,6 +63,7 @@ class Side:
     state: str
     answer: str | None
     absence_method: str | None
+    unread_reason: str | None
     sections: tuple[str, ...]
     mode: str | None
     url: str | None
@@ -112,8 +114,8 @@ def pair(con: Connection, question_id: str, handbook_a: str, handbook_b: str) ->
 def side(con: Connection, question: int, handbook: int) -> Side:
     """A handbook and its answer to a question, both by number."""
     ((*known, sections, mode, url),) = rows(con, SQL, {"question": question, "handbook": handbook})
-    handbook_id, organ, center, phase, title, state, answer, method = known
-    return Side(handbook_id, organ, center, phase, title, state, answer, method, tuple(sections), mode, url)
+    handbook_id, organ, center, phase, title, state, answer, method, reason = known
+    return Side(handbook_id, organ, center, phase, title, state, answer, method, reason, tuple(sections), mode, url)
 
 
 def _question(con: Connection, question: int) -> Question:

@@ -26,7 +26,7 @@ counted as (
            count(*) filter (a.handbook = own.handbook and not absent)                      as answered,
            count(*) filter (a.handbook in (select handbook from peers))                    as peers_asked,
            count(*) filter (a.handbook in (select handbook from peers) and not absent)     as peers_answered
-    from groups join answers a using (question) cross join own
+    from groups join answers a using (question) cross join own where a.absent is not null
     group by name
 )
 select name, asked, answered, answered / nullif(asked, 0) as share,
@@ -40,7 +40,7 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     """The share of questions that a handbook answers, by the organ or the topic of the question, and its peers' share.
 
     Peers are all other handbooks of the same organ. A question not asked of a handbook counts neither as answered nor
-    as left out. A question with two topics counts in both.
+    as left out, nor does one whose answer could not be read. A question with two topics counts in both.
 
     `by` is 'organ' or 'topic'. One row per organ or topic that some handbook was asked about, 'general' last:
         name                         str

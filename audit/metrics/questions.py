@@ -30,7 +30,7 @@ subtopic_lists as (
     select question, string_agg(distinct subtopic, ', ' order by subtopic) as subtopics from subtopics group by question
 ),
 answered as (
-    select question, count(*) as answers, count(*) filter (not absent) as answering
+    select question, count(absent) as answers, count(*) filter (not absent) as answering
     from answers
     group by question
 ),

@@ -18,6 +18,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "answer": ("answers", "responses"),
     "pair": ("comparisons", "pairs", "judgements", "judgments"),
     "theme": ("themes",),
+    "section": ("sections",),
+    "trial": ("trials",),
 }
 """Kind of record -> the names, without ending, that a file or a folder of such records may have."""
 NEEDED = ("handbook", "question", "pair")

@@ -91,27 +91,69 @@ def question(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 
 def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """An answer's record. Whether it is absent is taken from `absent`, or else from the canonical prefix of its text."""
+    """An answer's record. Whether it is absent is taken from `absent`, or else from the canonical prefix of its text.
+
+    It is neither (`absent` None) where the generator's reply could not be read: no text, and a reason for that.
+    """
     raw = fields_of(record, "answer")
     words = text(raw.get("answer"), "answer")
     prefixed = (words or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
     absent = flag(raw.get("absent"), "absent")
-    if absent is None and words is None:
+    unread = _unread(raw, words, absent, repairs)
+    if absent is None and words is None and unread is None:
         raise Reject(
             "missing_field", "it has neither an answer nor an 'absent' flag, so it cannot be told whether the handbook answers."
         )
     if absent is False and prefixed:
         repairs.append(f"it says absent: false but begins with '{NOT_ADDRESSED}'; taken as present, as its flag says.")
-    is_absent = prefixed if absent is None else absent
+    is_absent = None if unread else prefixed if absent is None else absent
     method = text(raw.get("absence_method"), "absence_method")
     retrieval = optional(mapping, raw, "retrieval", repairs) or {}
     return {
         "question_id": needed(raw, "question_id"), "handbook_id": needed(raw, "handbook_id"),
         "answer": words, "absent": is_absent,
-        "absence_method": (method or ("prefix" if prefixed else "stated")) if is_absent else None,
+        "absence_method": (method or ("prefix" if prefixed else "stated")) if is_absent else None, "unread_reason": unread,
         "mode": _loose(retrieval.get("mode")), "sections": _sections(retrieval), "url": _loose(retrieval.get("url")),
-        "retrieval": AS_JSON(retrieval) if retrieval else None,
+        "retrieval": AS_JSON(retrieval) if retrieval else None, "passages": retrieval.get("passages"),
     }  # fmt: skip
+
+
+def _unread(raw: Mapping[str, Any], words: str | None, absent: bool | None, repairs: Repairs) -> str | None:
+    """Why the generator's reply could not be read; dropped, and said, beside an answer or an absence that was read."""
+    reason = (optional(text, raw, "unread_reason", repairs) or "").strip() or None
+    if reason and (words is not None or absent):
+        repairs.append(f"unread_reason '{reason[:80]}' beside an answer that was read. The answer was loaded without it.")
+        return None
+    return reason
+
+
+def section(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """A section's record: handbook_id, section_id, heading, above, text, pages, url."""
+    raw = fields_of(record, "section")
+    found: dict[str, Any] = {name: needed(raw, name) for name in ("handbook_id", "section_id")}
+    return found | {
+        "text": text(raw["text"], "text") or "",
+        "heading": optional(text, raw, "heading", repairs) or "",
+        "above": optional(texts, raw, "above", repairs) or [],
+        "pages": optional(wholes, raw, "pages", repairs) or [],
+        "url": optional(text, raw, "url", repairs),
+    }
+
+
+def trial(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """A trial's record: question_id, handbook_id, strategy, mode, ranked, gold, reason, seconds."""
+    raw = fields_of(record, "trial")
+    found: dict[str, Any] = {name: needed(raw, name) for name in ("question_id", "handbook_id", "strategy")}
+    return found | {
+        **{name: optional(text, raw, name, repairs) for name in ("mode", "reason")},
+        **{name: optional(texts, raw, name, repairs) or [] for name in ("ranked", "gold")},
+        "seconds": optional(number, raw, "seconds", repairs),
+    }
+
+
+def wholes(value: Any, name: str) -> list[int]:
+    """A list of whole numbers, also as several in a table's cell."""
+    return [found for item in texts(value, name) if (found := whole(item, name)) is not None]
 
 
 def pair(record: Any, repairs: Repairs) -> dict[str, Any]:

@@ -23,11 +23,14 @@ def write_release(
     questions: Iterable[Record],
     answers: Iterable[Record] | None,
     comparisons: Iterable[Record],
+    sections: Iterable[Record] | None = None,
+    trials: Iterable[Record] | None = None,
 ) -> Path:
     """Write a release folder in the layout of data/README.md and return it.
 
     `comparisons` yields one record per question: question_id, handbooks (ids, in order) and pairs; the matrix is
-    drawn from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only.
+    drawn from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only. So may `sections`
+    (the handbooks' texts, for passages to be shown in) and `trials` (what each strategy of retrieval found).
     All iterables may be generators; one record is held at a time. The manifest is written last and with the
     counts of what was written, so a folder with a manifest is complete.
     """
@@ -38,6 +41,9 @@ def write_release(
     }
     if answers is not None:
         counts["answers"] = write_jsonl(root / "answers.jsonl", answers)
+    for name, records in (("sections", sections), ("trials", trials)):
+        if records is not None:
+            write_jsonl(root / f"{name}.jsonl", records)
     counts["pairs"] = sum(write_comparison(root / "comparisons", comparison) for comparison in comparisons)
     write_json(root / "manifest.json", {**manifest, **counts}, indent=1)
     return root

@@ -174,9 +174,9 @@ class BulkRoad:
         }
 
     def _agrees(self, question: int, pairs: dict[str, Any]) -> bool:
-        """No pair is called pre-screened although both of its answers are present."""
+        """No pair is called pre-screened although neither of its answers is absent."""
         untouched = pairs["untouched"] & (pairs["label"] == 0)
-        return not self.index.both_present(question, pairs["a"][untouched], pairs["b"][untouched]).any()
+        return not self.index.neither_absent(question, pairs["a"][untouched], pairs["b"][untouched]).any()
 
     def _count(self, path: Path, question: int, pairs: int, block: Block, arrays: dict[str, Any]) -> None:
         line = self.reader.count(path, "pair")
@@ -198,16 +198,14 @@ def remark(reader: Reader, line: FileCount, block: Block, index: Index, arrays: 
     """Note what does not fit together in a file that is loaded all the same: its matrix, and answers against labels."""
     for message in contradictions(block, index.handbooks, arrays):
         reader.note(line, "matrix", NOTED, "matrix_contradicts", message)
-    present = arrays["label"] > 0
-    clash = int(index.either_absent(block.question, arrays["a"][present], arrays["b"][present]).sum())
-    if clash:
-        reader.note(
-            line,
-            "pairs",
-            NOTED,
-            "label_on_absent_answer",
-            f"{clash:,} pairs have a label other than ABSENT although an answer is absent.",
-        )
+    a, b, label = arrays["a"], arrays["b"], arrays["label"]
+    absent, unread = index.either_absent(block.question, a, b), index.either_unread(block.question, a, b)
+    for code, clash, what in (
+        ("label_on_absent_answer", absent & (label > 0), "other than ABSENT although an answer is absent"),
+        ("label_on_unread_answer", unread & (label >= 0), "although an answer could not be read"),
+    ):
+        if count := int(clash.sum()):
+            reader.note(line, "pairs", NOTED, code, f"{count:,} pairs have a label {what}.")
 
 
 def prepare(con: Connection, index: Index) -> None:

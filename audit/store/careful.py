@@ -21,10 +21,10 @@ from audit.release.values import Reject
 from audit.schema import canonical
 from audit.store.bulk import remark
 from audit.store.connection import Connection, append
-from audit.store.corpus import unknown
 from audit.store.index import Index
 from audit.store.judging import CHECKS, GATHERED, READING, keep_careful
 from audit.store.matrix import Block
+from audit.store.numbering import unknown
 from audit.store.reader import Reader, shown
 from audit.vocabulary import Label
 
@@ -152,7 +152,7 @@ class CarefulRoad:
         record["question"] = question
         record["handbook_a"], record["handbook_b"] = min(a, b), max(a, b)
         untouched = not record.pop("asked") and record["label"] == Label.ABSENT
-        record["prescreened"] = bool(untouched and not self.index.both_present(question, a, b))
+        record["prescreened"] = bool(untouched and not self.index.neither_absent(question, a, b))
         return record
 
     def _number(self, kind: str, name: str, numbers: dict[str, int]) -> int:

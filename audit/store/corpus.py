@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from audit.release import validate
 from audit.store.connection import Connection, append
-from audit.store.index import ABSENT, NOT_ASKED, PRESENT, Index
+from audit.store.index import ABSENT, NOT_ASKED, PRESENT, UNREAD, Index
+from audit.store.numbering import chunks, number
 from audit.store.reader import Reader
-from audit.vocabulary import nearest
+from audit.store.sections import remark_passages
 
 HANDBOOK_COLUMNS = ("handbook_id", "organ", "center", "phase", "title", "url", "pages")
-ANSWER_COLUMNS = ("question", "handbook", "answer", "absent", "absence_method", "mode", "sections", "url", "retrieval")
-CHUNK = 20_000
+ANSWER_COLUMNS = (
+    "question", "handbook", "answer", "absent", "absence_method", "unread_reason", "mode", "sections", "url", "retrieval",
+)  # fmt: skip
+STATES = {True: ABSENT, False: PRESENT, None: UNREAD}
 
 
 def load_handbooks(con: Connection, reader: Reader, index: Index) -> None:
@@ -57,7 +60,7 @@ def load_answers(con: Connection, reader: Reader, index: Index) -> None:
     index.make_room()
     index.has_answers = bool(reader.layout.parts["answer"])
     for path in reader.layout.parts["answer"]:
-        for chunk in _chunks(_known_answers(reader, index, path)):
+        for chunk in chunks(_known_answers(reader, index, path)):
             append(con, "answers", {name: [record[name] for record in chunk] for name in ANSWER_COLUMNS})
 
 
@@ -66,38 +69,21 @@ def _known_answers(reader: Reader, index: Index, path: Any) -> Iterator[dict[str
         problem = _place(record, index)
         if problem:
             reader.take_back(line, position, *problem, raw)
-        else:
-            yield record
+            continue
+        if record["passages"]:
+            remark_passages(reader, line, position, record, index)
+        yield record
 
 
 def _place(record: dict[str, Any], index: Index) -> tuple[str, str] | None:
     """Number the record and mark it in `index.absent`, or say why it has no place."""
-    for key, numbers in (("question", index.questions), ("handbook", index.handbooks)):
-        number = numbers.get(record[f"{key}_id"])
-        if number is None:
-            return unknown(key, record[f"{key}_id"], numbers)
-        record[key] = number
+    if problem := number(record, index):
+        return problem
     place = record["question"], record["handbook"]
     if index.absent[place] != NOT_ASKED:
         return (
             "duplicate_answer",
             f"'{record['handbook_id']}' has answered '{record['question_id']}' already further up; the first was kept.",
         )
-    index.absent[place] = ABSENT if record["absent"] else PRESENT
+    index.absent[place] = STATES[record["absent"]]
     return None
-
-
-def unknown(kind: str, found: str, known: dict[str, int]) -> tuple[str, str]:
-    """Code and sentence for an id that no handbook or question has."""
-    return f"unknown_{kind}", f"{kind} '{found}' is not in {kind}s.{nearest(found, tuple(known))}"
-
-
-def _chunks(records: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    chunk: list[dict[str, Any]] = []
-    for record in records:
-        chunk.append(record)
-        if len(chunk) == CHUNK:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

@@ -28,6 +28,7 @@ from audit.store.index import Index
 from audit.store.matrix import Block
 from audit.store.reader import Reader
 from audit.store.runs import LAYOUT, Run, damage, read_run, store_path
+from audit.store.sections import load_sections, load_trials
 from audit.store.sums import sums
 from audit.store.themes import load_themes
 
@@ -105,7 +106,9 @@ def _fill(target: Path, layout: Layout, report: Report, settings: Settings, iden
         load_handbooks(con, reader, index)
         load_questions(con, reader, index)
         _must_have(index, layout, report)
+        load_sections(con, reader, index)
         load_answers(con, reader, index)
+        load_trials(con, reader, index)
         progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
         load_pairs(con, reader, index, blocks)
         load_themes(con, reader)

@@ -11,7 +11,7 @@ from audit.errors import UnknownRunError
 from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.vocabulary import nearest
 
-LAYOUT = "3"
+LAYOUT = "4"
 """Changes whenever the tables of schema.sql do: a store of another layout is rebuilt from its release, not read."""
 
 RUN_COLUMNS = ("run_id", "title", "digest", "synthetic", "has_answers", "loaded_at", "terms", "manifest", "report")

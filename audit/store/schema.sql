@@ -45,12 +45,35 @@ create table answers (        -- no row: the handbook was not asked
     question       integer not null,
     handbook       smallint not null,
     answer         varchar,
-    absent         boolean not null,
+    absent         boolean,         -- null: the generator's reply could not be read; neither absent nor present
     absence_method varchar,         -- prefix, check, ...; null when present
+    unread_reason  varchar,         -- why it could not be read
     mode           varchar,         -- retrieval mode
     sections       varchar[],       -- cited sections
     url            varchar,
-    retrieval      json
+    retrieval      json             -- mode, passages (places in sections), citations and layers, as the release has them
+);
+
+create table sections (       -- no row of a handbook: the release does not bring its text
+    handbook   smallint not null,
+    place      integer not null,    -- in reading order
+    section_id varchar not null,
+    heading    varchar not null,
+    above      varchar[] not null,  -- the headings over it, outermost first
+    text       varchar not null,
+    pages      integer[] not null,  -- first and last, counted from 1
+    url        varchar
+);
+
+create table trials (         -- what one strategy of retrieval found; no row: it was not tried
+    question integer not null,
+    handbook smallint not null,
+    strategy varchar not null,
+    mode     varchar,
+    ranked   varchar[] not null,    -- section ids, best first
+    gold     varchar[] not null,    -- section ids that hold the answer; empty: none known
+    reason   varchar,               -- why it fell back to the whole document
+    seconds  double                 -- CPU
 );
 
 create table pairs (          -- no row: the pair was not asked

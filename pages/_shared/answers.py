@@ -12,6 +12,12 @@ from pages._shared.marked import shortened
 from pages._shared.side_by_side import CSS
 from pages._shared.words import listed, say
 
+OTHERS = {
+    "silent": "{n} do not address this question: {who}.",
+    "unread": "{n} gave a reply that could not be read: {who}.",
+    "not asked": "{n} were not asked: {who}.",
+}
+
 
 def all_answers(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
     """The answers, camp by camp, behind a click; then who is silent and who was not asked."""
@@ -20,7 +26,7 @@ def all_answers(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
         if expander.open:
             st.html(CSS)
             st.html(f'<div class="answers">{"".join(_answer(row, names) for row in answering.itertuples())}</div>')
-    for state, template in (("silent", "{n} do not address this question: {who}."), ("not asked", "{n} were not asked: {who}.")):
+    for state, template in OTHERS.items():
         absent = table.loc[table["state"] == state, "handbook_id"]
         if len(absent):
             st.caption(say(run, template, n=len(absent), who=listed(sorted(names.get(h, h) for h in absent))))

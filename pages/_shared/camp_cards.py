@@ -13,6 +13,7 @@ from pages._shared.side_by_side import CSS
 from pages._shared.words import say, terms
 
 ASKED = "**{asked}** {handbooks} were asked, **{answering}** answer, **{silent}** do not address it. "
+UNREAD = "The replies of **{unread}** could not be read. "
 DISPUTED = (
     "**{disagreeing}** of {present} present pairs disagree ({share}; 95 % interval {span}){unscored}. **{camps}** {camp_word}."
 )
@@ -22,12 +23,15 @@ IN_SIGHT = 14
 
 def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
     """How many were asked, answer and disagree: the counts behind the rate, and its interval (a row of `questions`)."""
-    asked, answering = (table["state"] != "not asked").sum(), (table["state"] == "answers").sum()
+    asked, answering, silent, unread = (
+        (table["state"].isin(states)).sum()
+        for states in (("answers", "silent", "unread"), ("answers",), ("silent",), ("unread",))
+    )
     camps = table["camp"].nunique()
     st.markdown(
         say(
-            run, ASKED + (DISPUTED if rates["present"] else ""),
-            asked=asked, answering=answering, silent=asked - answering,
+            run, ASKED + (UNREAD if unread else "") + (DISPUTED if rates["present"] else ""),
+            asked=asked, answering=answering, silent=silent, unread=unread,
             disagreeing=f"{rates['disagreeing']:,}", present=f"{rates['present']:,}", share=percent(rates["r_div"]),
             span=interval(rates["r_div_low"], rates["r_div_high"]) or "unknown",
             unscored=f"; {rates['unscored']:,} more unscored" if rates["unscored"] else "",
