@@ -1,4 +1,4 @@
-"""The command line: `audit demo | check | load | runs | metrics | judge | export | themes | serve | schema`."""
+"""The command line: `audit demo | check | load | runs | metrics | questions | judge | export | themes | serve | schema`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import audit
-from audit.commands import FAILED, FINDINGS, OK, add_command, export, judge, themes
+from audit.commands import FAILED, FINDINGS, OK, add_command, export, judge, questions, themes
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.earlier import write_earlier
 from audit.errors import AuditError
@@ -64,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     _load(commands)
     _runs(commands)
     _metrics(commands)
+    questions.register(commands)
     judge.register(commands)
     export.register(commands)
     themes.register(commands)

@@ -13,6 +13,10 @@ class DocumentError(AuditError):
     """A handbook's text, or the file it is in, cannot be used."""
 
 
+class QuestionsError(AuditError):
+    """Questions, the taxonomy for their tags, or what was decided of them cannot be read or written."""
+
+
 class MissingLibraryError(AuditError):
     """A library that only an extra brings is needed and not installed."""
 
