@@ -2,4 +2,5 @@
 
 from audit.cli import main
 
-raise SystemExit(main())
+if __name__ == "__main__":  # a process that is spawned for a share of the work imports this too
+    raise SystemExit(main())
