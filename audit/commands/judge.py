@@ -11,21 +11,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from audit.asking.journal import Journal, begun_with, journal_of
+from audit.asking.limits import StoppedError
+from audit.asking.work import Replies
 from audit.commands import FAILED, FINDINGS, OK, add_command
-from audit.commands.judge_asking import ask_all, estimate, model_of
-from audit.commands.judge_offline import collect_batch, emit_batch, still_open
+from audit.commands.asking import Estimate, ask_all, estimate, model_of
 from audit.commands.judge_source import Triple, pairs_by_lot, pairs_from, read_corpus
 from audit.commands.judge_status import ENDED, LOADING, Status, WatchedBench, told_to_the_end
+from audit.commands.offline import collect_batch, emit_batch, still_open
 from audit.errors import AuditError
 from audit.judge import baseline
 from audit.judge.corpus import Corpus, first_pairs
-from audit.judge.journal import Journal, begun_with, journal_of
-from audit.judge.limits import StoppedError
+from audit.judge.costs import costs, pairs_to_ask, remarks
 from audit.judge.outcome import Bench, check_room, write_judged
 from audit.judge.prompts import load_prompts
 from audit.judge.protocols import CHECK, KEEP, STAGES, Protocol
 from audit.judge.records import ModelBench, RuleBench, Summary
-from audit.judge.sitting import plan_of
+from audit.judge.sitting import Sitting
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
@@ -174,11 +176,12 @@ def _by_rules(arguments: argparse.Namespace, settings: Settings, corpus: Corpus)
 
 
 def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    plan, servers = plan_of(protocol, corpus), list[str]()
+    sitting, servers = Sitting(protocol, corpus), list[str]()
+    plan = sitting.plan()
     with Journal(journal_of(arguments.out), plan) as journal:
         try:
             if not arguments.parse_again:
-                servers = ask_all(settings, protocol, corpus, journal, arguments.progress.asked)
+                servers = ask_all(settings, sitting, journal, arguments.progress.asked)
         except (KeyboardInterrupt, StoppedError) as error:
             return _interrupted(arguments, journal, error)
         bench = ModelBench(protocol, corpus, journal.latest)
@@ -187,13 +190,14 @@ def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Proto
 
 
 def _on_a_cluster(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    plan = plan_of(protocol, corpus)
+    sitting = Sitting(protocol, corpus)
+    plan = sitting.plan()
     with Journal(journal_of(arguments.out), plan) as journal:
         if arguments.emit_batch:
-            print(emit_batch(arguments.emit_batch, arguments.shards, protocol, corpus, journal.latest))
+            print(emit_batch(arguments.emit_batch, arguments.shards, sitting, journal.latest))
             return OK
         print(collect_batch(arguments.collect, plan, journal))
-        if rest := still_open(protocol, corpus, journal.latest):
+        if rest := still_open(sitting, journal.latest):
             print(rest)
             return FINDINGS
         bench = ModelBench(protocol, corpus, journal.latest)
@@ -224,13 +228,22 @@ def _same_command(arguments: argparse.Namespace) -> str:
 def _estimated(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     path = journal_of(arguments.out)
     if path.exists():
-        with Journal(path, plan_of(protocol, corpus)) as journal:
-            found = estimate(settings, protocol, corpus, journal.latest, trial=not arguments.untried)
+        with Journal(path, Sitting(protocol, corpus).plan()) as journal:
+            found = _estimate(arguments, settings, protocol, corpus, journal.latest)
     else:
-        found = estimate(settings, protocol, corpus, lambda _: {}, trial=not arguments.untried)
+        found = _estimate(arguments, settings, protocol, corpus, lambda _: {})
     print(found.text)
     arguments.progress.tell(estimate=found.figures)
     return OK
+
+
+def _estimate(
+    arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus, replies: Replies
+) -> Estimate:
+    stages = costs(protocol, corpus, replies)
+    found = estimate(settings, protocol.model, stages, trial=not arguments.untried, remarks=remarks(stages))
+    pairs, to_ask = pairs_to_ask(protocol, corpus)
+    return replace(found, figures={**found.figures, "pairs": pairs, "without_call": pairs - to_ask})
 
 
 # -- the release -------------------------------------------------------------------------------------------------------

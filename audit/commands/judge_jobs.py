@@ -32,11 +32,11 @@ from pathlib import Path
 from typing import IO, Any
 
 import audit
+from audit.asking.journal import journal_of
 from audit.commands import FINDINGS, OK
 from audit.commands.judge_source import COLUMNS, Triple
 from audit.commands.judge_status import ENDED
 from audit.errors import AuditError
-from audit.judge.journal import journal_of
 from audit.settings import Settings
 
 NAME = re.compile(r"rejudged-\d{8}-\d{6}-[0-9a-f]{4}")

@@ -6,10 +6,10 @@ import json
 import shutil
 from pathlib import Path
 
+from audit.asking.calls import Reply
+from audit.asking.journal import copy_journal, journal_of, replies_in
 from audit.commands.judge_jobs import Job, State, keep_name
 from audit.errors import AuditError
-from audit.judge.calls import Reply
-from audit.judge.journal import copy_journal, journal_of, replies_in
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run, list_runs

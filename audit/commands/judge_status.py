@@ -13,14 +13,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from audit.asking.costs import Cost
+from audit.asking.tally import Tally
 from audit.commands import FAILED
 from audit.errors import AuditError
 from audit.judge.corpus import Item
-from audit.judge.costs import Cost
 from audit.judge.outcome import Bench
 from audit.judge.protocols import Silence
 from audit.judge.records import Record, Summary
-from audit.judge.tally import Tally
 
 STARTING, ASKING, WRITING, LOADING, ENDED = "starting", "asking", "writing", "loading", "ended"
 COUNTS = (

@@ -6,10 +6,11 @@ import asyncio
 import json
 from collections.abc import Sequence
 
-from audit.commands.judge_asking import endpoints_of, limits_of, model_of
-from audit.judge.calls import Call, Reply
-from audit.judge.prompts import Prompt, load_prompts
-from audit.judge.runner import run_calls
+from audit.asking.calls import Call, Reply
+from audit.asking.prompts import Prompt
+from audit.asking.runner import run_calls
+from audit.commands.asking import endpoints_of, limits_of, model_of
+from audit.judge.prompts import load_prompts
 from audit.judge.schemas import LONGEST_NAME
 from audit.settings import Settings
 from audit.themes.naming import Card, Namer

@@ -1,39 +1,17 @@
-"""What a judging will cost: calls counted, tokens and time estimated from a few calls or by a rule of thumb."""
+"""What a judging will cost, stage by stage, and how many of its pairs need no call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from audit.judge.calls import Call
+from audit.asking.costs import Cost, cost_of
+from audit.asking.work import Replies
 from audit.judge.corpus import Corpus
-from audit.judge.protocols import ABSENCE, EXTRACT, KEEP, Protocol, Replies, open_calls
+from audit.judge.protocols import ABSENCE, EXTRACT, KEEP, Protocol, open_calls
 
-CHARACTERS_PER_TOKEN = 4.0
 WRITTEN = {"absence": 8, "structured": 130, "label": 10, "extract": 25}
 """Tokens that a reply takes, roughly, where no server can be asked."""
-SAMPLE = 8
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The open calls of one stage: how many, the characters of their prompts, the first few, the longest."""
-
-    stage: str
-    calls: int = 0
-    characters: int = 0
-    sample: tuple[Call, ...] = ()
-    longest: Call | None = None
-
-
-@dataclass(frozen=True)
-class Rates:
-    """What a call takes, as a few calls have shown, or by a rule of thumb: then no time is known."""
-
-    characters_per_token: float = CHARACTERS_PER_TOKEN
-    written: float | None = None
-    latency_s: float | None = None
+MORE = "extract needs one call more for each pair that turns out to disagree."
 
 
 def costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[Cost]:
@@ -43,38 +21,14 @@ def costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[Cost]:
     """
     kept = replace(protocol, absence=KEEP)
     return [
-        cost_of(stage, open_calls(protocol if stage == ABSENCE else kept, stage, corpus, replies)) for stage in protocol.stages
+        cost_of(stage, open_calls(protocol if stage == ABSENCE else kept, stage, corpus, replies), WRITTEN[stage])
+        for stage in protocol.stages
     ]
 
 
-def cost_of(stage: str, calls: Iterable[Call]) -> Cost:
-    """What some calls of one stage cost."""
-    count = characters = most = 0
-    sample: list[Call] = []
-    longest = None
-    for call in calls:
-        length = characters_in(call)
-        count, characters = count + 1, characters + length
-        if count <= SAMPLE:
-            sample.append(call)
-        if length > most:
-            most, longest = length, call
-    return Cost(stage, count, characters, tuple(sample), longest)
-
-
-def characters_in(call: Call) -> int:
-    """The length of a call's prompt."""
-    return sum(len(message["content"]) for message in call.body["messages"])
-
-
-def rates_from(
-    sample: Sequence[Call], prompt_tokens: float | None, completion_tokens: float | None, latency_s: float | None
-) -> Rates:
-    """What the calls of a sample took on the mean, tokens and seconds a call; the rule of thumb for what is not told."""
-    if not sample or not prompt_tokens:
-        return Rates(latency_s=latency_s)
-    characters = sum(map(characters_in, sample)) / len(sample)
-    return Rates(characters / prompt_tokens, completion_tokens, latency_s)
+def remarks(found: list[Cost]) -> str:
+    """What the figures of a judging leave out."""
+    return MORE if any(cost.stage == EXTRACT for cost in found) else ""
 
 
 def pairs_to_ask(protocol: Protocol, corpus: Corpus) -> tuple[int, int]:
@@ -85,46 +39,3 @@ def pairs_to_ask(protocol: Protocol, corpus: Corpus) -> tuple[int, int]:
         pairs += len(item.pairs)
         to_ask += sum(all(silences[handbook].absent is False for handbook in pair) for pair in item.pairs)
     return pairs, to_ask
-
-
-def figures(found: Sequence[Cost], rates: Rates, concurrency: int) -> dict[str, Any]:
-    """Calls and tokens by stage, `seconds` for all (None where no endpoint was tried), and what it rests on."""
-    stages = [dict(zip(("stage", "calls", "prompt_tokens", "reply_tokens"), _stage(cost, rates), strict=True)) for cost in found]
-    known = {"characters_per_token": rates.characters_per_token, "latency_s": rates.latency_s, "concurrency": concurrency}
-    return {"stages": stages, "seconds": _seconds(found, rates, concurrency), **known}
-
-
-def estimate_text(found: Sequence[Cost], rates: Rates, concurrency: int) -> str:
-    """Calls, tokens and time, one line a stage, and how the figures came about."""
-    lines = [f"{'stage':<12}{'calls':>12}{'prompt tokens':>16}{'reply tokens':>16}", *(_line(cost, rates) for cost in found)]
-    characters = f"{rates.characters_per_token:.1f} characters a token"
-    seconds = _seconds(found, rates, concurrency)
-    if seconds is not None:
-        lines.append(f"Estimated from a few calls to the endpoint: {characters}, {rates.latency_s:.2f} s a call.")
-        lines.append(f"About {_time(seconds / 3600)}, if {concurrency} calls at once take no longer each than one alone.")
-    else:
-        lines.append(f"Estimated from the length of the texts, {characters}. How long it takes is not known without an endpoint.")
-    if any(cost.stage == EXTRACT for cost in found):
-        lines.append("extract needs one call more for each pair that turns out to disagree.")
-    return "\n".join(lines)
-
-
-def _seconds(found: Sequence[Cost], rates: Rates, concurrency: int) -> float | None:
-    if rates.latency_s is None:
-        return None
-    return sum(cost.calls for cost in found) * rates.latency_s / max(1, concurrency)
-
-
-def _line(cost: Cost, rates: Rates) -> str:
-    stage, calls, prompt, written = _stage(cost, rates)
-    return f"{stage:<12}{calls:>12,}{prompt:>16,}{written:>16,}"
-
-
-def _stage(cost: Cost, rates: Rates) -> tuple[str, int, int, int]:
-    """(stage, calls, tokens of the prompts, tokens of the replies)"""
-    written = cost.calls * (WRITTEN[cost.stage] if rates.written is None else rates.written)
-    return cost.stage, cost.calls, round(cost.characters / rates.characters_per_token), round(written)
-
-
-def _time(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(hours * 60))} min"

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.judge.calls import ANSWERED, CUT, Call, Reply
-from audit.judge.objects import obedient, objects, spoken, unfenced, words_of
+from audit.asking.calls import ANSWERED, CUT, Call, Reply
+from audit.asking.objects import obedient, objects, spoken, unfenced, words_of
 from audit.judge.schemas import SCHEMAS
 from audit.judge.verdicts import Verdict
 from audit.vocabulary import DISAGREEING, EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, Label, Parse, plain

@@ -6,32 +6,22 @@ It needs no network: it is given the replies that there are, and says which call
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeVar
 
-from audit.judge.calls import FAILED, REFUSED, Call, Reply
+from audit.asking.calls import Call, Reply
+from audit.asking.prompts import Prompt
+from audit.asking.work import Replies, batches, unanswered
 from audit.judge.corpus import Answer, Corpus, Couple, Item
 from audit.judge.parse import read_presence, read_verdict, readable
-from audit.judge.prompts import Prompt
 from audit.judge.verdicts import Verdict
 from audit.vocabulary import DISAGREEING, CheckKind
 from audit.wording import hide_names
-
-Each = TypeVar("Each")
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
 STAGES = {"structured": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
 KEEP, CHECK = "keep", "check"
 NO_ANSWER, ABSENCE_UNKNOWN = "no answer text", "absence unknown"
-MOST_TRIES = 2
-"""A reply that cannot be read is asked for once more, and then left: the same request brings the same reply."""
-BATCH = 500
-
-Replies = Callable[[Iterable[str]], Mapping[str, Reply]]
-"""The latest reply to each of some keys that has one: `Journal.latest`."""
-
 
 @dataclass(frozen=True)
 class Silence:
@@ -172,33 +162,9 @@ class Protocol:
 
 
 def open_calls(protocol: Protocol, stage: str, corpus: Corpus, replies: Replies) -> Iterator[Call]:
-    """The calls of a stage that are still to be asked, each once, whole questions one after the other.
-
-    Replies are looked up as the calls are drawn, so a stage may be drawn while its calls are being answered.
-    """
+    """The calls of a stage that are still to be asked, each once, whole questions one after the other."""
     for item in corpus.items():
-        seen: set[str] = set()
-        for batch in batches(protocol.calls(stage, corpus, item, replies)):
-            keyed = {call.key: call for call in batch if call.key not in seen}
-            seen |= keyed.keys()
-            found = replies(keyed)
-            yield from (call for key, call in keyed.items() if not settled(call, found.get(key)))
-
-
-def settled(call: Call, reply: Reply | None) -> bool:
-    """Whether nothing is gained by asking again: it was read, refused, or could not be read twice."""
-    if reply is None:
-        return False
-    if reply.outcome == REFUSED or readable(call, reply):
-        return True
-    return reply.outcome != FAILED and reply.attempt >= MOST_TRIES
-
-
-def batches(many: Iterable[Each], size: int = BATCH) -> Iterator[list[Each]]:
-    """Lists of at most `size`."""
-    left = iter(many)
-    while batch := list(islice(left, size)):
-        yield batch
+        yield from unanswered(protocol.calls(stage, corpus, item, replies), replies, readable)
 
 
 def _as_the_run_says(answer: Answer | None) -> Silence:

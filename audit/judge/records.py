@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit.judge.calls import Reply
+from audit.asking.calls import Reply
+from audit.asking.work import Replies
 from audit.judge.corpus import Corpus, Couple, Item
 from audit.judge.parse import read_extract
-from audit.judge.protocols import Asking, Protocol, Replies, Silence
+from audit.judge.protocols import Asking, Protocol, Silence
 from audit.judge.verdicts import Verdict
 from audit.vocabulary import DISAGREEING, Label, Parse
 

@@ -1,17 +1,47 @@
-"""One judging from beginning to end: its plan, and its stages one after the other."""
+"""One judging: a protocol and the corpus that it is used on, as work that is done by asking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from audit.judge.calls import Call
+from audit.asking.calls import Call, Reply
+from audit.asking.work import Replies
 from audit.judge.corpus import Corpus
-from audit.judge.costs import Cost, cost_of
-from audit.judge.protocols import Protocol, Replies, open_calls
+from audit.judge.parse import readable
+from audit.judge.protocols import Protocol, open_calls
 
-Ask = Callable[[Cost, Iterator[Call]], None]
-"""(what the stage costs, its calls): sees to it that every call is asked and every reply stored."""
+
+@dataclass(frozen=True)
+class Sitting:
+    """The calls that a judging needs."""
+
+    protocol: Protocol
+    corpus: Corpus
+    unit: str = "questions"
+
+    @property
+    def model(self) -> str:
+        """The model that judges."""
+        return self.protocol.model
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Those of the protocol."""
+        return self.protocol.stages
+
+    def plan(self) -> dict[str, Any]:
+        """What must stay the same for a journal to be gone on with."""
+        return plan_of(self.protocol, self.corpus)
+
+    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
+        """The calls of a stage that are still to be asked."""
+        return open_calls(self.protocol, stage, self.corpus, replies)
+
+    def readable(self, call: Call, reply: Reply) -> bool:
+        """Whether a reply says what its call asked for."""
+        return readable(call, reply)
 
 
 def plan_of(protocol: Protocol, corpus: Corpus) -> dict[str, Any]:
@@ -22,11 +52,3 @@ def plan_of(protocol: Protocol, corpus: Corpus) -> dict[str, Any]:
         "prompts": {stage: prompt.title for stage, prompt in protocol.used.items()},
         "source_run": corpus.run["run_id"], "source_digest": corpus.run["digest"], "pairs": corpus.selection,
     }  # fmt: skip
-
-
-def ask_stages(protocol: Protocol, corpus: Corpus, replies: Replies, ask: Ask) -> None:
-    """Ask all that is open, stage by stage: what a stage asks depends on the replies to the one before."""
-    for stage in protocol.stages:
-        cost = cost_of(stage, open_calls(protocol, stage, corpus, replies))
-        if cost.calls:
-            ask(cost, open_calls(protocol, stage, corpus, replies))

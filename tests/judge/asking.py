@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from audit.judge.calls import Call, Reply
-from audit.judge.client import Client, Endpoint
-from audit.judge.limits import Limits
-from audit.judge.responses import Busy
-from audit.judge.runner import run_calls
-from audit.judge.tally import Tally
+from audit.asking.calls import Call, Reply
+from audit.asking.client import Client, Endpoint
+from audit.asking.limits import Limits
+from audit.asking.responses import Busy
+from audit.asking.runner import run_calls
+from audit.asking.tally import Tally
 from tests.support.llm.fault_server import FaultServer
 
 KEY = "sk-very-secret"

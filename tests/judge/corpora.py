@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from audit.judge.calls import ANSWERED, Call, Reply
+from audit.asking.calls import ANSWERED, Call, Reply
+from audit.asking.costs import Cost
 from audit.judge.corpus import Answer, Corpus, Item
-from audit.judge.costs import Cost
 from audit.judge.prompts import load_prompts
 from audit.judge.protocols import Protocol
 

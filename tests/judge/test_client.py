@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from audit.asking.calls import Reply
+from audit.asking.client import Client, Endpoint
+from audit.asking.responses import Busy, seconds
 from audit.errors import AuditError
-from audit.judge.calls import Reply
-from audit.judge.client import Client, Endpoint
-from audit.judge.responses import Busy, seconds
 from tests.judge.asking import KEY, QUICK, ask, call
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import FAULTS, RUDE
@@ -220,5 +220,5 @@ def test_retry_after_is_a_number_or_a_date(header, wait_s):
 
 
 def test_the_client_library_is_loaded_when_first_asked_and_not_before():
-    code = "import sys, audit.judge.runner, audit.judge.probe; print('openai' in sys.modules, 'aiohttp' in sys.modules)"
+    code = "import sys, audit.asking.runner, audit.asking.probe; print('openai' in sys.modules, 'aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"

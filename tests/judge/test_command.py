@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from audit.asking.client import Endpoint
 from audit.cli import main
-from audit.judge.client import Endpoint
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import find_run

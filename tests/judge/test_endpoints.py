@@ -8,9 +8,9 @@ from itertools import groupby
 
 import pytest
 
-from audit.judge.client import Endpoint
-from audit.judge.limits import StoppedError
-from audit.judge.runner import run_calls
+from audit.asking.client import Endpoint
+from audit.asking.limits import StoppedError
+from audit.asking.runner import run_calls
 from tests.judge.asking import KEY, LENIENT, QUICK, call, questions, readable, run
 from tests.support.llm.fault_server import fault_server
 

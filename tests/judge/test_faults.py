@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from audit.judge.client import Endpoint
-from audit.judge.limits import Limits, StoppedError
-from audit.judge.runner import run_calls
+from audit.asking.client import Endpoint
+from audit.asking.limits import Limits, StoppedError
+from audit.asking.runner import run_calls
 from tests.judge.asking import QUICK, call, patience, readable, run
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import FAULTS, RUDE

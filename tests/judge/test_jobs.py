@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from audit.asking.journal import stored_in
 from audit.commands.judge_jobs import Job, Order, State, cancel, discard, estimate, find_job, list_jobs, place, running, start
 from audit.commands.judge_results import proposed_title, raw_replies, result_of, save
 from audit.errors import AuditError
-from audit.judge.journal import stored_in
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import find_run, list_runs

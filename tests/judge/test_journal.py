@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from audit.asking.calls import ANSWERED, FAILED, Reply
+from audit.asking.journal import Journal, begun_with
 from audit.errors import AuditError
-from audit.judge.calls import ANSWERED, FAILED, Reply
-from audit.judge.journal import Journal, begun_with
 
 PLAN = {"model": "m", "protocol": "structured", "prompts": {"structured": "structured-1@abc"}}
 
 WRITER = """
 import sys
 from pathlib import Path
-from audit.judge.calls import ANSWERED, Reply
-from audit.judge.journal import Journal
+from audit.asking.calls import ANSWERED, Reply
+from audit.asking.journal import Journal
 journal = Journal(Path(sys.argv[1]), {"model": "m"})
 for number in range(1_000_000):
     journal.put(Reply(f"key-{number}", ANSWERED, text="x" * 500))
@@ -77,7 +77,7 @@ def test_another_plan_is_refused_by_the_name_of_what_changed(path):
 
 
 def test_two_processes_do_not_judge_into_one_journal(path):
-    with Journal(path, PLAN), pytest.raises(AuditError, match="Another process is judging"):
+    with Journal(path, PLAN), pytest.raises(AuditError, match="Another process is writing"):
         Journal(path, PLAN)
     Journal(path, PLAN).close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.judge.limits import (
+from audit.asking.limits import (
     BUSY,
     CUT_SHORT,
     FAILING,

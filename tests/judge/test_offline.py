@@ -63,7 +63,7 @@ def test_what_is_missing_is_said_and_nothing_is_written_before_it_came(out, tmp_
     said = capsys.readouterr().out
     assert "6 requests: 2 answered, 4 missing." in said
     assert "shard 0: 2 answered, 4 missing; 1 torn line" in said
-    assert "sbatch --array=0 judge.sbatch" in said
+    assert "sbatch --array=0 ask.sbatch" in said
     assert not (out / "manifest.json").exists()
     ask_elsewhere(batch, "2_0")
     assert judge(out, "--collect", str(batch)) == 0

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from audit.asking.calls import FAILED, REFUSED, Reply
+from audit.asking.work import ask_stages
 from audit.errors import AuditError
-from audit.judge.calls import FAILED, REFUSED, Reply
 from audit.judge.outcome import check_room, write_judged
 from audit.judge.records import ModelBench, RuleBench
-from audit.judge.sitting import ask_stages, plan_of
+from audit.judge.sitting import Sitting, plan_of
 from audit.judge.verdicts import Verdict
 from tests.judge.corpora import Judge, Shelf, corpus, protocol, texts, verdict
 from tests.support.loading import load, quarantined
@@ -26,7 +27,7 @@ def say(call):
 
 def judged(tmp_path: Path, chosen, of=None, say=say) -> tuple[Path, ModelBench]:
     of, shelf = of or corpus(), Shelf()
-    ask_stages(chosen, of, shelf.latest, Judge(shelf.put, say))
+    ask_stages(Sitting(chosen, of), shelf.latest, Judge(shelf.put, say))
     bench = ModelBench(chosen, of, shelf.latest)
     return write_judged(tmp_path / "again", of, bench, judge=chosen.model, settings=plan_of(chosen, of), date="2026-11-21"), bench
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.judge.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
+from audit.asking.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
 from audit.judge.parse import read_extract, read_presence, read_verdict
 from audit.vocabulary import DISAGREEING, LABELS
 

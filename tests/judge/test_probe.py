@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
+from audit.asking.client import Endpoint
+from audit.asking.probe import ProbeReport, find_model, probe
 from audit.errors import AuditError
-from audit.judge.client import Endpoint
-from audit.judge.probe import ProbeReport, find_model, probe
 from tests.judge.asking import KEY, QUICK, call
 from tests.support.llm.fault_server import FaultServer, fault_server
 
@@ -22,7 +22,7 @@ def refused(server: FaultServer, *calls, model: str = "judge", key: str = "") ->
         probed(server, *calls, model=model, key=key)
     said = str(error.value)
     assert said.startswith(server.url)
-    assert "Nothing was judged." in said
+    assert "Nothing was asked." in said
     assert KEY not in said
     return said
 
@@ -105,7 +105,7 @@ def test_a_prompt_that_is_too_long_together_with_its_answer():
 
 
 def test_a_server_that_fails_and_one_that_stays_busy(monkeypatch):
-    monkeypatch.setattr("audit.judge.probe.PAUSE_S", 0.01)
+    monkeypatch.setattr("audit.asking.probe.PAUSE_S", 0.01)
     with fault_server(always="fault:500") as server:
         assert "did not answer a call on trial (probe): status 500: grammar rejected tokens" in refused(server)
     with fault_server(always="fault:503") as server:
@@ -113,6 +113,6 @@ def test_a_server_that_fails_and_one_that_stays_busy(monkeypatch):
 
 
 def test_a_server_that_is_busy_for_a_moment_is_waited_for(monkeypatch):
-    monkeypatch.setattr("audit.judge.probe.PAUSE_S", 0.01)
+    monkeypatch.setattr("audit.asking.probe.PAUSE_S", 0.01)
     with fault_server(always="fault:503*1") as server:
         assert probed(server).calls == 1

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import annotation
+from audit.asking.prompts import harmless
 from audit.errors import AuditError
 from audit.judge import prompts
-from audit.judge.prompts import harmless, load_prompts
+from audit.judge.prompts import load_prompts
 from audit.judge.schemas import SCHEMAS
 from audit.vocabulary import LABELS
 

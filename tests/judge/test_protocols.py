@@ -6,10 +6,12 @@ import json
 
 import pytest
 
-from audit.judge.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
+from audit.asking.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
+from audit.asking.work import ask_stages, settled
 from audit.judge.corpus import first_pairs
-from audit.judge.protocols import open_calls, settled
-from audit.judge.sitting import ask_stages
+from audit.judge.parse import readable
+from audit.judge.protocols import open_calls
+from audit.judge.sitting import Sitting
 from tests.judge.corpora import Judge, Shelf, corpus, protocol, texts, verdict
 
 THREE = {"q1": {"a": "Alder says 1.", "b": "B says 2.", "c": "C says 3."}}
@@ -22,7 +24,7 @@ def asked(calls) -> list[tuple[str, str]]:
 def sit(chosen, of, say=lambda _: verdict("CONSISTENT"), shelf=None) -> Judge:
     shelf = Shelf() if shelf is None else shelf
     judge = Judge(shelf.put, say)
-    ask_stages(chosen, of, shelf.latest, judge)
+    ask_stages(Sitting(chosen, of), shelf.latest, judge)
     return judge
 
 
@@ -121,12 +123,12 @@ SETTLED = [
 @pytest.mark.parametrize(("outcome", "text", "attempt", "done"), SETTLED)
 def test_what_failed_is_asked_again_and_what_could_not_be_read_once_more(outcome, text, attempt, done):
     (call, *_) = open_calls(protocol(), "structured", corpus(THREE), lambda _: {})
-    assert settled(call, Reply(call.key, outcome, attempt, text)) is done
+    assert settled(call, Reply(call.key, outcome, attempt, text), readable) is done
 
 
 def test_an_empty_reply_is_asked_for_twice_and_not_for_ever():
     (call, *_) = open_calls(protocol(), "structured", corpus(THREE), lambda _: {})
-    assert settled(call, Reply(call.key, ANSWERED, 2, None))
+    assert settled(call, Reply(call.key, ANSWERED, 2, None), readable)
 
 
 def test_a_limit_counts_pairs_that_need_a_judge():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from audit.judge.calls import Call
-from audit.judge.queues import BREATH, Queues
-from audit.judge.retries import Job
+from audit.asking.calls import Call
+from audit.asking.queues import BREATH, Queues
+from audit.asking.retries import Job
 
 
 def calls(*groups: str):

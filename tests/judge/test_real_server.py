@@ -12,13 +12,13 @@ import os
 import pytest
 from jsonschema import Draft202012Validator
 
+from audit.asking.calls import ANSWERED, CUT, REFUSED, Reply
+from audit.asking.client import Client, Endpoint
+from audit.asking.limits import Limits
+from audit.asking.probe import find_model, probe
+from audit.asking.runner import run_calls
+from audit.asking.tally import Tally
 from audit.errors import AuditError
-from audit.judge.calls import ANSWERED, CUT, REFUSED, Reply
-from audit.judge.client import Client, Endpoint
-from audit.judge.limits import Limits
-from audit.judge.probe import find_model, probe
-from audit.judge.runner import run_calls
-from audit.judge.tally import Tally
 from tests.judge.asking import LENIENT, SCHEMA, call, readable
 from tests.support.llm.real_server import MODEL
 from tests.support.llm.tiny_model import write_model
@@ -69,7 +69,7 @@ def test_the_probe_finds_it_fit(endpoint):
 
 
 def test_the_probe_finds_a_prompt_that_does_not_fit(endpoint):
-    with pytest.raises(AuditError, match="Nothing was judged"):
+    with pytest.raises(AuditError, match="Nothing was asked"):
         asyncio.run(probe(endpoint, [call("word " * 60_000, model=endpoint.model, **QUIET)], LIMITS))
 
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import pytest
 
+from audit.asking.calls import ANSWERED, CUT, FAILED, REFUSED
+from audit.asking.client import Endpoint
+from audit.asking.runner import run_calls
 from audit.errors import AuditError
-from audit.judge.calls import ANSWERED, CUT, FAILED, REFUSED
-from audit.judge.client import Endpoint
-from audit.judge.runner import run_calls
 from tests.judge.asking import LENIENT, QUICK, call, questions, readable, run
 from tests.support.llm.fault_server import FaultServer, fault_server
 
@@ -148,8 +148,8 @@ def test_cancelling_ends_the_open_calls_on_the_server_and_keeps_what_was_stored(
 
 ENDLESS = """
 import asyncio, sys
-from audit.judge.client import Endpoint
-from audit.judge.runner import run_calls
+from audit.asking.client import Endpoint
+from audit.asking.runner import run_calls
 from tests.judge.asking import QUICK, call, readable
 
 def put(reply):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from audit.asking.calls import ANSWERED, FAILED, REFUSED, Call
+from audit.asking.cluster import todo
+from audit.asking.shards import collect, emit
 from audit.errors import AuditError
-from audit.judge.calls import ANSWERED, FAILED, REFUSED, Call
-from audit.judge.cluster import todo
-from audit.judge.shards import collect, emit
 
 
 def calls(**pairs_of_question: int) -> list[Call]:
@@ -56,7 +56,7 @@ def test_the_same_request_is_written_once(tmp_path):
 
 def test_fewer_questions_than_shards_leave_no_empty_shard_and_no_idle_task(tmp_path):
     assert emit(calls(q1=2, q2=1), tmp_path / "batch", 64, {}, "m") == [2, 1]
-    assert "#SBATCH --array=0-1\n" in (tmp_path / "batch" / "judge.sbatch").read_text()
+    assert "#SBATCH --array=0-1\n" in (tmp_path / "batch" / "ask.sbatch").read_text()
 
 
 def test_a_folder_that_holds_something_is_not_written_into(tmp_path):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.judge.calls import ANSWERED, REFUSED
-from audit.judge.shards import attempts, collect, emit
+from audit.asking.calls import ANSWERED, REFUSED
+from audit.asking.shards import attempts, collect, emit
 from tests.judge.test_shards import calls
 from tests.support.slurm import NoSlurmError, Slurm, one_node
 
@@ -29,7 +29,7 @@ def slurm(tmp_path_factory):
 def batch(tmp_path) -> Path:
     """Five questions of four pairs each in three shards; the node of the test has no GPU to give."""
     emit(calls(q1=4, q2=4, q3=4, q4=4, q5=4), tmp_path / "batch", 3, {}, "tiny")
-    script = tmp_path / "batch" / "judge.sbatch"
+    script = tmp_path / "batch" / "ask.sbatch"
     script.write_text(script.read_text().replace("#SBATCH --gpus=1\n", "").replace("--cpus-per-task=8", "--cpus-per-task=1"))
     return tmp_path / "batch"
 
@@ -39,7 +39,7 @@ def outcomes(batch: Path) -> Counter[str]:
 
 
 def run(slurm: Slurm, batch: Path, *options: str, **environment: str) -> None:
-    slurm.wait(slurm.submit("judge.sbatch", batch, *options, VLLM=STAND_IN, **environment))
+    slurm.wait(slurm.submit("ask.sbatch", batch, *options, VLLM=STAND_IN, **environment))
 
 
 def test_every_shard_is_asked_by_a_task_of_its_own(slurm, batch):
@@ -77,7 +77,7 @@ def test_a_refused_request_is_an_outcome_and_is_not_asked_again(slurm, batch):
 
 
 def test_a_task_whose_time_is_nearly_up_queues_itself_again_and_goes_on(slurm, batch):
-    job = slurm.submit("judge.sbatch", batch, "--array=0", VLLM=STAND_IN, STAND_IN_SLEEPS="0.5")
+    job = slurm.submit("ask.sbatch", batch, "--array=0", VLLM=STAND_IN, STAND_IN_SLEEPS="0.5")
     written = batch / "outputs" / f"0000.{job}_0.jsonl"
     slurm.until(lambda: written.is_file() and len(written.read_text().splitlines()) >= 2)
     slurm.run("scancel", "--batch", "--signal=USR1", f"{job}_0")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from audit.judge.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
+from audit.asking.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
 
 OVERLOADED = (429, 503, 529)
 ENDPOINT_FAULTS = (301, 302, 303, 307, 308, 401, 403, 404, 405)

@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from audit.judge.calls import Call
-from audit.judge.retries import Job
+from audit.asking.calls import Call
+from audit.asking.retries import Job
 
 BREATH = 64
 

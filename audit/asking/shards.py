@@ -1,9 +1,9 @@
-"""Judging without a network: calls become shards of OpenAI-batch requests, and what a cluster made of them becomes replies.
+"""Asking without a network: calls become shards of OpenAI-batch requests, and what a cluster made of them becomes replies.
 
 A folder holds
     batch.json              what was asked: the plan, the stage, and each shard's number of requests
-    shards/0000.jsonl ...   requests, whole questions each, in the order that a prefix cache likes
-    judge.sbatch, todo.py   the SLURM array script, and what it uses to leave out what is answered
+    shards/0000.jsonl ...   requests, whole groups each, in the order that a prefix cache likes
+    ask.sbatch, todo.py     the SLURM array script, and what it uses to leave out what is answered
     outputs/0000.*.jsonl    what came back, one file per attempt (in the batch format of OpenAI and `vllm run-batch`)
 """
 
@@ -19,9 +19,9 @@ from pathlib import Path
 from string import Template
 from typing import IO, Any
 
+from audit.asking.calls import ANSWERED, FAILED, Call, Reply
+from audit.asking.responses import Busy, Response, read_response
 from audit.errors import AuditError
-from audit.judge.calls import ANSWERED, FAILED, Call, Reply
-from audit.judge.responses import Busy, Response, read_response
 
 ABOUT = "batch.json"
 MOST_SHARDS = 5_000
@@ -84,9 +84,9 @@ def request_line(call: Call) -> str:
 
 
 def _write_scripts(folder: Path, shards: int, model: str) -> None:
-    source = files("audit.judge") / "cluster"
-    script = Template((source / "judge.sbatch").read_text(encoding="utf-8"))
-    (folder / "judge.sbatch").write_text(script.substitute(last=max(shards - 1, 0), model=model), encoding="utf-8")
+    source = files("audit.asking") / "cluster"
+    script = Template((source / "ask.sbatch").read_text(encoding="utf-8"))
+    (folder / "ask.sbatch").write_text(script.substitute(last=max(shards - 1, 0), model=model), encoding="utf-8")
     (folder / "todo.py").write_text((source / "todo.py").read_text(encoding="utf-8"), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Before a run: whether an endpoint will do what a judge needs, asked of it rather than believed."""
+"""Before a run: whether an endpoint will do what is needed of it, asked of it rather than believed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from audit.asking.calls import ANSWERED, CUT, Call, Reply
+from audit.asking.client import Client, Endpoint
+from audit.asking.limits import Limits
+from audit.asking.responses import Busy
 from audit.errors import AuditError
-from audit.judge.calls import ANSWERED, CUT, Call, Reply
-from audit.judge.client import Client, Endpoint
-from audit.judge.limits import Limits
-from audit.judge.responses import Busy
 from audit.vocabulary import nearest
 
-NOTHING = "Nothing was judged."
+NOTHING = "Nothing was asked."
 WORD = "k7-schema-obeyed"
 # An endpoint that ignores the schema writes a poem; one that obeys it can write nothing but this word.
 SCHEMA = {"type": "object", "properties": {"probe": {"const": WORD}}, "required": ["probe"], "additionalProperties": False}

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tqdm import tqdm
 
+from audit.asking.calls import Call
+from audit.asking.client import Endpoint
+from audit.asking.costs import Cost, Rates, estimate_text, figures, rates_from
+from audit.asking.journal import Journal
+from audit.asking.limits import Limits
+from audit.asking.probe import find_model, probe
+from audit.asking.runner import run_calls
+from audit.asking.tally import Tally
+from audit.asking.work import Work, ask_stages
 from audit.errors import AuditError
-from audit.judge.calls import Call
-from audit.judge.client import Endpoint
-from audit.judge.corpus import Corpus
-from audit.judge.costs import Cost, Rates, costs, estimate_text, figures, pairs_to_ask, rates_from
-from audit.judge.journal import Journal
-from audit.judge.limits import Limits
-from audit.judge.parse import readable
-from audit.judge.probe import find_model, probe
-from audit.judge.protocols import Protocol, Replies
-from audit.judge.runner import run_calls
-from audit.judge.sitting import ask_stages
-from audit.judge.tally import Tally
 from audit.settings import Settings
 
 
@@ -58,8 +55,7 @@ def limits_of(settings: Settings) -> Limits:
 
 def ask_all(
     settings: Settings,
-    protocol: Protocol,
-    corpus: Corpus,
+    work: Work,
     journal: Journal,
     watch: Callable[[Cost, Tally], None] = lambda *_: None,
 ) -> list[str]:
@@ -69,7 +65,7 @@ def ask_all(
 
     Raises AuditError when an endpoint will not do, and StoppedError when a run of calls was stopped by a rule.
     """
-    endpoints, limits, servers = endpoints_of(settings, protocol.model), limits_of(settings), set[str]()
+    endpoints, limits, servers = endpoints_of(settings, work.model), limits_of(settings), set[str]()
 
     def ask(cost: Cost, calls: Iterator[Call]) -> None:
         for endpoint in endpoints:
@@ -80,9 +76,9 @@ def ask_all(
                 draw(bar, tally)
                 watch(cost, tally)
 
-            asyncio.run(run_calls(calls, endpoints, journal.put, readable=readable, progress=progress, limits=limits))
+            asyncio.run(run_calls(calls, endpoints, journal.put, readable=work.readable, progress=progress, limits=limits))
 
-    ask_stages(protocol, corpus, journal.latest, ask)
+    ask_stages(work, journal.latest, ask)
     return sorted(servers)
 
 
@@ -102,16 +98,12 @@ class Estimate:
     figures: dict[str, Any]
 
 
-def estimate(settings: Settings, protocol: Protocol, corpus: Corpus, replies: Replies, *, trial: bool = True) -> Estimate:
-    """What a run would cost; with `trial` a few calls are tried where an endpoint is set."""
-    found = costs(protocol, corpus, replies)
+def estimate(settings: Settings, model: str, found: Sequence[Cost], *, trial: bool = True, remarks: str = "") -> Estimate:
+    """What it would take to ask what was `found` open; with `trial` a few calls are tried where an endpoint is set."""
     sample = next((cost.sample for cost in found if cost.sample), ())
-    rates = _rates(settings, protocol.model, sample) if trial else Rates()
-    pairs, to_ask = pairs_to_ask(protocol, corpus)
-    told = figures(found, rates, settings.judge_concurrency)
-    return Estimate(
-        estimate_text(found, rates, settings.judge_concurrency), {**told, "pairs": pairs, "without_call": pairs - to_ask}
-    )
+    rates = _rates(settings, model, sample) if trial else Rates()
+    text = estimate_text(found, rates, settings.judge_concurrency)
+    return Estimate(f"{text}\n{remarks}".rstrip(), figures(found, rates, settings.judge_concurrency))
 
 
 def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> Rates:

@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
+from audit.asking.calls import FAILED, Call, Reply
+from audit.asking.limits import Limits
+from audit.asking.responses import Busy, Response, read_response
 from audit.errors import AuditError
-from audit.judge.calls import FAILED, Call, Reply
-from audit.judge.limits import Limits
-from audit.judge.responses import Busy, Response, read_response
 
 LONGEST_BODY = 4 * 2**20
 # uvicorn closes an idle connection after 5 s; a request sent in that moment is lost, so ours are dropped before.
@@ -26,7 +26,7 @@ ALLOWED = "Allowed: an address such as http://127.0.0.1:8000/v1. Nothing was ask
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a judge answers: the address of its API (with or without /v1), the model's name there, the key if it asks for one.
+    """Where a model answers: the address of its API (with or without /v1), the model's name there, the key if it asks for one.
 
     Raises AuditError for an address that is none.
     """
@@ -38,7 +38,7 @@ class Endpoint:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", _address(self.base_url))
         if not (self.key.isascii() and self.key.isprintable()):
-            raise AuditError("The judge's key has characters that no key has. Nothing was asked. Set AUDIT_JUDGE_KEY anew.")
+            raise AuditError("The endpoint's key has characters that no key has. Nothing was asked. Set AUDIT_JUDGE_KEY anew.")
 
     @property
     def root(self) -> str:
@@ -51,11 +51,11 @@ def _address(url: str) -> str:
         parts = urlsplit(url)
         sound = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port)
     except ValueError:
-        raise AuditError(f"The judge's address '{url}' is none. {ALLOWED}") from None
+        raise AuditError(f"The endpoint's address '{url}' is none. {ALLOWED}") from None
     if parts.username is not None or parts.query or parts.fragment:  # it may hold a secret, so it is not shown
-        raise AuditError(f"The judge's address holds a user, a query or a fragment; keys go into AUDIT_JUDGE_KEY. {ALLOWED}")
+        raise AuditError(f"The endpoint's address holds a user, a query or a fragment; keys go into AUDIT_JUDGE_KEY. {ALLOWED}")
     if not sound:
-        raise AuditError(f"The judge's address '{url}' is none. {ALLOWED}")
+        raise AuditError(f"The endpoint's address '{url}' is none. {ALLOWED}")
     return url.rstrip("/") if parts.path.strip("/") else f"{url.rstrip('/')}/v1"
 
 

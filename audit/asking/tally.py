@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from audit.judge.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
+from audit.asking.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
 
 UNREADABLE = "unreadable"
 COLUMNS = {ANSWERED: "answered", UNREADABLE: "unreadable", CUT: "cut", REFUSED: "refused", FAILED: "failed"}

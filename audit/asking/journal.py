@@ -1,4 +1,4 @@
-"""The journal: every reply of a judge as it came, stored before anybody reads it, so that no answer is paid for twice."""
+"""The journal: every reply of a model as it came, stored before anybody reads it, so that no answer is paid for twice."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from audit.asking.calls import Reply
 from audit.errors import AuditError
-from audit.judge.calls import Reply
 
 SCHEMA = """
 create table if not exists plan (plan text not null);
@@ -48,7 +48,7 @@ Plan = Mapping[str, Any]
 
 
 class Journal:
-    """An append-only SQLite file with the replies of one judging.
+    """An append-only SQLite file with the replies of one judging, or of one writing of answers.
 
     What `put` has returned from survives a `kill -9` of the process (the operating system holds it; a power cut may cost the
     last ones, and never the file). Any thread may call it. One process writes at a time.
@@ -70,7 +70,7 @@ class Journal:
             self._con.executescript(SCHEMA)
             _agree(self._con, path, plan)
         except sqlite3.DatabaseError as error:
-            raise AuditError(f"{path} is no journal of a judge ({error}). Nothing was asked. Name another --out.") from None
+            raise AuditError(f"{path} is no journal of replies ({error}). Nothing was asked. Name another --out.") from None
 
     def __enter__(self) -> Journal:
         return self
@@ -162,7 +162,7 @@ def _own(path: Path) -> sqlite3.Connection:
         owner.execute("begin exclusive")
     except sqlite3.OperationalError:
         owner.close()
-        raise AuditError(f"Another process is judging into {path}. Nothing was asked. Wait for it, or stop it.") from None
+        raise AuditError(f"Another process is writing {path}. Nothing was asked. Wait for it, or stop it.") from None
     return owner
 
 

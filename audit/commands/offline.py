@@ -1,4 +1,4 @@
-"""Judging on a cluster without a network: `audit judge --emit-batch DIR` before, `--collect DIR` after."""
+"""Asking on a cluster without a network: `--emit-batch DIR` before, `--collect DIR` after."""
 
 from __future__ import annotations
 
@@ -10,42 +10,40 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from audit.asking.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
+from audit.asking.journal import Journal
+from audit.asking.shards import ShardCount, about_batch, collect, emit
+from audit.asking.work import Replies, Work
 from audit.errors import AuditError
-from audit.judge.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
-from audit.judge.corpus import Corpus
-from audit.judge.journal import Journal
-from audit.judge.protocols import Protocol, Replies, open_calls
-from audit.judge.shards import ShardCount, about_batch, collect, emit
-from audit.judge.sitting import plan_of
 
 OUTCOMES = (ANSWERED, CUT, REFUSED, FAILED)
 
 
-def emit_batch(folder: Path, shards: int, protocol: Protocol, corpus: Corpus, replies: Replies) -> str:
+def emit_batch(folder: Path, shards: int, work: Work, replies: Replies) -> str:
     """Write the first stage that has open calls as shards into `folder`; say what was written and what comes next."""
-    stage, calls = next_stage(protocol, corpus, replies)
+    stage, calls = next_stage(work, replies)
     if not stage:
         return "Every call is answered already: nothing was written. Write the release with --parse-again."
-    sizes = emit(calls, folder, shards, {"stage": stage, "plan": plan_of(protocol, corpus)}, protocol.model)
+    sizes = emit(calls, folder, shards, {"stage": stage, "plan": work.plan()}, work.model)
     return (
-        f"{folder}: {sum(sizes):,} requests of stage '{stage}' in {len(sizes):,} shards, whole questions in each.\n"
-        f"On the cluster:  cd {shlex.quote(str(folder))} && sbatch judge.sbatch\n"
+        f"{folder}: {sum(sizes):,} requests of stage '{stage}' in {len(sizes):,} shards, whole {work.unit} in each.\n"
+        f"On the cluster:  cd {shlex.quote(str(folder))} && sbatch ask.sbatch\n"
         "Then collect them with the same command and --collect in place of --emit-batch."
     )
 
 
-def next_stage(protocol: Protocol, corpus: Corpus, replies: Replies) -> tuple[str, Iterator[Call]]:
+def next_stage(work: Work, replies: Replies) -> tuple[str, Iterator[Call]]:
     """The first stage with open calls, and these; an empty name where none is open."""
-    for stage in protocol.stages:
-        calls = open_calls(protocol, stage, corpus, replies)
+    for stage in work.stages:
+        calls = work.open_calls(stage, replies)
         if first := next(calls, None):
             return stage, chain([first], calls)
     return "", iter(())
 
 
-def still_open(protocol: Protocol, corpus: Corpus, replies: Replies) -> str:
+def still_open(work: Work, replies: Replies) -> str:
     """What is to be emitted next, in words; empty where every call is answered."""
-    stage, calls = next_stage(protocol, corpus, replies)
+    stage, calls = next_stage(work, replies)
     if not stage:
         return ""
     count = sum(1 for _ in calls)
@@ -89,7 +87,7 @@ def collected_text(folder: Path, counts: list[ShardCount]) -> str:
     lines += map(_shard_text, open_shards)
     if open_shards:
         tasks = ",".join(str(count.shard) for count in open_shards)
-        lines.append(f"Ask for the rest:  cd {shlex.quote(str(folder))} && sbatch --array={tasks} judge.sbatch")
+        lines.append(f"Ask for the rest:  cd {shlex.quote(str(folder))} && sbatch --array={tasks} ask.sbatch")
     return "\n".join(lines)
 
 

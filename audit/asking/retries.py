@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.judge.calls import ANSWERED, CUT, FAILED, Call, Reply
-from audit.judge.limits import Limits
+from audit.asking.calls import ANSWERED, CUT, FAILED, Call, Reply
+from audit.asking.limits import Limits
 
 REDRAWN_TEMPERATURE = 0.3
 """At temperature 0 another seed draws the same text again, so a second try at an unreadable one is warmer."""

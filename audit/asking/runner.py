@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 
-from audit.errors import AuditError
-from audit.judge.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
-from audit.judge.client import Client, Endpoint
-from audit.judge.limits import (
+from audit.asking.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
+from audit.asking.client import Client, Endpoint
+from audit.asking.limits import (
     BUSY,
     CUT_SHORT,
     FAILING,
@@ -25,10 +24,11 @@ from audit.judge.limits import (
     StoppedError,
     StopRules,
 )
-from audit.judge.queues import Queues
-from audit.judge.responses import ENDPOINT_FAULTS, Busy
-from audit.judge.retries import Job, another
-from audit.judge.tally import Tally
+from audit.asking.queues import Queues
+from audit.asking.responses import ENDPOINT_FAULTS, Busy
+from audit.asking.retries import Job, another
+from audit.asking.tally import Tally
+from audit.errors import AuditError
 
 GO_ON = "What came back is stored, and the same command goes on from there."
 
@@ -52,7 +52,7 @@ async def run_calls(
     Raises StoppedError when a stop rule is broken or no endpoint is left.
     """
     if not endpoints:
-        raise AuditError("No judge's endpoint is set. Nothing was asked. Set AUDIT_JUDGE_URL, or use the baseline judge.")
+        raise AuditError("No endpoint is set. Nothing was asked. Set AUDIT_JUDGE_URL.")
     run = _Run(calls, endpoints, put, readable, progress, limits or Limits())
     async with AsyncExitStack() as stack:
         for lane in run.lanes:
