@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import audit
-from audit.commands import FAILED, FINDINGS, OK, add_command, export, judge, questions, themes
+from audit.commands import FAILED, FINDINGS, OK, add_command, export, extract, judge, questions, themes
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.earlier import write_earlier
 from audit.errors import AuditError
@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=audit.__version__)
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _demo(commands)
+    extract.register(commands)
     _check(commands)
     _load(commands)
     _runs(commands)

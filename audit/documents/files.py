@@ -12,7 +12,7 @@ from audit.documents.model import Document, Section
 from audit.errors import DocumentError
 from audit.vocabulary import PHASES
 
-FIELDS = ("handbook_id", "organ", "center", "phase", "title", "source", "digest", "pages", "url")
+FIELDS = ("handbook_id", "organ", "center", "phase", "title", "source", "digest", "pages", "url", "engine")
 ENDINGS = (".json", ".json.gz")
 GENERAL, COMBINED = "general", "combined"
 
@@ -61,7 +61,7 @@ def _document(raw: Mapping[str, Any]) -> Document:
     if phase not in PHASES:
         raise ValueError(f"phase {phase!r} is not one of {', '.join(PHASES)}")
     sections = tuple(_section(each, place) for place, each in enumerate(raw["sections"], start=1))
-    known = {name: raw.get(name) for name in ("title", "source", "digest", "pages", "url")}
+    known = {name: raw.get(name) for name in ("title", "source", "digest", "pages", "url", "engine")}
     center = raw["center"] if "center" in raw else raw["institution"]
     return Document(raw["handbook_id"], raw.get("organ") or GENERAL, center, phase, sections, **known)
 

@@ -32,7 +32,8 @@ class Section:
 class Document:
     """One handbook. `handbook_id`, `organ`, `center` and `phase` are those of the release; section ids differ from each other.
 
-    `source` is the file it was made from, by name, `digest` that file's sha256, `pages` its number of pages (None: unknown).
+    `source` is the file it was made from, by name, `digest` that file's sha256, `pages` its number of pages (None: unknown);
+    `engine` is what read it, with its version.
     """
 
     handbook_id: str
@@ -45,6 +46,7 @@ class Document:
     digest: str | None = None
     pages: int | None = None
     url: str | None = None
+    engine: str | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError where two sections go by one id."""
