@@ -5,14 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from annotation.accounts import Role
+from annotation.curation.part import curation_part
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.studies import State, Study, list_studies
 from annotation.validation.part import study_part
 from annotation.verdict_store import design_of
+from audit.exports.material import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
 from audit.store.runs import Run
 from pages._basis.people import label_store, who
+from pages._shared.curation import curation_now
 from pages._shared.loaders import built_taxonomy, runs
 from pages._shared.packages import ZIP, Key, progress, shelf
 from pages._shared.page import page
@@ -70,17 +73,23 @@ def pick_other(run: Run) -> Run | None:
     return others[key] if key else None
 
 
-def button(run: Run, other: Run | None, study_id: str | None, *, paper: bool) -> Key:
+def curated(run: Run) -> CurationPart | None:
+    """What people made of the run's themes as they stand now."""
+    built = built_taxonomy(run)
+    return curation_part(*curation_now(run, built)) if built else None
+
+
+def button(run: Run, other: Run | None, study_id: str | None, curation: CurationPart | None, *, paper: bool) -> Key:
     """The one button; what it fetches is built on the click, in a thread that knows nothing of this page."""
     taxonomy, store = built_taxonomy(run), label_store() if study_id else None
     seen = stand(study_id) if study_id else ()
-    themes = hash((taxonomy.themes, taxonomy.no_theme)) if taxonomy else None
+    themes = (hash((taxonomy.themes, taxonomy.no_theme)), curation.facts["acts_sha256"] if curation else "") if taxonomy else None
     beside = (other.digest, other.loaded_at) if other else None
     key = (run.digest, run.loaded_at, beside, study_id, seen, paper, themes, today())
 
     def order() -> Order:
         part = study_part(store, study_id) if store is not None and study_id else None
-        return Order(run, today(), other, part, paper, taxonomy)
+        return Order(run, today(), other, part, paper, taxonomy, curation)
 
     name = archive_name(run)
     st.download_button(
@@ -97,7 +106,8 @@ with page("Downloads", LEAD) as run:
     with right:
         other = pick_other(run)
     paper = st.checkbox(PUBLISHED, key="paper")
-    key = button(run, other, study_id, paper=paper)
+    curation = curated(run)
+    key = button(run, other, study_id, curation, paper=paper)
     if shelf().step(key):
         progress(key)
     elif size := shelf().size(key):
@@ -107,5 +117,6 @@ with page("Downloads", LEAD) as run:
     st.subheader("What is in it", anchor=False)
     st.markdown(CONTENTS)
     st.subheader("The same from a terminal", anchor=False)
-    st.code(command_of(run, other, study_id, paper=paper), language="bash", wrap_lines=True)
+    command = command_of(run, other, study_id, paper=paper, curated=curation is not None)
+    st.code(command, language="bash", wrap_lines=True)
     counts(run, "The same data gives the same file, byte for byte, but for the date in manifest.json.")

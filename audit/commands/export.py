@@ -12,10 +12,12 @@ from typing import Any
 from audit.commands import OK, add_command
 from audit.errors import AuditError
 from audit.exports.files import zipped
+from audit.exports.material import CurationPart
 from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
 from audit.metrics.attached import taxonomy_of
 from audit.settings import Settings
-from audit.store.runs import find_run
+from audit.store.runs import Run, find_run
+from audit.themes.taxonomy import Taxonomy
 
 ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; manifest.json with
 the SHA-256 of every file. The same state gives the same files but for the date in the manifest. SVG and PNG need the extra
@@ -24,12 +26,14 @@ PAPER = "paper"
 
 Studies = Callable[[str, Settings], StudyPart]
 """(study id, settings) -> what the study adds to an export."""
+Curation = Callable[[Run, Taxonomy, Settings], CurationPart | None]
+"""(run, its themes as built, settings) -> what people made of them."""
 
 
-def register(commands: Any, studies: Studies | None = None, name: str = "export") -> None:
-    """Add the command; whoever knows studies of human labels hands them over."""
+def register(commands: Any, studies: Studies | None = None, curation: Curation | None = None, name: str = "export") -> None:
+    """Add the command; whoever knows studies of human labels and curation of themes hands them over."""
     command = add_command(commands, name, export, "Write a run's tables, figures and report as a folder or a ZIP.", ABOUT)
-    command.set_defaults(studies=studies)
+    command.set_defaults(studies=studies, curation=curation)
     command.add_argument("--run", help="run id or key (default: the study's run, or the newest)")
     command.add_argument("--against", metavar="RUN", help="compare with this run too")
     command.add_argument(
@@ -58,7 +62,9 @@ def _order(arguments: argparse.Namespace, settings: Settings) -> Order:
     if study is not None:
         check_drawn_from(study, run)
     other = find_run(settings.store_dir, arguments.against) if arguments.against else None
-    return Order(run, today(), other, study, arguments.compare == PAPER, taxonomy_of(run, settings.themes_dir))
+    taxonomy = taxonomy_of(run, settings.themes_dir)
+    curation = arguments.curation(run, taxonomy, settings) if arguments.curation and taxonomy else None
+    return Order(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation)
 
 
 def _study(arguments: argparse.Namespace, settings: Settings) -> StudyPart | None:

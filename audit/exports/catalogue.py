@@ -18,12 +18,20 @@ PictureMaker = Callable[[Material], list[Picture]]
 
 @dataclass(frozen=True)
 class Section:
-    """A part of an export: its heading, and what makes its tables and figures. `compares`: only beside another run."""
+    """A part of an export: its heading, and what makes its tables and figures.
+
+    compares  only beside another run; curated  only where people changed the themes
+    """
 
     title: str
     tables: tuple[TableMaker, ...]
     pictures: tuple[PictureMaker, ...] = ()
     compares: bool = False
+    curated: bool = False
+
+    def has(self, material: Material) -> bool:
+        """Whether the material holds what it is about."""
+        return (material.other is not None or not self.compares) and (material.curation is not None or not self.curated)
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,12 @@ SECTIONS = (
     ),
     Section("What is left out", (coverage.coverage, coverage.handbooks), (figures.coverage, figures.disagreement)),
     Section("What they disagree about", (themes.themes,), (themes.areas,)),
+    Section(
+        "What they disagree about, in themes as people curated them",
+        (themes.curated_themes, themes.acts),
+        (themes.curated_areas,),
+        curated=True,
+    ),
     Section(
         "How far the judge can be trusted", (judge.judge_checks, judge.judge_reading, judge.judge_length), (figures.judge_checks,)
     ),
@@ -74,7 +88,7 @@ SECTIONS = (
 def chapters(material: Material, progress: Callable[[str], None]) -> Iterator[Chapter]:
     """Every section that the material can fill."""
     for section in SECTIONS:
-        if material.other is not None or not section.compares:
+        if section.has(material):
             progress(section.title)
             yield _chapter(section, material)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,11 +18,28 @@ from audit.themes.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
+class CurationPart:
+    """What people made of a run's themes.
+
+    taxonomy  as curated
+    aside     ids of themes that are set aside: not clinically meaningful
+    acts      every act, first to last: act (int), made_at, what, reason, standing (str); without authors
+    facts     acts, how many of them count, how many fit no longer, the SHA-256 of all and of the curated taxonomy
+    """
+
+    taxonomy: Taxonomy
+    aside: frozenset[str]
+    acts: pd.DataFrame
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Material:
     """A run with a connection to its store.
 
     other, both  the run it is compared with, and a connection to the two
-    taxonomy     its themes, where it has any
+    taxonomy     its themes as they were built, where it has any
+    curation     what people made of them, where anybody changed any
     """
 
     run: Run
@@ -30,16 +47,21 @@ class Material:
     other: Run | None = None
     both: Connection | None = None
     taxonomy: Taxonomy | None = None
+    curation: CurationPart | None = None
     _frames: dict[tuple[Any, ...], pd.DataFrame] = field(default_factory=dict, repr=False)
 
-    def frame(self, metric: str, **options: Any) -> pd.DataFrame:
-        """A metric of the run, or of the two, computed once. Raises AuditError as the metric does."""
-        key = (metric, *sorted(options.items()))
+    def frame(self, metric: str, *, curated: bool = False, **options: Any) -> pd.DataFrame:
+        """A metric of the run, or of the two, computed once; `curated`: by the themes as people made them.
+
+        Raises AuditError as the metric does.
+        """
+        key = (metric, curated, *sorted(options.items()))
         if key not in self._frames:
             found = METRICS[metric]
             con = self.both if found.compares else self.con
             assert con is not None, f"{metric} compares two runs"
-            self._frames[key] = found.function(con, **options, **({"taxonomy": self.themes} if found.of_themes else {}))
+            by = {"taxonomy": self.curated.taxonomy if curated else self.themes} if found.of_themes else {}
+            self._frames[key] = found.function(con, **options, **by)
         return self._frames[key]
 
     @property
@@ -49,17 +71,26 @@ class Material:
             raise ThemesError(f"Run {self.run.key} has no themes yet. Build them with: audit themes build --run {self.run.key}")
         return self.taxonomy
 
+    @property
+    def curated(self) -> CurationPart:
+        """What people made of the themes. Raises ThemesError where nobody changed any."""
+        if self.curation is None:
+            raise ThemesError(f"Nobody has changed the themes of run {self.run.key}: they are as they were built.")
+        return self.curation
+
     def say(self, template: str) -> str:
         """A text of ours in the run's own words."""
         return fill(self.run, template)
 
 
 @contextmanager
-def gathered(run: Run, other: Run | None = None, taxonomy: Taxonomy | None = None) -> Iterator[Material]:
+def gathered(
+    run: Run, other: Run | None = None, taxonomy: Taxonomy | None = None, curation: CurationPart | None = None
+) -> Iterator[Material]:
     """The material of a run, open until the block ends. Raises AuditError when a run is compared with itself."""
     if other is not None and other.path == run.path:
         raise AuditError(f"Run {run.key} was to be compared with itself. Nothing was written. `audit runs` lists the others.")
     with ExitStack() as stack:
         con = stack.enter_context(open_store(run.path))
         both = stack.enter_context(open_two(run.path, other.path)) if other is not None else None
-        yield Material(run, con, other, both, taxonomy)
+        yield Material(run, con, other, both, taxonomy, curation)

@@ -18,7 +18,7 @@ from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
 from audit.exports.compared import compared
 from audit.exports.files import digest, digest_of
-from audit.exports.material import Material, gathered
+from audit.exports.material import CurationPart, Material, gathered
 from audit.exports.measured import Measured, measured
 from audit.exports.record import Picture, Table
 from audit.exports.report import html_report
@@ -61,7 +61,8 @@ class Order:
     other  the run to compare with
     study  the part of a study
     paper  whether to set the published figures beside
-    taxonomy  the themes of the run, where it has any
+    taxonomy  the themes of the run as they were built, where it has any
+    curation  what people made of them, where anybody changed any
     date   today, ISO 8601: it stands in the manifest and nowhere else
     """
 
@@ -71,11 +72,13 @@ class Order:
     study: StudyPart | None = None
     paper: bool = False
     taxonomy: Taxonomy | None = None
+    curation: CurationPart | None = None
 
     @property
     def command(self) -> str:
         """What makes the same package again."""
-        return command_of(self.run, self.other, self.study.study_id if self.study else None, paper=self.paper)
+        study_id = self.study.study_id if self.study else None
+        return command_of(self.run, self.other, study_id, paper=self.paper, curated=self.curation is not None)
 
 
 def archive_name(run: Run) -> str:
@@ -83,10 +86,10 @@ def archive_name(run: Run) -> str:
     return STEM.sub("-", f"{run.run_id}_{run.digest[:8]}") + ".zip"
 
 
-def command_of(run: Run, other: Run | None, study_id: str | None, *, paper: bool) -> str:
-    """The command line that makes a package."""
-    parts = ["annotation", "export-all", "--study", study_id] if study_id else ["audit", "export"]
-    parts += ["--run", run.key, *(["--against", other.key] if other else [])]
+def command_of(run: Run, other: Run | None, study_id: str | None, *, paper: bool, curated: bool = False) -> str:
+    """The command line that makes a package: what people did, studies and curation, is known to `annotation` alone."""
+    parts = ["annotation", "export-all"] if study_id or curated else ["audit", "export"]
+    parts += [*(["--study", study_id] if study_id else []), "--run", run.key, *(["--against", other.key] if other else [])]
     return shlex.join([*parts, *(["--compare", "paper"] if paper else []), "--out", archive_name(run)])
 
 
@@ -106,7 +109,7 @@ def today() -> str:
 
 def package(order: Order, progress: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
     """Path -> content of every file of the export. Raises AuditError when the runs cannot be compared."""
-    with gathered(order.run, order.other, order.taxonomy) as material:
+    with gathered(order.run, order.other, order.taxonomy, order.curation) as material:
         parts = [_noticed(chapter, material) for chapter in _chapters(order, material, progress)]
     progress("Drawing the figures")
     shown = {picture.name: picture for chapter in parts for picture in chapter.pictures}
@@ -188,9 +191,14 @@ def _facts(order: Order) -> dict[str, str]:
     known = {name: str(told[key]) for name, key in (("Date of the release", "date"), ("Answers", "generator")) if told.get(key)}
     beside = {"Beside": f"{order.other.title} ({order.other.key})"} if order.other else {}
     study = {"Study": f"{order.study.study_id} ({order.study.facts['state']})"} if order.study else {}
+    curation = (
+        {"Themes": "as built, and as curated: {counting:,} of {acts:,} acts change them now".format(**order.curation.facts)}
+        if order.curation
+        else {}
+    )
     return {
         "Run": f"{run.title} ({run.key})", "SHA-256 of the release": run.digest, **known,
-        "Judge": str(told.get("judge") or "the release does not say"), **beside, **study,
+        "Judge": str(told.get("judge") or "the release does not say"), **beside, **study, **curation,
         "Load report": str(run.report.get("verdict", "none")), "Made by": f"audit {audit.__version__}",
         "The same again": order.command,
     }  # fmt: skip
@@ -201,7 +209,8 @@ def _manifest(order: Order, files: Mapping[str, bytes], missing: Mapping[str, st
         "date": order.date, "command": order.command, "about": SAME_STATE,
         "run": _identity(order.run), "against": _identity(order.other) if order.other else None,
         "study": {"study_id": order.study.study_id, **order.study.facts} if order.study else None,
-        "seeds": {"resampling": SEED},
+        "themes": {"built_sha256": order.taxonomy.sha256} if order.taxonomy else None,
+        "curation": dict(order.curation.facts) if order.curation else None, "seeds": {"resampling": SEED},
         "versions": {"audit": audit.__version__, "python": platform.python_version(), **dict(_versions())},
         "left_out": dict(missing),
         "files": {path: {"sha256": digest(content), "bytes": len(content)} for path, content in sorted(files.items())},

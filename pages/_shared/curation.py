@@ -72,7 +72,7 @@ class Themes:
 
 def curated_themes(run: Run, built: Taxonomy) -> Themes:
     """The themes of a run with what people made of them, and a line that says so, the original one click away."""
-    acts, found = _now(run, built)
+    acts, found = curation_now(run, built)
     if not found.acts:
         return Themes(built, built, found, acts)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -83,11 +83,17 @@ def curated_themes(run: Run, built: Taxonomy) -> Themes:
 
 def taxonomy_now(run: Run, built: Taxonomy) -> Taxonomy:
     """The same for a page that is about something else: the themes as curated, and nothing is drawn."""
-    return _now(run, built)[1].taxonomy
+    return curation_now(run, built)[1].taxonomy
 
 
-def _now(run: Run, built: Taxonomy) -> tuple[list[Act], Curated]:
-    acts = acts_of(label_store(), run.digest) if anybody() else []
+def acts_on(run: Run) -> list[Act]:
+    """Every act on the themes of a run, first to last."""
+    return acts_of(label_store(), run.digest) if anybody() else []
+
+
+def curation_now(run: Run, built: Taxonomy) -> tuple[list[Act], Curated]:
+    """Every act on the themes of a run, first to last, and what came of them."""
+    acts = acts_on(run)
     return acts, _curated((run.digest, built.sha256, len(acts), acts[-1].made_at), built, acts) if acts else Curated(built)
 
 

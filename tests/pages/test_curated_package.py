@@ -1,0 +1,166 @@
+"""Curated themes: what the page shows is what the package holds, beside the themes as built; the same acts, the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from openpyxl import load_workbook
+
+from annotation.accounts import account
+from annotation.cli import main as annotation
+from annotation.curation.acts import Change, Kind
+from annotation.curation.record import Wish, record
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.theme_acts import count_acts
+from audit.charts.pictures import NoPicturesError
+from audit.cli import main as audit
+from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from audit.settings import Settings
+from audit.store.runs import Run
+from audit.themes.taxonomy import write_taxonomy
+from tests.pages.conftest import Open, words_on
+from tests.pages.test_themes import POINTS, TAXONOMY
+from tests.support.curating import change, merge, rename, undo
+from tests.support.studies import people
+
+FORMULA = "=Salt & drink"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: object) -> None:
+        raise NoPicturesError("no Chromium here")
+
+    monkeypatch.setattr("audit.exports.package.pictures", none)
+    monkeypatch.setenv("AUDIT_BROWSING", "open")
+
+
+@pytest.fixture
+def themed(run: Run) -> Run:
+    """The run with themes built for it: Salt and Fluids, and a phrase without a theme."""
+    write_taxonomy(TAXONOMY, POINTS, taxonomy_path(run, Settings().themes_dir))
+    return run
+
+
+@pytest.fixture
+def store(run: Run) -> Iterator[LabelStore]:
+    opened = open_label_store(Settings().studies_url)
+    people(opened, "vera", role="viewer")
+    yield opened
+    opened.close()
+
+
+def curate(store: LabelStore, run: Run, *changes: Change) -> None:
+    """Acts of vera, one after another."""
+    vera, built = account(store, "vera"), needed_taxonomy(run, Settings().themes_dir)
+    assert vera is not None
+    for each in changes:
+        seen = count_acts(store, run.digest)
+        record(store, run.digest, built, vera, Wish(each, "+clearer", f"press {seen}", seen), datetime.now(UTC))
+
+
+def exported(run: Run, out: Path) -> Path:
+    assert annotation(["export-all", "--run", run.key, "--out", str(out)]) == 0
+    return out
+
+
+def table(package: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(package / "tables" / "csv" / f"{name}.csv", keep_default_na=False)
+
+
+def manifest(package: Path) -> dict:
+    return json.loads((package / "manifest.json").read_text())
+
+
+def test_the_package_has_the_themes_of_the_page_beside_those_that_were_built(
+    themed: Run, store: LabelStore, open_page: Open, tmp_path: Path
+):
+    curate(store, themed, rename("t1", FORMULA), merge("t2", "t1"))
+    package = exported(themed, tmp_path / "out")
+    assert table(package, "themes")["Theme"].tolist() == ["Salt", "Fluids", "no theme"]
+    curated = table(package, "themes_curated")
+    shown = open_page("themes").dataframe[0].value
+    assert curated["Theme"].tolist() == ["'" + FORMULA, "no theme"]
+    assert shown["name"].tolist() == [FORMULA, "no theme"]
+    for column, name in {"Pairs": "pairs", "Questions": "questions", "Disagreeing (pairs)": "disagreeing"}.items():
+        assert curated[column].tolist() == shown[name].tolist()
+    assert curated["Share (of disagreement)"].tolist() == pytest.approx((shown["share"] / 100).tolist())
+
+
+def test_both_tables_say_of_which_themes_they_are(themed: Run, store: LabelStore, tmp_path: Path):
+    curate(store, themed, rename("t1", "Sodium"))
+    package = exported(themed, tmp_path / "out")
+    built, curated = ((package / "tables" / "markdown" / f"{name}.md").read_text() for name in ("themes", "themes_curated"))
+    assert "as they were built" in built.splitlines()[0]
+    assert "as people curated them" in curated.splitlines()[0]
+    told = manifest(package)
+    assert told["curation"]["curated_sha256"] in curated
+    assert told["themes"]["built_sha256"] in built
+    report = (package / "report.html").read_text()
+    assert 'id="table-themes"' in report
+    assert 'id="table-themes_curated"' in report
+
+
+def test_the_manifest_counts_the_acts_and_has_the_digest_of_what_the_ledger_exports(
+    themed: Run, store: LabelStore, tmp_path: Path
+):
+    curate(store, themed, rename("t1", "Sodium"), change(Kind.SET_ASIDE, "t2"), undo(1))
+    package = exported(themed, tmp_path / "out")
+    assert annotation(["themes", "export", "--run", themed.key, "--out", str(tmp_path / "acts.jsonl")]) == 0
+    told = manifest(package)["curation"]
+    assert (told["acts"], told["counting"], told["fitting_no_longer"]) == (3, 1, 0)
+    assert told["acts_sha256"] == hashlib.sha256((tmp_path / "acts.jsonl").read_bytes()).hexdigest()
+    acts = table(package, "themes_acts")
+    assert acts["Standing"].tolist() == ["undone by act 3", "counts", "counts"]
+    assert "vera" not in (package / "tables" / "csv" / "themes_acts.csv").read_text()
+    assert table(package, "themes_curated")["Set aside"].tolist() == ["", "not clinically meaningful", ""]
+
+
+def test_no_name_or_reason_of_a_curator_runs_as_a_formula(themed: Run, store: LabelStore, tmp_path: Path):
+    curate(store, themed, rename("t1", FORMULA))
+    package = exported(themed, tmp_path / "out")
+    assert table(package, "themes_acts")["Why"].tolist() == ["'+clearer"]
+    for name in ("themes_curated", "themes_acts"):
+        sheet = load_workbook(package / "tables" / "xlsx" / f"{name}.xlsx")[name]
+        assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
+
+
+def test_the_same_acts_give_the_same_bytes_and_another_act_others(themed: Run, store: LabelStore, tmp_path: Path):
+    curate(store, themed, rename("t1", "Sodium"))
+    once, again = (exported(themed, tmp_path / f"{name}.zip").read_bytes() for name in ("once", "again"))
+    assert once == again
+    curate(store, themed, rename("t2", "Water"))
+    assert exported(themed, tmp_path / "later.zip").read_bytes() != once
+
+
+def test_the_page_names_the_command_that_knows_of_curation_only_where_there_is_any(
+    themed: Run, store: LabelStore, open_page: Open
+):
+    assert f"audit export --run {themed.key}" in words_on(open_page("downloads"))
+    curate(store, themed, rename("t1", "Sodium"))
+    at = open_page("downloads")
+    assert not at.exception
+    assert f"annotation export-all --run {themed.key}" in words_on(at)
+    curate(store, themed, undo(1))
+    assert f"audit export --run {themed.key}" in words_on(open_page("downloads"))
+
+
+def test_a_run_that_nobody_curated_is_the_same_package_from_either_command(themed: Run, store: LabelStore, tmp_path: Path):
+    ours = exported(themed, tmp_path / "ours.zip").read_bytes()
+    assert audit(["export", "--run", themed.key, "--out", str(tmp_path / "theirs.zip")]) == 0
+    assert (tmp_path / "theirs.zip").read_bytes() == ours
+
+
+def test_the_command_that_knows_of_no_curation_exports_the_themes_as_built_and_says_so(
+    themed: Run, store: LabelStore, tmp_path: Path
+):
+    curate(store, themed, rename("t1", "Sodium"))
+    assert audit(["export", "--run", themed.key, "--out", str(tmp_path / "out")]) == 0
+    assert "as it was built, without curation" in (tmp_path / "out" / "tables" / "markdown" / "themes.md").read_text()
+    assert not (tmp_path / "out" / "tables" / "csv" / "themes_curated.csv").exists()
