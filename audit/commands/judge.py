@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,17 @@ from audit.asking.limits import StoppedError
 from audit.asking.work import Replies
 from audit.commands import FAILED, FINDINGS, OK, add_command
 from audit.commands.asking import Estimate, ask_all, estimate, model_of
+from audit.commands.judge_bench import judged_by_model, judged_by_rules
 from audit.commands.judge_source import Triple, pairs_by_lot, pairs_from, read_corpus
-from audit.commands.judge_status import ENDED, LOADING, Status, WatchedBench, told_to_the_end
+from audit.commands.judge_status import ENDED, LOADING, Status, told_to_the_end
 from audit.commands.offline import collect_batch, emit_batch, still_open
 from audit.errors import AuditError
-from audit.judge import baseline
 from audit.judge.corpus import Corpus, first_pairs
 from audit.judge.costs import costs, pairs_to_ask, remarks
-from audit.judge.outcome import Bench, check_room, write_judged
+from audit.judge.outcome import check_room
 from audit.judge.prompts import load_prompts
 from audit.judge.protocols import CHECK, KEEP, STAGES, Protocol
-from audit.judge.records import ModelBench, RuleBench, Summary
+from audit.judge.records import Summary
 from audit.judge.sitting import Sitting
 from audit.settings import Settings
 from audit.store.connection import open_store
@@ -170,39 +169,33 @@ def _by_rules(arguments: argparse.Namespace, settings: Settings, corpus: Corpus)
         raise AuditError(
             "The baseline judge asks nothing, so it has nothing to check. Nothing was written. Leave those options out."
         )
-    bench = RuleBench(Protocol("structured", baseline.NAME, {}), baseline.judge, baseline.NAME)
-    _write(arguments, corpus, bench, baseline.NAME, {"protocol": "rules"})
-    return _finish(arguments, settings, bench.summary)
+    return _finish(arguments, settings, judged_by_rules(arguments.out, corpus, arguments.progress))
 
 
 def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     sitting, servers = Sitting(protocol, corpus), list[str]()
-    plan = sitting.plan()
-    with Journal(journal_of(arguments.out), plan) as journal:
+    with Journal(journal_of(arguments.out), sitting.plan()) as journal:
         try:
             if not arguments.parse_again:
                 servers = ask_all(settings, sitting, journal, arguments.progress.asked)
         except (KeyboardInterrupt, StoppedError) as error:
             return _interrupted(arguments, journal, error)
-        bench = ModelBench(protocol, corpus, journal.latest)
-        _write(arguments, corpus, bench, protocol.model, {**plan, "endpoint": servers})
-    return _finish(arguments, settings, bench.summary)
+        summary = judged_by_model(arguments.out, sitting, journal, servers, arguments.progress)
+    return _finish(arguments, settings, summary)
 
 
 def _on_a_cluster(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     sitting = Sitting(protocol, corpus)
-    plan = sitting.plan()
-    with Journal(journal_of(arguments.out), plan) as journal:
+    with Journal(journal_of(arguments.out), sitting.plan()) as journal:
         if arguments.emit_batch:
             print(emit_batch(arguments.emit_batch, arguments.shards, sitting, journal.latest))
             return OK
-        print(collect_batch(arguments.collect, plan, journal))
+        print(collect_batch(arguments.collect, sitting.plan(), journal))
         if rest := still_open(sitting, journal.latest):
             print(rest)
             return FINDINGS
-        bench = ModelBench(protocol, corpus, journal.latest)
-        _write(arguments, corpus, bench, protocol.model, {**plan, "endpoint": ["batch"]})
-    return _finish(arguments, settings, bench.summary)
+        summary = judged_by_model(arguments.out, sitting, journal, ["batch"], arguments.progress)
+    return _finish(arguments, settings, summary)
 
 
 def _interrupted(arguments: argparse.Namespace, journal: Journal, error: BaseException) -> int:
@@ -249,16 +242,8 @@ def _estimate(
 # -- the release -------------------------------------------------------------------------------------------------------
 
 
-def _write(arguments: argparse.Namespace, corpus: Corpus, bench: Bench, judge: str, told: Mapping[str, Any]) -> None:
-    watched = WatchedBench(bench, arguments.progress)
-    write_judged(arguments.out, corpus, watched, judge=judge, settings=told, date=datetime.now(UTC).date().isoformat())
-
-
 def _finish(arguments: argparse.Namespace, settings: Settings, summary: Summary) -> int:
-    print(
-        f"{arguments.out}: {summary.judged:,} pairs judged, {summary.prescreened:,} ABSENT without asking, "
-        f"{summary.unscored.total():,} unscored, {summary.not_asked:,} not asked."
-    )
+    print(f"{arguments.out}: {summary.said}")
     for reason, count in summary.unscored.most_common():
         print(f"  unscored, {reason}: {count:,}")
     arguments.progress.became(summary)

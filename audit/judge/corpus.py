@@ -53,7 +53,8 @@ class Item:
 class Corpus:
     """Everything that a judge is given.
 
-    `run` says where it comes from (run_id, digest, title, synthetic, terms, licence, generator, retriever), `handbooks` are
+    `run` says where it comes from (run_id, digest, title, synthetic, terms, licence, generator, retriever; without a digest
+    it was never a run, and the names are those of the run that it becomes), `handbooks` are
     the records of all handbooks in release order, `selection` says in words which pairs were chosen. `items` may be called
     again and again, and yields one question at a time. `sections` and `trials` are what the run holds of the handbooks' texts
     and of retrieval (None: nothing); they go along into the new release.
@@ -71,6 +72,12 @@ class Corpus:
         """Gather the names of centers and titles of handbooks, which `--blind-centers` masks."""
         names = {str(book[key]) for book in self.handbooks for key in ("center", "title") if book.get(key)}
         object.__setattr__(self, "names", tuple(sorted(names)))
+
+    @property
+    def source(self) -> Record:
+        """The run that it was taken from, as a manifest names it; empty where it was never a run."""
+        digest = self.run.get("digest")
+        return {"source_run": self.run["run_id"], "source_digest": digest} if digest else {}
 
 
 def first_pairs(corpus: Corpus, count: int) -> Corpus:

@@ -15,7 +15,7 @@ from audit.judge.protocols import Silence
 from audit.judge.records import Summary
 from audit.release.write import write_release
 
-CARRIED = ("generator", "retriever", "licence", "synthetic", "terms")
+CARRIED = ("generator", "retriever", "licence", "synthetic", "terms", "left_out")
 MANIFEST = "manifest.json"
 
 Record = dict[str, Any]
@@ -54,15 +54,9 @@ def write_judged(root: Path, corpus: Corpus, bench: Bench, *, judge: str, settin
     Carried over are all handbooks, and for each question with a pair, all its answers; absence is what `bench` found.
     `settings` become the manifest's judge_settings, with counts of what was unscored, by reason, beside them.
     """
-    told: Record = {
-        **settings,
-        "source_run": corpus.run["run_id"],
-        "source_digest": corpus.run["digest"],
-        "pairs": corpus.selection,
-    }
+    told: Record = {**settings, **corpus.source, "pairs": corpus.selection}
     manifest: Record = {
-        "run_id": root.name,
-        "title": f"{corpus.run['title']}, judged by {judge}",
+        **_names(root, corpus, judge),
         "judge": judge,
         "date": date,
         **{name: corpus.run[name] for name in CARRIED if corpus.run.get(name) is not None},
@@ -86,6 +80,13 @@ def write_judged(root: Path, corpus: Corpus, bench: Bench, *, judge: str, settin
     finally:
         shutil.rmtree(building, ignore_errors=True)
     return root
+
+
+def _names(root: Path, corpus: Corpus, judge: str) -> Record:
+    """What is taken from a run is called after it; what was never one has a name of its own."""
+    if corpus.source:
+        return {"run_id": root.name, "title": f"{corpus.run['title']}, judged by {judge}"}
+    return {"run_id": corpus.run["run_id"], "title": corpus.run["title"]}
 
 
 def answers(item: Item, silences: Mapping[str, Silence]) -> Iterator[Record]:

@@ -31,6 +31,14 @@ class Summary:
     parse: Counter[str] = field(default_factory=Counter)
     servers: set[str] = field(default_factory=set)
 
+    @property
+    def said(self) -> str:
+        """The counts in a sentence."""
+        return (
+            f"{self.judged:,} pairs judged, {self.prescreened:,} ABSENT without asking, "
+            f"{self.unscored.total():,} unscored, {self.not_asked:,} not asked."
+        )
+
     def count(self, verdict: Verdict) -> None:
         """One judged pair."""
         self.judged += 1

@@ -50,5 +50,5 @@ def plan_of(protocol: Protocol, corpus: Corpus) -> dict[str, Any]:
         "protocol": protocol.name, "model": protocol.model, "absence": protocol.absence, "swap": protocol.swap,
         "blind_centers": protocol.blind, "repeat": protocol.repeats,
         "prompts": {stage: prompt.title for stage, prompt in protocol.used.items()},
-        "source_run": corpus.run["run_id"], "source_digest": corpus.run["digest"], "pairs": corpus.selection,
+        **corpus.source, "pairs": corpus.selection,
     }  # fmt: skip
