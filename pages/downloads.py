@@ -13,6 +13,7 @@ from annotation.validation.part import study_part
 from annotation.verdict_store import design_of
 from audit.exports.material import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
+from audit.exports.readme import CONTENTS
 from audit.store.runs import Run
 from pages._basis.people import label_store, who
 from pages._shared.curation import curation_now
@@ -24,13 +25,6 @@ from pages._shared.study_figures import stand
 from pages._shared.widgets import counts
 
 LEAD = "Everything this dashboard counts, as files for a paper, a spreadsheet or a colleague."
-CONTENTS = """\
-- `report.html`: one page to mail, with every table, figure and definition; opens without a network, and prints
-- `tables/xlsx`, `tables/csv`: numbers as numbers, and a sheet of notes
-- `tables/latex`, `tables/markdown`: typeset, with n, 95 % intervals and footnotes; `all_tables.tex` compiles as it is
-- `tables/json`: in full precision
-- `figures/svg`, `figures/png`, `figures/html`: 180 mm wide, 300 dpi; the HTML to look into
-- `manifest.json`: which data, which versions, the command, the SHA-256 of every file"""
 PUBLISHED = "Set the published figures of arXiv:2605.29084 beside"
 
 
@@ -115,7 +109,7 @@ with page("Downloads", LEAD) as run:
     else:
         counts(run, "It is built on the click; with pictures that takes some ten seconds, at the published scale a minute.")
     st.subheader("What is in it", anchor=False)
-    st.markdown(CONTENTS)
+    st.markdown("\n".join(f"- `{place}`: {words}" for place, words in CONTENTS.items()))
     st.subheader("The same from a terminal", anchor=False)
     command = command_of(run, other, study_id, paper=paper, curated=curation is not None)
     st.code(command, language="bash", wrap_lines=True)

@@ -20,6 +20,7 @@ from audit.exports.compared import compared
 from audit.exports.files import digest, digest_of
 from audit.exports.material import CurationPart, Material, gathered
 from audit.exports.measured import Measured, measured
+from audit.exports.readme import LATEX, readme
 from audit.exports.record import Picture, Table
 from audit.exports.report import html_report
 from audit.exports.writers import data, latex, markdown, spreadsheet
@@ -118,6 +119,7 @@ def package(order: Order, progress: Callable[[str], None] = lambda _: None) -> d
     progress("Writing the report")
     drawings = {name: svg for name, (svg, _) in drawn.items()}
     files["report.html"] = html_report(order.run.title, _facts(order), _notices(order.run), parts, drawings).encode()
+    files["README.txt"] = readme(f"{order.run.title} ({order.run.key})", _notices(order.run), order.command).encode()
     left_out = {name: why for chapter in parts for name, why in chapter.left_out.items()} | missing
     files[MANIFEST] = _manifest(order, files, left_out)
     return files
@@ -191,11 +193,8 @@ def _facts(order: Order) -> dict[str, str]:
     known = {name: str(told[key]) for name, key in (("Date of the release", "date"), ("Answers", "generator")) if told.get(key)}
     beside = {"Beside": f"{order.other.title} ({order.other.key})"} if order.other else {}
     study = {"Study": f"{order.study.study_id} ({order.study.facts['state']})"} if order.study else {}
-    curation = (
-        {"Themes": "as built, and as curated: {counting:,} of {acts:,} acts change them now".format(**order.curation.facts)}
-        if order.curation
-        else {}
-    )
+    acts = "as built, and as curated: {counting:,} of {acts:,} acts change them now"
+    curation = {"Themes": acts.format(**order.curation.facts)} if order.curation else {}
     return {
         "Run": f"{run.title} ({run.key})", "SHA-256 of the release": run.digest, **known,
         "Judge": str(told.get("judge") or "the release does not say"), **beside, **study, **curation,
@@ -206,7 +205,7 @@ def _facts(order: Order) -> dict[str, str]:
 
 def _manifest(order: Order, files: Mapping[str, bytes], missing: Mapping[str, str]) -> bytes:
     told = {
-        "date": order.date, "command": order.command, "about": SAME_STATE,
+        "date": order.date, "command": order.command, "about": SAME_STATE, "latex": LATEX,
         "run": _identity(order.run), "against": _identity(order.other) if order.other else None,
         "study": {"study_id": order.study.study_id, **order.study.facts} if order.study else None,
         "themes": {"built_sha256": order.taxonomy.sha256} if order.taxonomy else None,

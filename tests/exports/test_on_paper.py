@@ -16,8 +16,12 @@ import plotly.io as pio
 import pytest
 
 from audit.charts.pictures import NoPicturesError, pictures, standalone_html
+from audit.exports.package import Order, package
+from audit.exports.readme import LATEX
 from audit.exports.writers.latex import document, latex
 from tests.exports.tables import table
+from tests.support.loading import load
+from tests.support.tiny import release_from
 
 ENGINES = [engine for engine in ("pdflatex", "lualatex") if shutil.which(engine)]
 FOREIGN = "\N{CJK UNIFIED IDEOGRAPH-85CF}\N{CJK UNIFIED IDEOGRAPH-91AB} \N{LATIN SMALL LETTER E WITH ACUTE} \N{SNOWMAN}"
@@ -39,6 +43,31 @@ def test_every_table_compiles_whatever_text_it_holds(engine: str, tmp_path: Path
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stdout.decode("latin-1")[-1500:]
     assert (tmp_path / "all_tables.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.skipif("pdflatex" not in ENGINES, reason="no TeX: apt-get install texlive-latex-recommended")
+def test_every_file_of_a_package_compiles_by_the_command_that_its_readme_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("audit.exports.package.pictures", lambda _: {})
+    first, second = (load(release_from(tmp_path / name, table_, run_id=name), tmp_path / "data").run for name, table_ in RUNS)
+    files = package(Order(first, "2031-02-03", second, paper=True))
+    for path, content in files.items():
+        if path.startswith("tables/latex/") or path == "README.txt":
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_bytes(content)
+    parts = sorted(Path(path).stem for path in files if path.startswith("tables/latex/") and "all_tables" not in path)
+    assert sorted(re.findall(r"\\input{(\w+)\.tex}", files["tables/latex/all_tables.tex"].decode())) == parts
+    assert LATEX in (tmp_path / "README.txt").read_text()
+    command = LATEX.replace("pdflatex", "pdflatex -interaction=nonstopmode -halt-on-error")
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, timeout=300)
+    log = done.stdout.decode("latin-1")
+    assert done.returncode == 0, log[-1500:]
+    assert [line for line in log.splitlines() if "Undefined control" in line or "Overfull \\hbox" in line] == []
+
+
+RUNS = (
+    ("first", "q1 kidney topics=diet ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT\nq2 lung topics=diet ab=ABSENT c=absent"),
+    ("second", "q1 kidney topics=diet ab=DIVERGENT/high ac=DIVERGENT/low bc=CONSISTENT\nq3 lung topics=diet ab=ABSENT c=absent"),
+)
 
 
 def _has(package: str) -> bool:

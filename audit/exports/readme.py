@@ -1,0 +1,45 @@
+"""What a package holds and how to use it, in words: README.txt inside it, and the list on the page Downloads."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+LATEX = "cd tables/latex && pdflatex all_tables.tex && pdflatex all_tables.tex"
+CONTENTS = {
+    "report.html": "one page to mail, with every table, figure and definition; opens without a network, and prints",
+    "tables/xlsx, tables/csv": "numbers as numbers, ends of intervals in columns of their own; workbooks have a sheet of notes",
+    "tables/latex, tables/markdown": "typeset, with n, 95 % intervals and footnotes; all_tables.tex compiles as it is",
+    "tables/json": "in full precision",
+    "figures/svg, figures/png, figures/html": "180 mm wide, 300 dpi; the HTML to look into",
+    "manifest.json": "which data, which versions, the command, the SHA-256 of every file",
+}
+COMPILE = (
+    "To compile every table into one PDF, twice, so that wide columns settle (pdflatex or lualatex; it needs array, booktabs, "
+    "graphicx, longtable and pdflscape: on Debian, apt-get install texlive-latex-recommended):"
+)
+ONE_TABLE = (
+    r"To take one table into a paper: \usepackage{array,booktabs,graphicx,longtable,pdflscape}, then \input{organs.tex}; its label"
+    " is tab:organs."
+)
+CELLS = (
+    "A text that a spreadsheet would run as a formula has an apostrophe before it. An empty cell of a CSV and a dash elsewhere "
+    "mean: not known. Neither is zero."
+)
+WIDTH = 96
+
+
+def readme(title: str, notices: Sequence[str], command: str) -> str:
+    """The text of README.txt."""
+    listed = [_wrapped(f"{place}: {words}", "- ") for place, words in CONTENTS.items()]
+    parts = [
+        *map(_wrapped, (title, *notices, "Begin with report.html.")), "\n".join(listed), _wrapped(COMPILE), f"    {LATEX}",
+        _wrapped(ONE_TABLE), _wrapped(CELLS), "The same package again:", f"    {command}",
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def _wrapped(text: str, bullet: str = "") -> str:
+    return textwrap.fill(
+        text, WIDTH, initial_indent=bullet, subsequent_indent=" " * len(bullet), break_long_words=False, break_on_hyphens=False
+    )
