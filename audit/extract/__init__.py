@@ -2,7 +2,7 @@
 
 from audit.extract.engines import DEFAULT, ENGINES, Engine, engine_named
 from audit.extract.identity import Identity, Said, read_catalog
-from audit.extract.many import Report, extract_all, pdf_files
+from audit.extract.many import Report, extract_all, identity_of, pdf_files
 from audit.extract.one import extract
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "engine_named",
     "extract",
     "extract_all",
+    "identity_of",
     "pdf_files",
     "read_catalog",
 ]
