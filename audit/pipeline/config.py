@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from audit.pipeline.options import FLAG, NUMBER, OPTION, PATH, TEXT, TEXTS, WHOLE, WORDS, Option, option
+from audit.pipeline.options import FLAG, NAMED, NUMBER, OPTION, PATH, TEXT, TEXTS, WHOLE, WORDS, Option, option
 
 EXTRACTIVE, MODEL, BASELINE = "extractive", "model", "baseline"
 STRATEGIES = ("hero", "bm25", "dense", "fusion")
@@ -29,8 +29,10 @@ class QuestionOptions:
     """What is asked."""
 
     file: Path | None = option(PATH, "questions as CSV or JSONL: see `audit questions --help`", None)
-    taxonomy: Path | None = option(PATH, "the topics and subtopics that a question may have", None)
+    taxonomy: str = option(NAMED, "the topics and subtopics that a question may have: a TOML file, or transplant", "")
     decisions: Path | None = option(PATH, "what was decided of near duplicates", None)
+    screen: bool = option(FLAG, "look for details by which a person could be known (extra questions)", False)
+    encoder: str = option(NAMED, "near duplicates are found by a sentence model, words, or none", "words")
     first: int = option(WHOLE, "ask only so many, in the order of the file; 0: all", 0, unit="questions", least=0)
 
 
@@ -39,8 +41,8 @@ class RetrievalOptions:
     """How passages are found."""
 
     strategy: str = option(TEXT, "which way", "hero", allowed=STRATEGIES)
-    encoder: str = option(TEXT, "name or path of a sentence model; words: none", "words")
-    reranker: str = option(TEXT, "name or path of a cross-encoder; empty: no reranking", "")
+    encoder: str = option(NAMED, "name or path of a sentence model; words: none", "words")
+    reranker: str = option(NAMED, "name or path of a cross-encoder; empty: no reranking", "")
     compare: tuple[str, ...] = option(
         TEXTS, "strategies to compare on every question, for the page Retrieval", (), allowed=STRATEGIES
     )
@@ -78,7 +80,7 @@ class ThemeOptions:
     """What the disagreements are grouped into."""
 
     build: bool = option(FLAG, "whether themes are built", True)
-    model: str = option(TEXT, "name or path of a sentence model; words: none", "words")
+    model: str = option(NAMED, "name or path of a sentence model; words: none", "words")
     target: int = option(WHOLE, "come as close to so many as can be; 0: what the distance gives", 0, unit="themes", least=0)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from audit.vocabulary import nearest
 
-PATH, TEXT, TEXTS, WHOLE, NUMBER, FLAG, WORDS = "path", "text", "texts", "whole", "number", "flag", "words"
+PATH, NAMED, TEXT, TEXTS, WHOLE, NUMBER, FLAG, WORDS = "path", "named", "text", "texts", "whole", "number", "flag", "words"
 OPTION = "option"
 
 
@@ -21,7 +21,8 @@ class BadValueError(ValueError):
 class Option:
     """What stands in the table of options.
 
-    kind     path (from the config file's folder on), text, texts, whole, number, flag, words (a table of texts)
+    kind     path (from the config file's folder on), named (a path where there is one, else a name), text, texts, whole,
+             number, flag, words (a table of texts)
     words    what it means; unit: of a number
     allowed  the texts it may be; empty: any
     least    the smallest number it may be
@@ -61,6 +62,11 @@ def _of(unit: str) -> str:
 
 def _path(value: Any, beside: Path) -> Path:
     return (beside / Path(_text(value, beside)).expanduser()).resolve()
+
+
+def _named(value: Any, beside: Path) -> str:
+    path = _path(value, beside)
+    return str(path) if path.exists() else _text(value, beside)
 
 
 def _text(value: Any, _: Path) -> str:
@@ -104,5 +110,5 @@ def _shown(value: Any) -> str:
 
 
 READERS: dict[str, Callable[[Any, Path], Any]] = {
-    PATH: _path, TEXT: _text, TEXTS: _texts, WHOLE: _whole, NUMBER: _number, FLAG: _flag, WORDS: _words,
+    PATH: _path, NAMED: _named, TEXT: _text, TEXTS: _texts, WHOLE: _whole, NUMBER: _number, FLAG: _flag, WORDS: _words,
 }  # fmt: skip

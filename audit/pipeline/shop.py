@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from audit.documents import Document, read_document
+from audit.extract import Identity
 from audit.pipeline.config import Config
 from audit.pipeline.ledger import Ledger, Piece, read_lines
 from audit.settings import Settings
@@ -21,12 +22,17 @@ Watch = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Book:
-    """A handbook of the corpus. `source` is the file it comes from, `document` where its text stands (or will stand)."""
+    """A handbook of the corpus.
+
+    `source` is the file it comes from, `document` where its text stands (or will stand), `identity` whose it is, where the
+    source is a PDF.
+    """
 
     handbook_id: str
     organ: str
     source: Path
     document: Path
+    identity: Identity | None = None
 
 
 @dataclass(frozen=True)
@@ -97,8 +103,9 @@ class Shop:
         return read_document(book.document)
 
     def questions(self) -> list[dict[str, Any]]:
-        """The records of the questions; none before they were read."""
-        return read_lines(self.work.questions) if self.work.questions.is_file() else []
+        """The records of the questions that are asked; none before they were read."""
+        found = read_lines(self.work.questions) if self.work.questions.is_file() else []
+        return found[: self.config.questions.first or None]
 
 
 class Stage(Protocol):

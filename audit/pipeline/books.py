@@ -1,0 +1,61 @@
+"""Which handbooks a config names, and whose they are; what cannot be told apart or read is left out, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from audit.documents import read_document
+from audit.documents.files import ENDINGS
+from audit.errors import ConfigError, DocumentError
+from audit.extract import Identity, Said, identity_of, pdf_files, read_catalog
+from audit.pipeline.config import Config
+from audit.pipeline.shop import Book, Work
+
+Found = tuple[str, Book | str]
+"""The name of a file, and the handbook in it, or why there is none."""
+
+
+def books_of(config: Config, work: Work) -> tuple[list[Book], dict[str, str]]:
+    """The handbooks by id, and the files that are none: name -> why. Raises AuditError where there is nothing to read at all."""
+    books: dict[str, Book] = {}
+    left_out: dict[str, str] = {}
+    for name, found in _of_pdfs(config, work) if config.corpus.pdfs else _of_documents(config):
+        if isinstance(found, str):
+            left_out[name] = found
+        elif found.handbook_id in books:
+            left_out[name] = f"{name}: its handbook id '{found.handbook_id}' is that of {books[found.handbook_id].source.name}."
+        else:
+            books[found.handbook_id] = found
+    return [books[handbook_id] for handbook_id in sorted(books)], left_out
+
+
+def _of_pdfs(config: Config, work: Work) -> Iterator[Found]:
+    assert config.corpus.pdfs is not None  # the caller has looked
+    records = read_catalog(config.corpus.catalog) if config.corpus.catalog else None
+    files = pdf_files([config.corpus.pdfs])
+    for pdf in files:
+        try:
+            yield pdf.name, _book(pdf, identity_of(pdf, Said(), records), work)
+        except DocumentError as error:
+            yield pdf.name, str(error)
+    for name in set(records or {}) - {pdf.name for pdf in files}:
+        yield name, f"{name}: the catalog has a row for it, but there is no such file."
+
+
+def _book(pdf: Path, whose: Identity, work: Work) -> Book:
+    return Book(whose.handbook_id, whose.organ, pdf, work.documents / f"{whose.handbook_id}.json", whose)
+
+
+def _of_documents(config: Config) -> Iterator[Found]:
+    folder = config.corpus.documents
+    assert folder is not None
+    paths = [folder] if folder.is_file() else sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
+    if not paths:
+        raise ConfigError(f"{folder}: there are no documents (*.json, *.json.gz) in this folder. Nothing was done.")
+    for path in paths:
+        try:
+            document = read_document(path)
+            yield path.name, Book(document.handbook_id, document.organ, path, path)
+        except DocumentError as error:
+            yield path.name, str(error)
