@@ -19,8 +19,8 @@ COMPILE = (
     "graphicx, longtable and pdflscape: on Debian, apt-get install texlive-latex-recommended):"
 )
 ONE_TABLE = (
-    r"To take one table into a paper: \usepackage{array,booktabs,graphicx,longtable,pdflscape}, then \input{organs.tex}; its label"
-    " is tab:organs."
+    r"To take one table into a paper: \usepackage{array,booktabs,graphicx,longtable,pdflscape}, then \input{organs.tex}; its "
+    "label is tab:organs."
 )
 CELLS = (
     "A text that a spreadsheet would run as a formula has an apostrophe before it. An empty cell of a CSV and a dash elsewhere "
