@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from audit.demo.library import Library, contact, section_title
 from audit.demo.phrases import phrases
 from audit.demo.policies import DETAIL_SETS, Policy, policies
 from audit.demo.questions import ASK, subject
+from audit.demo.retrieval import Searches, record
 from audit.demo.roster import Handbook
 from audit.demo.world import World
 from audit.vocabulary import NOT_ADDRESSED
@@ -21,24 +23,29 @@ CHECKED_SHARE = 0.15
 STYLES = 2**20
 
 
-def answers(world: World) -> Iterator[dict[str, Any]]:
+def answers(world: World, searches: Searches | None = None) -> Iterator[dict[str, Any]]:
     """One record per question and handbook, in release order, as in answers.jsonl.
+
+    `searches` are made on the handbooks as they are, where the answers of `world` were missed by them (default: none was).
 
     The programs of a center share their wording, apart from their organ. Centers never share a text: each answer holds
     the center's name or its phone number.
     """
+    searches = searches or Searches(Library(world))
     rng = np.random.default_rng([world.config.seed, 2])
     n_centers = max(book.center for book in world.handbooks) + 1
     for number, question in enumerate(world.questions):
         style = rng.integers(STYLES, size=n_centers).tolist()
         chance = rng.random((len(world.handbooks), 2)).tolist()
         for place, book in enumerate(world.handbooks):
-            record: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
+            ids: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
             if world.present[number, place]:
                 text = answer_text(world, number, place, style[book.center])
-                yield record | _present(text, policies()[question.policy], place, chance[place])
+                found = record(searches, number, place, _rests(text, _frame(book, style[book.center])))
+                yield ids | _present(text, policies()[question.policy], chance[place], found or {})
             else:
-                yield record | _silent(policies()[question.policy], question.aspect, book, chance[place])
+                found = record(searches, number, place, None) if world.config.traces else None
+                yield ids | _silent(policies()[question.policy], question.aspect, book, chance[place]) | {"retrieval": found}
 
 
 def answer_text(world: World, question: int, handbook: int, style: int) -> str:
@@ -61,26 +68,26 @@ def _pick(choices: tuple[str, ...] | list[str], style: int) -> str:
 def _frame(book: Handbook, style: int) -> dict[str, str]:
     """The center's opening and closing sentence."""
     wording = phrases()["answer"]
-    line, phone = wording["lines"][book.center % len(wording["lines"])], f"555-01{10 + book.center % 90}"
+    line, phone = contact(book)
     return {
         "opening": _pick(wording["openings"], style // 32).format(center=book.center_name, organ=book.organ),
         "closing": _pick(wording["closings"], style // 512).format(line=line, phone=phone),
     }
 
 
-def _present(text: str, policy: Policy, place: int, chance: list[float]) -> dict[str, Any]:
+def _rests(text: str, frame: dict[str, str]) -> tuple[int, int]:
+    """The part of an answer that rests on its section: all but the center's opening and closing sentence."""
+    start = len(frame["opening"]) + 1 if text.startswith(frame["opening"]) else 0
+    return start, len(text) - (len(frame["closing"]) + 1 if text.endswith(frame["closing"]) else 0)
+
+
+def _present(text: str, policy: Policy, chance: list[float], found: dict[str, Any]) -> dict[str, Any]:
     sections = [section_title(policy)]
     if chance[0] < 0.35:
         beside = [other for other in policies() if other.chapter == policy.chapter and other is not policy and not other.organs]
         sections.append(section_title(beside[int(chance[1] * len(beside))]))
-    modes = phrases()["answer"]["modes"]
-    retrieval = {"mode": modes[place % len(modes)], "sections": sections, "score": round(0.55 + 0.4 * chance[1], 3)}
+    retrieval = found | {"sections": sections, "score": round(0.55 + 0.4 * chance[1], 3)}
     return {"answer": text, "absent": False, "absence_method": None, "retrieval": retrieval}
-
-
-def section_title(policy: Policy) -> str:
-    """The heading under which a handbook speaks of a policy, with its chapter."""
-    return f"{policy.chapter} / {policy.section}"
 
 
 def _silent(policy: Policy, aspect: str, book: Handbook, chance: list[float]) -> dict[str, Any]:
@@ -88,4 +95,4 @@ def _silent(policy: Policy, aspect: str, book: Handbook, chance: list[float]) ->
     wording = phrases()["silence"]["checked" if method == "check" else "prefixed"]
     text = wording[int(chance[1] * len(wording))].format(theme=subject(policy, aspect), center=book.center_name)
     text = text if method == "check" else f"{NOT_ADDRESSED}: {text}"
-    return {"answer": text, "absent": True, "absence_method": method, "retrieval": None}
+    return {"answer": text, "absent": True, "absence_method": method}

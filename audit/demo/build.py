@@ -11,7 +11,9 @@ import numpy as np
 
 from audit.demo.answers import answers
 from audit.demo.judge import Labels, simulate_labels
+from audit.demo.library import Library, sections
 from audit.demo.policies import policies
+from audit.demo.retrieval import Searches, trials
 from audit.demo.roster import Handbook
 from audit.demo.shape import WorldConfig, paper_config, small_config
 from audit.demo.verdicts import comparisons, held
@@ -55,15 +57,17 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         raise ReleaseError(f"Scale '{scale}' is unknown. Allowed: {', '.join(CONFIGS)}. Nothing was written.")
     make_room(root)
     world = draw_world(CONFIGS[scale](seed))
-    labels = simulate_labels(world)
+    labels, searches = simulate_labels(world), Searches(Library(world))
     write_jsonl(root / TRUTH, truth(world, labels))
     return write_release(
         root,
         manifest=manifest(world, labels, scale),
         handbooks=map(handbook_record, world.handbooks),
         questions=question_records(world),
-        answers=answers(world),
+        answers=answers(world, searches),
         comparisons=_reported(comparisons(world, labels), len(world.questions), progress),
+        sections=sections(searches.library),
+        trials=trials(searches),
     )
 
 

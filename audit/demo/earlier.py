@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from audit.demo.answers import answers
 from audit.demo.build import DEFAULT_SEED, TRUTH, handbook_record, make_room, manifest, question_records, truth
 from audit.demo.judge import Labels, simulate_labels
+from audit.demo.library import Library, sections
+from audit.demo.retrieval import Searches
 from audit.demo.shape import WorldConfig, small_config
 from audit.demo.verdicts import comparisons, prescreened_record
 from audit.demo.world import World, draw_world
@@ -71,8 +73,9 @@ def write_earlier(root: Path, seed: int = DEFAULT_SEED) -> Path:
         manifest=_manifest(earlier),
         handbooks=map(handbook_record, earlier.world.handbooks),
         questions=question_records(earlier.world),
-        answers=answers(earlier.world),
+        answers=answers(earlier.world, Searches(Library(earlier.whole))),
         comparisons=_thinned(earlier),
+        sections=sections(Library(earlier.whole)),
     )
 
 

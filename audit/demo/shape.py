@@ -75,6 +75,7 @@ class WorldConfig:
                  drawn independently, so that questions and handbooks are exchangeable (for testing intervals; such a
                  world has labels but no texts). False: quotas keep a single release close to the intended shares.
     readings     whether the release says how each reply of the judge was read; the published one does not
+    traces       whether answers come with every layer of the search behind them, silent ones with what was given
     """
 
     seed: int
@@ -84,6 +85,7 @@ class WorldConfig:
     phases: tuple[int, ...]
     independent: bool = False
     readings: bool = False
+    traces: bool = False
     coverage: Coverage = field(default_factory=Coverage)
     variety: Variety = field(default_factory=Variety)
 
@@ -125,6 +127,7 @@ def small_config(seed: int) -> WorldConfig:
         n_centers=8,
         phases=(8, 9, 7),
         readings=True,
+        traces=True,
         coverage=replace(Coverage(), organ_ease=0.4, other_organ=-1.4),
         variety=replace(Variety(), dissent=0.02),
     )

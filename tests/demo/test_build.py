@@ -96,7 +96,7 @@ def test_absent_answers_say_so_mostly_by_prefix_and_cite_nothing(answered):
     absent = [answer for answer in answered.values() if answer["absent"]]
     for answer in absent:
         assert answer["answer"].startswith(NOT_ADDRESSED) == (answer["absence_method"] == "prefix")
-        assert answer["retrieval"] is None
+        assert "citations" not in (answer["retrieval"] or {})
     methods = Counter(answer["absence_method"] for answer in absent)
     assert set(methods) == {"prefix", "check"}
     assert methods["prefix"] > 4 * methods["check"]

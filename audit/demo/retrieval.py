@@ -1,0 +1,171 @@
+"""Simulated retrieval: where each strategy ranks the section that answers, what an answer was given, and trials of all.
+
+The section that answers is known, so the measures of retrieval can be tested for being right. Ranks have a stream of
+chance of their own; a question that is hard for one strategy tends to be hard for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit.demo.library import Library, section_id
+from audit.demo.policies import policies
+
+FOUND: Mapping[str, tuple[float, ...]] = {
+    "hero": (0.62, 0.78, 0.86, 0.90, 0.93),
+    "fusion": (0.55, 0.72, 0.80, 0.85, 0.89),
+    "dense": (0.50, 0.66, 0.74, 0.80, 0.84),
+    "bm25": (0.44, 0.60, 0.69, 0.75, 0.80),
+}
+"""Per strategy the share of questions whose section stands within the first 1, 2, ... 5 places; ours, none is published."""
+SECONDS: Mapping[str, float] = {"hero": 0.041, "fusion": 0.022, "dense": 0.017, "bm25": 0.004}
+SHARED = 0.7
+"""How much of the luck of a search all strategies have in common."""
+GIVEN = 5
+"""Passages that an answer may be drawn from; a section ranked lower is only found in the whole document."""
+SHORT = 6
+"""A handbook of at most so many sections is read as a whole."""
+SHOWN = 3
+TRIED = 300
+"""Pairs of question and handbook on which all strategies are tried."""
+CITES_NOTHING = 0.02
+"""Share of answers with a further citation of a passage that was not given."""
+FALLBACK = "the passages found do not speak of what is asked"
+NO_RERANKER = "no reranker was given"
+K = 60
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Searches:
+    """What every strategy finds for every question in every handbook."""
+
+    library: Library
+
+    @cached_property
+    def rank(self) -> Mapping[str, NDArray[np.intp]]:
+        """Per strategy the place, from 0, of the section that answers (questions x handbooks); GIVEN: not found."""
+        shape = self.library.world.present.shape
+        rng = np.random.default_rng([self.library.world.config.seed, 7])
+        shared = rng.random(shape)
+        luck = {name: np.where(rng.random(shape) < SHARED, shared, rng.random(shape)) for name in FOUND}
+        return {name: np.searchsorted(FOUND[name], luck[name]) for name in FOUND}
+
+    @cached_property
+    def chance(self) -> NDArray[np.float64]:
+        """What else an answer's record needs of chance: questions x handbooks."""
+        return np.random.default_rng([self.library.world.config.seed, 8]).random(self.library.world.present.shape)
+
+    def ranked(self, strategy: str, question: int, handbook: int, most: int, *, known: bool) -> list[str]:
+        """The ids of the best sections, at most `most`; `known`: the section that answers stands where the strategy ranks it."""
+        policy, size = self.library.world.questions[question].policy, self.library.size(handbook)
+        own = int(self.library.place[policy, handbook])
+        # What is found beside it stands near it in the handbook: the same chapter, as a rule.
+        turn = list(FOUND).index(strategy) % 2
+        beside = [(own + (step // 2 + 1) * (1 if (step + turn) % 2 else -1)) % size for step in range(2 * size)]
+        places = [place for place in dict.fromkeys(beside) if place != own or not self.library.speaks[policy, handbook]]
+        rank = int(self.rank[strategy][question, handbook])
+        if known and rank < GIVEN:
+            places.insert(min(rank, len(places)), own)
+        return [section_id(place) for place in places[:most]]
+
+
+def record(searches: Searches, question: int, handbook: int, cited: tuple[int, int] | None) -> Record | None:
+    """An answer's retrieval record; `cited` is the place in its text that rests on its section, None for a silent answer.
+
+    None where the handbook has no section at all.
+    """
+    library = searches.library
+    if not library.size(handbook):
+        return None
+    short = library.size(handbook) <= SHORT
+    found = int(searches.rank["hero"][question, handbook]) < GIVEN
+    mode = "full_document" if short else "passages" if found or cited is None else "full_document_fallback"
+    given = _given(searches, question, handbook, mode, known=cited is not None)
+    told: Record = {"strategy": "hero", "mode": mode, **({"reason": FALLBACK} if mode.endswith("fallback") else {})}
+    told["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(given, 1)]
+    if cited is not None:
+        own = section_id(int(library.place[library.world.questions[question].policy, handbook]))
+        told["citations"] = [_citation(given, own, cited), *_stray(searches.chance[question, handbook], given)]
+        if library.world.config.traces and mode != "full_document":
+            told |= _trace(searches, question, handbook)
+    return told
+
+
+def _given(searches: Searches, question: int, handbook: int, mode: str, *, known: bool) -> list[str]:
+    """The sections whose passages the generator was given, best first."""
+    if mode == "passages":
+        rank = int(searches.rank["hero"][question, handbook])
+        most = max(SHOWN, rank + 1) if known else SHOWN - 1
+        return searches.ranked("hero", question, handbook, most, known=known)
+    policy = searches.library.world.questions[question].policy
+    return [section_id(int(searches.library.place[policy, handbook]))] if known else [section_id(0)]
+
+
+def _passage(library: Library, handbook: int, number: int, name: str, mode: str) -> Record:
+    """A passage: the section without the line on whom to call; further down the list, only its first two sentences."""
+    told = library.sentences(library.held[handbook][int(name[1:]) - 1], handbook)
+    kept = told[:-1] if number <= 2 else told[:2]
+    origin = "document" if mode != "passages" else "parent" if number <= 2 else "hit"
+    return {"passage": number, "section_id": name, "start": 0, "end": len(" ".join(kept)), "origin": origin}
+
+
+def _citation(given: list[str], own: str, cited: tuple[int, int]) -> Record:
+    return {"passage": given.index(own) + 1, "section_id": own, "known": True, "start": cited[0], "end": cited[1]}
+
+
+def _stray(chance: float, given: list[str]) -> list[Record]:
+    return [{"passage": len(given) + 1, "known": False}] if chance < CITES_NOTHING else []
+
+
+def _trace(searches: Searches, question: int, handbook: int) -> Record:
+    """The layers in the order in which they ran, with the best few of each."""
+    layers: list[Record] = [
+        _layer(name, strategy, searches, question, handbook)
+        for name, strategy in (("dense", "dense"), ("bm25", "bm25"), ("fused", "hero"))
+    ]
+    layers.append({"layer": "reranked", "skipped": NO_RERANKER})
+    policy = policies()[searches.library.world.questions[question].policy]
+    return {"queries": [policy.theme], "layers": layers, "seconds": seconds("hero", float(searches.chance[question, handbook]))}
+
+
+def _layer(name: str, strategy: str, searches: Searches, question: int, handbook: int) -> Record:
+    best = searches.ranked(strategy, question, handbook, SHOWN, known=True)
+    scores = [1 / (K + place) if name == "fused" else 0.9 / (1 + 0.2 * place) for place in range(1, len(best) + 1)]
+    top = [{"section_id": section, "score": round(score, 4)} for section, score in zip(best, scores, strict=True)]
+    return {"layer": name, "kept": 20, "top": top}
+
+
+def seconds(strategy: str, chance: float) -> float:
+    """CPU seconds that a search is said to have taken."""
+    return round(SECONDS[strategy] * (0.7 + 0.6 * chance), 4)
+
+
+def trials(searches: Searches) -> Iterator[Record]:
+    """The records of trials.jsonl: every strategy on TRIED present answers, drawn from all by a stream of chance of their own."""
+    world = searches.library.world
+    cells = np.argwhere(world.present)
+    rng = np.random.default_rng([world.config.seed, 9])
+    for question, handbook in cells[np.sort(rng.choice(len(cells), min(TRIED, len(cells)), replace=False))].tolist():
+        for strategy in FOUND:
+            yield _trial(searches, strategy, question, handbook)
+
+
+def _trial(searches: Searches, strategy: str, question: int, handbook: int) -> Record:
+    world, library = searches.library.world, searches.library
+    gold = section_id(int(library.place[world.questions[question].policy, handbook]))
+    short, chance = library.size(handbook) <= SHORT, float(searches.chance[question, handbook])
+    lost = strategy == "hero" and searches.rank[strategy][question, handbook] >= GIVEN
+    mode = "full_document" if short and strategy == "hero" else "full_document_fallback" if lost else "passages"
+    return {
+        "question_id": world.questions[question].id, "handbook_id": world.handbooks[handbook].id, "strategy": strategy,
+        "mode": mode, "ranked": searches.ranked(strategy, question, handbook, GIVEN, known=True), "gold": [gold],
+        **({"reason": FALLBACK} if mode.endswith("fallback") else {}), "seconds": seconds(strategy, chance),
+    }  # fmt: skip
