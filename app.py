@@ -5,10 +5,12 @@ import streamlit as st
 from pages._basis.cookie import routes, write_cookie
 
 if __name__ == "__main__":  # a run of the script, for one visitor
-    from pages._shared.navigation import menu  # not for the server: what pages keep in its caches needs it to be running
+    # Not for the server: what pages keep in its caches needs it to be running.
+    from pages._shared.navigation import menu, way_to_the_tour
 
     st.set_page_config(page_title="Handbook audit", layout="wide", initial_sidebar_state=230)
     page = st.navigation(menu(), expanded=True)
+    way_to_the_tour()
     write_cookie()
     page.run()
 else:  # the server, which imports this file once

@@ -10,11 +10,13 @@ from audit.metrics.labels import labels
 from audit.metrics.organs import organs
 from audit.store.runs import Run
 from audit.vocabulary import LABELS
+from pages._basis.people import who
+from pages._basis.tour import tour
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.tables import table
 from pages._shared.widgets import chart, counts, footer, link
-from pages._shared.words import say
+from pages._shared.words import say, terms
 
 LEAD = "The same patient questions were put to each {handbook}; a judge then compared the answers two by two."
 OUTCOMES = {"pre-screened": "absent, pre-screened: not put to the judge", "unscored": "unscored: no readable verdict"}
@@ -47,6 +49,7 @@ def named(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 with page("{Run}", LEAD) as run:
+    tour(who(), terms(run))
     outcomes, total = load(labels, run), load(organs, run).iloc[-1]
     facts(run)
     headline(run, total)

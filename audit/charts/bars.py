@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from audit.charts.style import INK, LABEL_COLOURS, LABEL_PATTERNS, LABEL_WORDS, UNSCORED, percent, styled
+from audit.charts.style import LABEL_COLOURS, LABEL_PATTERNS, LABEL_WORDS, UNSCORED, ink_on, percent, styled
 from audit.vocabulary import LABELS, Label
 
 ALL = "All pairs"
@@ -72,14 +72,9 @@ def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, floa
         },
         text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "",
         textposition="inside", insidetextanchor="middle",
-        textangle=0, textfont={"color": _ink_on(colour), "size": 13}, constraintext="none" if share > 0.12 else "both",
+        textangle=0, textfont={"color": ink_on(colour), "size": 13}, constraintext="none" if share > 0.12 else "both",
         hovertemplate=f"{name}: {pairs:,} pairs, {percent(share, 2)} of {row.lower()}<extra></extra>",
     )  # fmt: skip
-
-
-def _ink_on(colour: str) -> str:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 
 def _span(prescreened: int, judged: int, unscored: int) -> tuple[float, float]:

@@ -47,7 +47,7 @@ def _colours(cells: pd.DataFrame, ids: list[str]) -> go.Heatmap:
     signs = cells.map(lambda value: SIGNS.get(value, "")).to_numpy() if len(ids) <= MOST_SIGNS else None
     return go.Heatmap(
         z=codes, zmin=-0.5, zmax=len(steps) - 0.5, colorscale=scale, showscale=False, hoverinfo="skip", xgap=1, ygap=1,
-        text=signs, texttemplate="%{text}" if signs is not None else None, textfont={"size": 13, "color": "#1f2328"},
+        text=signs, texttemplate="%{text}" if signs is not None else None, textfont={"size": 13},
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import ACCENT, FAINT, INK, clipped, html, percent, styled
+from audit.charts.style import ACCENT, FAINT, INK, clipped, html, percent, percent_ticks, styled
 
 ROW_HEIGHT = 34
 
@@ -21,7 +21,7 @@ def profile_bars(table: pd.DataFrame, peers: str) -> go.Figure:
     """
     rows = [f"{clipped(row['name'])}  {_count(row)}" for row in table.to_dict("records")]
     figure = go.Figure([_bars(table, rows), _ticks(table, rows, peers)])
-    figure.update_xaxes(range=[0, 1.03], tickformat=".0%", gridcolor="#e4e7eb", dtick=0.25)
+    figure.update_xaxes(range=[0, 1.03], gridcolor="#e4e7eb", **percent_ticks([0, 0.25, 0.5, 0.75, 1]))
     figure.update_yaxes(autorange="reversed", showgrid=False, ticklabelstandoff=6)
     return styled(figure, 70 + ROW_HEIGHT * len(table), bargap=0.35)
 

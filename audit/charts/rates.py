@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audit.charts.style import ACCENT, FAINT, clipped, html, interval, percent, styled
+from audit.charts.style import ACCENT, FAINT, clipped, html, interval, percent, percent_ticks, styled
 
 ROW_HEIGHT = 30
 
@@ -36,8 +36,8 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
     for place, rate in enumerate(rates, start=1):
         figure.add_trace(_dots(frame, by, rate), row=1, col=place)
         _mark_overall(figure, frame, by, rate, overall, place)
-        figure.update_xaxes(range=[0, _top(frame, rate)], tickvals=_ticks(frame, rate), row=1, col=place)
-    figure.update_xaxes(tickformat=".0%", tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
+        figure.update_xaxes(range=[0, _top(frame, rate)], **percent_ticks(_ticks(frame, rate)), row=1, col=place)
+    figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
     figure.update_yaxes(
         range=[len(frame) - 0.4, -0.6], ticklabelstandoff=8, showgrid=True, gridcolor="#f3f4f6", tickmode="array",
         tickvals=list(range(len(frame))), ticktext=[_row_name(name, overall) for name in frame[by]],

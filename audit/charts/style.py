@@ -6,7 +6,7 @@ Okabe and Ito (2008), apart in lightness too, so they hold in greyscale and for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -24,7 +24,7 @@ PRESCREENED = "prescreened"
 LABEL_COLOURS: dict[str, str] = {
     Label.ABSENT: "#d4d7db",
     Label.CONSISTENT: "#0072b2",
-    Label.COMPLEMENTARY: "#9ccbea",
+    Label.COMPLEMENTARY: "#80bce6",
     Label.DIVERGENT: "#e69f00",
     Label.CONTRADICTORY: "#a3210f",
     UNSCORED: "#8a8f98",
@@ -49,6 +49,10 @@ ABSENCE_SCALE = ((0.0, "#0b4f6c"), (0.5, "#8fb8c9"), (1.0, "#f3ece0"))
 
 NO_VALUE = "\N{EN DASH}"
 INK = "#31333f"
+DARK_INK = "#1f2328"
+"""For letters on a coloured ground."""
+EVEN = 0.215
+"""The luminance from which dark letters stand out more than white ones."""
 FAINT = "#6b7280"
 ACCENT = "#0072b2"
 GENERAL_COLOUR = "#6b7280"
@@ -79,11 +83,27 @@ def percent(share: float | None, digits: int = 1) -> str:
     return NO_VALUE if share is None or pd.isna(share) else f"{100 * share:.{digits}f} %"
 
 
+def percent_ticks(shares: Sequence[float]) -> dict[str, list[Any]]:
+    """What an axis prints at these shares: `20 %`, as everywhere else; Plotly's own format has no space."""
+    whole = all(abs(100 * share - round(100 * share)) < 1e-9 for share in shares)
+    return {"tickvals": list(shares), "ticktext": [percent(share, 0 if whole else 1) for share in shares]}
+
+
 def interval(low: float | None, high: float | None) -> str:
     """`10.1 to 14.6 %`; empty where there is no interval."""
     if low is None or high is None or pd.isna(low) or pd.isna(high):
         return ""
     return f"{100 * low:.1f} to {100 * high:.1f} %"
+
+
+def ink_on(colour: str) -> str:
+    """Dark or white letters, whichever stand out more from a ground of this colour."""
+    linear = (
+        (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+        for part in (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    )
+    light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return DARK_INK if light > EVEN else "#ffffff"
 
 
 def organ_colours(organs: Iterable[str]) -> dict[str, str]:
@@ -97,7 +117,7 @@ def styled(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     """The common layout: readable type, room for long labels, no frame, no zoom by accident."""
     figure.update_layout(
         height=height,
-        font={"family": FONT, "size": 14},
+        font={"family": FONT, "size": 14, "color": INK},
         margin={"l": 8, "r": 8, "t": 36, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",

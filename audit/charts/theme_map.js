@@ -17,12 +17,20 @@ function themeMap(host, data, tell) {
   const colours = new Uint8Array(count * 3)
   const order = [...Array(count).keys()]
 
-  const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16))
+  // The page's ground and letters; on a dark one, hues that would sink into it are brightened.
+  let ink = "", ground = "", dark = false
+  function look() {
+    ({ color: ink, backgroundColor: ground } = getComputedStyle(host))
+    dark = Math.max(...ground.match(/\d+/g).slice(0, 3).map(Number)) < 128
+  }
+  const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)).map((part) => (dark ? 90 + part * 0.65 : part))
   function paint() {
+    look()
     // What has no theme lies below, what was picked lies on top.
     const layer = (point) => (theme[point] !== NONE) + 2 * Boolean(kept?.has(theme[point]))
     order.sort((a, b) => layer(a) - layer(b) || a - b)
-    const shades = data.parents.map((parent) => rgb(parent[4])), grey = [196, 201, 208], pale = [226, 229, 233]
+    const shades = data.parents.map((parent) => rgb(parent[4])), grey = dark ? [84, 91, 102] : [196, 201, 208]
+    const pale = dark ? [42, 47, 55] : [226, 229, 233]
     order.forEach((point, row) => {
       const own = theme[point] === NONE ? grey : shades[data.themes[theme[point]][1]]
       colours.set(kept && !kept.has(theme[point]) ? pale : own, row * 3)
@@ -98,8 +106,8 @@ function themeMap(host, data, tell) {
     const at = Math.max(half, Math.min(width - half, left))
     if (taken.some(([l, t, r, b]) => at - half < r && at + half > l && top - 9 < b && top + 9 > t)) return
     taken.push([at - half, top - 9, at + half, top + 9])
-    pen.lineWidth = 4; pen.strokeStyle = "rgba(255,255,255,.9)"; pen.strokeText(shown, at, top)
-    pen.fillStyle = "#1f2328"; pen.fillText(shown, at, top)
+    pen.lineWidth = 4; pen.strokeStyle = ground; pen.strokeText(shown, at, top)
+    pen.fillStyle = ink; pen.fillText(shown, at, top)
   }
 
   function nearest(left, top) {
@@ -187,6 +195,7 @@ function themeMap(host, data, tell) {
   tip.hidden = true
   return {
     keep(themes) { kept = themes; paint(); draw() },
+    repaint() { paint(); draw() },
     stop() { watcher.disconnect(); clearTimeout(waiting) },
   }
 }

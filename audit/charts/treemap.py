@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import INK, NO_VALUE, clipped, html, interval, percent, shown, styled
+from audit.charts.style import INK, NO_VALUE, clipped, html, interval, percent, percent_ticks, shown, styled
 
 HEIGHT = 560
 LINE = 15
@@ -58,7 +58,7 @@ def _wrapped(name: str) -> str:
 def _bar(colour: str) -> dict[str, object]:
     common = {"thickness": 12, "len": 0.6, "outlinewidth": 0}
     if colour == SHARE:
-        return {**common, "title": {"text": "Disagreeing<br>of its pairs"}, "tickformat": ".0%"}
+        return {**common, "title": {"text": "Disagreeing<br>of its pairs"}, **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
     return {**common, "title": {"text": "Severity<br>per pair"}, "tickvals": [0, 1, 2, 3]}
 
 

@@ -12,6 +12,7 @@ from annotation.accounts import Account
 from audit.errors import AuditError
 from pages._basis.frame import explain
 from pages._basis.people import STUDY_PAGES, TURNING, may_browse, may_rejudge, own_pages, who
+from pages._basis.tour import tour_link
 from pages._shared.pickers import current_run
 from pages._shared.words import escaped, title_of
 
@@ -56,6 +57,13 @@ def home(account: Account | None) -> str:
     """The script that opens first for somebody."""
     own = own_pages(account)
     return "pages/overview.py" if may_browse(account) or not own else f"pages/studies/{own[0]}.py"
+
+
+def way_to_the_tour() -> None:
+    """Below the menu, for whoever has a start page with a tour."""
+    account = who()
+    if account is not None or may_browse(account):
+        tour_link(home(account))
 
 
 def _groups(account: Account | None) -> dict[str, list[StreamlitPage]]:

@@ -11,6 +11,7 @@ import streamlit as st
 from audit.errors import AuditError
 from audit.store.runs import Run
 from pages._basis.frame import STYLE, SYNTHETIC, explain
+from pages._basis.ground import follow_ground
 from pages._basis.people import may_browse, who
 from pages._shared import loaders
 from pages._shared.navigation import MENU_SEEN, menu
@@ -33,6 +34,7 @@ def page(title: str, lead: str) -> Iterator[Run]:
     """
     _come_through_the_menu()
     st.html(STYLE)
+    follow_ground()
     heading = st.container()
     run = _run_or_stop(heading, title)
     heading.title(say(run, title), anchor=False)

@@ -8,7 +8,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from audit.charts.ground import DARK_LABELS, NIGHT, PAPER
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
+from pages._basis.ground import dark
 from pages._shared import url
 from pages._shared.opened import MOVES, Opened, open_pair, opened_pair, pairs_of
 
@@ -80,11 +82,12 @@ def _readable(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
 
 
 def _coloured(frame: pd.DataFrame) -> object:
-    tints = {LABEL_WORDS[name]: _tint(colour) for name, colour in LABEL_COLOURS.items()}
+    ground, colours = (NIGHT, DARK_LABELS) if dark() else (PAPER, LABEL_COLOURS)
+    tints = {LABEL_WORDS[name]: _tint(colour, ground) for name, colour in colours.items()}
     return frame.style.map(lambda label: f"background-color: {tints[label.splitlines()[0]]}", subset=["label"])
 
 
-def _tint(colour: str, share: float = 0.3) -> str:
-    """A label's colour as a pale ground for dark letters."""
-    mixed = (round(255 - share * (255 - int(colour[i : i + 2], 16))) for i in (1, 3, 5))
+def _tint(colour: str, ground: str, share: float = 0.3) -> str:
+    """A label's colour as a pale ground, or a dim one in the dark, for the page's own letters."""
+    mixed = (round((1 - share) * int(ground[i : i + 2], 16) + share * int(colour[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{part:02x}" for part in mixed)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS
+from audit.charts.ground import ON_DARK, either
+from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
 from audit.metrics.pair import NOT_IN_RELEASE, PRESCREENED, UNSCORED, Judgement, Pair, Side
 from audit.store.runs import Run
 from audit.wording import Kind
@@ -16,8 +17,6 @@ from pages._shared.pickers import choose
 from pages._shared.words import terms
 
 CSS = Path(__file__).with_name("pair.css")
-DARK = {"CONSISTENT", "CONTRADICTORY", "high"}
-"""Badges whose colour wants white letters."""
 STATUS = {
     PRESCREENED: "Pre-screened: at least one {handbook} does not address the question, so the judge was not asked.",
     UNSCORED: "Unscored: the judge was asked and gave no readable verdict. The pair counts in no rate.",
@@ -71,18 +70,19 @@ def answers_html(pair: Pair, names: dict[str, str], marks: str) -> str:
 
 def _badges(judgement: Judgement) -> str:
     if judgement.status == NOT_IN_RELEASE:
-        return _badge("not asked", "not asked", LABEL_COLOURS["not asked"])
+        return _badge("not asked", LABEL_COLOURS["not asked"])
     label = judgement.label or "unscored"
-    badges = _badge(LABEL_WORDS[label], label, LABEL_COLOURS[label])
+    badges = _badge(LABEL_WORDS[label], LABEL_COLOURS[label])
     if judgement.significance:
         grave = judgement.significance
-        badges += _badge(f"{grave} significance", grave, SIGNIFICANCE_COLOURS[grave])
+        badges += _badge(f"{grave} significance", SIGNIFICANCE_COLOURS[grave])
     return badges
 
 
-def _badge(text: str, name: str, colour: str) -> str:
-    ink = "#fff" if name in DARK else "#1f2328"
-    style = f"background:{colour};color:{ink};border:1px solid {'#8a8f98' if colour == '#ffffff' else colour}"
+def _badge(text: str, colour: str) -> str:
+    letters = f"light-dark({ink_on(colour)}, {ink_on(ON_DARK[colour])})"
+    edge = "var(--quiet)" if colour == LABEL_COLOURS["not asked"] else either(colour)
+    style = f"background:{either(colour)};color:{letters};border:1px solid {edge}"
     return f'<span class="badge" style="{style}">{escape(text)}</span>'
 
 

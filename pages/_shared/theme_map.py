@@ -19,7 +19,7 @@ export default function (component) {
     host.map?.stop()
     host.known = known
     host.map = themeMap(host, component.data, (event, number) => host.tell(event, number))
-  }
+  } else host.map?.repaint()
   host.tell = tell
   return () => { host.map?.stop(); host.known = null }
 }

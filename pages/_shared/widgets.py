@@ -11,6 +11,7 @@ from audit.charts.style import Figure
 from audit.exports.tables import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
+from pages._shared.ground import on_this_ground
 from pages._shared.words import say
 
 CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
@@ -56,14 +57,15 @@ def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
 
 def chart(figure: Figure, key: str, alt: str) -> None:
     """Draw a figure; `alt` says in a sentence what it shows."""
-    st.plotly_chart(figure, width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None)
+    st.plotly_chart(on_this_ground(figure), width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None)
 
 
 def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
     """Draw a figure and return the `customdata` of the marker that was clicked, None when none was."""
     event = st.plotly_chart(
-        figure, width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None, on_select="rerun", selection_mode="points"
-    )
+        on_this_ground(figure), width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None, on_select="rerun",
+        selection_mode="points",
+    )  # fmt: skip
     points = event["selection"]["points"]
     return points[0].get("customdata") if points else None
 

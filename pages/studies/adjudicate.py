@@ -15,16 +15,17 @@ from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from pages._basis.frame import notice, study_page
 from pages._basis.labelling.rubric import rubric_html
 from pages._basis.people import label_store, now
+from pages._basis.tour import tour
 
 LEAD = "Where the two labels differ, a third person decides. Who said which, and what the judge said, is not shown."
 EMPTY = "There is nothing to decide now: no study is in adjudication."
 CSS = """<style>
 .dispute h3 { font-size: 1.2rem; font-weight: 600; margin: 0 0 0.6rem; padding: 0; overflow-wrap: anywhere; }
 .dispute .two { display: grid; grid-template-columns: 1fr 1fr; gap: 0.8rem; margin-bottom: 0.8rem; }
-.dispute .two > div { border: 1px solid #dfe2e6; border-radius: 0.4rem; padding: 0.6rem 0.85rem; min-width: 0;
+.dispute .two > div { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.6rem 0.85rem; min-width: 0;
   line-height: 1.55; white-space: pre-wrap; overflow-wrap: anywhere; }
-.dispute .read > div { background: #f6f7f8; line-height: 1.4; }
-.dispute .read span { color: #5b6270; font-size: 0.85rem; }
+.dispute .read > div { background: light-dark(#f6f7f8, #1a1f26); line-height: 1.4; }
+.dispute .read span { color: var(--quiet); font-size: 0.85rem; }
 .rubric { font-size: 0.85rem; } .rubric td { vertical-align: top; }
 </style>"""
 
@@ -94,6 +95,8 @@ def queue(study: Study, account: Account) -> None:
 
 
 with study_page("Adjudicate", LEAD, Role.ADJUDICATOR, Role.PI) as account:
+    if account.role is Role.ADJUDICATOR:  # an investigator starts elsewhere
+        tour(account, {})
     st.html(CSS)
     open_ = {study.study_id: study for study in list_studies(label_store()) if study.state is State.ADJUDICATION}
     if not open_:

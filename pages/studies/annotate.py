@@ -11,6 +11,7 @@ from pages._basis.labelling.board import board, pending
 from pages._basis.labelling.desk import Desk
 from pages._basis.people import label_store, required
 from pages._basis.text import escaped
+from pages._basis.tour import tour
 
 NOTHING = "There is no study for you to label now. The investigator who runs yours tells you when there is."
 OVER = {
@@ -54,7 +55,9 @@ def labelling(study: Study) -> None:
 
 st.html(STYLE + "<style>.stMainBlockContainer { padding: 1rem 2rem 1rem; }</style>")
 try:
-    study = picked_study(required(Role.ANNOTATOR).username)
+    account = required(Role.ANNOTATOR)
+    tour(account, {})
+    study = picked_study(account.username)
 except AuditError as error:
     explain(error)
     st.stop()

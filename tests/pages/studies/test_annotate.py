@@ -134,7 +134,7 @@ def test_nobody_rates_at_another_s_seat(desk, store):
 
 
 def board_data(at: Any) -> dict[str, Any]:
-    (element,) = at.get("bidi_component")
+    (element,) = (each for each in at.get("bidi_component") if each.proto.component_name.endswith("labelling_board"))
     data: dict[str, Any] = json.loads(element.proto.json)
     return data
 
