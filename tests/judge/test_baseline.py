@@ -70,6 +70,12 @@ def test_an_amount_about_something_else_is_no_divergence():
     assert label("How do I get strong again?", walk, "Sleep 8 hours.") == "COMPLEMENTARY"
 
 
+def test_an_hour_is_an_hour_and_not_rounded():
+    question, ten, eleven = "From what hour is the ward quiet?", "The ward is quiet from 10 pm.", "The ward is quiet from 11 pm."
+    assert label(question, ten, eleven) == "DIVERGENT"
+    assert label(question, ten, "The ward is quiet from 22:00.") != "DIVERGENT"
+
+
 def test_counts_of_the_same_thing_that_differ_are_divergent():
     two, three = "There are two types of hemochromatosis.", "The disease has three types; hemochromatosis has three types."
     assert label("What is hemochromatosis?", two, three) == "DIVERGENT"

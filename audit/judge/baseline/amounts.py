@@ -9,9 +9,12 @@ from audit.judge.baseline.conflict import Conflict
 from audit.judge.baseline.question import GENERIC, Asked
 from audit.judge.baseline.statements import Answer, Statement
 from audit.wording import COUNT, Quantity
+from audit.wording.units import CLOCK
 
 ROUNDING = 0.15
 """Two figures closer than this share of the larger one are the same figure, rounded (protocol, section 4)."""
+EXACT = (COUNT, CLOCK)
+"""Nobody rounds these: three types are not four, and 10 pm is not 11 pm."""
 SHARED = 3
 """So many words must two statements share for their amounts to be held against each other; one less where things are counted."""
 Placed = Sequence[tuple[Statement, Quantity]]
@@ -70,7 +73,7 @@ def apart(one: Quantity, other: Quantity) -> bool:
         return False
     if (one.low <= other.low and other.high <= one.high) or (other.low <= one.low and one.high <= other.high):
         return False
-    rounding = 0.0 if one.dimension == COUNT else ROUNDING
+    rounding = 0.0 if one.dimension in EXACT else ROUNDING
     return not (_near(one.low, other.low, rounding) and _near(one.high, other.high, rounding))
 
 
