@@ -47,6 +47,7 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     "age over 89": re.compile(r"\b(?:9\d|1[01]\d)[- ]year(?:s[- ])?-?old\b|\b(?i:aged?) (?:9\d|1[01]\d)\b"),
 }  # fmt: skip
+SOCIAL = re.compile(r"(?<![\d-])\d{3}[ -]\d{2}[ -]\d{4}(?![\d-])")
 GROUPS = re.compile(r"\b\d(?:[ -]?\d){8,18}\b")
 ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b")
 
@@ -72,7 +73,7 @@ def screen(regions: tuple[str, ...] = REGIONS) -> Screen:
     numbers = [
         (kind, optional(f"stdnum.{module}", "Screening for official numbers", "questions"), places)
         for kind, module, places in (
-            ("social security number", "us.ssn", GROUPS),
+            ("social security number", "us.ssn", SOCIAL),
             ("health service number", "gb.nhs", GROUPS),
             ("card number", "luhn", GROUPS),
             ("bank account", "iban", ACCOUNT),

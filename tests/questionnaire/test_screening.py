@@ -42,6 +42,7 @@ def test_a_detail_is_found_where_it_stands(text: str, kind: str, place: str) -> 
         "Is 120/80 a good blood pressure, and 10/12 weeks too long?",
         "Was the 2019-2021 booklet replaced in March 2022?",
         "May I eat soft cheese 3 months after my transplant in May?",
+        "Does the clinic at MSC 3655, Bethesda 20892-3655 take letters?",
         "Can a 65-year-old get on the list?",
         "Should my husband or wife be vaccinated? Can my doctor tell me?",
         "What does the Deposit Act say on 2 months' rent?",
