@@ -1,0 +1,116 @@
+"""The tenancy example: its files agree with each other, its truth stands in its texts, and the rules find what is true."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from audit.cli import main
+from audit.embedding.encoders import words_encoder
+from audit.judge.baseline import judge
+from audit.questionnaire import import_questions, read_taxonomy, screen
+from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
+
+LABELS = {"agree": {"CONSISTENT", "COMPLEMENTARY"}, "differ": {"DIVERGENT"}, "opposite": {"CONTRADICTORY"}}
+
+
+def gold_sections() -> dict[tuple[str, str], str]:
+    """(question, code) -> the section that answers it."""
+    return {
+        (record["question_id"], code): section
+        for record in gold()
+        for code, (section,) in record["gold_sections"].items()
+    }  # fmt: skip
+
+
+def test_it_has_the_shape_that_its_readme_says() -> None:
+    books = codes().values()
+    assert Counter(book.organ for book in books) == {"residential": 5, "lodging": 3}
+    assert len({book.center for book in books}) == 5
+    assert all(8 <= len(book.sections) <= 16 for book in books)
+    assert Counter(q["organ"] for q in table("questions.csv")) == {"general": 8, "residential": 15, "lodging": 7}
+    taxonomy = read_taxonomy(FOLDER / "taxonomy.toml")
+    assert (len(taxonomy.topics), len(taxonomy.subtopics), len(taxonomy.organs)) == (6, 16, 2)
+
+
+def test_every_gold_section_exists_in_a_code_that_the_question_is_put_to() -> None:
+    questions, books = {q["question_id"]: q for q in table("questions.csv")}, codes()
+    for (question_id, code), section in gold_sections().items():
+        assert code in asked(questions[question_id]["organ"])
+        assert section in books[code].by_id
+
+
+def test_gold_knows_a_section_exactly_where_the_truth_has_a_value() -> None:
+    rules, known = truth(), gold_sections()
+    for question in table("questions.csv"):
+        for code in asked(question["organ"]):
+            speaks = bool(rules.get(question["rule"], {}).get(code))
+            assert speaks == ((question["question_id"], code) in known), (question["question"], code)
+
+
+def test_gold_names_the_codes_that_are_silent() -> None:
+    organs = {q["question_id"]: q["organ"] for q in table("questions.csv")}
+    for record in gold():
+        everybody = {*record["gold_sections"], *record["institutions_without"]}
+        assert everybody == set(asked(organs[record["question_id"]]))
+
+
+def test_every_figure_of_the_truth_stands_in_its_section() -> None:
+    questions, books, rules = {q["question_id"]: q for q in table("questions.csv")}, codes(), truth()
+    for (question_id, code), section in gold_sections().items():
+        value, text = rules[questions[question_id]["rule"]][code], books[code].by_id[section].text
+        if value == "no":
+            assert re.search(r"\bnot\b", text)
+        elif value == "yes":
+            assert not re.search(r"\bnot\b", text.split(".")[0])
+        else:
+            assert value in text
+
+
+def test_every_section_but_the_first_states_one_rule() -> None:
+    known = {(code, section) for (_, code), section in gold_sections().items()}
+    for code, book in codes().items():
+        assert [section.section_id for section in book.sections if (code, section.section_id) not in known] == ["s01"]
+
+
+def test_it_agrees_differs_contradicts_itself_and_is_silent() -> None:
+    counts = Counter(relation for *_, relation in true_pairs())
+    assert counts.total() == 8 * 28 + 15 * 10 + 7 * 3
+    # Yes by no, counted in the table: pets 2 * 6 and 2 * 3, subletting 2 * 2, interest 2 * 1, locks 1 * 1, guests 2 * 1.
+    assert counts["opposite"] == 12 + 6 + 4 + 2 + 1 + 2
+    assert counts == {"agree": 86, "differ": 164, "opposite": 27, "absent": 118}
+
+
+def test_the_baseline_judge_finds_every_true_relation_in_the_true_sections() -> None:
+    books, known = codes(), gold_sections()
+    for question, one, other, relation in true_pairs():
+        if relation != "absent":
+            a, b = (books[code].by_id[known[question["question_id"], code]].text for code in (one, other))
+            assert judge(question["question"], a, b).label in LABELS[relation], (question["question"], a, b)
+
+
+def test_its_questions_are_imported_without_a_finding(tmp_path: Path) -> None:
+    report = import_questions(
+        FOLDER / "questions.csv", tmp_path / "questions.jsonl", taxonomy=read_taxonomy(FOLDER / "taxonomy.toml"), screen=screen()
+    )
+    assert report.clean, report.as_text()
+    assert len(report.questions) == len(table("questions.csv"))
+
+
+def test_the_readme_shows_the_truth_as_it_is() -> None:
+    told = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for rule, values in truth().items():
+        row = " | ".join(value or "–" for value in values.values())
+        assert f"| {rule} | {row} |" in told
+
+
+def test_no_two_of_its_questions_are_nearly_the_same(tmp_path: Path) -> None:
+    report = import_questions(FOLDER / "questions.csv", tmp_path / "questions.jsonl", encoder_of=words_encoder)
+    assert not report.near
+
+
+def test_the_command_takes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    options = ["--out", str(tmp_path / "q.jsonl"), "--taxonomy", str(FOLDER / "taxonomy.toml"), "--encoder", "none"]
+    assert main(["questions", str(FOLDER / "questions.csv"), *options]) == 0
