@@ -25,6 +25,10 @@ class EmbeddingError(AuditError):
     """Texts cannot be turned into vectors: no such model, other weights than it should have, or a damaged cache."""
 
 
+class RetrievalError(AuditError):
+    """Nothing can be retrieved: no such strategy, a table or a list of questions that cannot be used."""
+
+
 class ThemesError(AuditError):
     """A taxonomy of themes cannot be read, built or used."""
 

@@ -1,0 +1,30 @@
+"""Reciprocal rank fusion: places count, scores of different kinds are never added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.int64]
+
+
+def best(scores: NDArray[np.float32], depth: int) -> Rows:
+    """The rows with a score above 0, highest first, at most `depth`; equals stay in reading order."""
+    order = np.argsort(-scores, kind="stable")[:depth]
+    return order[scores[order] > 0].astype(np.int64)
+
+
+def fused(rankings: Iterable[Sequence[int]], k: int, weight: Mapping[int, float] | None = None) -> dict[int, float]:
+    """Item -> sum over the rankings of 1 / (k + rank), rank from 1; highest first, equals by item.
+
+    weight  item -> factor, where it is not 1
+    Source: Cormack, Clarke and Buettcher 2009.
+    """
+    total: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, start=1):
+            total[int(item)] = total.get(int(item), 0.0) + 1 / (k + rank)
+    weighed = {item: score * (weight or {}).get(item, 1.0) for item, score in total.items()}
+    return dict(sorted(weighed.items(), key=lambda each: (-each[1], each[0])))

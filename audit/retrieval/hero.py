@@ -1,0 +1,101 @@
+"""HERO-QA: look up in four ways, fuse, read again, give the parents, and the whole handbook where that is short or evidence thin.
+
+Source: arXiv:2605.29084, section 4.1 and appendix D. Each layer is one function; Options.leave_out leaves one out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from audit.retrieval.evidence import goes_whole, judged
+from audit.retrieval.expansion import Expanded, expand, plain, read_groups
+from audit.retrieval.fusion import fused
+from audit.retrieval.index import Index
+from audit.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Passage, Query, Retrieval
+from audit.retrieval.passages import hits, titles, whole, with_parents
+from audit.retrieval.ranking import Ranking, layer, one_a_section, section_ids
+from audit.retrieval.reranking import Reranker
+from audit.retrieval.retrievers import by_bodies, by_chunk_words, by_headings, by_meaning
+
+RETRIEVERS: Mapping[str, Callable[[Index, Expanded], Ranking]] = {
+    "dense": lambda index, asked: by_meaning(index, asked.queries[:1]),
+    "bm25_chunks": lambda index, asked: by_chunk_words(index, asked.weights),
+    "bm25_bodies": lambda index, asked: by_bodies(index, asked.weights),
+    "bm25_headings": lambda index, asked: by_headings(index, asked.weights),
+}
+NO_RERANKER, LEFT_OUT, WHOLE = "no reranker was given", "left out", "the handbook went whole"
+
+
+@dataclass(frozen=True)
+class Hero:
+    """HERO-QA over one handbook."""
+
+    index: Index
+    reranker: Reranker | None = None
+    name: str = "hero"
+
+    def retrieve(self, question: Query) -> Retrieval:
+        """The handbook whole where it is short; else the best passages, or all of it where these are too thin to answer from."""
+        began = time.process_time()
+        index = self.index
+        asked = expanded(index, question.text)
+        found = first_stage(index, asked)
+        merged = merge(index, found)
+        mode: Mode
+        if goes_whole(index.document, index.options):
+            mode, reason, last, passages = FULL_DOCUMENT, None, merged, whole(index, merged, found)
+            trace = [Layer("reranked", skipped=WHOLE), Layer("expanded", skipped=WHOLE)]
+        else:
+            last, reread = reranked(index, question.text, merged, self.reranker)
+            passages = parents(index, best_sections(index, last), found)
+            trace = [reread, Layer("expanded", tuple(passage.hit for passage in passages))]
+            mode, reason = judged(index, question.text, passages)
+            passages = passages if mode == PASSAGES else whole(index, last, found)
+        layers = (*(layer(index, name, by) for name, by in found.items()), layer(index, "fused", merged), *trace)
+        ranked = section_ids(index, last)
+        seconds = time.process_time() - began
+        return Retrieval(self.name, mode, passages, ranked, asked.queries, reason, seconds, layers, titles(index, passages))
+
+
+def expanded(index: Index, question: str) -> Expanded:
+    """The question with the words that mean the same."""
+    options = index.options
+    if not options.uses("expansion"):
+        return plain(question)
+    return expand(question, read_groups(options.expansion), options.expansion_weight)
+
+
+def first_stage(index: Index, asked: Expanded) -> dict[str, Ranking]:
+    """Name of a retriever -> what it found."""
+    return {name: retriever(index, asked) for name, retriever in RETRIEVERS.items() if index.options.uses(name)}
+
+
+def merge(index: Index, found: Mapping[str, Ranking]) -> Ranking:
+    """Reciprocal rank fusion; navigation counts less."""
+    options = index.options
+    weight = dict.fromkeys(index.navigation, options.navigation_weight) if options.uses("navigation") else {}
+    return fused([list(ranking) for ranking in found.values()], options.rrf_k, weight)
+
+
+def reranked(index: Index, question: str, merged: Ranking, reranker: Reranker | None) -> tuple[Ranking, Layer]:
+    """What was fused, its head in the order in which the reranker reads it; and what the trace says of that."""
+    if reranker is None or not index.options.uses("rerank"):
+        return merged, Layer("reranked", skipped=LEFT_OUT if reranker else NO_RERANKER)
+    head = one_a_section(index, merged)[: index.options.rerank_depth]
+    scores = reranker.score([(question, index.text(row)) for row in head])
+    order = sorted(zip(head, scores, strict=True), key=lambda each: -each[1])
+    ranking = dict(order)
+    return ranking | {row: score for row, score in merged.items() if row not in ranking}, layer(index, "reranked", ranking)
+
+
+def best_sections(index: Index, ranking: Ranking) -> Ranking:
+    """The best chunk of each of the best sections, as many as are given."""
+    return {row: ranking[row] for row in one_a_section(index, ranking)[: index.options.passages]}
+
+
+def parents(index: Index, best: Ranking, found: Mapping[str, Ranking]) -> tuple[Passage, ...]:
+    """The hits with the section around them, or as they are where that layer is left out."""
+    passages = hits(index, best, found)
+    return with_parents(index, passages) if index.options.uses("parents") else passages

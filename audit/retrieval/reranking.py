@@ -1,0 +1,36 @@
+"""The reranker: a cross-encoder that reads the question and a passage together. Passed in; there is a step without one too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from audit.libraries import optional
+
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Reranker:
+    """Scores (question, passage) pairs; higher is better. `name` is what records call it."""
+
+    name: str
+    score: Callable[[Pairs], Sequence[float]]
+
+
+def cross_encoder(model: str, threads: int = 1) -> Reranker:
+    """A cross-encoder of sentence-transformers by name or folder (such as cross-encoder/ms-marco-MiniLM-L6-v2), on the processor.
+
+    Raises MissingLibraryError without the library; the model is loaded when the first pairs come.
+    """
+    library = optional("sentence_transformers", "A reranker", "retrieval")
+    loaded: list[Any] = []
+
+    def score(pairs: Pairs) -> Sequence[float]:
+        if not loaded:
+            optional("torch", "A reranker", "retrieval").set_num_threads(threads)
+            loaded.append(library.CrossEncoder(model, device="cpu"))
+        return [float(one) for one in loaded[0].predict(list(pairs), show_progress_bar=False)]
+
+    return Reranker(model, score)

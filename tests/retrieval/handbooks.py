@@ -1,0 +1,35 @@
+"""Small handbooks written for tests, and an encoder that knows a handful of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from audit.documents import Document, Section
+from audit.embedding.basis import Progress, Vectors, unit
+from audit.embedding.encoders import Encoder
+from audit.retrieval import Options
+
+SECTIONS = (
+    Section("s1", "Contents", "Travel 4\nFever 7\nDental work 9\nVaccines 12\n"),
+    Section("s2", "When you travel", "Wait three months after surgery before you fly. Carry your medicines.", ("Life",)),
+    Section("s3", "Fever", "Call the clinic at once when your temperature is above 38 degrees."),
+    Section("s4", "Dental work", "See a dentist only after six months. Take antibiotics before every visit."),
+    Section("s5", "", "Raw fish and unpasteurised cheese are not safe."),
+    Section("s6", "Vaccines", "No live vaccines after transplant. The flu shot is given every autumn."),
+    Section("s7", "Part two", ""),
+)
+ALDER = Document("kidney_alder_post", "kidney", "Alder", "post", SECTIONS)
+PASSAGES = Options(whole_characters=0)
+MEANINGS = (("travel", "fly", "trip"), ("fever", "temperature"), ("dental", "dentist", "teeth"), ("fish", "cheese", "eat"))
+
+
+def meanings() -> Encoder:
+    """One direction a meaning: texts are near where they speak of the same one, whatever the word."""
+
+    def encode(texts: Sequence[str], _progress: Progress) -> Vectors:
+        rows = [[sum(word in text.lower() for word in words) for words in MEANINGS] for text in texts]
+        return unit(np.array(rows, dtype=np.float32).reshape(len(rows), len(MEANINGS)))
+
+    return Encoder("meanings", "m" * 64, encode)

@@ -1,0 +1,24 @@
+"""Strategies over a small handbook: what is found, what is given, and the trace that tells how."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.errors import RetrievalError
+from audit.retrieval import STRATEGIES, Query, build
+from tests.retrieval.handbooks import ALDER, PASSAGES, meanings
+
+FLY = Query("q1", "When may I fly?")
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_finds_the_section_that_answers(name: str) -> None:
+    retrieval = build(name, ALDER, PASSAGES, meanings()).retrieve(FLY)
+    assert retrieval.ranked[0] == retrieval.passages[0].section_id == "s2"
+    assert "three months" in retrieval.passages[0].text
+    assert (retrieval.strategy, retrieval.mode, retrieval.reason) == (name, "passages", None)
+
+
+def test_an_unknown_strategy_is_refused_in_a_sentence() -> None:
+    with pytest.raises(RetrievalError, match="no strategy 'oracle'. Nothing was retrieved. Allowed: hero, bm25, dense, fusion"):
+        build("oracle", ALDER, PASSAGES)
