@@ -13,7 +13,7 @@ from audit.retrieval.evidence import goes_whole, judged
 from audit.retrieval.expansion import Expanded, expand, plain, read_groups
 from audit.retrieval.fusion import fused
 from audit.retrieval.index import Index
-from audit.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Passage, Query, Retrieval
+from audit.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Mode, Passage, Query, Retrieval
 from audit.retrieval.passages import hits, titles, whole, with_parents
 from audit.retrieval.ranking import Ranking, layer, one_a_section, section_ids
 from audit.retrieval.reranking import Reranker
