@@ -23,6 +23,7 @@ from audit.exports.measured import Measured, measured
 from audit.exports.readme import LATEX, readme
 from audit.exports.record import Picture, Table
 from audit.exports.report import html_report
+from audit.exports.words import fill
 from audit.exports.writers import data, latex, markdown, spreadsheet
 from audit.metrics.pigeonhole import SEED
 from audit.store.runs import Run
@@ -31,7 +32,9 @@ from audit.themes.taxonomy import Taxonomy
 MANIFEST = "manifest.json"
 STEM = re.compile(r"[^A-Za-z0-9_-]+")
 LIBRARIES = ("duckdb", "numpy", "pandas", "plotly", "kaleido", "openpyxl", "scipy")
-SYNTHETIC = "Synthetic data, made by a simulator: no real {handbook}, {center} or patient stands behind it. Not for clinical use."
+SYNTHETIC = (
+    "Synthetic data, made by a simulator: no real {handbook}, {center} or {patient} stands behind it. Not for clinical use."
+)
 SAME_STATE = (
     "The same command on the same state writes the same files; only the date in this one differs. Pictures depend on the fonts "
     "and the Chromium of the machine too."
@@ -151,8 +154,7 @@ def _noticed(chapter: Chapter, material: Material) -> Chapter:
 
 
 def _notices(run: Run) -> list[str]:
-    words = {word: run.term(word) for word in ("handbook", "center")}
-    return [SYNTHETIC.format(**words)] if run.synthetic else []
+    return [fill(run, SYNTHETIC)] if run.synthetic else []
 
 
 def _drawn(shown: Mapping[str, Picture]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, str]]:

@@ -83,7 +83,9 @@ class Table:
         return any(known(value) and value != "" for value in self.frame[column.name].tolist())
 
     def lines(self) -> list[list[str]]:
-        """Every cell as text, row by row, intervals beside their values."""
+        """Every cell as text, row by row, intervals beside their values; of a table without a row, one that says so."""
+        if self.frame.empty:
+            return [["none", *[""] * (len(self.columns) - 1)]]
         return [list(line) for line in zip(*(self._written(column) for column in self.columns), strict=True)]
 
     def _written(self, column: Column) -> list[str]:
@@ -103,7 +105,8 @@ class Table:
             head = f"{column.header} ({column.unit})" if column.unit else column.header
             parts[head] = self._values(column.name, column.kind)
             if self.spans(column):
-                parts |= {f"{column.header}, 95 % {end[1:]}": self.frame[column.name + end] for end in (LOW, HIGH)}
+                parts |= {f"{head}, 95 % {end[1:]}": self.frame[column.name + end] for end in (LOW, HIGH)}
+        assert len(parts) == sum(3 if self.spans(column) else 1 for column in self.columns), f"{self.name}: two heads alike"
         return pd.DataFrame(parts)
 
     def _values(self, name: str, kind: Kind) -> pd.Series:

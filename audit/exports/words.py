@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit.charts.style import shown
 from audit.store.runs import Run
 
-TERMS = ("handbook", "organ", "question", "topic", "subtopic", "center", "phase")
+TERMS = ("handbook", "organ", "question", "topic", "subtopic", "center", "phase", "patient")
 
 
 def terms(run: Run) -> dict[str, str]:

@@ -11,6 +11,7 @@ import pytest
 from openpyxl import load_workbook
 
 from audit.cells import plain_cell
+from audit.exports.record import Column, Kind
 from audit.exports.writers.data import json_data
 from audit.exports.writers.latex import latex
 from audit.exports.writers.markdown import markdown
@@ -24,9 +25,25 @@ RUN = Run("tiny", "A tiny release", "d" * 64, False, True, "", Path())
 
 def test_csv_holds_numbers_with_the_ends_of_intervals_in_columns_of_their_own():
     frame = pd.read_csv(io.BytesIO(csv_bytes(table())))
-    assert list(frame.columns) == ["Organ", "Pairs (scored)", "Share (R_div)", "Share, 95 % low", "Share, 95 % high"]
+    assert list(frame.columns) == [
+        "Organ",
+        "Pairs (scored)",
+        "Share (R_div)",
+        "Share (R_div), 95 % low",
+        "Share (R_div), 95 % high",
+    ]
     assert frame["Share (R_div)"].tolist()[:2] == [0.1634, 0.00044]
     assert frame["Pairs (scored)"].isna().tolist() == [False, False, True]
+
+
+def test_two_columns_under_one_head_keep_their_own_intervals():
+    small = table()
+    ends = {"judged": 0.5, "judged_low": 0.4, "judged_high": 0.6}
+    both = type(small)(
+        "both", "t", small.frame.assign(**ends), (*small.columns, Column("judged", "Share", "of judged", Kind.DECIMAL))
+    )
+    frame = pd.read_csv(io.BytesIO(csv_bytes(both)))
+    assert frame.loc[0, ["Share (R_div), 95 % low", "Share (of judged), 95 % low"]].tolist() == [0.1512, 0.4]
 
 
 def test_no_cell_of_a_csv_runs_as_a_formula_and_its_text_can_be_had_back():
@@ -100,6 +117,28 @@ def test_a_table_longer_than_a_page_repeats_its_head():
     text = latex(type(small)(small.name, small.title, long, small.columns, small.notes))
     assert r"\begin{longtable}" in text
     assert r"\endhead" in text
+
+
+def test_texts_that_are_broken_into_lines_count_as_such_when_a_table_is_taller_than_a_page():
+    small = table()
+    rows = pd.concat([small.frame] * 10, ignore_index=True).assign(organ="a question of many words " * 4)
+    assert len(rows) < 40
+    assert r"\begin{longtable}" in latex(type(small)(small.name, small.title, rows, small.columns))
+    assert r"\begin{longtable}" not in latex(type(small)(small.name, small.title, rows.assign(organ="heart"), small.columns))
+
+
+def test_a_table_without_a_row_says_so_on_paper_and_is_empty_for_machines():
+    empty = type(table())("none", "Nothing", table().frame.head(0), table().columns)
+    assert "none &  &  \\\\" in latex(empty)
+    assert "none" in html_table(empty)
+    assert pd.read_csv(io.BytesIO(csv_bytes(empty))).empty
+
+
+def test_a_row_of_a_workbook_has_room_for_the_lines_of_its_texts():
+    small = table()
+    long = type(small)("t", "T", small.frame.assign(organ=["heart", "word " * 30, "x"]), small.columns)
+    sheet = load_workbook(io.BytesIO(xlsx_bytes([long])))["t"]
+    assert [sheet.row_dimensions[number].height for number in (2, 3, 4)] == [15, 45, 15]
 
 
 def test_markdown_cannot_break_out_of_a_cell():

@@ -119,7 +119,7 @@ def test_the_manifest_counts_the_acts_and_has_the_digest_of_what_the_ledger_expo
     acts = table(package, "themes_acts")
     assert acts["Standing"].tolist() == ["undone by act 3", "counts", "counts"]
     assert "vera" not in (package / "tables" / "csv" / "themes_acts.csv").read_text()
-    assert table(package, "themes_curated")["Set aside"].tolist() == ["", "not clinically meaningful", ""]
+    assert table(package, "themes_curated")["Set aside"].tolist() == ["", "yes", ""]
 
 
 def test_no_name_or_reason_of_a_curator_runs_as_a_formula(themed: Run, store: LabelStore, tmp_path: Path):

@@ -16,7 +16,7 @@ DEFINITIONS = (
 )
 AREAS = "Themes{as_what}: area is the number of pairs, colour the severity per pair"
 BUILT, CURATED = ", as they were built", ", as people curated them"
-ASIDE = "not clinically meaningful"
+ASIDE = "yes"
 
 
 def themes(material: Material) -> Table:

@@ -98,7 +98,7 @@ def rates_of_two(material: Material) -> Table:
             *whom(material), *rate_notes(material)[:-2],
             "Change: the second run less the first; in brackets its 95 % interval, questions resampled, one draw for both runs "
             "(for shares of questions Newcombe's, for trials made twice). Only pairs to which both gave a verdict.",
-        ), f"{frame.iloc[-1]['questions']:,} questions bear the last change",
+        ), compared_pairs(material),
     )  # fmt: skip
 
 

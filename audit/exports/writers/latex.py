@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -9,10 +10,15 @@ from audit.charts.numerals import MINUS
 from audit.exports.record import Column, Kind, Table
 
 ONE_PAGE = 40
-"""A table with more rows runs over several pages."""
+"""A table with more lines runs over several pages."""
 WIDE_TEXT = 40
 """A column of texts longer than this is set as a paragraph."""
-PARAGRAPH = r">{\raggedright\arraybackslash}p{0.16\linewidth}"
+PARAGRAPH = r">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}"
+PARAGRAPH_SHARES = {1: 0.3, 2: 0.22}
+NARROW = 0.16
+"""Of the line, for each of more than two paragraphs."""
+LETTERS = 120
+"""How many stand on a line of the page, in the size of a table over several pages."""
 MOST_UPRIGHT = 6
 """A table over several pages with more columns lies on its side."""
 SPECIAL = {
@@ -40,19 +46,44 @@ PREAMBLE = r"""% Needs array, booktabs, graphicx, longtable and pdflscape; compi
 \usepackage[a4paper,margin=18mm]{geometry}
 \usepackage{array,booktabs,longtable,graphicx,pdflscape}
 \setlength{\LTpre}{0pt}
+% Here tables stand one below another; in a paper they float.
+\makeatletter
+\renewenvironment{table}[1][]{\par\addvspace{2\bigskipamount}\noindent\begin{minipage}{\linewidth}\def\@captype{table}}
+  {\end{minipage}\par}
+\makeatother
 \begin{document}
 """
 
 
 def document(tables: Sequence[Table]) -> str:
     """A document that typesets the files of the tables, which stand beside it."""
-    return PREAMBLE + "".join(f"\\input{{{table.name}.tex}}\n\\clearpage\n" for table in tables) + "\\end{document}\n"
+    return PREAMBLE + "".join(f"\\input{{{table.name}.tex}}\n\\par\\bigskip\n" for table in tables) + "\\end{document}\n"
 
 
 def latex(table: Table) -> str:
     """The table alone, for an input command: caption, rules, footnotes. Every text is escaped."""
     paper = table.typeset()
-    return (_long if len(paper.frame) > ONE_PAGE else _short)(paper)
+    return (_long if _height(paper) > ONE_PAGE else _short)(paper)
+
+
+def _height(table: Table) -> int:
+    """How many lines a table takes, those counted that its paragraphs are broken into."""
+    share, wide = _share(table), [_is_wide(table, column) for column in table.columns]
+    return sum(
+        max(1, *(math.ceil(len(cell) / (share * LETTERS)) for cell, broken in zip(line, wide, strict=True) if broken), 1)
+        for line in table.lines()
+    )
+
+
+def _share(table: Table) -> float:
+    """What part of the line each paragraph gets."""
+    return PARAGRAPH_SHARES.get(sum(_is_wide(table, column) for column in table.columns), NARROW)
+
+
+def _is_wide(table: Table, column: Column) -> bool:
+    if column.kind is not Kind.TEXT or table.frame.empty:
+        return False
+    return int(table.frame[column.name].map(lambda value: len(str(value))).max()) > WIDE_TEXT
 
 
 def escaped(text: str) -> str:
@@ -75,7 +106,8 @@ def _long(table: Table) -> str:
     head, (opening, closing) = _head(table), (TURNED if len(table.columns) > MOST_UPRIGHT else UPRIGHT)
     return "\n".join(
         [
-            opening + r"\setlength{\tabcolsep}{4pt}", f"\\begin{{longtable}}{{@{{}}{_alignment(table)}@{{}}}}",
+            opening + r"\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}",
+            f"\\begin{{longtable}}{{@{{}}{_alignment(table)}@{{}}}}",
             _caption(table) + r"\\", *head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endfoot", *_body(table),
             r"\end{longtable}", *_notes(table), closing, "",
         ]
@@ -94,8 +126,7 @@ def _alignment(table: Table) -> str:
 def _aligned(table: Table, column: Column) -> str:
     if column.kind is not Kind.TEXT:
         return "r"
-    longest = table.frame[column.name].map(lambda value: len(str(value))).max() if len(table.frame) else 0
-    return PARAGRAPH if longest > WIDE_TEXT else "l"
+    return PARAGRAPH.format(share=_share(table)) if _is_wide(table, column) else "l"
 
 
 def _head(table: Table) -> list[str]:

@@ -26,7 +26,8 @@ WIDEST, NARROWEST, NOTE_WIDTH = 60, 9, 100
 BOLD = 1.2
 """A bold letter is wider than the one that column widths are counted in."""
 LINE_PT = 15
-HEAD_LINES = 3
+LETTERS_WIDE = 1.05
+"""Letters in the width of one, in running text: most are narrower than the digit that widths are counted in."""
 SHEET_NAME = re.compile(r"[^A-Za-z0-9 _-]+")
 LONGEST_NAME = 31
 """Excel opens no workbook with a longer name of a sheet."""
@@ -57,7 +58,8 @@ def _fill(sheet: Worksheet, table: Table) -> None:
         _row(sheet, number, list(values))
     for place, name in enumerate(typed.columns, start=1):
         _head(sheet, place, texts=typed[name].dtype == object)
-    sheet.row_dimensions[1].height = HEAD_LINES * LINE_PT
+    for number in range(1, sheet.max_row + 1):
+        sheet.row_dimensions[number].height = LINE_PT * _lines(sheet, number)
     sheet.freeze_panes = "B2"
     _one_page_wide(sheet)
 
@@ -66,10 +68,31 @@ def _head(sheet: Worksheet, place: int, *, texts: bool) -> None:
     """The head of a column, above its numbers, and the width that it and what is below it need."""
     head, *below = next(sheet.iter_cols(place, place))
     head.font, head.border = Font(bold=True), Border(bottom=Side("thin"))
-    head.alignment = Alignment(wrap_text=True, vertical="bottom", horizontal="left" if texts else "right")
+    indent = 1 if texts and place > 1 else 0
+    head.alignment = Alignment(wrap_text=True, vertical="bottom", horizontal="left" if texts else "right", indent=indent)
+    for cell in below:
+        cell.alignment = Alignment(wrap_text=texts, vertical="top", horizontal="left" if texts else "right", indent=indent)
     longest = max((len(str(cell.value or "")) for cell in below), default=0) if texts else 0
     word = max(map(len, str(head.value).split())) * BOLD
-    sheet.column_dimensions[get_column_letter(place)].width = min(WIDEST, max(NARROWEST, longest, word) + 2)
+    sheet.column_dimensions[get_column_letter(place)].width = min(WIDEST, max(NARROWEST, longest, word) + 2 + indent)
+
+
+def _lines(sheet: Worksheet, number: int) -> int:
+    """How many lines the texts of a row take in their columns."""
+    size = BOLD if number == 1 else 1.0
+    widths = (sheet.column_dimensions[get_column_letter(place)].width for place in range(1, sheet.max_column + 1))
+    return max(_broken(cell.value, size, width - 2) for cell, width in zip(sheet[number], widths, strict=True))
+
+
+def _broken(text: object, size: float, width: float) -> int:
+    """How many lines a text takes; a word is not broken, so that a line is seldom full."""
+    lines, filled = 1, 0.0
+    for word in text.split() if isinstance(text, str) else ():
+        wide = len(word) * size
+        if filled and filled + wide > width:
+            lines, filled = lines + 1, 0.0
+        filled += wide + size
+    return lines
 
 
 def _row(sheet: Worksheet, number: int, values: list[Any]) -> None:
@@ -107,7 +130,7 @@ def _note(sheet: Worksheet, number: int, text: str, *, bold: bool) -> None:
     _row(sheet, number, [text])
     cell = sheet.cell(number, 1)
     cell.font, cell.alignment = Font(bold=bold), Alignment(wrap_text=True, vertical="top")
-    sheet.row_dimensions[number].height = LINE_PT * math.ceil(len(text) / (0.9 * NOTE_WIDTH))
+    sheet.row_dimensions[number].height = LINE_PT * math.ceil(len(text) / (LETTERS_WIDE * NOTE_WIDTH))
 
 
 def _one_page_wide(sheet: Worksheet) -> None:
