@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.asking.calls import ANSWERED, CUT, Call, Reply
+from audit.asking.calls import CUT, Call, Reply
 from audit.asking.objects import obedient, objects, spoken, unfenced, words_of
+from audit.asking.reading import fault_of
 from audit.judge.schemas import SCHEMAS
 from audit.judge.verdicts import Verdict
 from audit.vocabulary import DISAGREEING, EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, Label, Parse, plain
 
-EMPTY, THINKING, NO_LABEL, SEVERAL = "empty", "thinking only", "no label", "several labels"
+NO_LABEL, SEVERAL = "no label", "several labels"
 LONGEST = 4_000
 TOPICLESS = (Label.ABSENT, Label.CONSISTENT)
 
@@ -52,7 +53,7 @@ class Extract:
 
 def read_verdict(reply: Reply, template: str) -> Verdict:
     """What a reply to `template` (structured or label_only) says of its pair."""
-    if fault := _fault(reply):
+    if fault := fault_of(reply):
         return _unscored(fault)
     text = spoken(reply.text or "")
     if found := obedient(text, SCHEMAS[template]):
@@ -70,7 +71,7 @@ def read_verdict(reply: Reply, template: str) -> Verdict:
 
 def read_presence(reply: Reply) -> Presence:
     """What a reply to the absence check says of its answer."""
-    if fault := _fault(reply):
+    if fault := fault_of(reply):
         return Presence(None, Parse.NONE, fault)
     text = spoken(reply.text or "")
     if found := obedient(text, SCHEMAS["absence"]):
@@ -91,7 +92,7 @@ def read_presence(reply: Reply) -> Presence:
 
 def read_extract(reply: Reply) -> Extract:
     """What a reply to `extract` says of its pair."""
-    if fault := _fault(reply):
+    if fault := fault_of(reply):
         return Extract(None, None, Parse.NONE, fault)
     text = spoken(reply.text or "")
     found = obedient(text, SCHEMAS["extract"])
@@ -110,17 +111,6 @@ def readable(call: Call, reply: Reply) -> bool:
     if call.purpose == "extract":
         return read_extract(reply).reason is None
     return read_verdict(reply, "structured" if call.purpose == "structured" else "label_only").label is not None
-
-
-def _fault(reply: Reply) -> str | None:
-    """Why there is nothing to read at all."""
-    if reply.outcome not in (ANSWERED, CUT):
-        return reply.outcome
-    text = reply.text or ""
-    thought = bool(reply.usage.get("reasoning_tokens") or reply.error) or "<think>" in text  # the client notes where it went
-    if not spoken(text) or ("<think>" in text and "</think>" not in text):
-        return THINKING if thought else CUT if reply.outcome == CUT else EMPTY
-    return None
 
 
 def _from_text(text: str, *, cut: bool) -> Verdict:
