@@ -14,6 +14,7 @@ from typing import Any
 
 import audit
 from audit.commands import FAILED, FINDINGS, OK, add_command, export, extract, judge, questions, themes
+from audit.commands import run as run_command
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.earlier import write_earlier
 from audit.errors import AuditError
@@ -66,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _runs(commands)
     _metrics(commands)
     questions.register(commands)
+    run_command.register(commands)
     judge.register(commands)
     export.register(commands)
     themes.register(commands)

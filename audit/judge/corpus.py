@@ -16,7 +16,7 @@ Record = Mapping[str, Any]
 class Answer:
     """What one handbook answers to one question; `absent` and `method` are what the run says of it.
 
-    `absent` is None where the generator's reply could not be read, for the reason `unread`.
+    `absent` is None where the generator's reply could not be read, for the reason `unread`; `usage` is what writing it took.
     """
 
     text: str | None
@@ -24,6 +24,7 @@ class Answer:
     method: str | None = None
     retrieval: Record | None = None
     unread: str | None = None
+    usage: Record | None = None
 
     @property
     def silent(self) -> bool:

@@ -96,7 +96,7 @@ def answers(item: Item, silences: Mapping[str, Silence]) -> Iterator[Record]:
         yield {
             "question_id": item.question_id, "handbook_id": handbook, "answer": answer.text, "absent": absent,
             "absence_method": method, "retrieval": answer.retrieval,
-            **({"unread_reason": answer.unread} if answer.unread else {}),
+            **({"unread_reason": answer.unread} if answer.unread else {}), **({"usage": answer.usage} if answer.usage else {}),
         }  # fmt: skip
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from audit.pipeline.options import FLAG, NAMED, NUMBER, OPTION, PATH, TEXT, TEXTS, WHOLE, WORDS, Option, option
+from audit.pipeline.options import FLAG, NAMED, NUMBER, OPTION, PATH, SETTINGS, TEXT, TEXTS, WHOLE, WORDS, Option, option
+from audit.retrieval import STRATEGIES, Options
 
 EXTRACTIVE, MODEL, BASELINE = "extractive", "model", "baseline"
-STRATEGIES = ("hero", "bm25", "dense", "fusion")
-TERMS = ("handbook", "handbooks", "organ", "organs")
+TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patient") for end in ("", "s"))
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ class RetrievalOptions:
         TEXTS, "strategies to compare on every question, for the page Retrieval", (), allowed=STRATEGIES
     )
     gold: Path | None = option(PATH, "which section answers which question (JSONL), for the page Retrieval", None)
+    options: Options = option(
+        SETTINGS, "[retrieval.options]: the settings of HERO-QA, as `audit retrieve --help` names them", Options()
+    )
     workers: str = option(TEXT, "one: in this process; local:N: N processes; slurm: jobs as [cluster] says (extra dask)", "one")
 
 
@@ -57,6 +60,7 @@ class GenerateOptions:
     generator: str = option(TEXT, "sentences of the passages, or a model", EXTRACTIVE, allowed=(EXTRACTIVE, MODEL))
     url: tuple[str, ...] = option(TEXTS, "OpenAI-compatible endpoints of the model (AUDIT_JUDGE_URL where left out)", ())
     model: str = option(TEXT, "its name there (AUDIT_JUDGE_MODEL, or the only one there is)", "")
+    context: int = option(WHOLE, "what the model takes for prompt and answer together", 32_768, unit="tokens", least=1_000)
     threshold: float | None = option(NUMBER, "of extractive: evidence below it is NOT ADDRESSED", None, least=0)
 
 
@@ -159,5 +163,9 @@ def _lines(section: str) -> list[str]:
 
 def _line(name: str, told: Option, default: Any) -> str:
     allowed = f": {', '.join(told.allowed)}" if told.allowed else ""
-    shown = "" if default in (None, "", (), {}) else f" (default: {str(default).lower() if told.kind == FLAG else default})"
+    shown = (
+        ""
+        if default in (None, "", (), {}, Options())
+        else f" (default: {str(default).lower() if told.kind == FLAG else default})"
+    )
     return f"  {name:<14}{told.words}{allowed}{f', in {told.unit}' if told.unit else ''}{shown}"

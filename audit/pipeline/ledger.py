@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -128,20 +128,15 @@ def _sha256(path: Path) -> str:
 
 @lru_cache
 def code_of(*packages: str) -> str:
-    """The digest of the source of some packages of `audit`: another version of a stage does its work anew.
+    """The digest of the source of some packages and modules of `audit`: another version of a stage does its work anew.
 
     By the bytes and not by a number that somebody must remember to raise.
     """
     root = Path(audit.__file__).parent
-    found = [each for name in packages for each in sorted((root / name).rglob("*")) if is_source(each)]
+    found = [each for name in packages for each in (root / name, *sorted((root / name).rglob("*"))) if is_source(each)]
     return digest_of([[each.relative_to(root).as_posix(), _sha256(each)] for each in found])
 
 
 def is_source(path: Path) -> bool:
     """Whether what a program does may hang on this file."""
     return path.is_file() and path.suffix != ".pyc" and not path.name.startswith(".")
-
-
-Told = Mapping[str, Any]
-Carry = Callable[[Piece], Told]
-"""Carries out one piece of work, and says in figures what became of it."""

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from audit.retrieval import Options
 from audit.vocabulary import nearest
 
-PATH, NAMED, TEXT, TEXTS, WHOLE, NUMBER, FLAG, WORDS = "path", "named", "text", "texts", "whole", "number", "flag", "words"
+PATH, NAMED, TEXT, TEXTS, WHOLE, NUMBER, FLAG, WORDS, SETTINGS = (
+    "path",
+    "named",
+    "text",
+    "texts",
+    "whole",
+    "number",
+    "flag",
+    "words",
+    "settings",
+)
 OPTION = "option"
 
 
@@ -22,7 +33,7 @@ class Option:
     """What stands in the table of options.
 
     kind     path (from the config file's folder on), named (a path where there is one, else a name), text, texts, whole,
-             number, flag, words (a table of texts)
+             number, flag, words (a table of texts), settings (a table: the fields of audit.retrieval.Options)
     words    what it means; unit: of a number
     allowed  the texts it may be; empty: any
     least    the smallest number it may be
@@ -105,10 +116,34 @@ def _words(value: Any, beside: Path) -> dict[str, str]:
     return {name: _text(each, beside) for name, each in value.items()}
 
 
+def _settings(value: Any, beside: Path) -> Options:
+    if not isinstance(value, dict):
+        raise BadValueError(f"is {_shown(value)}, and must be a table.")
+    defaults = {each.name: each.default for each in fields(Options)}
+    found: dict[str, Any] = {}
+    for name, each in value.items():
+        if name not in defaults:
+            raise BadValueError(f"has no '{name}'.{nearest(name, tuple(defaults))} Allowed: {', '.join(defaults)}.")
+        try:
+            found[name] = KINDS[type(defaults[name])](each, beside)
+        except BadValueError as error:
+            raise BadValueError(f"are refused: {name} {error}") from None
+    try:
+        return Options(**found)
+    except ValueError as error:
+        raise BadValueError(f"cannot be: {error}.") from None
+
+
 def _shown(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)[:60]
 
 
 READERS: dict[str, Callable[[Any, Path], Any]] = {
     PATH: _path, NAMED: _named, TEXT: _text, TEXTS: _texts, WHOLE: _whole, NUMBER: _number, FLAG: _flag, WORDS: _words,
+    SETTINGS: _settings,
 }  # fmt: skip
+KINDS: dict[type[Any], Callable[[Any, Path], Any]] = {
+    int: _whole, float: _number, bool: _flag, type(None): _path,
+    frozenset: lambda value, beside: frozenset(_texts(value, beside)),
+}  # fmt: skip
+"""By the type of a setting's default, how it is read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -16,14 +16,18 @@ CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
 
 @dataclass
 class Count:
-    """What became of one stage: all its pieces, those done now and those that failed, and the seconds it took."""
+    """What became of one stage: all its pieces, those done now and those that failed, and the seconds it took.
+
+    said      what it has to say, whether it was done now or before; findings: see `Tally`
+    """
 
     stage: str
     pieces: int = 0
     done: int = 0
     failed: int = 0
     seconds: float = 0.0
-    figures: dict[str, Any] = field(default_factory=dict)
+    said: str = ""
+    findings: int = 0
 
     @property
     def kept(self) -> int:
@@ -38,6 +42,16 @@ class Tally:
     counts: list[Count] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     stopped_at: str = ""
+
+    @property
+    def said(self) -> list[str]:
+        """What the stages have to say, in their order."""
+        return [count.said for count in self.counts if count.said]
+
+    @property
+    def findings(self) -> int:
+        """What a model was to say and has not, in all stages."""
+        return sum(count.findings for count in self.counts)
 
     @property
     def verdict(self) -> str:
@@ -68,6 +82,9 @@ def run_stages(shop: Shop, stages: Sequence[Stage], reporter: Reporter, *, clock
         began, pieces = clock(), stage.pieces()
         to_do = [piece for piece in pieces if not stage.done(piece)]
         count = Count(stage.name, len(pieces))
+        for piece in pieces:
+            if piece not in to_do:
+                _hear(count, shop.ledger.noted(piece).get("figures", {}))
         tally.counts.append(count)
         reporter.begin(stage.name, len(pieces), len(to_do))
         try:
@@ -83,11 +100,16 @@ def run_stages(shop: Shop, stages: Sequence[Stage], reporter: Reporter, *, clock
     return tally
 
 
+def _hear(count: Count, figures: Mapping[str, Any]) -> None:
+    count.said = figures.get("said", count.said)
+    count.findings += figures.get("findings", 0)
+
+
 def _settle(shop: Shop, tally: Tally, count: Count, piece: Piece, became: Any) -> None:
     if not isinstance(became, Exception):
         shop.ledger.note(piece, became)
         count.done += 1
-        count.figures |= {name: count.figures.get(name, 0) + value for name, value in became.items() if isinstance(value, int)}
+        _hear(count, became)
         return
     count.failed += 1
     said = str(became) if isinstance(became, AuditError) else f"{type(became).__name__}: {became}"

@@ -1,0 +1,96 @@
+"""What `audit run` asks of models: the same code as `audit generate` and `audit judge`, on the files of its work folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from audit.asking.costs import Cost
+from audit.asking.journal import Journal
+from audit.commands.asking import ask_all, estimate, model_of
+from audit.commands.judge_bench import judged_by_model, judged_by_rules
+from audit.commands.judge_status import Status
+from audit.errors import AuditError
+from audit.generate import EXTRACTIVE as BY_EXTRACTS
+from audit.generate import Asked, Writing, by_model, load_prompt
+from audit.generate.writing import WRITTEN as ANSWER_TOKENS
+from audit.judge.corpus import Corpus
+from audit.judge.costs import WRITTEN as VERDICT_TOKENS
+from audit.judge.prompts import load_prompts
+from audit.judge.protocols import CHECK, Protocol
+from audit.judge.records import Summary
+from audit.judge.sitting import Sitting
+from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
+from audit.pipeline.ledger import digest_of
+from audit.pipeline.plan import Plan
+from audit.pipeline.shop import Shop
+from audit.settings import Settings
+
+ANSWER_PROMPT, VERDICT_PROMPT = 12_000, 5_000
+"""Characters of a prompt, roughly, before the texts are there."""
+
+
+def settings_for(shop: Shop, said: GenerateOptions | JudgeOptions) -> Settings:
+    """The settings with the endpoint and the model that the config names; the key is the environment's."""
+    urls = tuple(url.rstrip("/") for url in said.url)
+    settings = shop.settings
+    return replace(settings, judge_urls=urls or settings.judge_urls, judge_model=said.model or settings.judge_model)
+
+
+def generator_name(shop: Shop) -> str:
+    """What the manifest says wrote the answers."""
+    said = shop.config.generate
+    return BY_EXTRACTS if said.generator == EXTRACTIVE else said.model or shop.settings.judge_model or "a model"
+
+
+def written(shop: Shop, asked: Sequence[Asked]) -> list[dict[str, Any]]:
+    """The answers that the model gives to everything that is asked; what has its reply in the journal is not asked again."""
+    said = shop.config.generate
+    settings = settings_for(shop, said)
+    work = Writing(load_prompt(), model_of(settings, None), lambda: asked, said.context)
+    path = shop.work.journal("generate", digest_of(work.plan()))
+    with Journal(path, work.plan()) as journal:
+        ask_all(settings, work, journal)
+        return list(by_model(work, journal.latest))
+
+
+def judged(shop: Shop, corpus: Corpus) -> Summary:
+    """The release of the corpus as the judge of the config judges it."""
+    said = shop.config.judge
+    if said.judge == BASELINE:
+        return judged_by_rules(shop.work.release, corpus, Status())
+    settings = settings_for(shop, said)
+    sitting = Sitting(_protocol(said, model_of(settings, None)), corpus)
+    path = shop.work.journal("judge", digest_of(sitting.plan()))
+    with Journal(path, sitting.plan()) as journal:
+        servers = ask_all(settings, sitting, journal)
+        return judged_by_model(shop.work.release, sitting, journal, servers, Status())
+
+
+def _protocol(said: JudgeOptions, model: str) -> Protocol:
+    return Protocol(
+        said.protocol, model, load_prompts(said.templates), said.absence,
+        swap=said.swap, blind=said.blind_centers, repeats=said.repeat,
+    )  # fmt: skip
+
+
+def check_judge(said: JudgeOptions) -> None:
+    """Raise AuditError where plain rules are told to do what only a model can."""
+    if said.judge == BASELINE and (said.swap or said.blind_centers or said.repeat or said.absence == CHECK):
+        raise AuditError(
+            "The baseline judge asks nothing, so it has nothing to check. Nothing was done. Leave those options out."
+        )
+
+
+def estimated(shop: Shop, plan: Plan) -> str:
+    """Calls, tokens and, once a call was tried, time that the models of the config would take; empty where there are none."""
+    config, calls = shop.config, plan.open_answers
+    costs: list[tuple[GenerateOptions | JudgeOptions, Cost]] = []
+    if config.generate.generator != EXTRACTIVE:
+        costs.append((config.generate, Cost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)))
+    if config.judge.judge != BASELINE and any(row.to_do for row in plan.rows if row.stage == "judge"):
+        calls = plan.to_judge * (1 + config.judge.swap + config.judge.blind_centers + config.judge.repeat)
+        tokens = VERDICT_TOKENS["structured" if config.judge.protocol == "structured" else "label"]
+        costs.append((config.judge, Cost("judge", calls, calls * VERDICT_PROMPT, written=tokens)))
+    return "\n".join(estimate(settings_for(shop, said), said.model, [cost], trial=False).text for said, cost in costs)
