@@ -164,7 +164,7 @@ MANIFEST = (
     Field("licence", "text", "terms of use", aliases=("license",)),
     Field("synthetic", "flag", "made by a simulator; every page then says so"),
     Field("judge_settings", "object", "how the judge was set up: protocol, prompts, server, ..."),
-    Field("terms", "object", "display words: handbook, organ, and their plurals handbooks, organs"),
+    Field("terms", "object", "display words for handbook, organ, center, patient, ...; an odd plural as handbooks, organs"),
     Field("handbooks", "integer", "declared count", aliases=("n_handbooks",)),
     Field("questions", "integer", "declared count", aliases=("n_questions",)),
     Field("answers", "integer", "declared count", aliases=("n_answers",)),

@@ -16,6 +16,7 @@ LEAD = (
     "Each number is the percentage of questions that {a_handbook} does not address. "
     "Dark means it answers much, pale that it is silent; hatched, that it was not asked."
 )
+ALT = "Percentage of questions left out, per {handbook} and {organ} of the question."
 WORDS = {"organ": "{organ}, then silence", "absence": "silence", "center": "{center}", "name": "name"}
 
 with page("Coverage", LEAD) as run:
@@ -37,7 +38,7 @@ with page("Coverage", LEAD) as run:
         format_func=names.__getitem__, key="to_open",
         placeholder=fill(run, "Choose {a_handbook}"),
     )  # fmt: skip
-    clicked = clicked_point(figure, "coverage", "Percentage of questions left out, per handbook and question organ.")
+    clicked = clicked_point(figure, "coverage", fill(run, ALT))
     if opened := to_open or clicked:
         go_to("handbook", run, handbook=str(opened))
     counts(

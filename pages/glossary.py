@@ -11,7 +11,7 @@ from pages._shared.words import say
 
 LABEL_MEANINGS = {
     "ABSENT": "At least one of the two {handbooks} does not address the question. Nothing is compared.",
-    "CONSISTENT": "Both give the same advice; a patient would act the same way after either.",
+    "CONSISTENT": "Both give the same advice; {a_patient} would act the same way after either.",
     "COMPLEMENTARY": "They add to each other: one has details that the other lacks, and nothing conflicts.",
     "DIVERGENT": "Both answer, and the advice differs: another number, another time, another condition.",
     "CONTRADICTORY": "Both answer, and following one means going against the other.",
@@ -19,9 +19,9 @@ LABEL_MEANINGS = {
 
 WORDS = {
     "What is compared": {
-        "{handbook}": "One source of advice for patients, such as a book or a site. It belongs to one {center} and one {organ}, "
-        "and covers the time before (pre), after (post) or both (combined).",
-        "{question}": "A question a patient asks. It belongs to one {organ}, or is general, and to one or more {topics}.",
+        "{handbook}": "One source of advice for {patients}, such as a book or a site. It belongs to one {center} and one "
+        "{organ}, and covers the time before (pre), after (post) or both (combined).",
+        "{question}": "A question that {a_patient} asks. It belongs to one {organ}, or is general, and to one or more {topics}.",
         "answer": "What was found in one {handbook} for one {question}. It is absent when the {handbook} does not address it.",
         "pair": "One {question} and two of its {handbooks}. With N {handbooks} asked, {a_question} has N(N-1)/2 pairs.",
         "label": "What the judge says of a pair: one of the five above.",
@@ -35,7 +35,7 @@ WORDS = {
     "How pairs come to their label": {
         "pre-screened": "Labelled absent without asking the judge, because one of the two answers is absent.",
         "judged": "Both answers were read by the judge (a language model), which gave a label and its reasons.",
-        "clinical significance": "How much a disagreement matters to a patient, in the judge's view: low, medium or high.",
+        "clinical significance": "How much a disagreement matters to {a_patient}, in the judge's view: low, medium or high.",
         "divergence topic": "In a few words, what the two answers differ about.",
         "theme": "Divergence topics that are about the same. Each belongs to one theme or to none; themes stand in groups.",
         "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high).",

@@ -13,7 +13,7 @@ from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
 from pages._shared.widgets import chart, counts, footer
-from pages._shared.words import title_of
+from pages._shared.words import fill, title_of
 
 ALL = "(all)"
 BASES: dict[str, tuple[str, list[Label]]] = {
@@ -28,13 +28,13 @@ with page("By {organ}", "Does advice differ more in one {organ} than in another?
 
     st.subheader("How often they disagree", anchor=False)
     figure = rate_dots(shown_frame, "organ", RATES, overall=everything)
-    chart(figure, "organ_rates", "The four rates per organ, with 95 % intervals.")
+    chart(figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."))
     counts(run, "Dots are shares, lines their 95 % intervals, the dashed line the whole run. Each panel has its own scale.")
 
     st.subheader("What the judge said", anchor=False)
     base = choose("Shares of", list(BASES), "shares_of", format_func=lambda name: BASES[name][0])
     words, shown_labels = BASES[base]
-    chart(share_heatmap(shown_frame, "organ", shown_labels, words), "organ_labels", "Share of each label per organ.")
+    chart(share_heatmap(shown_frame, "organ", shown_labels, words), "organ_labels", fill(run, "Share of each label per {organ}."))
     counts(
         run,
         "{present} pairs in which both {handbooks} answer, of {scored} with a verdict; {unscored} unscored pairs count nowhere.",

@@ -18,7 +18,7 @@ from pages._shared.tables import table
 from pages._shared.widgets import chart, counts, footer, link
 from pages._shared.words import say, terms
 
-LEAD = "The same patient questions were put to each {handbook}; a judge then compared the answers two by two."
+LEAD = "The same {patient} questions were put to each {handbook}; a judge then compared the answers two by two."
 OUTCOMES = {"pre-screened": "absent, pre-screened: not put to the judge", "unscored": "unscored: no readable verdict"}
 
 

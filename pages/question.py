@@ -45,7 +45,7 @@ def drawing(question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: d
     shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], label_in_sight=False)
     ids = list(order if shown == "everyone" else order[table["state"] == "answers"])
     figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["camp"], opened)
-    alt = f"The judge's label of every couple of {len(ids)} handbooks, those that agree side by side."
+    alt = fill(run, f"The judge's label of every couple of {len(ids)} {{handbooks}}, those that agree side by side.")
     if cell := clicked_point(figure, f"matrix_{question_id}", alt):
         row, column = divmod(int(cell), len(ids))
         click_opens(question_id, ids[row], ids[column])

@@ -41,9 +41,15 @@ class Run:
     def term(self, word: str, count: int = 1) -> str:
         """The release's own word for `handbook`, `organ`, ...: plural unless `count` is 1."""
         own = self.terms.get(word, word)
-        if count == 1:
-            return own
-        return self.terms.get(f"{word}s") or (own[:-1] + "ies" if own.endswith("y") else own + "s")
+        return own if count == 1 else self.terms.get(f"{word}s") or plural(own)
+
+
+def plural(term: str) -> str:
+    """More than one of it: `study` becomes `studies`, `survey` `surveys`, `branch` `branches`, `kind of rent` `kinds of rent`."""
+    head, of, rest = term.partition(" of ")
+    if head.endswith("y") and head[-2:-1] not in tuple("aeiou"):
+        return f"{head[:-1]}ies{of}{rest}"
+    return f"{head}{'es' if head.endswith(('s', 'x', 'z', 'ch', 'sh')) else 's'}{of}{rest}"
 
 
 def store_path(store_dir: Path, digest: str) -> Path:

@@ -30,7 +30,7 @@ The colours of our own HTML, on a light ground and on a dark one: Streamlit tell
 
 
 SYNTHETIC = (
-    ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, {center} or patient stands behind it. "
+    ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, {center} or {patient} stands behind it. "
     "Not for clinical use."
 )
 
@@ -38,7 +38,7 @@ SYNTHETIC = (
 def notice(study: Study) -> None:
     """Say that a study's texts are made up, where they are. It is true of all of its items alike, and so tells of none."""
     if study.synthetic:
-        words = {word: escaped(study.terms.get(word, word)) for word in ("handbook", "center")}
+        words = {word: escaped(study.terms.get(word, word)) for word in ("handbook", "center", "patient")}
         st.caption(SYNTHETIC.format(**words))
 
 

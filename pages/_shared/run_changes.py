@@ -23,7 +23,7 @@ from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row, table
 from pages._shared.two_runs import COMMAND, Two
 from pages._shared.widgets import chart, counts, footer, link
-from pages._shared.words import say, title_of
+from pages._shared.words import fill, say, title_of
 
 AMOUNTS = (
     "From **{first}** to **{second}**, of {pairs} pairs that both runs scored, disagreeing pairs went from {before} to {after}: "
@@ -99,7 +99,11 @@ def by_organ(two: Two) -> None:
     frame = load_two(runs, two.first, two.second)
     everything = f"all {two.run.term('organ', 2)}"
     named = frame.assign(organ=frame["organ"].replace(ALL, everything).map(shown))
-    chart(change_dots(named, "organ", RATES, everything), f"changes_{two.id}", "Change of the four rates per organ, in points.")
+    chart(
+        change_dots(named, "organ", RATES, everything),
+        f"changes_{two.id}",
+        fill(two.run, "Change of the four rates per {organ}, in points."),
+    )
     counts(
         two.run, "Percentage points from {first} to {second}, on the pairs that both scored. Filled: the 95 % interval leaves "
         "out 0. A hollow dot without a line: too few {questions} changed for an interval.",

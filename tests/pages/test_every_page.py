@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pages._shared.navigation import PAGES
 from tests.pages.conftest import ROOT, words_on
 
+TENANCY = {"handbook": "state code", "organ": "kind of tenancy", "center": "state", "patient": "tenant"}
+OURS = re.compile(r"\b(?:handbook|organ|center|patient)s?\b", re.IGNORECASE)
+PROSE = ("title", "subheader", "markdown", "caption", "info", "warning", "error")
+WIDGETS = ("metric", "selectbox", "multiselect", "text_input", "button")
 SCRIPTS = [script for scripts in PAGES.values() for script, _ in scripts]
 
 
@@ -39,9 +45,14 @@ def test_a_link_to_a_run_that_is_not_loaded_says_so_above_the_figures(page, run,
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_synthetic_run_says_so_on_every_page(page, load_run, open_page):
-    load_run(synthetic=True)
-    assert "Synthetic data" in words_on(open_page(page))
+def test_a_synthetic_run_says_so_on_every_page_and_no_page_says_our_word_for_what_the_release_names(page, load_run, open_page):
+    load_run(synthetic=True, terms=TENANCY)
+    at = open_page(page)
+    assert "Synthetic data" in words_on(at)
+    told = [str(element.value) for kind in PROSE for element in at.get(kind)] + [
+        str(getattr(element, name)) for kind in WIDGETS for element in at.get(kind) for name in ("label", "help")
+    ]
+    assert [text for text in told if OURS.search(text)] == []
 
 
 @pytest.mark.parametrize("page", SCRIPTS)

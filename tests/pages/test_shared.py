@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -29,6 +30,17 @@ def test_every_mark_of_markdown_is_escaped(text):
 def test_a_template_takes_the_run_s_terms_in_singular_plural_capital_and_with_its_article():
     assert say(RUN, "{Handbooks} by {organ}: {a_handbook}") == "Institutes by topic area: an institute"
     assert fill(RUN, "{organs}") == "topic areas"
+
+
+@pytest.mark.parametrize(
+    ("one", "several"),
+    [
+        ("institute", "institutes"), ("study", "studies"), ("survey", "surveys"), ("branch", "branches"),
+        ("kind of tenancy", "kinds of tenancy"), ("body of law", "bodies of law"),
+    ],
+)  # fmt: skip
+def test_a_term_without_a_plural_of_its_own_gets_the_usual_one(one, several):
+    assert replace(RUN, terms={"organ": one}).term("organ", 2) == several
 
 
 def test_a_value_in_a_template_is_escaped_and_its_braces_are_not_filled_in():

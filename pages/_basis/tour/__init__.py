@@ -40,7 +40,7 @@ class Tour:
     note: str
 
 
-ASKING = "The same patient questions were put to every {handbook}, and a judge compared the answers two by two. "
+ASKING = "The same {patient} questions were put to every {handbook}, and a judge compared the answers two by two. "
 VIEWER = Tour(
     ASKING + "Here you see where they disagree, what each leaves out, and what stands behind every figure.",
     (
