@@ -69,5 +69,6 @@ NAMES = (
     "judge", "judge_checks", "judge_reading", "judge_length", "transitions", "run_agreement", "shared", "moved",
     "themes", "themes_moved", "theme_mix", "theme_places", "theme_topics", "theme_search", "positions",
     "rejudged", "runs", "runs_change", "questions_moved", "handbooks_moved", "left_out",
+    "retrieval", "retrieval_paired", "retrieval_missed", "retrieval_answers",
 )  # fmt: skip
 METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}

@@ -1,0 +1,67 @@
+"""Each strategy of retrieval against the first, on the searches that both made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.metrics.intervals import Floats
+from audit.metrics.paired import FALLS, RISES, SAME, UNCLEAR, UNKNOWN, change_interval
+from audit.metrics.pigeonhole import draws
+from audit.metrics.trials import MEASURES, SQL, measured, strategies
+from audit.store.connection import Connection
+
+__all__ = ["SQL", "retrieval_paired"]
+KEY = ["question", "handbook_id"]
+CHANGE = ("change", "change_low", "change_high", "questions", "moves")
+COLUMNS = ("strategy", "against", "measure", "trials", "value", "first", *CHANGE)
+
+
+def retrieval_paired(con: Connection) -> pd.DataFrame:
+    """How much better or worse each strategy finds the section that holds the answer than the first one, search by search.
+
+    Both were asked the same questions of the same handbooks, so what makes one question harder than another drops out, and a
+    difference is known better than either figure. The measures are those of `retrieval`.
+
+    One row per further strategy and measure:
+        strategy, against         str, the strategy, and the first one of the release
+        measure                   str, hit_1, hit_5, mrr, ndcg_5 or given
+        trials                    int, searches with gold that both made
+        value, first              float in [0, 1], the measure of the strategy and of the first one on these
+        change                    float in [-1, 1], value - first
+        change_low, change_high   95 % interval: questions resampled with all their handbooks; NaN where fewer than five bear it
+        questions                 int, questions on which the two differ
+        moves                     str, rises, falls, not clear, the same, or too few questions
+
+    No row where fewer than two strategies were tried. Source of the interval: audit.metrics.paired.
+    """
+    table = measured(con)
+    table = table[table["gold"] > 0].drop_duplicates([*KEY, "strategy"])
+    first, *others = strategies(table) or [""]
+    rows = [row for other in others for row in _compared(table, first, other)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _compared(table: pd.DataFrame, first: str, other: str) -> Iterator[dict[str, Any]]:
+    sides = (table[table["strategy"] == name].set_index(KEY)[list(MEASURES)] for name in (other, first))
+    both = next(sides).merge(next(sides), left_index=True, right_index=True, suffixes=("_value", "_first"))
+    if both.empty:
+        return
+    place = pd.factorize(both.index.get_level_values("question"))[0]
+    weights = draws(int(place.max()) + 1, stream=0)
+    for measure in MEASURES:
+        value, was = both[f"{measure}_value"].to_numpy(), both[f"{measure}_first"].to_numpy()
+        told = {"strategy": other, "against": first, "measure": measure, "trials": len(both)}
+        yield told | {"value": value.mean(), "first": was.mean(), **_change(value - was, place, weights)}
+
+
+def _change(differences: Floats, place: np.ndarray[Any, np.dtype[np.intp]], weights: Floats) -> dict[str, Any]:
+    sums, trials = np.bincount(place, differences), np.bincount(place)
+    bearing = np.count_nonzero(np.bincount(place, np.abs(differences)))
+    drawn = (sums @ weights) / (trials @ weights)
+    low, high = (float(end[0]) for end in change_interval(drawn[None, :], np.array([bearing])))
+    moves = SAME if not bearing else UNKNOWN if np.isnan(low) else RISES if low > 0 else FALLS if high < 0 else UNCLEAR
+    return {"change": differences.mean(), "change_low": low, "change_high": high, "questions": bearing, "moves": moves}
