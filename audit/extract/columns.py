@@ -23,18 +23,24 @@ def in_reading_order(page: list[Line]) -> list[Line]:
     """The lines of a page, columns one after the other, and what stands side by side in a column as one line of cells."""
     if not page:
         return []
-    gutter = _gutter(page)
+    left, right = min(line.x0 for line in page), max(line.x1 for line in page)
+    gutter = _gutter(page, left, right)
     ordered: list[Line] = []
-    for crosses, group in groupby(page, key=lambda line: gutter is None or line.x0 < gutter < line.x1):
-        band = list(group)
-        parts = None if crosses or gutter is None else _columns(band, gutter)
+    for crosses, group in groupby(_rows(page), key=lambda row: gutter is None or any(line.x0 < gutter < line.x1 for line in row)):
+        band = [line for row in group for line in row]
+        parts = None if crosses or gutter is None else _columns(band, gutter, right - left)
         ordered += [line for part in parts for line in in_reading_order(part)] if parts else _side_by_side(band)
     return ordered
 
 
-def _gutter(page: list[Line]) -> float | None:
+def _rows(page: list[Line]) -> Iterator[list[Line]]:
+    """What stands on the same baseline, from top to bottom."""
+    placed = sorted(page, key=lambda line: (line.baseline, line.x0))
+    return (list(group) for _, group in groupby(placed, key=lambda line: line.baseline))
+
+
+def _gutter(page: list[Line], left: float, right: float) -> float | None:
     """The middle of the widest strip around the middle of the text that the fewest lines cross."""
-    left, right = min(line.x0 for line in page), max(line.x1 for line in page)
     width = right - left
     places = range(int(left + NARROWEST * width), int(right - NARROWEST * width))
     crossed = [(sum(line.x0 < x < line.x1 for line in page), x) for x in places]
@@ -46,22 +52,25 @@ def _gutter(page: list[Line]) -> float | None:
     return (widest[0][1] + widest[-1][1]) / 2
 
 
-def _columns(band: list[Line], gutter: float) -> tuple[list[Line], list[Line]] | None:
-    """What stands left and right of the gutter, where both are columns of text."""
-    left, right = [line for line in band if line.x1 <= gutter], [line for line in band if line.x0 >= gutter]
-    return (left, right) if _is_column(left) and _is_column(right) else None
+def _columns(band: list[Line], gutter: float, width: float) -> tuple[list[Line], list[Line]] | None:
+    """What stands left and right of the gutter, where both are columns: one of text, the other of text or of tables."""
+    sides = [line for line in band if line.x1 <= gutter], [line for line in band if line.x0 >= gutter]
+    rows = [list(_side_by_side(side)) for side in sides]
+    if not all(_fills(side, width) for side in rows) or not any(_fills(side, width) for side in sides):
+        return None
+    return sides
 
 
-def _is_column(lines: list[Line]) -> bool:
+def _fills(lines: list[Line], page_width: float) -> bool:
+    """Whether the lines are as wide as what they stand in, which is as wide as a column."""
     if len(lines) < LEAST_LINES:
         return False
     width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
-    return median(line.x1 - line.x0 for line in lines) >= FILLED * width
+    return width >= NARROWEST * page_width and median(line.x1 - line.x0 for line in lines) >= FILLED * width
 
 
 def _side_by_side(band: list[Line]) -> Iterator[Line]:
-    for _, group in groupby(sorted(band, key=lambda line: (line.baseline, line.x0)), key=lambda line: line.baseline):
-        lines = list(group)
+    for lines in _rows(band):
         first = lines[0]
         cells = tuple(cell for line in lines for cell in line.cells)
         yield Line(first.page, first.baseline, first.size, all(line.bold for line in lines), _unlabelled(cells))

@@ -30,8 +30,16 @@ class Furniture:
     heights: frozenset[int]
     body: float
 
-    def holds(self, line: Line, height: float) -> bool:
-        """Whether a line of a page of this height is furniture."""
+    def without(self, page: list[Line], height: float) -> list[Line]:
+        """The lines of a page that are not furniture. Furniture has nothing else between it and the edge of the page."""
+        rest = list(page)
+        while rest and self._holds(rest[0], height):
+            rest.pop(0)
+        while rest and self._holds(rest[-1], height):
+            rest.pop()
+        return rest
+
+    def _holds(self, line: Line, height: float) -> bool:
         if not _in_margin(line, height):
             return False
         place = _place(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from audit.extract.contents import known_as
@@ -44,8 +44,8 @@ def headings(lines: list[Line], titles: frozenset[str], marks: tuple[Mark, ...] 
     body = _body_style(lines)
     levels = {known_as(mark.title): mark.level for mark in reversed(marks)}
     named = titles | levels.keys()
-    found = [heading for heading in _candidates(lines) if _is_heading(heading, lines, body, named)]
-    return _levelled(found, levels)
+    candidates = [heading for heading in _candidates(lines, named) if _may_be(heading, lines[heading.start])]
+    return _levelled(list(_chosen(candidates, body, named)), levels)
 
 
 def _body_style(lines: list[Line]) -> Style:
@@ -59,35 +59,59 @@ def _style(line: Line) -> Style:
     return line.size, line.bold
 
 
-def _candidates(lines: list[Line]) -> Iterator[Heading]:
-    """Every line, together with those that go on in the same type just below it."""
+def _candidates(lines: list[Line], named: Set[str]) -> Iterator[Heading]:
+    """Every line, together with those that go on in the same type just below it, or at the top of the next column or page."""
     at = 0
     while at < len(lines):
         end = at + 1
         while end < len(lines) and _goes_on(lines[end - 1], lines[end]):
             end += 1
-        text = " ".join(line.text for line in lines[at:end])
+        text = _text(lines[at:end])
+        if end < len(lines) and _goes_on_above(lines[end - 1], lines[end], f"{text} {lines[end].text}", named):
+            text, end = f"{text} {lines[end].text}", end + 1
         yield Heading(text, at, end, _style(lines[at]), lines[at].page)
         at = end
 
 
+def _text(lines: list[Line]) -> str:
+    return " ".join(line.text for line in lines)
+
+
 def _goes_on(before: Line, line: Line) -> bool:
-    same = _style(before) == _style(line) and before.page == line.page and len(line.cells) == len(before.cells) == 1
     near = 0 < line.baseline - before.baseline < PITCH * line.size
-    return same and near and not NUMBER.match(line.text)
+    return near and before.page == line.page and _alike(before, line)
 
 
-def _is_heading(heading: Heading, lines: list[Line], body: Style, named: frozenset[str]) -> bool:
-    first = lines[heading.start]
-    if len(heading.text) > LONGEST or heading.end - heading.start > MOST_LINES or not any(c.isalpha() for c in heading.text):
-        return False
-    if len(first.cells) > 1 or BULLET.match(heading.text):
-        return False
-    if known_as(heading.text) in named:
-        return True
+def _goes_on_above(before: Line, line: Line, together: str, named: Set[str]) -> bool:
+    """A heading that a column or page breaks is known by its whole name, or by a small letter."""
+    broken = before.page != line.page or line.baseline <= before.baseline
+    return broken and _alike(before, line) and (known_as(together) in named or line.text[:1].islower())
+
+
+def _alike(before: Line, line: Line) -> bool:
+    same = _style(before) == _style(line) and len(line.cells) == len(before.cells) == 1
+    return same and not NUMBER.match(line.text)
+
+
+def _may_be(heading: Heading, first: Line) -> bool:
+    """Whether a candidate has the form of a heading, whatever its type."""
+    short = len(heading.text) <= LONGEST and heading.end - heading.start <= MOST_LINES
+    return short and len(first.cells) == 1 and not BULLET.match(heading.text) and any(map(str.isalpha, heading.text))
+
+
+def _stands_out(heading: Heading, body: Style) -> bool:
     size, bold = heading.style
-    distinct = size >= LARGER * body[0] or (bold and not body[1] and size >= 0.95 * body[0])
-    return distinct and not ENDS_A_SENTENCE.search(heading.text)
+    return size >= LARGER * body[0] or (bold and not body[1] and size >= 0.95 * body[0])
+
+
+def _chosen(candidates: list[Heading], body: Style, named: Set[str]) -> Iterator[Heading]:
+    """What stands out by its type and ends no sentence, or is named; a named one in body type only where none stands out."""
+    prominent = {known_as(heading.text) for heading in candidates if _stands_out(heading, body)}
+    for heading in candidates:
+        key, stands_out = known_as(heading.text), _stands_out(heading, body)
+        ends = ENDS_A_SENTENCE.search(heading.text)
+        if (key in named and (stands_out or key not in prominent)) or (stands_out and not ends):
+            yield heading
 
 
 def _levelled(found: list[Heading], outline: dict[str, int]) -> list[Heading]:

@@ -29,7 +29,7 @@ def structured(opened: Opened, progress: Progress) -> Blocks:
 
 def _ordered(pages: list[list[Line]], heights: list[float]) -> list[Line]:
     dropped = furniture(pages, heights)
-    kept = ([line for line in page if not dropped.holds(line, height)] for page, height in zip(pages, heights, strict=True))
+    kept = (dropped.without(page, height) for page, height in zip(pages, heights, strict=True))
     return [line for page in kept for line in in_reading_order(page)]
 
 

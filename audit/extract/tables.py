@@ -11,61 +11,62 @@ NEAR = 6.0
 """Points: cells that start so near to each other stand in one column."""
 TIGHT = 1.5
 """Lines closer than this many type sizes may belong to one row."""
+OVERLAP = 0.9
+"""Lines closer than this overlap."""
+FAR = 4.0
+"""Lines farther apart than this many type sizes are not of one table."""
 
 
 def tables(lines: list[Line]) -> Iterator[list[Line]]:
-    """Stretches of lines: each a table of at least two lines with cells, or a single line of text."""
+    """Stretches of lines: each a table of at least two lines with cells, or a single line."""
     at = 0
     while at < len(lines):
         end = _end(lines, at)
         rows = sum(len(line.cells) > 1 for line in lines[at:end])
-        if rows >= 2 or (rows == 1 and end - at == 1):
-            yield lines[at:end]
-        else:
-            end = at + 1
-            yield lines[at:end]
+        end = end if rows >= 2 else at + 1
+        yield lines[at:end]
         at = end
 
 
 def _end(lines: list[Line], at: int) -> int:
-    """Where the table that starts at a line ends; the line itself may be part of the first row only."""
-    starts: list[float] = []
-    for ahead in lines[at : at + 3]:
-        if len(ahead.cells) > 1:
-            starts = [cell.x0 for cell in ahead.cells]
-            break
+    """Where the table that starts at a line ends; its first line may be the upper part of a cell only."""
+    starts = next((_starts(line) for line in lines[at : at + 3] if len(line.cells) > 1), [])
     end = at
-    while end < len(lines) and _belongs(lines[end], lines[end - 1] if end > at else None, starts):
-        if len(lines[end].cells) > len(starts):
-            starts = [cell.x0 for cell in lines[end].cells]
+    while end < len(lines) and starts and _belongs(lines, end, at, starts):
+        starts = max(starts, _starts(lines[end]), key=len)
         end += 1
-    while end > at + 1 and len(lines[end - 1].cells) == 1 and not _inside(lines[end - 1], starts):
-        end -= 1
-    return max(end, at + 1)
+    return end
 
 
-def _belongs(line: Line, before: Line | None, starts: list[float]) -> bool:
-    if not starts or (before and _apart(before, line)):
+def _starts(line: Line) -> list[float]:
+    return [cell.x0 for cell in line.cells]
+
+
+def _belongs(lines: list[Line], place: int, first: int, starts: list[float]) -> bool:
+    """Whether a line is of the table: it has cells, or is a part of a cell beside or close to others."""
+    line = lines[place]
+    before = lines[place - 1] if place > first else None
+    after = lines[place + 1] if place + 1 < len(lines) else None
+    if before and (before.page != line.page or not 0 < _pitch(before, line) < FAR * line.size):
         return False
-    return (
-        len(line.cells) > 1
-        or _inside(line, starts)
-        or (before is not None and _first_cell(line, starts) and _pitch(before, line) < TIGHT * line.size)
-    )
+    if len(line.cells) > 1 or _beside(before, line) or _beside(line, after):
+        return True
+    close = (before and _pitch(before, line) < TIGHT * line.size) or _above_cells(line, after)
+    return bool(close) and line.x1 < _next_start(line, starts) and any(abs(line.x0 - start) < NEAR for start in starts)
 
 
-def _apart(before: Line, line: Line) -> bool:
-    """Another page or column, or far below."""
-    return before.page != line.page or not 0 < _pitch(before, line) < 4 * line.size
+def _beside(line: Line | None, other: Line | None) -> bool:
+    """Whether two lines overlap in height, as only cells do that are set in the middle of their row."""
+    return bool(line and other and line.page == other.page and 0 < _pitch(line, other) < OVERLAP * other.size)
 
 
-def _inside(line: Line, starts: list[float]) -> bool:
-    """A single cell that starts where a column other than the first does."""
-    return any(abs(line.x0 - start) < NEAR for start in starts[1:])
+def _above_cells(line: Line, after: Line | None) -> bool:
+    return bool(after and len(after.cells) > 1 and after.page == line.page and 0 < _pitch(line, after) < TIGHT * line.size)
 
 
-def _first_cell(line: Line, starts: list[float]) -> bool:
-    return len(starts) > 1 and abs(line.x0 - starts[0]) < NEAR and line.x1 < starts[1]
+def _next_start(line: Line, starts: list[float]) -> float:
+    """Where the column after a line's own starts; a line of text reaches into it."""
+    return min((start for start in starts if start > line.x0 + NEAR), default=float("inf"))
 
 
 def _pitch(before: Line, line: Line) -> float:
@@ -74,7 +75,10 @@ def _pitch(before: Line, line: Line) -> float:
 
 def rows_of(table: list[Line]) -> list[str]:
     """The rows of a table in words."""
-    starts = [cell.x0 for cell in max(table, key=lambda line: len(line.cells)).cells]
+    starts = _starts(max(table, key=lambda line: len(line.cells)))
+    for start in (start for line in table for start in _starts(line)):
+        if all(abs(start - known) > 3 * NEAR for known in starts):
+            starts = sorted([*starts, start])
     return [BETWEEN_CELLS.join(text for text in row if text) for row in _rows(table, starts)]
 
 

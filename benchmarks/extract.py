@@ -1,0 +1,277 @@
+"""What each way of reading a PDF finds of handbooks whose headings and texts are known.
+
+    python -m benchmarks.extract [--handbooks nih-nhlbi,nih-nci] [--sections 40] [--ways pdfium,...] [--keep DIR]
+
+The PDFs are made anew from the NIH handbooks (../shared/data/retrieval), in seven layouts by two writers: see
+`benchmarks.extract_layouts`. Ways:
+
+    pdfium       `audit extract` as it is
+    pdfplumber   `audit extract --engine pdfplumber`
+    oxide, opendataloader, pymupdf4llm, kreuzberg    the Markdown that these libraries make themselves, with their defaults, as
+                 far as they are installed (pip install pdf_oxide opendataloader-pdf pymupdf4llm kreuzberg)
+
+Measured, each from 0 to 1, as the mean over handbooks and writers:
+
+    recall, precision, F1   headings whose words are exactly those of a heading of the handbook, of its headings, of those found
+    body                    words that a section has in common with the handbook's section, in order (2 M / T); 0 without it
+    order                   neighbouring ends of paragraphs that stand in the same order in the extracted text, of all
+    rows                    rows of tables whose cells stand in their order on one line; "-" where the layout has no tables
+    pages/s                 per second of CPU, imports left out; peak MB of the process and its children, imports included
+
+Each way reads each layout in a process of its own.
+
+Measured on 2 cores of a shared machine, 14 PDFs by ReportLab and 14 by Chromium:
+
+TABLE
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from difflib import SequenceMatcher
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from benchmarks.extract_layouts import LAYOUTS, WRITE, WRITERS, Layout, Part, parts_of
+
+HANDBOOKS = Path(__file__).parents[2] / "shared" / "data" / "retrieval" / "nih_handbooks"
+Found = list[tuple[str, str]]
+"""Heading and body of each section; the heading is "" before the first."""
+MEASURES = ("recall", "precision", "f1", "body", "order", "rows")
+EDGE = 6
+"""Words at a paragraph's either end by which its place is found."""
+
+
+def _audit(engine: str) -> Callable[[Path], Found]:
+    from audit.extract import Identity, extract
+
+    whose = Identity("book", "general", "nih", "combined")
+    return lambda pdf: [(section.heading, section.text) for section in extract(pdf, whose, engine).sections]
+
+
+def pdfium() -> Callable[[Path], Found]:
+    import pypdfium2  # noqa: F401 - imports are not what is measured
+
+    return _audit("pdfium")
+
+
+def pdfplumber() -> Callable[[Path], Found]:
+    import pdfplumber  # noqa: F401
+
+    return _audit("pdfplumber")
+
+
+def oxide() -> Callable[[Path], Found]:
+    import pdf_oxide
+
+    return lambda pdf: of_markdown(pdf_oxide.PdfDocument(str(pdf)).to_markdown_all())
+
+
+def opendataloader() -> Callable[[Path], Found]:
+    import opendataloader_pdf
+
+    def read(pdf: Path) -> Found:
+        with tempfile.TemporaryDirectory() as folder:
+            opendataloader_pdf.convert(str(pdf), folder, format="markdown", quiet=True)
+            return of_markdown((Path(folder) / f"{pdf.stem}.md").read_text())
+
+    return read
+
+
+def pymupdf4llm() -> Callable[[Path], Found]:
+    import pymupdf4llm
+
+    return lambda pdf: of_markdown(pymupdf4llm.to_markdown(str(pdf), show_progress=False))
+
+
+def kreuzberg() -> Callable[[Path], Found]:
+    from kreuzberg import ExtractionConfig, extract_file_sync
+
+    return lambda pdf: of_markdown(extract_file_sync(str(pdf), config=ExtractionConfig(output_format="markdown")).content)
+
+
+WAYS = {each.__name__: each for each in (pdfium, pdfplumber, oxide, opendataloader, pymupdf4llm, kreuzberg)}
+NEEDS = {"pdfium": "pypdfium2", "oxide": "pdf_oxide", "opendataloader": "opendataloader_pdf"}
+LICENCES = {
+    "pdfium": "BSD-3/Apache-2.0", "pdfplumber": "MIT", "oxide": "MIT/Apache-2.0", "opendataloader": "Apache-2.0, needs Java",
+    "pymupdf4llm": "AGPL-3.0", "kreuzberg": "MIT",
+}  # fmt: skip
+
+
+def of_markdown(text: str) -> Found:
+    found: Found = [("", "")]
+    for line in text.splitlines():
+        if heading := re.match(r"#{1,6}\s+(.*)", line):
+            found.append((heading[1], ""))
+        else:
+            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}")
+    return found
+
+
+# -- measures ----------------------------------------------------------------------------------------------------------
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
+def key(heading: str) -> str:
+    return " ".join(words(heading))
+
+
+def score(parts: list[Part], found: Found) -> dict[str, float | None]:
+    told, seen = Counter(key(part.heading) for part in parts), Counter(key(heading) for heading, _ in found if key(heading))
+    right = (told & seen).total()
+    recall, precision = right / told.total(), right / max(1, seen.total())
+    return {
+        "recall": recall,
+        "precision": precision,
+        "f1": 2 * recall * precision / max(1e-9, recall + precision),
+        "body": mean(_bodies(parts, found)),
+        "order": _order(parts, found),
+        "rows": _rows(parts, found),
+    }
+
+
+def _bodies(parts: list[Part], found: Found) -> Iterable[float]:
+    left: dict[str, list[str]] = {}
+    for heading, text in found:
+        left.setdefault(key(heading), []).append(text)
+    for part in parts:
+        bodies = left.get(key(part.heading))
+        text = bodies.pop(0) if bodies else ""
+        if part.paragraphs:
+            told = words(" ".join((*part.paragraphs, *(cell for row in part.rows for cell in row))))
+            yield SequenceMatcher(None, told, words(text), autojunk=False).ratio()
+
+
+def _order(parts: list[Part], found: Found) -> float:
+    paragraphs = [words(text) for part in parts for text in part.paragraphs]
+    ends = [" ".join(edge) for text in paragraphs if len(text) > 2 * EDGE for edge in (text[:EDGE], text[-EDGE:])]
+    told = " ".join(words(" ".join(text for part in parts for text in (part.heading, *part.paragraphs))))
+    once = [edge for edge in ends if told.count(edge) == 1]
+    text = " ".join(words(" ".join(f"{heading} {body}" for heading, body in found)))
+    places = [text.find(edge) for edge in once]
+    return mean(-1 < first < second for first, second in pairwise(places))
+
+
+def _rows(parts: list[Part], found: Found) -> float | None:
+    rows = [row for part in parts for row in part.rows]
+    lines = [" ".join(words(line.replace("<br>", " "))) for _, body in found for line in body.splitlines()]
+    told = Counter(" ".join(words(" ".join(row))) for row in rows)
+    return (told & Counter(lines)).total() / len(rows) if rows else None
+
+
+# -- running -----------------------------------------------------------------------------------------------------------
+
+
+def one(way: str, layout: str, folder: Path) -> None:
+    """The process that is measured: scores of each PDF, and what they took."""
+    read = WAYS[way]()
+    pdfs = sorted(folder.glob(f"{layout}-*.pdf"))
+    before = _cpu()
+    found = [read(pdf) for pdf in pdfs]
+    cpu = _cpu() - before
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
+    truths = [_told(pdf.with_suffix(".json")) for pdf in pdfs]
+    pages = sum(json.loads(pdf.with_suffix(".json").read_text())["pages"] for pdf in pdfs)
+    scores = [score(truth, sections) for truth, sections in zip(truths, found, strict=True)]
+    means = {name: None if scores[0][name] is None else mean(each[name] for each in scores) for name in MEASURES}
+    print(json.dumps({**means, "pages_s": pages / cpu, "peak_mb": peak, "each": scores}))
+
+
+def _cpu() -> float:
+    return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+
+def _told(path: Path) -> list[Part]:
+    parts = json.loads(path.read_text())["parts"]
+    return [Part(each[0], each[1], tuple(each[2]), tuple(map(tuple, each[3]))) for each in parts]
+
+
+def prepare(folder: Path, arguments: argparse.Namespace) -> None:
+    """Write the PDFs, and beside each what is true of it."""
+    import pypdfium2
+
+    for name in LAYOUTS:
+        layout = Layout.named(name)
+        for handbook in arguments.handbooks.split(","):
+            parts = parts_of(HANDBOOKS / f"{handbook}.json.gz", arguments.sections, layout)
+            for writer in WRITERS:
+                pdf = folder / f"{name}-{writer}-{handbook}.pdf"
+                WRITE[writer](parts, layout, pdf)
+                told = {
+                    "pages": len(pypdfium2.PdfDocument(pdf)),
+                    "parts": [(part.level, part.heading, part.paragraphs, part.rows) for part in parts],
+                }
+                pdf.with_suffix(".json").write_text(json.dumps(told))
+
+
+def compare(folder: Path, ways: list[str]) -> None:
+    print(
+        "".join(f"{name:<15}" for name in ("way", "layout"))
+        + "".join(f"{name:>11}" for name in (*MEASURES, "pages/s", "peak MB"))
+    )
+    for way in ways:
+        if find_spec(NEEDS.get(way, way)) is None:
+            print(f"{way:<15}is not installed")
+            continue
+        results = [_apart(way, layout, folder) for layout in LAYOUTS]
+        for layout, result in zip(LAYOUTS, results, strict=True):
+            print(_row(way, layout, result), flush=True)
+        print(_row(way, "all", _mean(results)), LICENCES[way], flush=True)
+
+
+def _apart(way: str, layout: str, folder: Path) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.extract", "--one", way, "--layout", layout, "--keep", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{way}, {layout}: {done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _mean(results: list[dict[str, Any]]) -> dict[str, Any]:
+    names = (*MEASURES, "pages_s")
+    means = {name: mean(known) if (known := [r[name] for r in results if r[name] is not None]) else None for name in names}
+    return {**means, "peak_mb": max(result["peak_mb"] for result in results)}
+
+
+def _row(way: str, layout: str, result: dict[str, Any]) -> str:
+    figures = (f"{'-':>11}" if result[name] is None else f"{result[name]:>11.3f}" for name in MEASURES)
+    return f"{way:<15}{layout:<15}" + "".join(figures) + f"{result['pages_s']:>11.0f}{result['peak_mb']:>11.0f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--handbooks", default="nih-nhlbi,nih-nci")
+    parser.add_argument("--sections", type=int, default=40)
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--keep", type=Path, help="keep the PDFs here, and use those that are there")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--layout", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        one(arguments.one, arguments.layout, arguments.keep)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        if not any(folder.glob("*.pdf")):
+            prepare(folder, arguments)
+        compare(folder, arguments.ways.split(","))
+
+
+if __name__ == "__main__":
+    main()
