@@ -132,7 +132,7 @@ def _chosen(sentences: Iterable[Sentence], settings: Extract) -> list[Sentence]:
 
 def _usable(statement: Statement) -> bool:
     """Whether it is a sentence that tells something: not too long, no question, no telephone number, not "ask your team"."""
-    return 2 <= len(statement.text.split()) <= LONGEST_SENTENCE and ASIDE.search(statement.text) is None
+    return 3 <= len(statement.text.split()) <= LONGEST_SENTENCE and ASIDE.search(statement.text) is None
 
 
 def _whole(text: str) -> str:

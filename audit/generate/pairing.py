@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
-from audit.vocabulary import GENERAL, plain
+from audit.vocabulary import concerns
 
 
 class OfOrgan(Protocol):
@@ -22,8 +22,7 @@ Handbook = TypeVar("Handbook", bound=OfOrgan)
 
 def meets(question: OfOrgan, handbook: OfOrgan) -> bool:
     """Whether the question is put to the handbook: both are of one organ, or one of the two is general."""
-    organs = plain(question.organ), plain(handbook.organ)
-    return organs[0] == organs[1] or GENERAL in organs
+    return concerns(question.organ, handbook.organ)
 
 
 def paired(questions: Iterable[Question], handbooks: Iterable[Handbook]) -> Iterator[tuple[Question, Handbook]]:

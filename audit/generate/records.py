@@ -74,7 +74,6 @@ class Summary:
     answered, absent   with a text; NOT ADDRESSED
     unread             replies that could not be read, by reason: neither an answer nor an absence
     not_asked          of a question and a handbook that should meet, no reply is there
-    not_retrieved      nor did retrieval leave anything for them
     unknown_citations  answers that cite a passage which was not given; uncited: answers that cite none
     cut                answers from less than retrieval found, since the model takes no more
     """
@@ -83,7 +82,6 @@ class Summary:
     absent: int = 0
     unread: Counter[str] = field(default_factory=Counter)
     not_asked: int = 0
-    not_retrieved: int = 0
     unknown_citations: int = 0
     uncited: int = 0
     cut: int = 0
@@ -103,14 +101,14 @@ class Summary:
     @property
     def clean(self) -> bool:
         """Whether every question has an answer or an absence, and every citation a passage."""
-        return not (self.unread or self.not_asked or self.not_retrieved or self.unknown_citations)
+        return not (self.unread or self.not_asked or self.unknown_citations)
 
     def as_record(self) -> Record:
         """For summary.json."""
         return {**vars(self), "unread": dict(self.unread)}
 
-    def text(self) -> str:
-        """In one line, and one more for each thing to look at."""
+    def text(self, not_retrieved: int = 0) -> str:
+        """In one line, and one more for each thing to look at; retrieval left nothing for `not_retrieved` of the questions."""
         lines = [
             f"{self.answered:,} answered, {self.absent:,} NOT ADDRESSED, {self.unread.total():,} could not be read, "
             f"{self.not_asked:,} not asked."
@@ -121,6 +119,6 @@ class Summary:
             "rest on less than was found, for want of room": self.cut,
         }  # fmt: skip
         lines += [f"  answers that {words}: {count:,}" for words, count in told.items() if count]
-        if self.not_retrieved:
-            lines.append(f"  without retrieval, so not asked: {self.not_retrieved:,}. Run `audit retrieve` on all questions.")
+        if not_retrieved:
+            lines.append(f"  without retrieval, so not asked: {not_retrieved:,}. Run `audit retrieve` on all questions.")
         return "\n".join(lines)
