@@ -115,6 +115,12 @@ def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
     return {plain(word): term for term, others in variants.items() for word in (term.value, *others)}
 
 
+def concerns(organ: str, other: str) -> bool:
+    """Whether a question of one organ is put to a handbook of the other: they are the same, or one of them is general."""
+    organs = plain(organ), plain(other)
+    return organs[0] == organs[1] or GENERAL in organs
+
+
 LABEL_SPELLINGS = spellings(LABEL_VARIANTS)
 SIGNIFICANCE_SPELLINGS = spellings(SIGNIFICANCE_VARIANTS)
 PHASE_SPELLINGS = spellings(PHASE_VARIANTS)

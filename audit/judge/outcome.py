@@ -15,7 +15,7 @@ from audit.judge.protocols import Silence
 from audit.judge.records import Summary
 from audit.release.write import write_release
 
-CARRIED = ("generator", "retriever", "licence", "synthetic", "terms", "left_out")
+CARRIED = ("generator", "retriever", "licence", "synthetic", "terms", "left_out", "asked")
 MANIFEST = "manifest.json"
 
 Record = dict[str, Any]

@@ -39,6 +39,7 @@ def run_of(shop: Shop, generator: str) -> dict[str, Any]:
         "run_id": config.release.run_id, "title": config.release.title or config.release.run_id,
         "licence": config.release.licence, "synthetic": config.release.synthetic, "terms": config.corpus.terms,
         "generator": generator, "retriever": ", ".join(retriever), "left_out": shop.left_out,
+        "asked": "organ",
     }  # fmt: skip
     return {name: value for name, value in told.items() if value}
 

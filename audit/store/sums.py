@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -10,8 +11,10 @@ from audit.release.report import Check, Report
 from audit.store.connection import Connection, rows
 from audit.store.index import Index
 from audit.store.matrix import Block
+from audit.vocabulary import concerns
 
 JUDGED = "select count(*) from pairs where not prescreened"
+TABLES = ("handbooks", "questions")
 DECLARED = ("handbooks", "questions", "answers", "pairs", "pairs_judged")
 
 
@@ -19,7 +22,37 @@ def sums(con: Connection, manifest: Mapping[str, Any], index: Index, blocks: Map
     """Every check of the load report; `ok` is None where there is nothing to hold a count against."""
     found = _found(con, index, report)
     declared = [_declared(name, manifest.get(name), found[name]) for name in DECLARED]
-    return [*declared, *_answers(index, found), *_pairs(index, blocks, found), *_agreement(blocks, report)]
+    everything = _of_organs(con) if manifest.get("asked") == "organ" else _of_all(index)
+    return [*declared, *_answers(index, found, everything), *_pairs(blocks, found, everything), *_agreement(blocks, report)]
+
+
+@dataclass(frozen=True)
+class Everything:
+    """How many answers and pairs there are where nothing is missing, and what that rests on, in words."""
+
+    answers: int
+    pairs: int
+    asked: str
+    paired: str
+
+
+def _of_all(index: Index) -> Everything:
+    questions, handbooks = len(index.questions), len(index.handbooks)
+    return Everything(
+        questions * handbooks, questions * comb(handbooks, 2),
+        "every question asked of every handbook", f"{questions:,} questions x C({handbooks}, 2)",
+    )  # fmt: skip
+
+
+def _of_organs(con: Connection) -> Everything:
+    """As the manifest says: each question is put to the handbooks of its organ, and a general one, or handbook, meets all."""
+    books, questions = (dict(rows(con, f"select organ, count(*) from {table} group by organ")) for table in TABLES)
+    met = {organ: sum(count for other, count in books.items() if concerns(organ, other)) for organ in questions}
+    return Everything(
+        sum(count * met[organ] for organ, count in questions.items()),
+        sum(count * comb(met[organ], 2) for organ, count in questions.items()),
+        "each question asked of the handbooks of its organ, general ones of all", "N(N-1)/2 over the handbooks of its organ",
+    )  # fmt: skip
 
 
 def _found(con: Connection, index: Index, report: Report) -> dict[str, int]:
@@ -44,22 +77,19 @@ def _declared(name: str, declared: Any, found: int) -> Check:
     )
 
 
-def _answers(index: Index, found: Mapping[str, int]) -> Iterator[Check]:
+def _answers(index: Index, found: Mapping[str, int], everything: Everything) -> Iterator[Check]:
     if index.has_answers:
-        yield _sum(
-            "answers", len(index.questions) * len(index.handbooks), found["answers"], "every question asked of every handbook"
-        )
+        yield _sum("answers", everything.answers, found["answers"], everything.asked)
 
 
-def _pairs(index: Index, blocks: Mapping[str, Block], found: Mapping[str, int]) -> Iterator[Check]:
+def _pairs(blocks: Mapping[str, Block], found: Mapping[str, int], everything: Everything) -> Iterator[Check]:
     listed = [block for block in blocks.values() if block.handbooks is not None]
     if listed:
         expected = sum(comb(len(set(block.handbooks or [])), 2) for block in listed)
         yield _sum(
             "pairs_per_file", expected, sum(block.pairs for block in listed), "N(N-1)/2 over the handbooks that each file lists"
         )
-    everything = len(index.questions) * comb(len(index.handbooks), 2)
-    yield _sum("pairs_overall", everything, found["pairs"], f"{len(index.questions):,} questions x C({len(index.handbooks)}, 2)")
+    yield _sum("pairs_overall", everything.pairs, found["pairs"], everything.paired)
 
 
 def _sum(name: str, expected: int, found: int, basis: str) -> Check:
