@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from annotation.cli import main as annotation
+from annotation.label_store.engine import open_label_store
 from audit.cli import main
-from tests.support.studies import PASSWORD
+from tests.support.studies import PASSWORD, people
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -95,6 +97,20 @@ def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
         assert main(["demo", "--no-serve"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def studied_data(demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the demo, its two studies and a PI called pia, to be copied."""
+    folder = tmp_path_factory.mktemp("studied") / "data"
+    shutil.copytree(demo_data, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(folder))
+        assert annotation(["demo"]) == 0
+    store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
+    people(store, "pia", role="pi")
+    store.close()
     return folder
 
 

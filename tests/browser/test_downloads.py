@@ -7,17 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.cli import main
-from annotation.label_store.engine import open_label_store
 from tests.browser.conftest import ROOT, Dashboard, serve, settled, signed_in_as
-from tests.support.studies import people
 
 pytestmark = pytest.mark.browser
 
@@ -25,13 +21,9 @@ BUILD_MS = 180_000
 
 
 @pytest.fixture
-def data_dir(demo_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data_dir(studied_data: Path, tmp_path: Path) -> Path:
     """The demo with its studies, and a PI."""
-    shutil.copytree(demo_data, tmp_path / "data")
-    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
-    assert main(["demo"]) == 0
-    people(open_label_store(f"sqlite:///{tmp_path / 'data' / 'studies.db'}"), "pia", role="pi")
-    return tmp_path / "data"
+    return Path(shutil.copytree(studied_data, tmp_path / "data"))
 
 
 @pytest.fixture
@@ -57,21 +49,3 @@ def test_a_pi_takes_the_package_in_one_click_and_it_is_the_command_s(dashboard: 
     subprocess.run(words, cwd=ROOT, env={**os.environ, "AUDIT_DATA_DIR": str(data_dir)}, check=True, capture_output=True)
     assert (tmp_path / "typed.zip").read_bytes() == clicked
     assert dashboard.strangers == []
-
-
-def test_whoever_may_browse_takes_the_run_alone_and_its_report_opens_without_a_network(
-    browser: Browser, dashboard: Dashboard, tmp_path: Path
-):
-    fetched(dashboard.open("/downloads"), tmp_path / "package.zip")
-    with zipfile.ZipFile(tmp_path / "package.zip") as package:
-        assert not [name for name in package.namelist() if "study" in name]
-        (tmp_path / "report.html").write_bytes(package.read("report.html"))
-    asked: list[str] = []
-    reader = browser.new_context(offline=True).new_page()
-    reader.on("request", lambda request: asked.append(request.url))
-    reader.goto((tmp_path / "report.html").as_uri())
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert reader.locator("table").count() > 10
-    assert reader.locator("figure svg").count() >= reader.locator("figure").count() > 5
-    expect(reader.get_by_role("heading", name="How pairs were labelled").first).to_be_visible()
-    expect(reader.get_by_text("What people say of the judge")).to_have_count(0)
