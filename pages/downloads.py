@@ -113,4 +113,6 @@ with page("Downloads", LEAD) as run:
     st.subheader("The same from a terminal", anchor=False)
     command = command_of(run, other, study_id, paper=paper, curated=curation is not None)
     st.code(command, language="bash", wrap_lines=True)
+    if other:
+        counts(run, "The comparison reads from this run to the other one, as *Compare* does when it is turned that way.")
     counts(run, "The same data gives the same file, byte for byte, but for the date in manifest.json.")

@@ -39,7 +39,8 @@ WORDS = {
         "divergence topic": "In a few words, what the two answers differ about.",
         "theme": "Divergence topics that are about the same. Each belongs to one theme or to none; themes stand in groups.",
         "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high).",
-        "curated": "People have changed the themes: every change has an author and a reason, and can be undone.",
+        "curated": "People have changed the themes: every change has an author and a reason, and can be undone. "
+        "Packages hold the themes as they were built beside them.",
     },
     "How the judge is measured": {
         "check": "A further verdict of the same judge on the same pair. It measures the judge; the pair keeps its label.",

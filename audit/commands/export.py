@@ -19,9 +19,12 @@ from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy
 
-ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; manifest.json with
-the SHA-256 of every file. The same state gives the same files but for the date in the manifest. SVG and PNG need the extra
-`figures` and a Chromium; without them they are left out, and the manifest says so."""
+ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; README.txt, which says
+how to compile the LaTeX; manifest.json with the SHA-256 of every file. The same state gives the same files but for the date in
+the manifest. SVG and PNG need the extra `figures` and a Chromium; without them they are left out, and the manifest says so.
+{themes}"""
+CURATED = "Themes that people curated stand beside those that were built."
+AS_BUILT = "Themes are those that were built; `annotation export-all` sets what people made of them beside."
 PAPER = "paper"
 
 Studies = Callable[[str, Settings], StudyPart]
@@ -32,10 +35,16 @@ Curation = Callable[[Run, Taxonomy, Settings], CurationPart | None]
 
 def register(commands: Any, studies: Studies | None = None, curation: Curation | None = None, name: str = "export") -> None:
     """Add the command; whoever knows studies of human labels and curation of themes hands them over."""
-    command = add_command(commands, name, export, "Write a run's tables, figures and report as a folder or a ZIP.", ABOUT)
+    command = add_command(
+        commands,
+        name,
+        export,
+        "Write a run's tables, figures and report as a folder or a ZIP.",
+        ABOUT.format(themes=CURATED if curation else AS_BUILT),
+    )
     command.set_defaults(studies=studies, curation=curation)
     command.add_argument("--run", help="run id or key (default: the study's run, or the newest)")
-    command.add_argument("--against", metavar="RUN", help="compare with this run too")
+    command.add_argument("--against", metavar="RUN", help="compare with this run too: what changed from the run to it")
     command.add_argument(
         "--study", metavar="ID", help="add the validation tables of a study" + ("" if studies else ": annotation export-all")
     )
