@@ -14,7 +14,7 @@ from pages._shared.words import fill, say
 
 LEAD = (
     "Each number is the percentage of questions that {a_handbook} does not address. "
-    "Dark means it answers much, pale that it is silent; hatched, that it was not asked."
+    "The stronger the blue, the more it answers; hatched, it was not asked."
 )
 ALT = "Percentage of questions left out, per {handbook} and {organ} of the question."
 WORDS = {"organ": "{organ}, then silence", "absence": "silence", "center": "{center}", "name": "name"}

@@ -21,6 +21,7 @@ from audit.charts.style import (
     NOT_ASKED,
     clipped,
     html,
+    ink_on,
     interval,
     organ_colours,
     percent,
@@ -37,14 +38,22 @@ BAR: Trace = {
     "constraintext": "none", "insidetextfont": {"size": 12}, "hovertemplate": "%{hovertext}<extra></extra>",
     "unselected": {"marker": {"opacity": 1}},
 }  # fmt: skip
-SHADES = sample_colorscale([list(stop) for stop in ABSENCE_SCALE], [i / 100 for i in range(101)])
-"""A colour for every whole percentage, which is what a cell prints."""
+PERCENTAGES = [i / 100 for i in range(101)]
 ORDERS = ("organ", "absence", "center", "name")
 ALL = "(all)"
 MOST_LETTERS = 40
 """Column heads with more letters side by side than this would run into each other on a narrow screen; they are slanted."""
 STRIP, FIRST_ORGAN = -0.3, 1.25
 """Where the strip of organ colours ends and the first organ column starts; the column of all questions is at 0."""
+
+
+def shades(scale: Sequence[Sequence[Any]]) -> list[str]:
+    """A colour of `scale` for every whole percentage, which is what a cell prints."""
+    found = sample_colorscale([list(stop) for stop in scale], PERCENTAGES, colortype="tuple")
+    return ["#" + "".join(f"{round(255 * part):02x}" for part in shade) for shade in found]
+
+
+SHADES = shades(ABSENCE_SCALE)
 
 
 def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
@@ -107,6 +116,7 @@ def _column(column: pd.DataFrame, start: float, title: str, handbook: str) -> Tr
     return BAR | {
         "y": column["place"], "x": [0.98] * len(column), "base": start - 0.24, "width": 0.94,
         "marker": {"color": colours, "pattern": hatching, "line": {"width": 0}},
+        "insidetextfont": {"size": 12, "color": [ink_on(colour) for colour in colours]},
         "text": [f"{100 * share:.0f}" if known else "" for share, known in cells],
         "customdata": column["handbook_id"], "hovertext": [_hover(row, title, handbook) for row in column.to_dict("records")],
     }  # fmt: skip

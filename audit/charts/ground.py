@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
 
-from audit.charts.coverage import HATCHING, SHADES
+from audit.charts.coverage import HATCHING, SHADES, shades
 from audit.charts.style import ACCENT, FAINT, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, UNSCORED, ink_on
 from audit.vocabulary import Label
 
@@ -46,7 +45,7 @@ ABSENCE = [[0.0, SCALES["#0b4f6c"]], [0.5, SCALES["#8fb8c9"]], [1.0, SCALES["#f3
 ON_DARK: dict[str, str] = {
     **{LABEL_COLOURS[name]: colour for name, colour in DARK_LABELS.items()},
     **SCALES, **LINES, **FILLS, **{hue: BRIGHTER.get(hue, hue) for hue in QUALITATIVE},
-    **dict(zip(SHADES, sample_colorscale(ABSENCE, [i / 100 for i in range(101)]), strict=True)),
+    **dict(zip(SHADES, shades(ABSENCE), strict=True)),
     ACCENT: DARK_LABELS[Label.CONSISTENT],
 }  # fmt: skip
 """Colour on paper -> colour in the dark."""
@@ -59,6 +58,7 @@ def on_dark(figure: go.Figure) -> go.Figure:
     dark = _recoloured(drawn, colour=False)
     for trace, before in zip(dark["data"], drawn["data"], strict=True):
         _readable(trace, before)
+    dark["layout"]["paper_bgcolor"] = NIGHT  # so that a picture saved from the page can be read elsewhere
     return go.Figure(dark)
 
 
@@ -87,5 +87,6 @@ def _dark(colour: str) -> str:
 def _readable(trace: dict[str, Any], before: dict[str, Any]) -> None:
     """Letters on a bar are chosen for its colour, which has changed."""
     fill = trace.get("marker", {}).get("color")
-    if before["type"] == "bar" and isinstance(fill, str) and "color" in trace.get("textfont", {}):
-        trace["textfont"]["color"] = ink_on(fill)
+    for font in ("textfont", "insidetextfont"):
+        if before["type"] == "bar" and "color" in trace.get(font, {}):
+            trace[font]["color"] = ink_on(fill) if isinstance(fill, str) else [ink_on(each) for each in fill]

@@ -14,6 +14,7 @@ from pages._basis.frame import STYLE, SYNTHETIC, explain
 from pages._basis.ground import follow_ground
 from pages._basis.people import may_browse, who
 from pages._shared import loaders
+from pages._shared.copy_link import copy_link
 from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import pick_run
 from pages._shared.words import say
@@ -65,7 +66,10 @@ def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
     if not runs:
         _empty_state(heading, title)
         st.stop()
-    return pick_run(runs)
+    run = pick_run(runs)
+    with st.sidebar:
+        copy_link("copy_view")
+    return run
 
 
 def _empty_state(heading: st.delta_generator.DeltaGenerator, title: str) -> None:

@@ -14,7 +14,8 @@ from audit.store.runs import Run
 from pages._shared.ground import on_this_ground
 from pages._shared.words import say
 
-CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
+CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True}
+"""Under the pointer, one button: the picture as it stands, for a slide."""
 
 
 def how_counted(*names: str) -> None:
@@ -55,15 +56,19 @@ def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
             how_counted(*metrics)
 
 
+def _config(key: str) -> dict[str, Any]:
+    return {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key}}
+
+
 def chart(figure: Figure, key: str, alt: str) -> None:
     """Draw a figure; `alt` says in a sentence what it shows."""
-    st.plotly_chart(on_this_ground(figure), width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None)
+    st.plotly_chart(on_this_ground(figure), width="stretch", key=key, config=_config(key), alt=alt, theme=None)
 
 
 def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
     """Draw a figure and return the `customdata` of the marker that was clicked, None when none was."""
     event = st.plotly_chart(
-        on_this_ground(figure), width="stretch", key=key, config=CHART_CONFIG, alt=alt, theme=None, on_select="rerun",
+        on_this_ground(figure), width="stretch", key=key, config=_config(key), alt=alt, theme=None, on_select="rerun",
         selection_mode="points",
     )  # fmt: skip
     points = event["selection"]["points"]
