@@ -9,6 +9,7 @@ import pytest
 from audit.cli import main
 from audit.embedding.encoders import words_encoder
 from audit.judge.baseline import judge
+from audit.judge.prompts import load_prompts
 from audit.questionnaire import import_questions, read_taxonomy, screen
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 
@@ -114,3 +115,11 @@ def test_the_command_takes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     options = ["--out", str(tmp_path / "q.jsonl"), "--taxonomy", str(FOLDER / "taxonomy.toml"), "--encoder", "none"]
     assert main(["questions", str(FOLDER / "questions.csv"), *options]) == 0
+
+
+def test_its_templates_ask_the_judge_in_its_own_words() -> None:
+    own, ours = load_prompts(FOLDER / "templates"), load_prompts()
+    for name, prompt in own.items():
+        told = f"{prompt.system}\n{prompt.user}".replace("clinical_significance", "")
+        assert not re.search(r"patient|handbook|clinic|organ\b|health|medicine|graft|institution", told, re.IGNORECASE), name
+        assert prompt.digest != ours[name].digest
