@@ -19,10 +19,10 @@ from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy
 
-ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; README.txt, which says
-how to compile the LaTeX; manifest.json with the SHA-256 of every file. The same state gives the same files but for the date in
-the manifest. SVG and PNG need the extra `figures` and a Chromium; without them they are left out, and the manifest says so.
-{themes}"""
+ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; README.txt, which
+says how to compile the LaTeX; manifest.json with the SHA-256 of every file. The same state gives the same files but for the
+date in the manifest. SVG and PNG need the extra `figures` and a Chromium; without them they are left out, and the manifest
+says so. {themes}"""
 CURATED = "Themes that people curated stand beside those that were built."
 AS_BUILT = "Themes are those that were built; `annotation export-all` sets what people made of them beside."
 PAPER = "paper"

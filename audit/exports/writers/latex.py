@@ -17,6 +17,8 @@ PARAGRAPH = r">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}"
 PARAGRAPH_SHARES = {1: 0.3, 2: 0.22}
 NARROW = 0.16
 """Of the line, for each of more than two paragraphs."""
+MANY = 10
+"""Beside more columns than this, a paragraph gets less."""
 LETTERS = 120
 """How many stand on a line of the page, in the size of a table over several pages."""
 MOST_UPRIGHT = 6
@@ -77,7 +79,8 @@ def _height(table: Table) -> int:
 
 def _share(table: Table) -> float:
     """What part of the line each paragraph gets."""
-    return PARAGRAPH_SHARES.get(sum(_is_wide(table, column) for column in table.columns), NARROW)
+    paragraphs = sum(_is_wide(table, column) for column in table.columns)
+    return PARAGRAPH_SHARES.get(paragraphs + (len(table.columns) > MANY), NARROW)
 
 
 def _is_wide(table: Table, column: Column) -> bool:
