@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from audit.generate.pairing import meets
@@ -11,6 +12,7 @@ from audit.pipeline.cluster import carried_out, check_workers
 from audit.pipeline.ledger import Piece, code_of, digest_of
 from audit.pipeline.searching import Search, query_of, search
 from audit.pipeline.shop import Book, Outcome, PieceByPiece
+from audit.retrieval.gold import Gold, read_gold
 
 CODE = ("retrieval", "embedding", "wording", "pipeline/searching.py")
 
@@ -50,9 +52,12 @@ class Retrieve(PieceByPiece):
             work.trials(book.handbook_id) if said.compare else None, self._gold.get(book.handbook_id),
         )  # fmt: skip
 
-    @property
-    def _gold(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        return {}
+    @cached_property
+    def _gold(self) -> Gold:
+        path = self.shop.config.retrieval.gold
+        return (
+            read_gold(path, [self.shop.document(book) for book in self.shop.present if book.document.is_file()]) if path else {}
+        )
 
     def carry_out(self, pieces: Sequence[Piece]) -> Iterator[Outcome]:
         """By as many workers as the config says."""

@@ -1,0 +1,155 @@
+"""`audit run` on the tenancy example: what it finds, what it does not do twice, and what a kill costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from audit.settings import Settings
+from audit.store.runs import find_run
+from tests.examples.tenancy import codes
+from tests.pipeline.desk import Desk, desk_in, pages_of
+from tests.support.pdfs import write_pdf
+
+CODES = sorted(codes())
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch) -> Desk:
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    return desk_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Desk:
+    """A desk on which the command has run to its end; nobody changes it."""
+    desk = desk_in(tmp_path_factory.mktemp("tenancy"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(desk.data))
+        assert desk.run() == 0
+    return desk
+
+
+def test_it_finds_where_the_codes_disagree(finished):
+    recall, precision = finished.found()
+    assert recall > 0.75  # 0.84 when this was written: what is missed was taken for absent by the extractive generator
+    assert precision > 0.9  # 0.98
+
+
+def test_the_run_is_loaded_whole_under_the_words_of_its_config(finished):
+    run = find_run(Settings(data_dir=finished.data).store_dir, "tenancy")
+    assert run.report["clean"], run.report["verdict"]
+    assert (run.term("handbook"), run.term("organ", 2)) == ("state code", "kinds of tenancy")
+    assert run.synthetic
+    assert run.manifest["retriever"] == "hero, encoder words, no reranker"
+    assert "no model" in run.manifest["generator"]
+
+
+def test_the_release_holds_texts_passages_themes_and_trials(finished):
+    names = {path.name for path in finished.release.iterdir()}
+    assert {"sections.jsonl", "trials.jsonl", "themes.json", "answers.jsonl", "comparisons"} <= names
+    sections = {(each["handbook_id"], each["section_id"]): each["text"] for each in lines(finished.release / "sections.jsonl")}
+    for answer in lines(finished.release / "answers.jsonl"):
+        for passage in answer["retrieval"]["passages"]:
+            assert len(sections[answer["handbook_id"], passage["section_id"]]) >= passage["end"]
+    golds = [trial["gold"] for trial in lines(finished.release / "trials.jsonl")]
+    assert len(golds) == 2 * 160  # two strategies, 160 answers
+    assert sum(map(bool, golds)) > 200
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_only_what_hangs_on_a_change_is_done_again(desk):
+    assert desk.run() == 0
+    assert desk.again() == set()
+    # One code changes: it is searched and answers anew; the others are as they were.
+    path = desk.folder / "tenancy" / "documents" / "residential_elmhaven_combined.json"
+    path.write_text(path.read_text().replace("45 days", "50 days"))
+    book = "residential_elmhaven_combined"
+    assert desk.again() == {f"retrieve/{book}", f"generate/{book}", "judge/release", "themes/themes.json", "load/tenancy"}
+    # The generator's setting changes: what was found stays.
+    desk.change("threshold = 0.4", "threshold = 0.5")
+    assert {name.partition("/")[0] for name in desk.again()} == {"generate", "judge", "themes", "load"}
+    # The title changes: nobody is asked, and the release is written anew.
+    desk.change('title = "', 'title = "Anew: ')
+    assert desk.again() == {"judge/release", "themes/themes.json", "load/tenancy"}  # the release is a folder that appears whole
+
+
+def test_a_code_that_cannot_be_read_is_left_out_and_said(desk, capsys):
+    (desk.folder / "tenancy" / "documents" / "lodging_alderia_combined.json").write_text("{")
+    assert desk.run() == 1
+    assert "Left out: " in (said := capsys.readouterr().err)
+    assert "lodging_alderia_combined.json: not a document that can be read" in said
+    manifest = json.loads((desk.release / "manifest.json").read_text())
+    assert (manifest["handbooks"], list(manifest["left_out"])) == (7, ["lodging_alderia_combined.json"])
+
+
+def test_the_plan_counts_and_does_nothing(desk, capsys):
+    assert desk.run("--dry-run") == 0
+    said = capsys.readouterr().out
+    # 8 general questions of all 8 codes, 15 of 5, 7 of 3: 160 answers; 8 C(8,2) + 15 C(5,2) + 7 C(3,2) = 224 + 150 + 21.
+    assert "8 handbooks, 30 questions, 160 answers." in said
+    assert "395 pairs, about 312 of them ABSENT" in said  # 78.9 %, as in the published run
+    assert not desk.work.exists()
+    desk.change('judge = "baseline"', 'judge = "model"')
+    assert desk.run("--dry-run") == 0
+    assert "judge                 83" in capsys.readouterr().out  # 395 - 312 calls
+
+
+def test_it_goes_no_further_than_it_is_told(desk):
+    assert desk.run("--until", "retrieve") == 0
+    assert dict(desk.done()) == {"questions": 1, "retrieve": 8}
+    assert desk.again() >= {"judge/release", "load/tenancy"}
+
+
+def test_killed_on_the_way_it_goes_on_and_comes_out_the_same(desk, finished):
+    command = [sys.executable, "-m", "audit", "run", str(desk.config), "--until", "judge"]
+    process = subprocess.Popen(command, env={**os.environ, "AUDIT_DATA_DIR": str(desk.data)}, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not desk.done()["retrieve"]:
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = desk.written()
+    assert "state/questions/questions.csv.json" in before
+    assert not {name.removeprefix("state/").removesuffix(".json") for name in before} & desk.again()
+    assert desk.labels() == finished.labels()
+    for name in CODES:
+        assert (desk.work / "retrieval" / f"{name}.jsonl").read_bytes() == (
+            finished.work / "retrieval" / f"{name}.jsonl"
+        ).read_bytes()
+
+
+def test_two_processes_find_the_same_byte_for_byte(desk, finished):
+    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    desk.change('strategy = "hero"', 'strategy = "hero"\nworkers = "local:2"')
+    assert desk.run("--until", "generate") == 0
+    for name in CODES:
+        assert (desk.work / "retrieval" / f"{name}.jsonl").read_bytes() == (
+            finished.work / "retrieval" / f"{name}.jsonl"
+        ).read_bytes()
+
+
+def test_a_corpus_of_pdf_files_is_read_too(desk):
+    book = codes()["residential_alderia_combined"]
+    pdfs = desk.folder / "tenancy" / "pdfs"
+    pdfs.mkdir()
+    for name, document in codes().items():
+        write_pdf(pdfs / f"{name}.pdf", pages_of(document))
+    desk.change('documents = "documents" ', 'pdfs = "pdfs"  # ')
+    assert desk.run() == 0
+    assert desk.done()["extract"] == 8
+    read = json.loads((desk.work / "documents" / f"{book.handbook_id}.json").read_text())
+    assert [section["heading"] for section in read["sections"] if section["text"]] == [
+        each.heading for each in book.sections if each.text
+    ]
+    recall, precision = desk.found()
+    assert (recall > 0.7, precision > 0.9) == (True, True)
