@@ -24,7 +24,7 @@ def in_reading_order(page: list[Line]) -> list[Line]:
     if not page:
         return []
     left, right = min(line.x0 for line in page), max(line.x1 for line in page)
-    gutter = _gutter(page, left, right)
+    gutter = _gutter(page, left, right) if len(page) >= 2 * LEAST_LINES else None
     ordered: list[Line] = []
     for crosses, group in groupby(_rows(page), key=lambda row: gutter is None or any(line.x0 < gutter < line.x1 for line in row)):
         band = [line for row in group for line in row]

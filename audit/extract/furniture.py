@@ -42,17 +42,17 @@ class Furniture:
     def _holds(self, line: Line, height: float) -> bool:
         if not _in_margin(line, height):
             return False
-        place = _place(line)
+        place = _place(line, self.body)
         small = line.size < self.body and place[0] in self.heights
         return small or place in self.words or PAGE_NUMBER.fullmatch(line.text) is not None
 
 
 def furniture(pages: list[list[Line]], heights: list[float]) -> Furniture:
     """What the pages repeat. `heights` are the pages' own, in points."""
-    marginal = [_marginal(lines, height) for lines, height in zip(pages, heights, strict=True)]
-    words = Counter(place for lines in marginal for place in {_place(line) for line in lines})
+    marginal = [list(_marginal(lines, height)) for lines, height in zip(pages, heights, strict=True)]
     body = body_size(pages)
-    small = Counter(at for lines in marginal for at in {_place(line)[0] for line in lines if line.size < body})
+    words = Counter(place for lines in marginal for place in {_place(line, body) for line in lines})
+    small = Counter(at for lines in marginal for at in {_place(line, body)[0] for line in lines if line.size < body})
     enough = max(2, min(REPEATED, len(pages)))
     often = max(enough, OFTEN * len(pages))
     return Furniture(
@@ -79,6 +79,7 @@ def _in_margin(line: Line, height: float) -> bool:
     return line.baseline < MARGIN * height or line.baseline > (1 - MARGIN) * height
 
 
-def _place(line: Line) -> Place:
-    """Where it stands, to 4 points, and its words, any number the same."""
-    return round(line.baseline / 4), re.sub(r"\d+", "#", line.text.casefold())
+def _place(line: Line, body: float) -> Place:
+    """Where it stands, to 4 points, and its words; any number the same, but in what is as prominent as a heading."""
+    words = line.text.casefold()
+    return round(line.baseline / 4), words if line.bold or line.size > body else re.sub(r"\d+", "#", words)

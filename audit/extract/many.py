@@ -85,7 +85,7 @@ def identity_of(pdf: Path, said: Said, records: dict[str, dict[str, str]] | None
     try:
         return identity(pdf, said, records)
     except DocumentError as error:
-        raise DocumentError(f"{pdf}: {error}.") from error
+        raise DocumentError(f"{pdf}: {error}. No document was made of it.") from error
 
 
 def _whose(pdf: Path, whose: Identity, taken: dict[str, Path]) -> Identity:

@@ -32,7 +32,7 @@ def extract(pdf: Path, identity: Identity, engine: Engine | str | None = None, p
         blocks = chosen.blocks(pdf, progress or (lambda _done, _total: None))
         _check(blocks)
     except DocumentError as error:
-        raise DocumentError(f"{pdf}: {error}") from error
+        raise DocumentError(f"{pdf}: {error}. No document was made of it.") from error
     return Document(
         identity.handbook_id, identity.organ, identity.center, identity.phase, tuple(sections(blocks.blocks)),
         title=identity.title or blocks.title, source=pdf.name, digest=digest, pages=blocks.pages, url=identity.url,

@@ -15,10 +15,14 @@ from audit.extract.layout import Mark, Opened, Run, Sheet
 from audit.libraries import optional
 
 PURPOSE = "Reading a PDF"
+LOCKED = "it is encrypted and asks for a password: save a copy without one, for instance with qpdf --decrypt"
+DAMAGED = "it is damaged, cut short, or has no pages: fetch it anew, or print it to a new PDF"
 BOLD = re.compile(r"bold|black|heavy|semi-?bold|demi", re.IGNORECASE)
 BOLD_WEIGHT = 600
 WORD_GAP = 0.2
 """Of the type size: a wider gap ends a word."""
+HYPHENS = (2, 0xFFFE)
+"""What PDFium makes of a hyphen at the end of a line."""
 SURROGATES = range(0xD800, 0xE000)
 
 
@@ -40,7 +44,7 @@ def opened(pdf: Path) -> Iterator[Opened]:
 def _why(error: Exception) -> str:
     code = getattr(error, "err_code", None)
     locked = optional("pypdfium2.raw", PURPOSE, "pdf").FPDF_ERR_PASSWORD
-    return "it is encrypted and asks for a password" if code == locked else "it is damaged, cut short, or no PDF"
+    return LOCKED if code == locked else DAMAGED
 
 
 def _marks(document: Any) -> Iterator[Mark]:
@@ -104,7 +108,7 @@ class _Glyphs:
         box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
         for index in range(raw.FPDFText_CountChars(text)):
             code = raw.FPDFText_GetUnicode(text, index)
-            if code <= 32 or code == 0xA0:
+            if (code <= 32 and code not in HYPHENS) or code == 0xA0:
                 yield None
                 continue
             raw.FPDFText_GetLooseCharBox(text, index, box)  # as wide as the glyph advances, not as its ink
@@ -112,7 +116,7 @@ class _Glyphs:
             size, bold = self._style(index)
             start, baseline = self._shown(box.left, y.value)
             end, _ = self._shown(box.right, y.value)
-            character = "-" if code in (2, 0xFFFE) else "�" if code in SURROGATES else chr(code)
+            character = "-" if code in HYPHENS else "�" if code in SURROGATES else chr(code)
             yield character, min(start, end), max(start, end), baseline, size, bold
 
     def _shown(self, x: float, y: float) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 from audit.errors import DocumentError
 from audit.extract.layout import Opened, Run, Sheet
-from audit.extract.pdfium import BOLD, PURPOSE
+from audit.extract.pdfium import BOLD, DAMAGED, LOCKED, PURPOSE
 from audit.libraries import optional
 
+NAMELESS = re.compile(r"\(cid:\d+\)")
+"""What the library writes for a glyph whose letter the PDF does not tell; one that stands alone is a bullet."""
 DESCENT = 0.2
 """How far below the baseline a box ends, in type sizes: the library gives boxes and no baselines."""
 
@@ -24,9 +27,7 @@ def opened(pdf: Path) -> Iterator[Opened]:
         document = library.open(pdf)
     except Exception as error:  # of many kinds, from two libraries; each means that there is nothing to read
         locked = "Password" in f"{type(error).__name__} {error!r}"
-        raise DocumentError(
-            "it is encrypted and asks for a password" if locked else "it is damaged, cut short, or no PDF"
-        ) from error
+        raise DocumentError(LOCKED if locked else DAMAGED) from error
     with document:
         title = str(document.metadata.get("Title") or "").strip() or None
         yield Opened(len(document.pages), _sheets(document), (), title)
@@ -41,6 +42,5 @@ def _sheets(document: Any) -> Iterator[Sheet]:
 
 def _run(word: dict[str, Any]) -> Run:
     size = round(float(word["size"]), 1)
-    return Run(
-        word["text"], word["x0"], word["x1"], word["bottom"] - DESCENT * size, size, BOLD.search(word["fontname"]) is not None
-    )
+    text = "•" if NAMELESS.fullmatch(word["text"]) else NAMELESS.sub("�", word["text"])
+    return Run(text, word["x0"], word["x1"], word["bottom"] - DESCENT * size, size, BOLD.search(word["fontname"]) is not None)
