@@ -26,7 +26,9 @@ LONGEST_SENTENCE = 80
 
 @dataclass(frozen=True)
 class Extract:
-    """The settings of the generator. The weights are chosen on one half of the NIH handbooks' gold (benchmarks/generate.py).
+    """The settings of the generator, chosen on one half of the NIH handbooks' gold (benchmarks/generate.py tells of the other).
+
+    The threshold is lower than that half would have it: there the questions repeat the headings, and those of people do not.
 
     threshold  share in [0, 1] of the question's weight (its words, the rarer in the handbook the heavier) that one sentence
                together with the headings over it must hold; where none does, the answer is NOT ADDRESSED
@@ -39,7 +41,7 @@ class Extract:
     near       sentences below this share of the best one's score are left out
     """
 
-    threshold: float = 0.6
+    threshold: float = 0.5
     sentences: int = 4
     words: int = 120
     said: float = 0.1

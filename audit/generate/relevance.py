@@ -27,8 +27,8 @@ class Relevance:
         self._counts = Counter(stem for stems in self._stems.values() for stem in stems)
 
     def weight(self, stem: str) -> float:
-        """The rarer, the heavier: log((sections + 1) / (sections with it + 1/2)); heaviest where the handbook lacks it."""
-        return math.log((len(self._stems) + 1) / (self._counts[stem] + 0.5))
+        """The rarer, the heavier: log((sections + 1) / (sections with it + 1/2)); as if in one where the handbook lacks it."""
+        return math.log((len(self._stems) + 1) / (max(1, self._counts[stem]) + 0.5))
 
     def cover(self, asked: Set[str], said: Set[str]) -> float:
         """The share in [0, 1] of a question's weight that stands among the words `said`; 0 for a question without words."""

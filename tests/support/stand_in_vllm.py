@@ -2,7 +2,7 @@
 
     stand_in_vllm.py run-batch -i IN.jsonl -o OUT.jsonl --model NAME [other options, which it does not read]
 
-STAND_IN_LABEL=WORD: every pair gets this label (CONSISTENT). STAND_IN_DIES=N: on the first attempt at a shard N lines are
+STAND_IN_LABEL=WORD: every pair gets this label (CONSISTENT); every question the same answer. STAND_IN_DIES=N: on the first attempt at a shard N lines are
 written and half of the next, and then it is killed. STAND_IN_REFUSES=WORD: a request that holds this word gets status 400.
 STAND_IN_SLEEPS=S: it takes S seconds a line.
 """
@@ -21,6 +21,9 @@ VERDICT = {
     "divergence_topic": "",
     "clinical_significance": "",
 }
+
+
+ANSWER = {"answer": "You may [1]."}
 
 
 def main() -> None:
@@ -50,7 +53,8 @@ def response(request: dict, model: str) -> dict:
     if refused and refused in json.dumps(request["body"], ensure_ascii=False):
         body = {"error": {"message": "This model's maximum context length is 4096 tokens.", "code": 400}}
         return {"custom_id": request["custom_id"], "response": {"status_code": 400, "body": body}, "error": None}
-    message = {"role": "assistant", "content": json.dumps(VERDICT)}
+    asked = request["body"]["response_format"]["json_schema"]["name"]
+    message = {"role": "assistant", "content": json.dumps(ANSWER if asked == "answer" else VERDICT)}
     body = {
         "id": f"chatcmpl-{request['custom_id']}", "model": model, "choices": [{"message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 700, "completion_tokens": 30},

@@ -1,0 +1,174 @@
+"""The extractive generator against questions whose answers are known, and what a prefix cache carries of a model's prompts.
+
+    python -m benchmarks.generate answers [--all]
+    python -m benchmarks.generate prefix
+
+answers   The nine NIH handbooks (../shared/data/retrieval): for each question the sections that answer it, by institute. BM25
+          finds the passages (the strategy `bm25`), the generator answers from them. The settings were chosen on the questions
+          whose md5 is even; told is the other half (`--all`: both). there: a section answers it. aspect missing: the institute
+          speaks of the disease, and not of what is asked of it. disease missing: it has neither (a third of these, by lot).
+          95 % intervals by resampling questions.
+prefix    Share of prompt tokens that a cache of 16-token blocks saves (benchmarks/prefix_cache.py), by what is given and by
+          what comes first in the prompt: 40 questions to each of 8 handbooks, in the order that suits each best.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from audit.asking.calls import Call
+from audit.documents import Document, Section, read_documents
+from audit.generate import Asked, Extract, Writing, extractive, load_prompt
+from audit.retrieval import Options, Query, build
+from benchmarks.prefix_cache import SEED, _text, simulated
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "retrieval"
+DRAWS, LOT = 1_000, 3
+THERE, ASPECT, DISEASE = "there", "aspect missing", "disease missing"
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+class Case(NamedTuple):
+    """A question put to a handbook: what kind of case it is, the sections that answer it, and the generator's record."""
+
+    kind: str
+    question_id: str
+    gold: frozenset[str]
+    record: dict[str, Any]
+
+
+def cases(both_halves: bool) -> Iterator[Case]:
+    """Handbook by handbook."""
+    with gzip.open(DATA / "nih_handbooks_gold.jsonl.gz", "rt", encoding="utf-8") as file:
+        gold = [line for line in map(json.loads, file) if both_halves or _lot(line["question_id"]) % 2]
+    for document in read_documents(DATA / "nih_handbooks"):
+        institute = document.handbook_id.removeprefix("nih-")
+        chosen = [(line, kind, answering) for line in gold for kind, answering in [_kind(line, institute)] if _kept(line, kind)]
+        strategy = build("bm25", document, Options(whole_characters=0))
+        queries = [Query(line["question_id"], line["question"]) for line, _, _ in chosen]
+        asked = [Asked(query, document, strategy.retrieve(query).record()) for query in queries]
+        for (line, kind, answering), record in zip(chosen, extractive(asked, Extract(threshold=0.0)), strict=True):
+            yield Case(kind, line["question_id"], answering, record)
+
+
+def _lot(text: str) -> int:
+    return hashlib.md5(text.encode()).digest()[0]
+
+
+def _kept(line: dict[str, Any], kind: str) -> bool:
+    return kind != DISEASE or _lot(f"{line['question_id']} lot") % LOT == 0
+
+
+def _kind(line: dict[str, Any], institute: str) -> tuple[str, frozenset[str]]:
+    answering = {name.lower(): ids for name, ids in line["gold_sections"].items()}
+    if institute in answering:
+        return THERE, frozenset(answering[institute])
+    return ASPECT if institute in {name.lower() for name in line["institutions_without"]} else DISEASE, frozenset()
+
+
+def interval(values: Sequence[Any], questions: Sequence[str]) -> str:
+    """A mean with its 95 % interval; the cases of one question are drawn together."""
+    known = {question: place for place, question in enumerate(dict.fromkeys(questions))}
+    which = np.array([known[question] for question in questions])
+    sums, counts = np.bincount(which, np.asarray(values, float)), np.bincount(which)
+    drawn = np.random.default_rng(SEED).integers(0, len(known), (DRAWS, len(known)))
+    low, high = np.quantile(sums[drawn].sum(1) / counts[drawn].sum(1), [0.025, 0.975])
+    return f"{np.mean(np.asarray(values, float)):.3f} ({low:.3f} to {high:.3f})"
+
+
+def answers(both_halves: bool) -> None:
+    """The table of the generator."""
+    started = time.perf_counter()
+    found = list(cases(both_halves))
+    by_kind = {kind: [case for case in found if case.kind == kind] for kind in (THERE, ASPECT, DISEASE)}
+    print(", ".join(f"{kind}: {len(cases):,}" for kind, cases in by_kind.items()), f"({time.perf_counter() - started:.0f} s)")
+    print(f"\n{'threshold':<11}" + "".join(f"{kind + ', NOT ADDRESSED':<34}" for kind in by_kind) + "precision of NOT ADDRESSED")
+    for threshold in THRESHOLDS:
+        shares = [interval([_score(case) < threshold for case in cases], _ids(cases)) for cases in by_kind.values()]
+        absent = [case for case in found if _score(case) < threshold]
+        precision = interval([case.kind != THERE for case in absent], _ids(absent))
+        mark = "*" if threshold == Extract().threshold else ""
+        print(f"{threshold}{mark:<8}" + "".join(f"{share:<34}" for share in shares) + precision)
+    print("* the default")
+    _sources([case for case in by_kind[THERE] if _score(case) >= Extract().threshold])
+    seconds = [case.record["usage"]["seconds"] for case in found]
+    print(f"ms per answer: mean {1_000 * np.mean(seconds):.2f}, median {1_000 * np.median(seconds):.2f}")
+
+
+def _sources(cases: Sequence[Case]) -> None:
+    ids, cited = _ids(cases), [[each["section_id"] for each in case.record["retrieval"]["citations"]] for case in cases]
+    within = [case.gold & {each["section_id"] for each in case.record["retrieval"]["passages"]} for case in cases]
+    print("\nOf the answers that are there and given:")
+    print("a passage of a gold section was retrieved  ", interval([bool(each) for each in within], ids))
+    some = [not case.gold.isdisjoint(each) for each, case in zip(cited, cases, strict=True)]
+    print("cites a gold section                       ", interval(some, ids))
+    only = [bool(each) and set(each) <= case.gold for each, case in zip(cited, cases, strict=True)]
+    print("cites nothing but gold sections            ", interval(only, ids))
+
+
+def _score(case: Case) -> float:
+    return float(case.record["usage"]["score"])
+
+
+def _ids(cases: Sequence[Case]) -> list[str]:
+    return [case.question_id for case in cases]
+
+
+# -- the prompt's order ------------------------------------------------------------------------------------------------
+
+
+def prefix(handbooks: int = 8, questions: int = 40) -> None:
+    """The table of saved tokens."""
+    print(f"{'':<44}{'passages first':>18}{'question first':>18}")
+    for words, name in ((900, "five passages a question (900 words)"), (8_000, "the whole handbook (8,000 words)")):
+        calls = _calls(handbooks, questions, words, whole=words > 1_000)
+        by_question = sorted(calls, key=lambda call: _part(call, "question"))
+        print(f"{name:<44}{simulated(calls):>18.1%}{simulated(list(map(_turned, by_question))):>18.1%}")
+
+
+def _calls(handbooks: int, questions: int, words: int, whole: bool) -> list[Call]:
+    luck = random.Random(SEED)
+    queries = [Query(f"q{number}", _text(luck, 45)) for number in range(questions)]
+    asked = []
+    for number in range(handbooks):
+        sections = tuple(Section(f"s{place}", "Heading", _text(luck, 180)) for place in range(words // 180))
+        document = Document(f"h{number}", "general", "c", "post", sections)
+        for query in queries:
+            passages = [{"section_id": "s0", "text": _text(luck, 180)} for _ in range(0 if whole else words // 180)]
+            asked.append(Asked(query, document, {"mode": "full_document" if whole else "passages", "passages": passages}))
+    return [call for _, _, call in Writing(load_prompt(), "m", lambda: asked).called()]
+
+
+def _part(call: Call, tag: str) -> str:
+    text = call.body["messages"][1]["content"]
+    return str(text[text.index(f"<{tag}>") : text.index(f"</{tag}>")])
+
+
+def _turned(call: Call) -> Call:
+    system, user = call.body["messages"]
+    turned = {**user, "content": f"{_part(call, 'question')}\n{_part(call, 'passages')}"}
+    return Call({**call.body, "messages": [system, turned]}, call.group, call.purpose)
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=("answers", "prefix"))
+    parser.add_argument("--all", action="store_true", help="both halves of the questions")
+    arguments = parser.parse_args()
+    parts: dict[str, Callable[[], None]] = {"answers": lambda: answers(arguments.all), "prefix": prefix}
+    parts[arguments.part]()
+
+
+if __name__ == "__main__":
+    main()
