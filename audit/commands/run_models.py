@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from audit.asking.costs import Cost
+from audit.asking.calls import Reply
+from audit.asking.costs import Cost, cost_of
 from audit.asking.journal import Journal
 from audit.commands.asking import ask_all, estimate, model_of
 from audit.commands.judge_bench import judged_by_model, judged_by_rules
@@ -17,14 +18,17 @@ from audit.generate import Asked, Writing, by_model, load_prompt
 from audit.generate.writing import WRITTEN as ANSWER_TOKENS
 from audit.judge.corpus import Corpus
 from audit.judge.costs import WRITTEN as VERDICT_TOKENS
+from audit.judge.costs import costs
 from audit.judge.prompts import load_prompts
-from audit.judge.protocols import CHECK, Protocol
+from audit.judge.protocols import CHECK, STAGES, Protocol
 from audit.judge.records import Summary
 from audit.judge.sitting import Sitting
 from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
+from audit.pipeline.corpus import corpus_of
 from audit.pipeline.ledger import digest_of
 from audit.pipeline.plan import Plan
 from audit.pipeline.shop import Shop
+from audit.pipeline.stages.generate import asked_of
 from audit.settings import Settings
 
 ANSWER_PROMPT, VERDICT_PROMPT = 12_000, 5_000
@@ -84,13 +88,43 @@ def check_judge(said: JudgeOptions) -> None:
 
 
 def estimated(shop: Shop, plan: Plan) -> str:
-    """Calls, tokens and, once a call was tried, time that the models of the config would take; empty where there are none."""
-    config, calls = shop.config, plan.open_answers
-    costs: list[tuple[GenerateOptions | JudgeOptions, Cost]] = []
+    """Calls, tokens and time that the models of the config would take; empty where there are none.
+
+    Exact, with a few calls tried at the endpoint for the time, once everything that goes before is done; else by rules of thumb.
+    """
+    config = shop.config
+    told = []
     if config.generate.generator != EXTRACTIVE:
-        costs.append((config.generate, Cost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)))
-    if config.judge.judge != BASELINE and any(row.to_do for row in plan.rows if row.stage == "judge"):
-        calls = plan.to_judge * (1 + config.judge.swap + config.judge.blind_centers + config.judge.repeat)
-        tokens = VERDICT_TOKENS["structured" if config.judge.protocol == "structured" else "label"]
-        costs.append((config.judge, Cost("judge", calls, calls * VERDICT_PROMPT, written=tokens)))
-    return "\n".join(estimate(settings_for(shop, said), said.model, [cost], trial=False).text for said, cost in costs)
+        told.append(_told(shop, config.generate, _writing_costs(shop, plan)))
+    if config.judge.judge != BASELINE:
+        told.append(_told(shop, config.judge, _judging_costs(shop, plan)))
+    return "\n".join(told)
+
+
+def _told(shop: Shop, said: GenerateOptions | JudgeOptions, costs: Sequence[Cost]) -> str:
+    settings = settings_for(shop, said)
+    trial = any(cost.sample for cost in costs)
+    return estimate(settings, model_of(settings, None) if trial and settings.judge_urls else said.model, costs, trial=trial).text
+
+
+def _writing_costs(shop: Shop, plan: Plan) -> list[Cost]:
+    calls = plan.open_answers
+    if plan.to_do("retrieve") or not plan.to_do("generate"):
+        return [Cost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)]
+    to_do = set(plan.to_do("generate"))
+    asked = [one for book in shop.present if book.handbook_id in to_do for one in asked_of(shop, book)]
+    work = Writing(load_prompt(), "unknown", lambda: asked, shop.config.generate.context)
+    return [cost_of("generate", work.open_calls(work.stages[0], nothing), ANSWER_TOKENS)]
+
+
+def _judging_costs(shop: Shop, plan: Plan) -> list[Cost]:
+    said = shop.config.judge
+    if plan.silent is None or not plan.to_do("judge"):
+        calls = plan.to_judge * (1 + said.swap + said.blind_centers + said.repeat) if plan.to_do("judge") else 0
+        return [Cost("judge", calls, calls * VERDICT_PROMPT, written=VERDICT_TOKENS[STAGES[said.protocol][0]])]
+    return costs(_protocol(said, "unknown"), corpus_of(shop), nothing)
+
+
+def nothing(_: Iterable[str]) -> dict[str, Reply]:
+    """The replies of a journal that holds none: what is in a journal already makes an estimate smaller, never larger."""
+    return {}

@@ -42,11 +42,14 @@ class Plan:
     pairs: int
     silent: int | None
 
+    def to_do(self, stage: str) -> tuple[str, ...]:
+        """The names of the pieces that a stage has to do."""
+        return next((row.to_do for row in self.rows if row.stage == stage), ())
+
     @property
     def open_answers(self) -> int:
         """Answers that are to be written, if every handbook is asked as much as another."""
-        to_do = next((row for row in self.rows if row.stage == "generate"), Row("generate", 0, ()))
-        return round(self.answers * len(to_do.to_do) / to_do.pieces) if to_do.pieces else 0
+        return round(self.answers * len(self.to_do("generate")) / self.handbooks) if self.handbooks else 0
 
     @property
     def to_judge(self) -> int:
