@@ -105,22 +105,26 @@ def served(folder: str) -> Iterator[str]:
 
 
 def measure(folder: str, only: list[str] | None) -> None:
-    """Print a table in Markdown, the heaviest page first."""
+    """Print a table in Markdown, page by page."""
     names = [script for scripts in PAGES.values() for script, _ in scripts if not only or script in only]
     with served(folder) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS, headless=True)
         context = chromium.new_context(viewport={"width": 1280, "height": 800})
         first = visit(context, f"{address}/glossary")
         visit(context, f"{address}/organs")  # brings Plotly
-        found = {name: (visit(context, f"{address}/{name}"), visit(context, f"{address}/{name}")) for name in names}
+        print(f"First page of a fresh browser: {(first.http + first.socket) / 1e3:,.0f} kB, {first.seconds:.1f} s\n")
+        print("| page | socket kB | HTTP kB | cold s | warm s | nodes |\n|---|---|---|---|---|---|")
+        for name in names:
+            print(row(name, visit(context, f"{address}/{name}"), visit(context, f"{address}/{name}")), flush=True)
         chromium.close()
-    print(f"First page of a fresh browser: {(first.http + first.socket) / 1e3:,.0f} kB, {first.seconds:.1f} s\n")
-    print("| page | socket kB | HTTP kB | cold s | warm s | nodes |\n|---|---|---|---|---|---|")
-    for name, (cold, warm) in sorted(found.items(), key=lambda each: -each[1][1].socket):
-        print(
-            f"| {name} | {warm.socket / 1e3:,.0f} | {warm.http / 1e3:,.0f} | {cold.seconds:.1f} | {warm.seconds:.1f} "
-            f"| {warm.nodes:,} |"
-        )
+
+
+def row(name: str, cold: Visit, warm: Visit) -> str:
+    """A row of the table."""
+    return (
+        f"| {name} | {warm.socket / 1e3:,.0f} | {warm.http / 1e3:,.0f} | {cold.seconds:.1f} | {warm.seconds:.1f} "
+        f"| {warm.nodes:,} |"
+    )
 
 
 def main() -> None:

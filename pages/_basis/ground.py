@@ -16,7 +16,7 @@ export default function (component) {
   const watcher = new MutationObserver(look)
   watcher.observe(app, { attributes: true, attributeFilter: ["class"] })
   look()
-  return () => watcher.disconnect()
+  return () => { watcher.disconnect(); if (frame) frame.style.display = "" }
 }
 """
 _watch = st.components.v2.component("ground", js=SCRIPT)

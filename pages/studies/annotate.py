@@ -13,6 +13,11 @@ from pages._basis.people import label_store, required
 from pages._basis.text import escaped
 from pages._basis.tour import tour
 
+CLOSE = """<style>
+.stMainBlockContainer { padding: 1rem 2rem 1rem; }
+[data-testid="stHeader"] { background: transparent; }
+</style>"""
+"""The page begins beside the menu of Streamlit's header, not below it: the keys have to stay in sight."""
 NOTHING = "There is no study for you to label now. The investigator who runs yours tells you when there is."
 OVER = {
     State.CALIBRATION: "The calibration round is done. Thank you. Talk it through with the others; the study itself opens when "
@@ -53,7 +58,7 @@ def labelling(study: Study) -> None:
         explain(error)
 
 
-st.html(STYLE + "<style>.stMainBlockContainer { padding: 1rem 2rem 1rem; }</style>")
+st.html(STYLE + CLOSE)
 try:
     account = required(Role.ANNOTATOR)
     tour(account, {})

@@ -29,6 +29,12 @@ def test_a_page_opens_on_a_run_and_writes_the_run_into_the_address(page, run, op
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
+def test_a_page_on_a_run_can_be_handed_on_by_its_link(page, run, open_page):
+    components = [each.proto.component_name for each in open_page(page).get("bidi_component")]
+    assert any(name.endswith("copy_link") for name in components)
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
 def test_without_any_run_a_page_says_which_commands_load_one(page, open_page):
     at = open_page(page)
     assert not at.exception

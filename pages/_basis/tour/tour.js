@@ -8,7 +8,7 @@ function never(who) { try { localStorage.setItem(memory(who), "1") } catch { /* 
 export default function (component) {
   const { who, asked, lead, steps, note } = component.data, parent = component.parentElement
   const tour = parent.querySelector(".tour"), one = (name) => tour.querySelector(name)
-  // Put away, it leaves no gap on the page either.
+  // Put away, it leaves no gap on the page either. The next page may be drawn into the same frame, so it is given back at the end.
   const frame = (parent.host ?? parent).closest('[data-testid="stElementContainer"]')
   const show = (shown) => {
     tour.hidden = !shown
@@ -23,4 +23,6 @@ export default function (component) {
   if (before.who !== who) show(!seen(who) && !sessionStorage.getItem(memory(who)))
   if (asked > Number(before.asked ?? 0)) { show(true); tour.scrollIntoView({ block: "nearest" }) }
   Object.assign(before, { who, asked })
+  if (frame && tour.hidden) frame.style.display = "none"
+  return () => { if (frame) frame.style.display = "" }
 }
