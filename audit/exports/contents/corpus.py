@@ -59,7 +59,7 @@ def questions(material: Material) -> Table:
 def load_report(material: Material) -> Table:
     """Whether every record was read: read = loaded + quarantined, by kind."""
     totals = material.run.report.get("totals", {})
-    frame = pd.DataFrame([{"kind": kind, **numbers} for kind, numbers in totals.items()])
+    frame = pd.DataFrame([{"kind": material.run.term(kind), **numbers} for kind, numbers in totals.items()])
     heads = {"read": "Read", "loaded": "Loaded", "quarantined": "Set aside"}
     return Table(
         "load_report", "Records read, loaded and set aside", frame.reindex(columns=["kind", *heads]),
@@ -67,5 +67,5 @@ def load_report(material: Material) -> Table:
         (
             "Read = loaded + set aside; what was set aside counts in no figure.",
             str(material.run.report.get("verdict", "This run carries no load report.")),
-        ),
+        ), f"{sum(numbers.get('read', 0) for numbers in totals.values()):,} records",
     )  # fmt: skip

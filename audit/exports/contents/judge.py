@@ -68,5 +68,5 @@ def judge_length(material: Material) -> Table:
             "last, Spearman's rho of difference and disagreement. Longer answers say more: a slope is a reason to look, "
             "no proof.",
             "In brackets: 95 % intervals, questions resampled. A dash: not measured.",
-        ),
+        ), f"{frame['of'].max() if len(frame) else 0:,} pairs in which both answer",
     )  # fmt: skip

@@ -45,7 +45,7 @@ def shared(material: Material) -> Table:
         (
             Column("what", "What"), counted("in_both", "In both"), counted("only_first", "Only in the first"),
             counted("only_second", "Only in the second"),
-        ), whom(material),
+        ), whom(material), f"{frame.set_index('what')['in_both']['pairs']:,} pairs in both",
     )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def run_agreement(material: Material) -> Table:
             *whom(material), "Over pairs that both judges were asked about. DIVERGENT kept: of the pairs that the first calls "
             "divergent, those that the second does too. Disagreement new: of the pairs without disagreement in the first, those "
             "with one in the second. In brackets: 95 % intervals.",
-        ),
+        ), f"{frame.set_index('figure')['of']['read in both']:,} pairs that both judges were asked about",
     )  # fmt: skip
 
 
