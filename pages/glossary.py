@@ -26,9 +26,10 @@ WORDS = {
         "pair": "One {question} and two of its {handbooks}. With N {handbooks} asked, {a_question} has N(N-1)/2 pairs.",
         "label": "What the judge says of a pair: one of the five above.",
     },
-    "Four things that are not the same": {
+    "Five things that are not the same": {
         "absent": "The {handbook} was asked, and does not address the {question}.",
         "unscored": "The judge was asked about the pair, and gave no verdict that could be read. It counts in no share.",
+        "unread": "The {question} was put to the {handbook}, and the reply of the model that answers could not be read.",
         "not asked": "The {question} was never put to this {handbook}. It counts neither as answered nor as left out.",
         "zero": "Pairs were counted, and none was of this kind.",
     },

@@ -2,9 +2,9 @@
 
     stand_in_vllm.py run-batch -i IN.jsonl -o OUT.jsonl --model NAME [other options, which it does not read]
 
-STAND_IN_LABEL=WORD: every pair gets this label (CONSISTENT); every question the same answer. STAND_IN_DIES=N: on the first attempt at a shard N lines are
-written and half of the next, and then it is killed. STAND_IN_REFUSES=WORD: a request that holds this word gets status 400.
-STAND_IN_SLEEPS=S: it takes S seconds a line.
+STAND_IN_LABEL=WORD: every pair gets this label (CONSISTENT), and every question one answer. STAND_IN_DIES=N: on the first
+attempt at a shard N lines are written and half of the next, and then it is killed. STAND_IN_REFUSES=WORD: a request that holds
+this word gets status 400. STAND_IN_SLEEPS=S: it takes S seconds a line.
 """
 
 import argparse
