@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from audit.generate.evidence import Evidence
+from audit.wording import cited
 
-CITED = re.compile(r"\[\s*(\d{1,4}(?:\s*(?:[,;]|-|–|and)\s*\d{1,4})*)\s*\]")
-PART = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
-WIDEST = 20
-"""A range of more passages than this is no citation of each."""
-
-
-def cited(text: str) -> list[int]:
-    """The numbers that a text cites, each once, in order: 1, 3, 4, 5 for `first [1], then [3-5]`."""
-    numbers: list[int] = []
-    for mark in CITED.finditer(text):
-        for first, last in PART.findall(mark[1]):
-            low, high = int(first), int(last or first)
-            numbers += range(low, high + 1) if low <= high <= low + WIDEST else [low, high]
-    return list(dict.fromkeys(numbers))
+__all__ = ["citations", "cited"]
 
 
 def citations(text: str, evidence: Evidence) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@
 `quantities` and `negations` read one text; `Quantity.agrees` and `Negation.agrees` compare what they found.
 """
 
+from audit.wording.citing import Cited, cited, cited_sentences
 from audit.wording.contrast import Kind, Span, contrast
 from audit.wording.names import HIDDEN_NAME, hide_names
 from audit.wording.negation import Negation, negations
@@ -17,11 +18,14 @@ from audit.wording.words import Word, stem, words
 __all__ = [
     "COUNT",
     "HIDDEN_NAME",
+    "Cited",
     "Kind",
     "Negation",
     "Quantity",
     "Span",
     "Word",
+    "cited",
+    "cited_sentences",
     "contrast",
     "hide_names",
     "negations",
