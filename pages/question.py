@@ -75,5 +75,5 @@ with page("Question", LEAD) as run:
             link_for_a_pair(run, question_id, *opened)
         found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
         side_by_side(run, found, names, with_question=False)
-    all_answers(run, table, names)
+    all_answers(run, question_id, table, names)
     footer(table, "camps", run, "camps", "matrix", "questions")

@@ -10,6 +10,7 @@ import streamlit as st
 from audit.store.runs import Run
 from pages._shared.marked import shortened
 from pages._shared.side_by_side import CSS
+from pages._shared.widgets import link
 from pages._shared.words import listed, say
 
 OTHERS = {
@@ -19,13 +20,16 @@ OTHERS = {
 }
 
 
-def all_answers(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
+def all_answers(run: Run, question_id: str, table: pd.DataFrame, names: dict[str, str]) -> None:
     """The answers, camp by camp, behind a click; then who is silent and who was not asked."""
     answering = table[table["state"] == "answers"]
     with st.expander(say(run, "All {n} answers", n=len(answering)), on_change="rerun", key="all_answers") as expander:
         if expander.open:
             st.html(CSS)
-            st.html(f'<div class="answers">{"".join(_answer(row, names) for row in answering.itertuples())}</div>')
+            for row in answering.itertuples():
+                st.html(f'<div class="answers">{_answer(row, names)}</div>')
+                handbook_id = str(row.handbook_id)
+                link("answer", "The passages behind it", run, question=question_id, handbook=handbook_id)
     for state, template in OTHERS.items():
         absent = table.loc[table["state"] == state, "handbook_id"]
         if len(absent):

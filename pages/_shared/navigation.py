@@ -28,13 +28,14 @@ PAGES = {
     "Disagreement": [
         ("disagreements", "Disagreements"),
         ("question", "Question"),
+        ("answer", "Answer"),
         ("themes", "Themes"),
         ("theme", "Theme"),
         ("organs", "organs"),
         ("topics", "Topics"),
         ("centers", "centers"),
     ],
-    "Coverage": [("coverage", "Coverage"), ("handbook", "handbook")],
+    "Coverage": [("coverage", "Coverage"), ("handbook", "handbook"), ("retrieval", "Retrieval")],
     "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }
 FOR_THE_OWNER = ("rejudge",)

@@ -14,6 +14,7 @@ from audit.store.runs import Run
 from audit.wording import Kind
 from pages._shared.marked import marked, shortened
 from pages._shared.pickers import choose
+from pages._shared.widgets import link
 from pages._shared.words import terms
 
 CSS = Path(__file__).with_name("pair.css")
@@ -24,6 +25,7 @@ STATUS = {
 }
 SILENT = {
     "absent": "Does not address the question{how}.",
+    "unread": "The model's reply could not be read ({why}): neither an answer nor an absence.",
     "not asked": "Was not asked this question.",
     "unknown": "This release came without answers.",
 }
@@ -44,6 +46,10 @@ def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: 
     st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
     marks = choose("Mark what differs", tuple(MARKS), "mark", lambda name: MARK_WORDS[name], label_in_sight=False)
     st.html(f'<div class="pair">{answers_html(pair, names, marks)}</div>')
+    link(
+        "answer", "The passages behind both answers", run, icon=":material/find_in_page:",
+        question=pair.question.question_id, handbook=pair.a.handbook_id, other=pair.b.handbook_id,
+    )  # fmt: skip
 
 
 def verdict_html(run: Run, pair: Pair) -> str:
@@ -87,7 +93,7 @@ def _badge(text: str, colour: str) -> str:
 
 
 def _side_html(side: Side, names: dict[str, str], text: str) -> str:
-    silent = SILENT.get(side.state, "").format(how=HOW.get(side.absence_method or "", ""))
+    silent = SILENT.get(side.state, "").format(how=HOW.get(side.absence_method or "", ""), why=side.unread_reason)
     notice = f'<div class="silent">{escape(silent)}</div>' if silent else ""
     said = f'<div class="said{" silent" if silent else ""}">{text}</div>' if text else ""
     name = escape(names.get(side.handbook_id, side.handbook_id))

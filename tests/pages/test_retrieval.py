@@ -1,0 +1,68 @@
+"""The page Retrieval: strategies compared, and what to say where nothing was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit.release.write import write_jsonl
+from tests.metrics.test_retrieval import TRIALS, trial
+from tests.pages.conftest import HANDBOOKS, TABLE, Open, words_on
+from tests.support.loading import load
+from tests.support.tiny import release_from
+
+Tried = Callable[[list[dict[str, Any]]], None]
+
+
+@pytest.fixture
+def tried(tmp_path: Path, data_dir: Path) -> Tried:
+    """Load a run with these trials."""
+
+    def loader(records: list[dict[str, Any]]) -> None:
+        folder = release_from(tmp_path / "releases", TABLE, HANDBOOKS)
+        write_jsonl(folder / "trials.jsonl", records)
+        load(folder, data_dir)
+
+    return loader
+
+
+def test_without_trials_the_page_says_how_they_are_made(tried: Tried, open_page: Open) -> None:
+    tried([])
+    words = words_on(open_page("retrieval"))
+    assert "This run has no trials of retrieval" in words
+    assert "audit retrieve DOCUMENTS --questions FILE" in words
+
+
+def test_strategies_are_compared_with_counts_and_against_the_first(tried: Tried, open_page: Open) -> None:
+    tried(TRIALS)
+    at = open_page("retrieval")
+    assert not at.exception
+    words = words_on(at)
+    assert "Each strategy is tried on **3** searches whose section is known, on 2 questions" in words
+    assert "Each against hero, search by search" in words
+    assert len(at.dataframe) == 5
+
+
+def test_the_misses_of_the_strategy_of_the_address_are_listed(tried: Tried, open_page: Open) -> None:
+    tried(TRIALS)
+    at = open_page("retrieval", strategy="bm25")
+    assert "**1** searches without a gold section among the first five" in words_on(at)
+    assert at.dataframe[-1].value["found_by"].tolist() == ["hero"]
+
+
+def test_trials_without_gold_measure_nothing_but_what_was_given(tried: Tried, open_page: Open) -> None:
+    tried([trial("q1", "a", "hero", "s1", gold="")])
+    at = open_page("retrieval")
+    assert not at.exception
+    assert "names the section that holds the answer: nothing is measured" in words_on(at)
+    assert len(at.dataframe) == 1
+
+
+def test_the_name_of_a_strategy_is_no_markdown(tried: Tried, open_page: Open) -> None:
+    tried([{**each, "strategy": "**x** [y](http://z)" if each["strategy"] == "hero" else "bm25"} for each in TRIALS])
+    at = open_page("retrieval")
+    assert not at.exception
+    assert "[y](http" not in "\n".join(str(each.value) for each in at.subheader)
