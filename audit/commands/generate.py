@@ -112,6 +112,11 @@ def _elsewhere(arguments: argparse.Namespace) -> bool:
 def _endpoint(arguments: argparse.Namespace, settings: Settings) -> Settings:
     """The settings with the generator's endpoint in the judge's place."""
     urls = tuple(url.rstrip("/") for url in arguments.url or settings.judge_urls)
+    if not urls and not (arguments.dry_run or arguments.parse_again or _elsewhere(arguments)):
+        raise AuditError(
+            "No endpoint is set. Nothing was asked. Name an OpenAI-compatible one with --url, such as http://127.0.0.1:8000/v1, "
+            "or set AUDIT_JUDGE_URL, or let sentences of the handbook answer: --generator extractive."
+        )
     return replace(settings, judge_urls=urls, judge_model=arguments.model or settings.judge_model)
 
 

@@ -194,6 +194,19 @@ def test_files_that_will_not_do_end_in_one_sentence(folder, tmp_path, capsys):
     assert "questions.jsonl, line 1: a question needs" in capsys.readouterr().err
 
 
-def test_a_model_that_asks_nothing_has_no_use_for_a_cluster(folder, tmp_path, capsys):
+def test_without_an_endpoint_nothing_is_asked_and_it_says_what_to_name(folder, capsys):
+    assert generate(folder, "--generator", "model") == 2
+    assert "Name an OpenAI-compatible one with --url" in capsys.readouterr().err
+    assert not Path(folder[-1]).exists()
+
+
+def test_the_journal_alone_makes_the_answers_again(folder, server):
+    assert generate(folder, "--generator", "model", "--url", server.url) == 0
+    before, asked = answers(folder), server.asked
+    assert generate(folder, "--generator", "model", "--parse-again") == 0
+    assert (answers(folder), server.asked) == (before, asked)
+
+
+def test_a_generator_that_asks_nothing_has_no_use_for_a_cluster(folder, tmp_path, capsys):
     assert generate(folder, "--emit-batch", str(tmp_path / "batch")) == 2
     assert "The extractive generator asks nothing" in capsys.readouterr().err
