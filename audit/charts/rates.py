@@ -32,7 +32,9 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
     Each panel has its own scale from 0, so read along a row for one group, down a panel to compare groups.
     """
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
-    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.08, subplot_titles=titles)
+    figure = make_subplots(
+        cols=len(rates), shared_yaxes=True, horizontal_spacing=0.1 if len(rates) > 3 else 0.08, subplot_titles=titles
+    )
     for place, rate in enumerate(rates, start=1):
         figure.add_trace(_dots(frame, by, rate), row=1, col=place)
         _mark_overall(figure, frame, by, rate, overall, place)
