@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import audit
-from audit.commands import FAILED, FINDINGS, OK, add_command, export, extract, generate, judge, questions, themes
+from audit.commands import FAILED, FINDINGS, OK, add_command, export, extract, generate, judge, questions, retrieve, themes
 from audit.commands import run as run_command
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.earlier import write_earlier
@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _runs(commands)
     _metrics(commands)
     questions.register(commands)
+    retrieve.register(commands)
     generate.register(commands)
     run_command.register(commands)
     judge.register(commands)

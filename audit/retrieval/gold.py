@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +19,40 @@ Gold = dict[str, dict[str, tuple[str, ...]]]
 def read_gold(path: Path, documents: Iterable[Document]) -> Gold:
     """The gold sections of these handbooks.
 
-    A line is either {"question_id", "handbook_id", "gold": [section ids]}, or {"question_id", "gold_sections": {handbook or
-    center: [section ids]}}; of several handbooks of a center, an id counts for those that have such a section. Raises
-    RetrievalError for other lines.
+    A line is either {"question_id", "handbook_id", "gold": [section ids]}, or {"question_id", "gold_sections": {name: [section
+    ids]}}. The name is a handbook's id or its center; under any other name an id counts for the one handbook that holds it, and
+    for none where several do. Raises RetrievalError for other lines.
     """
     books = list(documents)
+    holders = Counter(section_id for book in books for section_id in book.by_id)
+    known = {name for book in books for name in (book.handbook_id, book.center)}
     gold: Gold = {book.handbook_id: {} for book in books}
     for number, record in _lines(path):
         try:
             question, sections = str(record["question_id"]), _sections(record)
+            loose = [each for name in sections.keys() - known for each in sections[name] if holders[each] == 1]
             for book in books:
-                named = sections.get(book.handbook_id, sections.get(book.center, ()))
-                if own := tuple(each for each in named if each in book.by_id):
+                if own := _own(book, sections, loose):
                     gold[book.handbook_id][question] = own
         except (KeyError, TypeError, AttributeError) as error:
-            raise RetrievalError(
-                f"{path}, line {number}: {error} is missing or not as it should be. Nothing was retrieved."
-            ) from error
+            told = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            raise RetrievalError(f"{path}, line {number}: {told}. Nothing was retrieved.") from error
     return gold
 
 
+def _own(book: Document, sections: Mapping[str, Sequence[str]], loose: Sequence[str]) -> tuple[str, ...]:
+    named = sections.get(book.handbook_id, sections.get(book.center, loose))
+    return tuple(sorted(each for each in set(named) if each in book.by_id))
+
+
 def _sections(record: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Handbook or center -> ids of sections."""
+    """Handbook, center or another name -> ids of sections."""
     if "gold_sections" in record:
         return dict(record["gold_sections"])
     return {record["handbook_id"]: record["gold"]}
 
 
-def _lines(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
+def _lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8-sig") as file:
             return [(number, json.loads(line)) for number, line in enumerate(file, 1) if line.strip()]

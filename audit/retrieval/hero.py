@@ -25,7 +25,8 @@ RETRIEVERS: Mapping[str, Callable[[Index, Expanded], Ranking]] = {
     "bm25_bodies": lambda index, asked: by_bodies(index, asked.weights),
     "bm25_headings": lambda index, asked: by_headings(index, asked.weights),
 }
-NO_RERANKER, LEFT_OUT, WHOLE = "no reranker was given", "left out", "the handbook went whole"
+LEFT_OUT, WHOLE = "left out", "the handbook went whole"
+NO_ENCODER, NO_RERANKER = "no sentence model was given", "no reranker was given"
 
 
 @dataclass(frozen=True)
@@ -43,20 +44,40 @@ class Hero:
         asked = expanded(index, question.text)
         found = first_stage(index, asked)
         merged = merge(index, found)
-        mode: Mode
-        if goes_whole(index.document, index.options):
-            mode, reason, last, passages = FULL_DOCUMENT, None, merged, whole(index, merged, found)
-            trace = [Layer("reranked", skipped=WHOLE), Layer("expanded", skipped=WHOLE)]
-        else:
-            last, reread = reranked(index, question.text, merged, self.reranker)
-            passages = parents(index, best_sections(index, last), found)
-            trace = [reread, Layer("expanded", tuple(passage.hit for passage in passages))]
-            mode, reason = judged(index, question.text, passages)
-            passages = passages if mode == PASSAGES else whole(index, last, found)
-        layers = (*(layer(index, name, by) for name, by in found.items()), layer(index, "fused", merged), *trace)
-        ranked = section_ids(index, last)
-        seconds = time.process_time() - began
-        return Retrieval(self.name, mode, passages, ranked, asked.queries, reason, seconds, layers, titles(index, passages))
+        given = whole_at_once(index, merged, found) or passages(index, question.text, merged, found, self.reranker)
+        return Retrieval(
+            self.name, given.mode, given.passages, section_ids(index, given.ranking), asked.queries, given.reason,
+            time.process_time() - began, (*first_layers(index, found), layer(index, "fused", merged), *given.layers),
+            titles(index, given.passages),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Given:
+    """What came of the fused ranking: the mode and its reason, the passages, the ranking they are from, and the last layers."""
+
+    mode: Mode
+    reason: str | None
+    passages: tuple[Passage, ...]
+    ranking: Ranking
+    layers: tuple[Layer, Layer]
+
+
+def whole_at_once(index: Index, merged: Ranking, found: Mapping[str, Ranking]) -> Given | None:
+    """A short handbook, whole; None where it is longer."""
+    if not goes_whole(index.document, index.options):
+        return None
+    skipped = Layer("reranked", skipped=WHOLE), Layer("expanded", skipped=WHOLE)
+    return Given(FULL_DOCUMENT, None, whole(index, merged, found), merged, skipped)
+
+
+def passages(index: Index, question: str, merged: Ranking, found: Mapping[str, Ranking], reranker: Reranker | None) -> Given:
+    """The best passages with what is around them, or the whole handbook where they hold too little."""
+    ranking, read_again = reranked(index, question, merged, reranker)
+    best = parents(index, best_sections(index, ranking), found)
+    mode, reason = judged(index, question, best)
+    layers = read_again, Layer("expanded", tuple(passage.hit for passage in best))
+    return Given(mode, reason, best if mode == PASSAGES else whole(index, ranking, found), ranking, layers)
 
 
 def expanded(index: Index, question: str) -> Expanded:
@@ -69,7 +90,20 @@ def expanded(index: Index, question: str) -> Expanded:
 
 def first_stage(index: Index, asked: Expanded) -> dict[str, Ranking]:
     """Name of a retriever -> what it found."""
-    return {name: retriever(index, asked) for name, retriever in RETRIEVERS.items() if index.options.uses(name)}
+    return {name: retriever(index, asked) for name, retriever in RETRIEVERS.items() if not _skipped(index, name)}
+
+
+def _skipped(index: Index, name: str) -> str | None:
+    if not index.options.uses(name):
+        return LEFT_OUT
+    return NO_ENCODER if name == "dense" and index.vectors is None else None
+
+
+def first_layers(index: Index, found: Mapping[str, Ranking]) -> list[Layer]:
+    """What each first-stage retriever found, or why it was not asked."""
+    return [
+        layer(index, name, found[name]) if name in found else Layer(name, skipped=_skipped(index, name)) for name in RETRIEVERS
+    ]
 
 
 def merge(index: Index, found: Mapping[str, Ranking]) -> Ranking:

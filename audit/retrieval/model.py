@@ -12,7 +12,7 @@ PASSAGES: Final = "passages"
 FALLBACK: Final = "full_document_fallback"
 Origin = Literal["hit", "parent", "neighbour", "document"]
 SHOWN = 10
-"""How many hits of a layer a record keeps."""
+"""How many hits of a layer, or sections of a handbook that went whole, a record keeps."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Passage:
         return Hit(self.section_id, self.start, self.end, self.score)
 
     def record(self, number: int) -> dict[str, Any]:
-        """The passage as a release keeps it, with its text; `number` is what a citation of it says."""
+        """The passage as a release keeps it, `number` is what a citation says; with its text, unless the handbook went whole."""
         return {
             "passage": number,
             "section_id": self.section_id,
@@ -98,7 +98,7 @@ class Passage:
             "rank": self.rank,
             "score": _short(self.score),
             "retrievers": {name: {"rank": found.rank, "score": _short(found.score)} for name, found in self.retrievers.items()},
-            "text": self.text,
+            **({} if self.origin == "document" else {"text": self.text}),
         }
 
 
@@ -126,15 +126,18 @@ class Retrieval:
     """Section id -> title, of the sections that the passages are from."""
 
     def record(self) -> dict[str, Any]:
-        """The `retrieval` object of answers.jsonl, with each passage's text."""
-        touched = dict.fromkeys(passage.section_id for passage in self.passages)
+        """The `retrieval` object of answers.jsonl, with each passage's text; of a handbook that went whole, its best sections."""
+        numbered = [
+            (number, each) for number, each in enumerate(self.passages, 1) if each.origin != "document" or each.rank <= SHOWN
+        ]
+        touched = dict.fromkeys(passage.section_id for _, passage in numbered)
         return {
             "strategy": self.strategy,
             "mode": self.mode,
             "reason": self.reason,
             "sections": [self.titles.get(section_id) or section_id for section_id in touched],
             "queries": list(self.queries),
-            "passages": [passage.record(number) for number, passage in enumerate(self.passages, start=1)],
+            "passages": [passage.record(number) for number, passage in numbered],
             "layers": [layer.record() for layer in self.layers],
             "seconds": round(self.seconds, 4),
         }
