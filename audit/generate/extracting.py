@@ -96,10 +96,13 @@ def _passages(asked: Asked, evidence: Evidence, relevance: Relevance) -> list[Pa
     if len(evidence.passages) <= MOST_READ:
         return list(evidence.passages)
     wanted = relevance.words(asked.query.text)
-    return sorted(evidence.passages, key=lambda passage: -relevance.cover(wanted, _stems(passage)))[:MOST_READ]
+    return sorted(evidence.passages, key=lambda passage: -relevance.cover(wanted, _stems(passage, relevance)))[:MOST_READ]
 
 
-def _stems(passage: Passage) -> frozenset[str]:
+def _stems(passage: Passage, relevance: Relevance) -> frozenset[str]:
+    section = relevance.document.by_id.get(passage.section_id)
+    if section is not None and len(section.text) == len(passage.text):  # of a whole handbook they are known already
+        return relevance.stems(section)
     return stems_of(f"{passage.title}\n{passage.text}")
 
 

@@ -26,6 +26,10 @@ class Relevance:
         self._stems = {section.section_id: stems_of(f"{section.title}\n{section.text}") for section in document.sections}
         self._counts = Counter(stem for stems in self._stems.values() for stem in stems)
 
+    def stems(self, section: Section) -> frozenset[str]:
+        """The words of a section and of the headings over it."""
+        return self._stems[section.section_id]
+
     def weight(self, stem: str) -> float:
         """The rarer, the heavier: log((sections + 1) / (sections with it + 1/2)); as if in one where the handbook lacks it."""
         return math.log((len(self._stems) + 1) / (max(1, self._counts[stem]) + 0.5))
@@ -43,7 +47,7 @@ class Relevance:
     def ranked(self, question: str) -> list[Section]:
         """The handbook's sections, those that say most of the question first, in reading order among equals."""
         asked = self.words(question)
-        return sorted(self.document.sections, key=lambda section: -self.cover(asked, self._stems[section.section_id]))
+        return sorted(self.document.sections, key=lambda section: -self.cover(asked, self.stems(section)))
 
     def words(self, question: str) -> frozenset[str]:
         """What a question asks about; all its words where none is left without the generic ones."""
