@@ -1,0 +1,47 @@
+"""A team's own handbooks, from the command to the passages: `audit run`, then a clinician's path in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import Dashboard, serve, settled
+from tests.pipeline.desk import desk_in
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def tenancy(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """The dashboard on what `audit run examples/tenancy/config.toml` leaves."""
+    desk = desk_in(tmp_path_factory.mktemp("tenancy"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(desk.data))
+        assert desk.run() == 0
+    yield from serve(Path(desk.data), browser)
+
+
+def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboard) -> None:
+    page = tenancy.open()
+    expect(page.get_by_role("heading", name="Tenancy rules of five fictional states")).to_be_visible()
+    page.get_by_role("link", name="See where state codes disagree").click()
+    expect(page.get_by_role("heading", name="Disagreements")).to_be_visible()
+    expect(page.locator(".pair .side")).to_have_count(2)
+    settled(page)
+    said = [text.partition(" [")[0] for text in page.locator(".pair .said").all_inner_texts()]
+    assert len(said) == 2
+
+    page.get_by_role("link", name="The passages behind both answers").click()
+    expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
+    settled(page)
+    assert "handbook=" in page.url
+    assert "other=" in page.url
+    shown = page.locator('[data-testid="stMain"]').inner_text()
+    for sentence in said:  # the generator is extractive: what it says stands word for word in a section of the code too
+        assert shown.count(sentence) >= 2
+    expect(page.get_by_text("The search, layer by layer")).to_have_count(2)
+    assert tenancy.complaints == []
+    assert tenancy.strangers == []
