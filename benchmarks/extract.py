@@ -60,7 +60,7 @@ kreuzberg MIT; PyMuPDF and pymupdf4llm AGPL-3.0, so never a default of this proj
 The default is pdfium: it finds most, and its licence and size (one wheel, no Java, no model) fit; pdfplumber sees the same at a
 quarter of the speed. The steps were written with these PDFs in view; on two handbooks that they had not seen (nih-niddk,
 nih-ninds; 30 sections, `mixed`, both writers): recall and precision 1.000, body 0.992 to 0.998, order 1.000, rows 0.592 to 0.898.
-What is lost are rows whose cells are wrapped in narrow columns; opendataloader does better there, and pdf_oxide is 4 times faster.
+What is lost are rows whose cells are wrapped in narrow columns: opendataloader does better there, and pdf_oxide is faster.
 """
 
 from __future__ import annotations
