@@ -25,6 +25,7 @@ WORDS = {
         "answer": "What was found in one {handbook} for one {question}. It is absent when the {handbook} does not address it.",
         "pair": "One {question} and two of its {handbooks}. With N {handbooks} asked, {a_question} has N(N-1)/2 pairs.",
         "label": "What the judge says of a pair: one of the five above.",
+        "section": "A part of {a_handbook} under one heading; a passage is a place in its text.",
     },
     "Five things that are not the same": {
         "absent": "The {handbook} was asked, and does not address the {question}.",
@@ -42,6 +43,17 @@ WORDS = {
         "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high).",
         "curated": "People have changed the themes: every change has an author and a reason, and can be undone. "
         "Packages hold the themes as they were built beside them.",
+    },
+    "How answers are found": {
+        "passage": "A part of {a_handbook} that was given to the generator to answer from.",
+        "citation": "Which passage a part of an answer rests on. One that names a passage which was not given is flagged.",
+        "layer": "One step of a search: by meaning, by words, the fusion of both, another ranking, wider passages.",
+        "fallback": "The passages found were not enough, so the whole {handbook} was given to the generator.",
+        "strategy": "A way of searching; several are tried on the same {questions} to compare them.",
+        "gold section": "A section of which somebody knows that it holds the answer.",
+        "hit@k": "The share of searches with a gold section among the first k that were found.",
+        "MRR": "One over the place of the first gold section, on average over searches; 0 where it was not found.",
+        "nDCG@5": "How close the order of the first five sections comes to the best possible one, from 0 to 1.",
     },
     "How the judge is measured": {
         "check": "A further verdict of the same judge on the same pair. It measures the judge; the pair keeps its label.",

@@ -19,6 +19,8 @@ PAGES = (
     "glossary",
     "disagreements",
     "question",
+    "answer",
+    "retrieval",
     "organs",
     "topics",
     "centers",

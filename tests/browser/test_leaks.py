@@ -21,9 +21,11 @@ from sqlalchemy import update
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.studies import State, find_study
 from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
+from audit.release.write import write_jsonl
 from pages._basis.people import STUDY_PAGES
 from pages._shared.navigation import PAGES
 from tests.browser.conftest import PATIENCE_MS, Dashboard, serve, settled, signed_in_as
+from tests.store.test_sections import change_answer
 from tests.support.loading import load, spoil
 from tests.support.studies import PASSWORD, item, people, rate, step, study_of
 from tests.support.tiny import handbook, release_from
@@ -36,7 +38,7 @@ KINDS = {
     "names": ("HANDBOOKNAME", "HANDBOOKCODE"),
     "ana": ("SAIDBYANA",),
     "ben": ("SAIDBYBEN",),
-    "run": ("RUNWHY", "RUNTOPIC", "RUNCENTER"),
+    "run": ("RUNWHY", "RUNTOPIC", "RUNCENTER", "RUNPASSAGE"),
 }
 MAY_SEE: dict[str, set[str]] = {
     "nobody": set(),
@@ -49,9 +51,9 @@ MAY_SEE: dict[str, set[str]] = {
 """Whoever browses sees the run; an annotator what is own; an adjudicator what the two said; the PI everything."""
 SCRIPTS = sorted({script for scripts in PAGES.values() for script, _ in scripts} | set(STUDY_PAGES) - {"sign_out"})
 ASKED = {
-    "run": "tiny", "question": "q1", "a": "a", "b": "b", "handbook": "a", "center": "RUN", "organ": "kidney", "topic": "diet",
-    "subtopic": "x", "label": "DIVERGENT", "significance": "high", "phase": "pre", "words": "handbook", "order": "question",
-    "page": "1", "code": "1", "study": "s", "item": "i001", "item_id": "i001", "annotator": "ben", "seat": "A",
+    "run": "tiny", "question": "q1", "a": "a", "b": "b", "handbook": "a", "other": "b", "center": "RUN", "organ": "kidney",
+    "topic": "diet", "strategy": "hero", "subtopic": "x", "label": "DIVERGENT", "significance": "high", "phase": "pre",
+    "words": "handbook", "order": "question", "page": "1", "code": "1", "study": "s", "item": "i001", "item_id": "i001", "annotator": "ben", "seat": "A",
     "comparison": "1", "scope": "population", "place": "2", "revising": "true", "packet_of": "ben", "embed": "true",
 }  # fmt: skip
 """Every parameter that a page reads, and names that somebody might try."""
@@ -90,6 +92,9 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def plant_run(folder: Path) -> None:
     handbooks = [handbook(letter, center=f"RUNCENTER{letter}") for letter in "abc"]
     release = release_from(folder, "q1 kidney topics=diet ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT", handbooks)
+
+    write_jsonl(release / "sections.jsonl", [{"handbook_id": "a", "section_id": "s1", "text": "RUNPASSAGE"}])
+    change_answer(release, "q1", "a", retrieval={"passages": [{"section_id": "s1", "start": 0, "end": 10}]})
 
     def plant(record: dict[str, list[dict[str, str]]]) -> None:
         for pair in record["pairs"]:
