@@ -1,0 +1,73 @@
+"""`audit run` with a model that answers and judges, behind a real server: what was paid for is not asked again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from audit.asking.journal import stored_in
+from tests.pipeline.desk import Desk, desk_in
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch, real_judge) -> Desk:
+    """Three codes on lodging, two questions, and a tiny random model: its texts mean nothing, the road is what is tested."""
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    desk = desk_in(tmp_path)
+    for path in (desk.folder / "tenancy" / "documents").glob("residential_*"):
+        path.unlink()
+    desk.change('file = "questions.csv"', 'file = "questions.csv"\nfirst = 2')
+    desk.change('generator = "extractive"', f'generator = "model"\nurl = ["{real_judge}"]\ncontext = 4000')
+    desk.change('judge = "baseline"', f'judge = "model"\nurl = ["{real_judge}/"]')
+    return desk
+
+
+def stored(desk: Desk) -> dict[str, int]:
+    """Stage -> how many calls have their reply in its journal."""
+    return {path.name.partition("-")[0]: stored_in(path) for path in (desk.work / "journals").glob("*.journal")}
+
+
+def answers(desk: Desk) -> list[dict]:
+    return [json.loads(line) for line in (desk.release / "answers.jsonl").read_text().splitlines()]
+
+
+def forget(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def test_a_model_answers_and_judges_and_is_asked_nothing_twice(desk):
+    assert desk.run() in (0, 1)  # a random model may give what cannot be read, and that is said
+    first = stored(desk)
+    assert first["generate"] == 6  # two general questions, three codes
+    assert first["judge"] <= 6  # C(3, 2) pairs each; equal answers share a call, absent ones need none
+    manifest = json.loads((desk.release / "manifest.json").read_text())
+    assert (manifest["handbooks"], manifest["questions"], manifest["answers"], manifest["pairs"]) == (3, 2, 6, 6)
+    assert manifest["judge"] == manifest["judge_settings"]["model"] == "tiny-judge"
+    assert all(answer["usage"]["model"] for answer in answers(desk))
+    before = desk.labels()
+    forget(desk.work / "state")
+    forget(desk.work / "answers")
+    forget(desk.release)
+    assert desk.run() in (0, 1)
+    assert stored(desk) == first
+    assert desk.labels() == before
+
+
+def test_the_plan_tries_a_few_calls_once_the_passages_are_there(desk, capsys):
+    assert desk.run("--until", "retrieve") == 0
+    capsys.readouterr()
+    assert desk.run("--dry-run") == 0
+    said = capsys.readouterr().out
+    assert "Estimated from a few calls to the endpoint" in said
+    assert not (desk.work / "journals").exists()
+
+
+def test_an_endpoint_that_is_not_there_is_said_with_how_to_go_on(desk, capsys):
+    desk.config.write_text(desk.config.read_text().replace("http://127.0.0.1:", "http://127.0.0.1:1", 1).replace("/v1", "/v0", 1))
+    assert desk.run() == 2
+    said = capsys.readouterr().err
+    assert "Go on with:\n  audit run " in said
+    assert desk.done()["retrieve"] == 3
