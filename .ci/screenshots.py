@@ -33,6 +33,7 @@ HEIGHT, COLOURS = 800, 128
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 ADDRESSES = {
+    "answer": "answer?question=kidney-0014&handbook=kidney_hornbeam_post&other=heart_catalpa_post",
     "rejudge": "rejudge?topic=alcohol+and+substances&label=CONTRADICTORY&label=DIVERGENT&label=COMPLEMENTARY&label=CONSISTENT",
 }
 """Where a page is photographed at another address than its own."""

@@ -53,8 +53,9 @@ SCRIPTS = sorted({script for scripts in PAGES.values() for script, _ in scripts}
 ASKED = {
     "run": "tiny", "question": "q1", "a": "a", "b": "b", "handbook": "a", "other": "b", "center": "RUN", "organ": "kidney",
     "topic": "diet", "strategy": "hero", "subtopic": "x", "label": "DIVERGENT", "significance": "high", "phase": "pre",
-    "words": "handbook", "order": "question", "page": "1", "code": "1", "study": "s", "item": "i001", "item_id": "i001", "annotator": "ben", "seat": "A",
-    "comparison": "1", "scope": "population", "place": "2", "revising": "true", "packet_of": "ben", "embed": "true",
+    "words": "handbook", "order": "question", "page": "1", "code": "1", "study": "s", "item": "i001", "item_id": "i001",
+    "annotator": "ben", "seat": "A", "comparison": "1", "scope": "population", "place": "2", "revising": "true",
+    "packet_of": "ben", "embed": "true",
 }  # fmt: skip
 """Every parameter that a page reads, and names that somebody might try."""
 BEHIND_THE_PAGES = (
