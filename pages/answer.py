@@ -9,7 +9,6 @@ from audit.metrics.answer import Answer, answer
 from audit.metrics.choices import handbook_list, question_list
 from audit.metrics.pair import pair
 from audit.store.runs import Run
-from pages._shared.copy_link import copy_link
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.passages import CSS, found_html, layers_html, passages_html, said_html
@@ -69,7 +68,6 @@ with page("Answer", LEAD) as run:
     if other:
         verdict(run, question_id, handbook_id, other)
     with st.container(horizontal=True, vertical_alignment="center"):
-        copy_link("copy_link")
         link("question", "All {handbooks} on this question", run, icon=":material/grid_on:", question=question_id)
         if other:
             link(

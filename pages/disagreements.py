@@ -10,7 +10,6 @@ from audit.metrics.choices import handbook_list
 from audit.metrics.disagreements import disagreements
 from audit.metrics.pair import pair
 from audit.store.runs import Run
-from pages._shared.copy_link import copy_link
 from pages._shared.filters import pick_filters
 from pages._shared.loaders import load
 from pages._shared.opened import PARAMS, close_when_changed, opened_pair, step_buttons
@@ -30,7 +29,6 @@ def opened(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
     found = load(pair, run, question_id=question_id, handbook_a=a, handbook_b=b)
     with st.container(horizontal=True, vertical_alignment="center"):
         step_buttons(table, (question_id, a, b))
-        copy_link("copy_link")
         link("question", "All {handbooks} on this question", run, icon=":material/grid_on:", question=question_id)
         link_for_a_pair(run, question_id, a, b)
     side_by_side(run, found, names)

@@ -15,7 +15,6 @@ from audit.metrics.questions import questions
 from audit.store.runs import Run
 from pages._shared.answers import all_answers
 from pages._shared.camp_cards import camp_cards, summary
-from pages._shared.copy_link import copy_link
 from pages._shared.loaders import load
 from pages._shared.opened import click_opens, close_when_changed, opened_on
 from pages._shared.page import page
@@ -71,7 +70,6 @@ with page("Question", LEAD) as run:
         st.subheader("The opened pair", anchor=False)
         with st.container(horizontal=True, vertical_alignment="center"):
             counts(run, "Click a cell of the matrix to open another pair.")
-            copy_link("copy_link")
             link_for_a_pair(run, question_id, *opened)
         found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
         side_by_side(run, found, names, with_question=False)

@@ -23,6 +23,7 @@ STAGES = {"structured": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
 KEEP, CHECK = "keep", "check"
 NO_ANSWER, ABSENCE_UNKNOWN = "no answer text", "absence unknown"
 
+
 @dataclass(frozen=True)
 class Silence:
     """Whether an answer is absent and how that was found; None: it cannot be told, and `reason` says why."""
