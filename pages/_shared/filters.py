@@ -28,7 +28,7 @@ def pick_filters(run: Run, names: dict[str, str]) -> Filters:
     with words:
         typed = type_words("Words", "words", placeholder="in question, answers or reasoning")
     with labels:
-        label = pick_many("Labels", LABEL_CHOICES, "label", _label_word, placeholder="Divergent and contradictory")
+        label = pick_many("Labels", LABEL_CHOICES, "label", _label_word, placeholder="Disagreeing")
     with organs:
         organ = pick_many(title_of(run, "organ"), values["organ"], "organ")
     with topics:

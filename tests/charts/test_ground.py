@@ -53,7 +53,7 @@ def test_no_label_sinks_into_its_ground(ground, sight):
     assert min(near, key=near.__getitem__) == "ABSENT"
 
 
-@pytest.mark.parametrize("colour", {*LABEL_COLOURS.values(), *DARK_LABELS.values(), *SIGNIFICANCE_COLOURS.values()})
+@pytest.mark.parametrize("colour", sorted({*LABEL_COLOURS.values(), *DARK_LABELS.values(), *SIGNIFICANCE_COLOURS.values()}))
 def test_letters_on_a_label_can_be_read(colour):
     assert contrast(colour, ink_on(colour)) >= 4.5
 
