@@ -104,7 +104,8 @@ class Bars:
 
 
 def _say(arguments: argparse.Namespace, shop: Shop, tally: Tally) -> int:
-    for sentence in dict.fromkeys([*shop.left_out.values(), *tally.failures]):
+    unread = [why for name, why in shop.left_out.items() if name not in {book.handbook_id for book in shop.books}]
+    for sentence in [*unread, *tally.failed]:
         print(f"Left out: {sentence}", file=sys.stderr)
     for sentence in tally.said:
         print(sentence)

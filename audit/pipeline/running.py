@@ -12,6 +12,7 @@ from audit.pipeline.ledger import Piece
 from audit.pipeline.shop import Shop, Stage
 
 CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
+SHOWN = 3
 
 
 @dataclass
@@ -37,16 +38,24 @@ class Count:
 
 @dataclass
 class Tally:
-    """What became of a run: each stage that was reached, every failure in a sentence, and where it stopped ("": nowhere)."""
+    """What became of a run: each stage that was reached, (stage, piece, why) of every failure, where it stopped ("": nowhere)."""
 
     counts: list[Count] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
+    failures: list[tuple[str, str, str]] = field(default_factory=list)
     stopped_at: str = ""
 
     @property
     def said(self) -> list[str]:
         """What the stages have to say, in their order."""
         return [count.said for count in self.counts if count.said]
+
+    @property
+    def failed(self) -> list[str]:
+        """Every failure in a sentence; those of a stage for the same reason in one."""
+        names: dict[tuple[str, str], list[str]] = {}
+        for stage, name, why in self.failures:
+            names.setdefault((stage, why), []).append(name)
+        return [f"{stage}, {_few(of)}: {why}" for (stage, why), of in names.items()]
 
     @property
     def findings(self) -> int:
@@ -100,6 +109,10 @@ def run_stages(shop: Shop, stages: Sequence[Stage], reporter: Reporter, *, clock
     return tally
 
 
+def _few(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more" if len(names) > SHOWN else ", ".join(names)
+
+
 def _hear(count: Count, figures: Mapping[str, Any]) -> None:
     count.said = figures.get("said", count.said)
     count.findings += figures.get("findings", 0)
@@ -113,7 +126,7 @@ def _settle(shop: Shop, tally: Tally, count: Count, piece: Piece, became: Any) -
         return
     count.failed += 1
     said = str(became) if isinstance(became, AuditError) else f"{type(became).__name__}: {became}"
-    tally.failures.append(f"{count.stage}, {piece.name}: {said}")
+    tally.failures.append((count.stage, piece.name, said))
     if piece.handbook:
         shop.left_out[piece.handbook] = f"{count.stage}: {said}"
     else:

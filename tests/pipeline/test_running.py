@@ -165,7 +165,7 @@ def test_a_bad_file_does_not_lose_the_others_and_is_tried_again_once_it_is_mende
     desk.write(birch=BAD)
     assert desk.run() == (["alder", "birch", "cedar"], ["bound"])
     assert (desk.book, desk.tally.verdict) == ("WAIT! ASK!", LEFT_OUT)
-    assert desk.tally.failures == ["shout, birch: birch is a scan."]
+    assert desk.tally.failed == ["shout, birch: birch is a scan."]
     assert desk.run() == (["birch"], [])
     desk.write(birch="go")
     assert desk.run() == (["birch"], ["bound"])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.generate import extractive
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes
@@ -109,6 +110,39 @@ def test_it_goes_no_further_than_it_is_told(desk):
     assert desk.run("--until", "retrieve") == 0
     assert dict(desk.done()) == {"questions": 1, "retrieve": 8}
     assert desk.again() >= {"judge/release", "load/tenancy"}
+
+
+def test_ctrl_c_says_in_a_sentence_how_to_go_on(desk, capsys, monkeypatch):
+    calls = iter(range(8))
+
+    def stopped_at_the_third(asked, settings):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return extractive(asked, settings)
+
+    monkeypatch.setattr("audit.pipeline.stages.generate.extractive", stopped_at_the_third)
+    assert desk.run() == 2
+    assert f"Stopped.\nWhat is done is kept in {desk.work}. Go on with:\n  audit run {desk.config}" in capsys.readouterr().err
+    assert desk.done()["generate"] == 2
+    monkeypatch.undo()
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(desk.data))
+    assert len({name for name in desk.again() if name.startswith("generate")}) == 8 - 2
+
+
+def test_a_setting_of_the_search_that_does_not_exist_is_refused_with_its_line(desk, capsys):
+    desk.change("whole_characters = 0", "whole_charcters = 0")
+    line = next(n for n, text in enumerate(desk.config.read_text().splitlines(), 1) if text.startswith("[retrieval.options]"))
+    assert desk.run() == 2
+    said = capsys.readouterr().err
+    assert f"config.toml, line {line}: options has no 'whole_charcters'. Did you mean 'whole_characters'?" in said
+
+
+def test_what_fails_for_every_code_in_the_same_way_is_said_once(desk, capsys):
+    desk.change('strategy = "hero"', 'strategy = "hero"\nencoder = "no/such-model"')
+    assert desk.run() == 2
+    said = capsys.readouterr().err
+    assert said.count("no/such-model") < 3
+    assert "Stopped at retrieve" in said
 
 
 def test_killed_on_the_way_it_goes_on_and_comes_out_the_same(desk, finished):
