@@ -11,7 +11,7 @@ from audit.retrieval.fusion import fused
 from audit.retrieval.index import Index
 from audit.retrieval.model import PASSAGES, Query, Retrieval
 from audit.retrieval.passages import hits, titles
-from audit.retrieval.ranking import Ranking, layer, one_a_section, section_ids
+from audit.retrieval.ranking import Ranking, layer, one_a_section, ranks, section_ids
 from audit.retrieval.retrievers import by_chunk_words, by_meaning
 
 
@@ -48,9 +48,9 @@ def dense(index: Index, text: str) -> dict[str, Ranking]:
 
 
 def fusion(index: Index, text: str) -> dict[str, Ranking]:
-    """Reciprocal rank fusion of the two."""
+    """Reciprocal rank fusion of the two, each counting as much as the other."""
     both = dense(index, text) | bm25(index, text)
-    return both | {"fused": fused([list(ranking) for ranking in both.values()], index.options.rrf_k)}
+    return both | {"fused": fused([(ranks(ranking), 1.0) for ranking in both.values()], index.options.rrf_k)}
 
 
 BASELINES: Mapping[str, Callable[[Index, str], dict[str, Ranking]]] = {"bm25": bm25, "dense": dense, "fusion": fusion}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
+Vote = tuple[Mapping[int, int], float]
+"""A ranked list: item -> rank from 1, and what the list counts."""
 
 
 def best(scores: NDArray[np.float32], depth: int) -> Rows:
@@ -16,15 +18,15 @@ def best(scores: NDArray[np.float32], depth: int) -> Rows:
     return order[scores[order] > 0].astype(np.int64)
 
 
-def fused(rankings: Iterable[Sequence[int]], k: int, weight: Mapping[int, float] | None = None) -> dict[int, float]:
-    """Item -> sum over the rankings of 1 / (k + rank), rank from 1; highest first, equals by item.
+def fused(votes: Iterable[Vote], k: int, weight: Mapping[int, float] | None = None) -> dict[int, float]:
+    """Item -> sum over the lists of the list's weight / (k + rank); highest first, equals by item.
 
     weight  item -> factor, where it is not 1
-    Source: Cormack, Clarke and Buettcher 2009.
+    Source: Cormack, Clarke and Buettcher (2009), where every list counts 1.
     """
     total: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, item in enumerate(ranking, start=1):
-            total[int(item)] = total.get(int(item), 0.0) + 1 / (k + rank)
+    for ranks, counts in votes:
+        for item, rank in ranks.items():
+            total[item] = total.get(item, 0.0) + counts / (k + rank)
     weighed = {item: score * (weight or {}).get(item, 1.0) for item, score in total.items()}
     return dict(sorted(weighed.items(), key=lambda each: (-each[1], each[0])))

@@ -15,7 +15,7 @@ from audit.retrieval.fusion import fused
 from audit.retrieval.index import Index
 from audit.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Mode, Passage, Query, Retrieval
 from audit.retrieval.passages import hits, titles, whole, with_parents
-from audit.retrieval.ranking import Ranking, layer, one_a_section, section_ids
+from audit.retrieval.ranking import Ranking, layer, one_a_section, ranks, ranks_of_sections, section_ids
 from audit.retrieval.reranking import Reranker
 from audit.retrieval.retrievers import by_bodies, by_chunk_words, by_headings, by_meaning
 
@@ -25,6 +25,8 @@ RETRIEVERS: Mapping[str, Callable[[Index, Expanded], Ranking]] = {
     "bm25_bodies": lambda index, asked: by_bodies(index, asked.weights),
     "bm25_headings": lambda index, asked: by_headings(index, asked.weights),
 }
+OF_SECTIONS = ("bm25_bodies", "bm25_headings")
+"""They rank sections; the chunks of one share its rank."""
 LEFT_OUT, WHOLE = "left out", "the handbook went whole"
 NO_ENCODER, NO_RERANKER = "no sentence model was given", "no reranker was given"
 
@@ -107,10 +109,15 @@ def first_layers(index: Index, found: Mapping[str, Ranking]) -> list[Layer]:
 
 
 def merge(index: Index, found: Mapping[str, Ranking]) -> Ranking:
-    """Reciprocal rank fusion; navigation counts less."""
+    """Reciprocal rank fusion by the weights of the retrievers; navigation counts less."""
     options = index.options
     weight = dict.fromkeys(index.navigation, options.navigation_weight) if options.uses("navigation") else {}
-    return fused([list(ranking) for ranking in found.values()], options.rrf_k, weight)
+    return fused([_vote(index, name, ranking) for name, ranking in found.items()], options.rrf_k, weight)
+
+
+def _vote(index: Index, name: str, ranking: Ranking) -> tuple[dict[int, int], float]:
+    counts: float = getattr(index.options, f"{name.removeprefix('bm25_')}_weight")
+    return (ranks_of_sections(index, ranking) if name in OF_SECTIONS else ranks(ranking)), counts
 
 
 def reranked(index: Index, question: str, merged: Ranking, reranker: Reranker | None) -> tuple[Ranking, Layer]:

@@ -20,6 +20,10 @@ class Options:
     heading_prefix       whether a chunk is looked up with its section's heading in front
     depth                how many hits each first-stage retriever hands on
     rrf_k                k of reciprocal rank fusion: a hit at rank r counts 1 / (k + r)
+    dense_weight         what a retriever's vote counts in the fusion. The paper counts all alike; these were chosen on half of
+    chunks_weight        the questions of the NIH handbooks (benchmarks/retrieval.py), where a good sentence model is worth more
+    bodies_weight        than words, and a heading more than a body
+    headings_weight
     navigation_weight    what a hit in a table of contents, an index or the like counts, as a share of another's
     expansion            TOML of words that mean the same; None: the medical ones that come with this
     expansion_weight     what a word that expansion added counts, as a share of the question's own
@@ -38,6 +42,10 @@ class Options:
     heading_prefix: bool = True
     depth: int = 50
     rrf_k: int = 60
+    dense_weight: float = 4.0
+    chunks_weight: float = 0.5
+    bodies_weight: float = 0.5
+    headings_weight: float = 1.0
     navigation_weight: float = 0.3
     expansion: Path | None = None
     expansion_weight: float = 0.3

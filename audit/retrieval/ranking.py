@@ -22,6 +22,17 @@ def hit(index: Index, row: int, score: float) -> Hit:
     return Hit(index.document.sections[chunk.section].section_id, chunk.start, chunk.end, float(score))
 
 
+def ranks(ranking: Ranking) -> dict[int, int]:
+    """Row -> rank from 1."""
+    return {row: rank for rank, row in enumerate(ranking, start=1)}
+
+
+def ranks_of_sections(index: Index, ranking: Ranking) -> dict[int, int]:
+    """Row -> rank of its section, from 1: chunks of one section share it."""
+    place = {index.chunks[row].section: rank for rank, row in enumerate(one_a_section(index, ranking), start=1)}
+    return {row: place[index.chunks[row].section] for row in ranking}
+
+
 def one_a_section(index: Index, rows: Iterable[int]) -> list[int]:
     """The first row of each section, in the order given."""
     first: dict[int, int] = {}
