@@ -40,8 +40,8 @@ def finished(tmp_path_factory) -> Desk:
 
 def test_it_finds_where_the_codes_disagree(finished):
     recall, precision = finished.found()
-    assert recall > 0.75  # 0.84 when this was written: what is missed was taken for absent by the extractive generator
-    assert precision > 0.9  # 0.98
+    assert recall > 0.75  # 0.87 when this was written: most of what is missed was taken for absent by the extractive generator
+    assert precision > 0.9  # 0.96
 
 
 def test_the_run_is_loaded_whole_under_the_words_of_its_config(finished):
