@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from math import log2
 
 import pytest
@@ -42,3 +43,14 @@ def test_no_list_gains_more_than_the_best_one_although_a_section_stands_twice() 
 def test_without_gold_nothing_is_measured_and_nothing_is_missed() -> None:
     assert [measure(LISTED, set(), 5) for measure in (hit, ndcg)] == [None, None]
     assert reciprocal_rank(LISTED, set()) is None
+
+
+def test_ndcg_is_that_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    sections = [f"s{number}" for number in range(12)]
+    for seed in range(20):
+        draw = random.Random(seed)
+        ranked, gold = draw.sample(sections, len(sections)), set(draw.sample(sections, 1 + seed % 4))
+        truth = [[float(section in gold) for section in sections]]
+        scores = [[-float(ranked.index(section)) for section in sections]]
+        assert ndcg(ranked, gold, 5) == pytest.approx(metrics.ndcg_score(truth, scores, k=5))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from audit.embedding.encoders import default_model, sentence_encoder
 from audit.errors import RetrievalError
 from audit.retrieval import STRATEGIES, Query, build
 from tests.retrieval.handbooks import ALDER, PASSAGES, meanings
@@ -24,3 +25,11 @@ def test_an_unknown_strategy_is_refused_in_a_sentence() -> None:
         RetrievalError, match=r"no strategy 'oracle'\. Nothing was retrieved\. Allowed: hero, bm25, dense, fusion"
     ):
         build("oracle", ALDER, PASSAGES)
+
+
+def test_the_real_model_finds_by_meaning_what_shares_no_word() -> None:
+    model = default_model()
+    if model is None:
+        pytest.skip("no sentence model is installed (extras retrieval and minilm)")
+    found = build("dense", ALDER, PASSAGES, sentence_encoder(model)).retrieve(Query("q", "I feel hot and shivery at night"))
+    assert found.ranked[0] == "s3"
