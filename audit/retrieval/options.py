@@ -42,10 +42,10 @@ class Options:
     heading_prefix: bool = True
     depth: int = 50
     rrf_k: int = 60
-    dense_weight: float = 4.0
-    chunks_weight: float = 0.5
-    bodies_weight: float = 0.5
-    headings_weight: float = 1.0
+    dense_weight: float = 12.0
+    chunks_weight: float = 1.0
+    bodies_weight: float = 0.25
+    headings_weight: float = 2.0
     navigation_weight: float = 0.3
     expansion: Path | None = None
     expansion_weight: float = 0.3
