@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from audit.commands import OK, add_command
 from audit.documents.files import documents_and_files
-from audit.embedding.encoders import LEXICAL, default_model
+from audit.embedding.encoders import FULL, HALF, LEXICAL, default_model
 from audit.errors import RetrievalError
 from audit.generate.files import read_questions
 from audit.generate.pairing import meets
@@ -48,6 +48,11 @@ def register(commands: Any) -> None:
         "--encoder", metavar="NAME|PATH",
         help=f"sentence model, such as BAAI/bge-large-en-v1.5, or '{LEXICAL}': none (default: MiniLM where installed)",
     )  # fmt: skip
+    command.add_argument(
+        "--precision", choices=(FULL, HALF), default=FULL,
+        help="of the model; bfloat16 takes half the time on processors that multiply such numbers (default: %(default)s)",
+    )  # fmt: skip
+    command.add_argument("--threads", type=int, default=1, metavar="N", help="of the model (default: %(default)s)")
     command.add_argument("--reranker", metavar="NAME|PATH", help="cross-encoder that reads the best again (default: none)")
     command.add_argument("--expansion", type=Path, metavar="FILE.toml", help="words that mean the same (default: medical ones)")
     for name in TUNED:
@@ -96,6 +101,7 @@ def _jobs(arguments: argparse.Namespace, settings: Settings) -> list[Search]:
             tuple(dict.fromkeys(arguments.strategy)), options, encoder, arguments.reranker or "",
             settings.data_dir.resolve() / "retrieval", out / f"{document.handbook_id}.jsonl",
             out / TRIALS / f"{document.handbook_id}.jsonl", gold.get(document.handbook_id),
+            arguments.precision, arguments.threads,
         )
         for document, path in found
     ]  # fmt: skip
@@ -125,7 +131,8 @@ def _piece(job: Search, ledger: Ledger) -> Piece:
     expansion = ledger.digest(job.options.expansion) if job.options.expansion else "shipped"
     inputs = {
         "document": ledger.digest(job.document), "questions": digest_of(job.questions), "strategies": job.strategies,
-        "options": job.options.record(), "expansion": expansion, "encoder": job.encoder, "reranker": job.reranker,
+        "options": job.options.record(), "expansion": expansion, "encoder": (job.encoder, job.precision),
+        "reranker": job.reranker,
         "gold": digest_of(job.gold), "code": code_of(*CODE),
     }  # fmt: skip
     return Piece("retrieve", job.handbook_id, inputs, (job.out, job.trials) if job.trials else (job.out,), job.handbook_id)

@@ -9,7 +9,7 @@ from typing import Any
 
 from audit.documents import read_document
 from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, Encoder, sentence_encoder
+from audit.embedding.encoders import FULL, LEXICAL, Encoder, sentence_encoder
 from audit.pipeline.ledger import write_lines
 from audit.retrieval import Options, Query, Retrieval, build_index, strategy
 from audit.retrieval.reranking import cross_encoder
@@ -23,6 +23,8 @@ class Search:
 
     strategies  the first one's passages are what answers are written from; all are compared, where `trials` is a file
     gold        question -> the sections that hold its answer, as far as it is known
+    precision   of the model (audit.embedding.encoders: FULL, or HALF, whose vectors differ a little)
+    threads     of the model
     """
 
     handbook_id: str
@@ -36,6 +38,8 @@ class Search:
     out: Path
     trials: Path | None = None
     gold: Mapping[str, Sequence[str]] | None = None
+    precision: str = FULL
+    threads: int = 1
 
 
 def search(job: Search) -> dict[str, Any]:
@@ -62,7 +66,9 @@ def query_of(question: Mapping[str, Any]) -> Query:
 
 def _encoder(job: Search) -> Encoder | None:
     """The model, whose vectors are kept; None without one: HERO-QA then looks up by words alone."""
-    return None if job.encoder == LEXICAL else cached(sentence_encoder(job.encoder), job.cache / "vectors")
+    if job.encoder == LEXICAL:
+        return None
+    return cached(sentence_encoder(job.encoder, job.threads, job.precision), job.cache / "vectors")
 
 
 def _record(found: Retrieval) -> dict[str, Any]:
