@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.loading import BASE
 from tests.support.tiny import release_from
+
+# What is started in the background may be deaf to Ctrl-C, and so may be all that it starts; some tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
 

@@ -53,7 +53,7 @@ def response(request: dict, model: str) -> dict:
     if refused and refused in json.dumps(request["body"], ensure_ascii=False):
         body = {"error": {"message": "This model's maximum context length is 4096 tokens.", "code": 400}}
         return {"custom_id": request["custom_id"], "response": {"status_code": 400, "body": body}, "error": None}
-    asked = request["body"]["response_format"]["json_schema"]["name"]
+    asked = request["body"].get("response_format", {}).get("json_schema", {}).get("name")
     message = {"role": "assistant", "content": json.dumps(ANSWER if asked == "answer" else VERDICT)}
     body = {
         "id": f"chatcmpl-{request['custom_id']}", "model": model, "choices": [{"message": message, "finish_reason": "stop"}],
