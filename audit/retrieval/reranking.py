@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.errors import RetrievalError
 from audit.libraries import optional
 
 Pairs = Sequence[tuple[str, str]]
@@ -22,15 +23,27 @@ class Reranker:
 def cross_encoder(model: str, threads: int = 1) -> Reranker:
     """A cross-encoder of sentence-transformers by name or folder (such as cross-encoder/ms-marco-MiniLM-L6-v2), on the processor.
 
-    Raises MissingLibraryError without the library; the model is loaded when the first pairs come.
+    Raises MissingLibraryError without the library; the model is loaded when the first pairs come, and a RetrievalError where it
+    is not to be had.
     """
-    library = optional("sentence_transformers", "A reranker", "retrieval")
+    optional("sentence_transformers", "A reranker", "retrieval")
     loaded: list[Any] = []
 
     def score(pairs: Pairs) -> Sequence[float]:
-        if not loaded:
-            optional("torch", "A reranker", "retrieval").set_num_threads(threads)
-            loaded.append(library.CrossEncoder(model, device="cpu"))
+        loaded.extend([] if loaded else [_load(model, threads)])
         return [float(one) for one in loaded[0].predict(list(pairs), show_progress_bar=False)]
 
     return Reranker(model, score)
+
+
+def _load(model: str, threads: int) -> Any:
+    library = optional("sentence_transformers", "A reranker", "retrieval")
+    optional("torch", "A reranker", "retrieval").set_num_threads(threads)
+    try:
+        return library.CrossEncoder(model, device="cpu")
+    except (OSError, ValueError) as error:  # not there, no network, no such name, no cross-encoder
+        told = (str(error).splitlines() or [type(error).__name__])[0][:120]
+        raise RetrievalError(
+            f"Reranker '{model}' is neither a folder nor to be had from Hugging Face ({told}). Nothing was retrieved. "
+            "Name a folder that holds a cross-encoder, or leave the reranker out: the trace then says so."
+        ) from error

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
 import pytest
 
 from audit.embedding.encoders import default_model, sentence_encoder
 from audit.errors import RetrievalError
 from audit.retrieval import STRATEGIES, Query, build
+from audit.retrieval.reranking import cross_encoder
 from tests.retrieval.handbooks import ALDER, PASSAGES, meanings
 
 FLY = Query("q1", "When may I fly?")
@@ -33,3 +37,11 @@ def test_the_real_model_finds_by_meaning_what_shares_no_word() -> None:
         pytest.skip("no sentence model is installed (extras retrieval and minilm)")
     found = build("dense", ALDER, PASSAGES, sentence_encoder(model)).retrieve(Query("q", "I feel hot and shivery at night"))
     assert found.ranked[0] == "s3"
+
+
+def test_a_reranker_that_is_not_to_be_had_ends_in_a_sentence(tmp_path: Path) -> None:
+    if find_spec("sentence_transformers") is None:
+        pytest.skip("sentence-transformers is not installed (extra retrieval)")
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(RetrievalError, match=r"Reranker .* Nothing was retrieved\. Name a folder that holds a cross-encoder"):
+        build("hero", ALDER, PASSAGES, None, cross_encoder(str(tmp_path))).retrieve(FLY)
