@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.wording import cited, cited_sentences
+from audit.wording import cited, cited_sentences, uncited
 
 
 def parts(text: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -30,3 +30,9 @@ def test_every_number_is_cited_once_and_a_range_is_each_of_its_numbers() -> None
 )
 def test_a_mark_stands_behind_its_sentence(text: str, found: list[tuple[str, tuple[int, ...]]]) -> None:
     assert parts(text) == found
+
+
+def test_without_its_marks_a_text_reads_on():
+    assert uncited("Wait 3 months [1]. [2] Call us [3-5, 7],\nand rest [see a nurse].") == (
+        "Wait 3 months. Call us,\nand rest [see a nurse]."
+    )

@@ -6,7 +6,7 @@
 `quantities` and `negations` read one text; `Quantity.agrees` and `Negation.agrees` compare what they found.
 """
 
-from audit.wording.citing import Cited, cited, cited_sentences
+from audit.wording.citing import Cited, cited, cited_sentences, uncited
 from audit.wording.contrast import Kind, Span, contrast
 from audit.wording.names import HIDDEN_NAME, hide_names
 from audit.wording.negation import Negation, negations
@@ -31,5 +31,6 @@ __all__ = [
     "negations",
     "quantities",
     "stem",
+    "uncited",
     "words",
 ]

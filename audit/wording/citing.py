@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 CITED = re.compile(r"\[\s*(\d{1,4}(?:\s*(?:[,;]|-|–|and)\s*\d{1,4})*)\s*\]")
+BEFORE_MARK = re.compile(r"[ \t]*" + CITED.pattern)
 PART = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|\n+")
 WIDEST = 20
@@ -24,6 +25,11 @@ class Cited(NamedTuple):
 def cited(text: str) -> list[int]:
     """The numbers that a text cites, each once, in order: 1, 3, 4, 5 for `first [1], then [3-5]`."""
     return list(dict.fromkeys(number for mark in CITED.finditer(text) for number in _numbers(mark[1])))
+
+
+def uncited(text: str) -> str:
+    """The text without its marks and the spaces before them: what it says, and not what that rests on."""
+    return BEFORE_MARK.sub("", text) if "[" in text else text
 
 
 def cited_sentences(text: str) -> list[Cited]:

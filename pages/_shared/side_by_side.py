@@ -103,7 +103,7 @@ def _side_html(side: Side, names: dict[str, str], text: str) -> str:
 
 def _sources_html(side: Side) -> str:
     sections = "".join(f"<li>{escape(section)}</li>" for section in side.sections)
-    cited = f'<div class="faint">Cited sections</div><ul>{sections}</ul>' if sections else ""
+    cited = f'<div class="faint">Written from</div><ul>{sections}</ul>' if sections else ""
     link = f'<a href="{escape(side.url)}" target="_blank" rel="noopener noreferrer">source</a>' if side.url else ""
     source = f" · {link}" if side.url and _is_web(side.url) else ""
     mode = f"retrieval: {escape(side.mode.replace('_', ' '))}" if side.mode else ""

@@ -76,6 +76,12 @@ def test_an_hour_is_an_hour_and_not_rounded():
     assert label(question, ten, "The ward is quiet from 22:00.") != "DIVERGENT"
 
 
+def test_the_passages_that_an_answer_cites_are_no_part_of_what_it_says():
+    may, must_not = "[3] You may drive in the first month [1].", "[4] Do not drive in the first month."
+    told = judge("May I drive in the first month?", may, must_not).reasoning
+    assert 'A says "You may drive in the first month.", B says "Do not drive in the first month."' in str(told)
+
+
 def test_counts_of_the_same_thing_that_differ_are_divergent():
     two, three = "There are two types of hemochromatosis.", "The disease has three types; hemochromatosis has three types."
     assert label("What is hemochromatosis?", two, three) == "DIVERGENT"

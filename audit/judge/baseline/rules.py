@@ -11,6 +11,7 @@ from audit.judge.baseline.statements import Answer, read_answer
 from audit.judge.baseline.weight import significance, topic
 from audit.judge.verdicts import Verdict
 from audit.vocabulary import NOT_ADDRESSED, Label
+from audit.wording import uncited
 
 NAME = "baseline judge (rules, no model)"
 """What this judge is called wherever its verdicts are shown or written."""
@@ -32,8 +33,10 @@ def judge(question: str, a: str, b: str) -> Verdict:
     Nothing new         CONSISTENT: at most one statement, and a small one, of which the other answer has nothing
     More or other       COMPLEMENTARY: everything else
 
-    It reads no meaning: a disagreement without a figure, a yes or a no is COMPLEMENTARY to it.
+    It reads no meaning: a disagreement without a figure, a yes or a no is COMPLEMENTARY to it. The numbers of cited passages,
+    as in [2], are no figures.
     """
+    a, b = uncited(a), uncited(b)
     if silent := [side for side, text in (("A", a), ("B", b)) if _silent(text)]:
         reasoning = f"Silence: answer {' and '.join(silent)} does not address the question."
         return Verdict(Label.ABSENT, reasoning=reasoning, parse=PARSE)
