@@ -166,7 +166,9 @@ MANIFEST = (
     Field("judge_settings", "object", "how the judge was set up: protocol, prompts, server, ..."),
     Field("terms", "object", "display words for handbook, organ, center, patient, ...; an odd plural as handbooks, organs"),
     Field(
-        "asked", "text", "which questions are put to which handbooks; organ: those of its organ, general ones to all",
+        "asked",
+        "text",
+        "which questions are put to which handbooks; organ: those of its organ, general ones to all",
         allowed=("all", "organ"),
     ),
     Field("handbooks", "integer", "declared count", aliases=("n_handbooks",)),
