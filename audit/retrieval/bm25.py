@@ -70,4 +70,4 @@ class Bm25:
 
 
 def _retriever() -> Any:
-    return optional("bm25s", "BM25", "retrieval").BM25(k1=K1, b=B, method="lucene")
+    return optional("bm25s", "BM25", "pipeline").BM25(k1=K1, b=B, method="lucene")
