@@ -28,6 +28,7 @@ from annotation.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
 from audit.exports.tables import csv_text
 from audit.judge.baseline import NAME
+from audit.numerals import typed
 from audit.settings import Settings
 
 OK = 0
@@ -167,5 +168,5 @@ def _written(frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         return json.dumps({"source": _source(arguments), "human": arguments.human, "rows": rows}, ensure_ascii=False, indent=1)
-    cells = frame.map(lambda value: f"{value:.4f}" if isinstance(value, float) else text.plain(str(value)))
+    cells = frame.map(lambda value: typed(value, 4) if isinstance(value, float) else text.plain(str(value)))
     return text.table(list(frame.columns), cells.replace("nan", "-").to_numpy().tolist())

@@ -13,6 +13,7 @@ import pandas as pd
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import HEADLINE, Report
 from annotation.ratings import JUDGE
+from audit.numerals import typed
 
 Beside = tuple[str, pd.DataFrame]
 """What another judge is called, and the table of `annotation.agreement.floor.beside`."""
@@ -72,7 +73,7 @@ def _beside(other: str, frame: pd.DataFrame) -> Iterator[str]:
 
 def _between(row: dict[str, Any], name: str) -> str:
     value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
-    return "-" if math.isnan(value) else f"{value:.3f} [{low:.3f}, {high:.3f}]"
+    return "-" if math.isnan(value) else f"{typed(value, 3)} [{typed(low, 3)}, {typed(high, 3)}]"
 
 
 def _sections(report: Report, source: str) -> Iterator[str]:
@@ -123,8 +124,8 @@ def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
 def _figure(row: dict[str, Any]) -> str:
     if math.isnan(row["value"]):
         return str(row["note"])
-    between = "" if math.isnan(row["low"]) else f" [{row['low']:.4f}, {row['high']:.4f}]"
-    return f"{row['value']:.4f}{between}" + (f" ({row['note']})" if row["note"] else "")
+    between = "" if math.isnan(row["low"]) else f" [{typed(row['low'], 4)}, {typed(row['high'], 4)}]"
+    return typed(row["value"], 4) + between + (f" ({row['note']})" if row["note"] else "")
 
 
 def _matrices(confusion: pd.DataFrame, about: str, first: str, second: str) -> Iterator[str]:
@@ -180,7 +181,7 @@ def _oneself(oneself: pd.DataFrame) -> Iterator[str]:
 
 
 def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.1f}"
+    return "-" if math.isnan(value) else typed(value, 1)
 
 
 def table(header: list[str], lines: list[list[str]]) -> str:

@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 
 from audit.charts.rates import ROW_HEIGHT, Rate
 from audit.charts.style import FAINT, NO_VALUE, clipped, html, percent, styled
+from audit.numerals import signed
 
 KNOWN = ("rises", "falls")
 """What `moves` says where the interval lies on one side of 0: such a dot is filled."""
@@ -18,10 +19,7 @@ KNOWN = ("rises", "falls")
 
 def points(change: float | None, digits: int = 1) -> str:
     """A change of a share in percentage points, `+1.2` or `-1.2` with a true minus; a dash where there is none."""
-    if change is None or pd.isna(change):
-        return NO_VALUE
-    told = f"{100 * change:+.{digits}f}"
-    return told.lstrip("+-") if not float(told) else told.replace("-", "\N{MINUS SIGN}")
+    return NO_VALUE if change is None or pd.isna(change) else signed(100 * change, digits)
 
 
 def points_interval(low: float | None, high: float | None) -> str:

@@ -1,17 +1,11 @@
-"""How a number is written, on pages, in figures and in exported tables: a typeset minus, and none before a zero."""
+"""Coefficients as pages and figures write them, and numbers that a browser will round."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from audit.charts.style import NO_VALUE
-
-MINUS = "\N{MINUS SIGN}"
-
-
-def fixed(value: float, digits: int) -> str:
-    """`1,234.50` to as many decimals; what rounds to zero has no sign."""
-    return f"{value:z,.{digits}f}".replace("-", MINUS)
+from audit.numerals import fixed
 
 
 def coefficient(value: float | None, digits: int = 2) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.style import FAINT, INK, LABEL_COLOURS, clipped, html, percent, styled
+from audit.numerals import signed
 from audit.vocabulary import Label
 
 HEARD, JUDGED, RUN = "#5f9fb8", LABEL_COLOURS[Label.DIVERGENT], "#9aa3ad"
@@ -61,15 +62,10 @@ def _run(name: str, row: Mapping[Any, Any], side: str) -> Step:
 def _part(name: str, row: Mapping[Any, Any], start: int, colour: str) -> Step:
     change, ends = int(row["change"]), (float(row["change_low"]), float(row["change_high"]))
     known = not pd.isna(ends[0])
-    within = f"{signed(ends[0])} to {signed(ends[1])}" if known else "too few questions"
+    within = f"{signed(ends[0], 0)} to {signed(ends[1], 0)}" if known else "too few questions"
     told = f"{row['pairs']:,} pairs: {row['disagreeing_first']:,} disagreed before, {row['disagreeing_second']:,} do now"
     hover = f"<b>{name}</b><br>{told}<br>95 % interval of the change: {within}"
-    return Step(name, start, change, signed(change), hover, colour, (start + ends[0], start + ends[1]) if known else None)
-
-
-def signed(change: float) -> str:
-    """A change in pairs with its sign, a true minus; `0` has none."""
-    return f"{change:+,.0f}".replace("-", "\N{MINUS SIGN}") if round(change) else "0"
+    return Step(name, start, change, signed(change, 0), hover, colour, (start + ends[0], start + ends[1]) if known else None)
 
 
 def _drawn(steps: list[Step]) -> go.Figure:

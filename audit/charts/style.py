@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.numerals import fixed
 from audit.vocabulary import GENERAL, LABELS, Label
 
 Figure = go.Figure
@@ -80,7 +81,7 @@ def clipped(text: object, most: int = 40) -> str:
 
 def percent(share: float | None, digits: int = 1) -> str:
     """A share in [0, 1] as `12.3 %`; a dash where there is none."""
-    return NO_VALUE if share is None or pd.isna(share) else f"{100 * share:.{digits}f} %"
+    return NO_VALUE if share is None or pd.isna(share) else f"{fixed(100 * share, digits)} %"
 
 
 def percent_ticks(shares: Sequence[float]) -> dict[str, list[Any]]:
@@ -93,7 +94,7 @@ def interval(low: float | None, high: float | None) -> str:
     """`10.1 to 14.6 %`; empty where there is no interval."""
     if low is None or high is None or pd.isna(low) or pd.isna(high):
         return ""
-    return f"{100 * low:.1f} to {100 * high:.1f} %"
+    return f"{fixed(100 * low, 1)} to {fixed(100 * high, 1)} %"
 
 
 def ink_on(colour: str) -> str:

@@ -8,6 +8,7 @@ import re
 import pandas as pd
 
 from audit.cells import safe_cell
+from audit.numerals import typed
 from audit.store.runs import Run
 
 
@@ -43,7 +44,7 @@ def file_name(run: Run, name: str) -> str:
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
-        return "-" if pd.isna(value) else f"{value:.4f}"
+        return "-" if pd.isna(value) else typed(value, 4)
     return "-" if value is None or value is pd.NA else plain(str(value))
 
 

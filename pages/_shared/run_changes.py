@@ -9,7 +9,7 @@ from audit.charts.audit_rates import DISAGREE, RATES
 from audit.charts.changes import change_dots, points, points_interval
 from audit.charts.names import handbook_names
 from audit.charts.rates import rate_dots
-from audit.charts.steps import change_steps, signed
+from audit.charts.steps import change_steps
 from audit.charts.style import percent, shown
 from audit.exports.changed import STEPS, VERDICTS, disagreement_of_parts
 from audit.metrics.choices import handbook_list
@@ -18,6 +18,7 @@ from audit.metrics.paired import ALL, SAME, UNKNOWN
 from audit.metrics.questions_moved import ABSENCE, DISAGREEMENT, LABEL, questions_moved
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
+from audit.numerals import signed
 from pages._shared.loaders import load, load_two
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row, table
@@ -57,8 +58,8 @@ def headline(two: Two) -> None:
     names = dict(zip(("first", "second"), two.names, strict=True))
     amounts = say(
         two.run, AMOUNTS, **names, pairs=f"{whole['pairs']:,}", before=f"{whole['disagreeing_first']:,}",
-        after=f"{whole['disagreeing_second']:,}", revealed=signed(rows.loc[REVEALED, "change"]),
-        lost=signed(rows.loc[LOST, "change"]), judged=signed(both["change"]),
+        after=f"{whole['disagreeing_second']:,}", revealed=signed(rows.loc[REVEALED, "change"], 0),
+        lost=signed(rows.loc[LOST, "change"], 0), judged=signed(both["change"], 0),
     )  # fmt: skip
     st.markdown(f"**{say(two.run, VERDICTS[verdict(table)], **names)}** {amounts} {_where_both(two, both)}")
 

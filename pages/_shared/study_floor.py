@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -16,6 +17,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import seat_rows
 from annotation.ratings import GOLD, Ratings
 from audit.judge.baseline import NAME
+from audit.numerals import fixed, signed
 from pages._basis.people import label_store
 from pages._basis.text import escaped
 from pages._shared.study_figures import Stand, current_ratings, stand
@@ -73,20 +75,20 @@ def in_words(rows: pd.DataFrame, yardstick: str) -> str:
         return f"Measured by {yardstick}, nothing can be said yet: {row['note'] or 'too few items'}."
     better = "agrees better than" if row["difference_low"] > 0 else "agrees less well than" if row["difference_high"] < 0 else ""
     said = f"the judge {better or 'cannot be told apart from'} the {NAME}"
-    ends = f"{row['difference']:+.2f} (95 % interval {row['difference_low']:+.2f} to {row['difference_high']:+.2f})"
-    return f"Measured by {yardstick}, {said}: weighted kappa {ends}, {row['n']} items."
+    value, low, high = (signed(row[f"difference{end}"], 2) for end in ("", "_low", "_high"))
+    return f"Measured by {yardstick}, {said}: weighted kappa {value} (95 % interval {low} to {high}), {row['n']} items."
 
 
 def readable(rows: pd.DataFrame) -> pd.DataFrame:
     """The figures as text, each with its 95 % interval in brackets."""
     shown = {"figure": [SPOKEN[name] for name in rows["name"]], "n": rows["n"].tolist(), "note": rows["note"].tolist()}
-    for name, sign in (("judge", ""), ("other", ""), ("difference", "+")):
+    for name, write in (("judge", fixed), ("other", fixed), ("difference", signed)):
         columns = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
-        shown[name] = [_cell(value, low, high, sign) for value, low, high in columns]
+        shown[name] = [_cell(value, low, high, write) for value, low, high in columns]
     return pd.DataFrame(shown)
 
 
-def _cell(value: float, low: float, high: float, sign: str) -> str:
+def _cell(value: float, low: float, high: float, write: Callable[[float, int], str]) -> str:
     if math.isnan(value):
         return "undefined"
-    return f"{value:{sign}.2f}" + ("" if math.isnan(low) else f" ({low:{sign}.2f} to {high:{sign}.2f})")
+    return write(value, 2) + ("" if math.isnan(low) else f" ({write(low, 2)} to {write(high, 2)})")

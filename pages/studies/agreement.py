@@ -16,8 +16,8 @@ from annotation.label_store.results import seat_rows
 from annotation.label_store.studies import State, Study, find_study
 from annotation.ratings import JUDGE
 from annotation.verdict_store import verdicts_of
-from audit.charts.numerals import fixed
 from audit.errors import AuditError
+from audit.numerals import fixed
 from pages._basis.frame import explain, notice, study_page
 from pages._basis.people import label_store, required
 from pages._basis.text import escaped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -260,3 +261,10 @@ def test_a_report_without_the_judge_is_the_same_whatever_the_judge_said() -> Non
         assert told[0] == told[1]
         assert '"judge"' not in told[0]
     assert value(report_without_judge(ratings(WEIGHTED)), "annotator_a", "annotator_b", "agreement")["value"] == 40 / 50
+
+
+def test_what_rounds_to_zero_has_no_sign_in_the_report_to_read() -> None:
+    report = agreement_report(ratings(TWO))
+    said = as_markdown(replace(report, figures=report.figures.assign(value=-0.00001, low=-0.2, high=-0.00002)), "labels.csv")
+    assert "0.0000 [-0.2000, 0.0000]" in said
+    assert "-0.0000" not in said

@@ -9,8 +9,9 @@ import pytest
 from audit.charts.audit_rates import DISAGREE, SILENT
 from audit.charts.changes import change_dots, points, points_interval
 from audit.charts.flows import COLOURS, flows_figure
-from audit.charts.steps import change_steps, signed
+from audit.charts.steps import change_steps
 from audit.charts.transitions import STATE_WORDS
+from audit.numerals import signed
 
 
 def change(organ: str, rate: str, value: float, low: float, high: float, moves: str) -> dict:
@@ -84,7 +85,7 @@ def test_runs_without_any_disagreement_still_draw_their_steps():
 
 
 def test_a_change_in_pairs_has_a_sign_unless_it_is_none():
-    assert [signed(change) for change in (1234, -2, 0, 0.4)] == ["+1,234", "−2", "0", "0"]
+    assert [signed(change, 0) for change in (1234, -2, 0, 0.4)] == ["+1,234", "−2", "0", "0"]
 
 
 PAIRS = {("PRE-SCREENED", "PRE-SCREENED"): 900, ("PRE-SCREENED", "DIVERGENT"): 30, ("DIVERGENT", "DIVERGENT"): 70}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
-from audit.charts.numerals import coefficient, coefficient_interval, fixed, unsigned_zeros
-from audit.charts.style import NO_VALUE
+from audit.charts.numerals import coefficient, coefficient_interval, unsigned_zeros
+from audit.charts.style import NO_VALUE, interval, percent
+from audit.exports.tables import markdown_text
+from audit.numerals import fixed, signed, typed
+from audit.store.runs import Run
 
 
 @pytest.mark.parametrize(
@@ -30,3 +35,22 @@ def test_a_table_that_a_browser_rounds_holds_no_negative_zero_and_loses_nothing_
     shown = unsigned_zeros(pd.Series([-0.04, -0.06, 0.04, float("nan")]), 1)
     assert shown.tolist()[:3] == [0.0, -0.06, 0.04]
     assert pd.isna(shown[3])
+
+
+def test_a_terminal_gets_the_minus_of_a_keyboard_and_no_sign_before_a_zero():
+    assert [typed(value, 2) for value in (-0.004, -0.006, 1234.5)] == ["0.00", "-0.01", "1234.50"]
+
+
+def test_a_change_has_its_sign_unless_it_rounds_to_nothing():
+    assert [signed(value, 2) for value in (-0.004, 0.004, 0.1, -1234.5)] == ["0.00", "0.00", "+0.10", "\N{MINUS SIGN}1,234.50"]
+
+
+def test_a_share_below_nothing_by_rounding_is_nothing():
+    assert (percent(-0.0001), interval(-0.0001, 0.1)) == ("0.0 %", "0.0 to 10.0 %")
+
+
+def test_a_metric_in_a_terminal_has_no_negative_zero():
+    run = Run("r", "A run", "d" * 64, False, True, "", Path())
+    said = markdown_text(pd.DataFrame({"rho": [-0.00001, -0.5]}), run, "severity_rho")
+    assert "| 0.0000 |" in said
+    assert "| -0.5000 |" in said

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
-from audit.charts.numerals import MINUS
 from audit.exports.record import Column, Kind, Table
+from audit.numerals import MINUS
 
 ONE_PAGE = 40
 """A table with more lines runs over several pages."""

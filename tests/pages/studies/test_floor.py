@@ -41,7 +41,7 @@ def test_a_judge_that_is_right_half_the_time_loses_to_rules_that_are_always_righ
     (accuracy,) = floor[floor["figure"] == "accuracy"].to_dict("records")
     assert accuracy["judge"].startswith("0.50 (")
     assert accuracy["other"].startswith("1.00 (")
-    assert accuracy["difference"].startswith("-0.50 (")
+    assert accuracy["difference"].startswith("\N{MINUS SIGN}0.50 (")
     assert accuracy["n"] == ITEMS
     assert f"agrees less well than the {NAME}" in words_on(at).replace("\\", "")
 
