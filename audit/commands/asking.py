@@ -30,7 +30,7 @@ def endpoints_of(settings: Settings, model: str) -> list[Endpoint]:
     if not settings.judge_urls:
         raise AuditError(
             "No judge is set. Nothing was asked. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, such as "
-            "http://127.0.0.1:8000/v1, or let plain rules judge with --baseline."
+            'http://127.0.0.1:8000/v1, or let plain rules judge (--baseline; in a config, judge = "baseline").'
         )
     return [Endpoint(url, model, settings.judge_key) for url in settings.judge_urls]
 

@@ -130,7 +130,7 @@ def _items(con: Connection, chosen: Mapping[str, list[Couple]] | None) -> Iterat
     for number, *fields in rows(con, QUESTIONS):
         question = dict(zip(QUESTION_FIELDS, fields, strict=True))
         pairs = _pairs(con, number) if chosen is None else chosen.get(str(question["question_id"]), [])
-        if pairs:
+        if pairs or chosen is None:
             yield Item(question, _answers(con, number), tuple(pairs))
 
 

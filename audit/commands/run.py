@@ -16,6 +16,7 @@ from audit.commands.run_models import check_judge, estimated, generator_name, ju
 from audit.errors import AuditError
 from audit.pipeline.books import books_of
 from audit.pipeline.config import table
+from audit.pipeline.folder import taken
 from audit.pipeline.plan import plan_of, plan_text
 from audit.pipeline.reading import read_config
 from audit.pipeline.running import CLEAN, STOPPED, Count, Tally, run_stages
@@ -64,12 +65,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         plan = plan_of(shop, stages)
         print("\n".join(filter(None, [plan_text(plan, left_out), estimated(shop, plan)])))
         return OK
-    work.root.mkdir(parents=True, exist_ok=True)
+    with taken(work, config.path):
+        return _carried_out(arguments, shop, stages)
+
+
+def _carried_out(arguments: argparse.Namespace, shop: Shop, stages: list[Stage]) -> int:
     try:
         tally = run_stages(shop, stages, Bars())
-    except (KeyboardInterrupt, StoppedError, AuditError) as error:
+    except (KeyboardInterrupt, StoppedError, AuditError, OSError) as error:
         said = "Stopped." if isinstance(error, KeyboardInterrupt) else str(error)
-        print(f"\naudit run: {said}\nWhat is done is kept in {work.root}. Go on with:\n  {_same(arguments)}", file=sys.stderr)
+        kept = f"What is done is kept in {shop.work.root}. Go on with:\n  {_same(arguments)}"
+        print(f"\naudit run: {said}\n{kept}", file=sys.stderr)
         return FAILED
     return _say(arguments, shop, tally)
 
@@ -105,8 +111,9 @@ class Bars:
 
 def _say(arguments: argparse.Namespace, shop: Shop, tally: Tally) -> int:
     unread = [why for name, why in shop.left_out.items() if name not in {book.handbook_id for book in shop.books}]
-    for sentence in [*unread, *tally.failed]:
-        print(f"Left out: {sentence}", file=sys.stderr)
+    failed = [("Failed" if tally.verdict == STOPPED else "Left out", sentence) for sentence in tally.failed]
+    for what, sentence in [*(("Left out", sentence) for sentence in unread), *failed]:
+        print(f"{what}: {sentence}", file=sys.stderr)
     for sentence in tally.said:
         print(sentence)
     if tally.verdict == STOPPED:

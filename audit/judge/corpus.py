@@ -37,7 +37,8 @@ class Item:
     """One question with all its answers, and the pairs that are to be judged.
 
     `question` is its record as a release has it (question_id, question, organ, topics, ...), `answers` goes by handbook id,
-    and `pairs` are couples of handbook ids in release order, sorted: equal first answers stand together.
+    and `pairs` are couples of handbook ids in release order, sorted: equal first answers stand together; none where fewer than
+    two handbooks answer.
     """
 
     question: Record

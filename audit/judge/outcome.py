@@ -51,7 +51,8 @@ def _is_a_judgement(root: Path) -> bool:
 def write_judged(root: Path, corpus: Corpus, bench: Bench, *, judge: str, settings: Mapping[str, Any], date: str) -> Path:
     """Write the release of a judged corpus as the folder `root`, which appears complete or stays as it was.
 
-    Carried over are all handbooks, and for each question with a pair, all its answers; absence is what `bench` found.
+    Carried over are all handbooks, and all questions of the corpus with all their answers, those that one handbook alone meets
+    too; absence is what `bench` found.
     `settings` become the manifest's judge_settings, with counts of what was unscored, by reason, beside them.
     """
     told: Record = {**settings, **corpus.source, "pairs": corpus.selection}
@@ -116,8 +117,10 @@ def _trials(corpus: Corpus) -> Iterator[Mapping[str, Any]] | None:
 
 
 def _comparisons(corpus: Corpus, bench: Bench, manifest: Record) -> Iterator[Record]:
-    """One record a question, and at the end what was counted on the way: the manifest is written after them."""
+    """One record a question with pairs, and at the end what was counted on the way: the manifest is written after them."""
     for item in corpus.items():
+        if not item.pairs:
+            continue
         pairs = list(bench.pairs(item))
         named = {handbook for pair in pairs for handbook in (pair["handbook_a"], pair["handbook_b"])}
         in_order = [str(book["handbook_id"]) for book in corpus.handbooks if book["handbook_id"] in named]

@@ -56,6 +56,8 @@ def _of_documents(config: Config) -> Iterator[Found]:
     for path in paths:
         try:
             document = read_document(path)
+            if not any(section.text.strip() for section in document.sections):
+                raise DocumentError(f"{path}: no section has any text, so it would pass for silent on everything.")
             yield path.name, Book(document.handbook_id, document.organ, path, path)
         except DocumentError as error:
             yield path.name, str(error)

@@ -68,8 +68,7 @@ def _items(shop: Shop, books: Sequence[Book]) -> Iterator[Item]:
         for question in shop.questions():
             found = {handbook: head.take(question["question_id"]) for handbook, head in heads.items()}
             answers = {handbook: _answer(record) for handbook, record in found.items() if record is not None}
-            if pairs := tuple(combinations(answers, 2)):
-                yield Item(question, answers, pairs)
+            yield Item(question, answers, tuple(combinations(answers, 2)))
 
 
 def _opened(path: Path) -> Any:

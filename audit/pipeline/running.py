@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from audit.pipeline.shop import Shop, Stage
 
 CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
 SHOWN = 3
+MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""A disk that is full or may not be written fails every handbook alike: none of them is to blame, and none is left out."""
 
 
 @dataclass
@@ -119,6 +122,8 @@ def _hear(count: Count, figures: Mapping[str, Any]) -> None:
 
 
 def _settle(shop: Shop, tally: Tally, count: Count, piece: Piece, became: Any) -> None:
+    if isinstance(became, OSError) and became.errno in MACHINE:
+        raise became
     if not isinstance(became, Exception):
         shop.ledger.note(piece, became)
         count.done += 1

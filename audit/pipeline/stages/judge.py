@@ -11,9 +11,10 @@ from audit.judge.records import Summary
 from audit.pipeline.config import MODEL
 from audit.pipeline.corpus import corpus_of, run_of
 from audit.pipeline.ledger import Piece, code_of, digest_of
+from audit.pipeline.meeting import check_met, unpaired
 from audit.pipeline.shop import Figures, PieceByPiece, Shop
 
-CODE = ("judge", "release", "wording")
+CODE = ("judge", "release", "wording", "pipeline/corpus.py", "pipeline/meeting.py")
 FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
 Judge = Callable[[Shop, Corpus], Summary]
 """Judges a corpus and writes the release into the shop's work folder."""
@@ -46,7 +47,11 @@ class Judging(PieceByPiece):
 
     def carry(self, piece: Piece) -> Figures:
         """Judge, and write the release."""
-        return told(self.judge(self.shop, corpus_of(self.shop, self.generator)))
+        check_met(self.shop, 2)
+        corpus = corpus_of(self.shop, self.generator)
+        nobody, said = unpaired(corpus.items())
+        figures = told(self.judge(self.shop, corpus))
+        return {**figures, "findings": figures["findings"] + nobody, "said": f"{figures['said']} {said}".strip()}
 
 
 def told(summary: Summary) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from audit.generate.pairing import meets
 from audit.pipeline.cluster import carried_out, check_workers
 from audit.pipeline.ledger import Piece, code_of, digest_of
+from audit.pipeline.meeting import check_met
 from audit.pipeline.searching import Search, query_of, search
 from audit.pipeline.shop import Book, Outcome, PieceByPiece
 from audit.retrieval.gold import Gold, read_gold
@@ -26,6 +27,7 @@ class Retrieve(PieceByPiece):
     def pieces(self) -> list[Piece]:
         """Each handbook's text, the questions that are put to it, and how it is searched."""
         check_workers(self.shop.config.retrieval.workers)
+        check_met(self.shop, 1)
         return [self._piece(book, self._job(book)) for book in self.shop.present]
 
     def _piece(self, book: Book, job: Search) -> Piece:
