@@ -162,7 +162,7 @@ MANIFEST = (
     Field("retriever", "text", "what chose the sections"),
     Field("date", "text", "when the run was made"),
     Field("licence", "text", "terms of use", aliases=("license",)),
-    Field("synthetic", "flag", "made by a simulator; every page then says so"),
+    Field("synthetic", "flag", "the texts were made up; every page then says so"),
     Field("judge_settings", "object", "how the judge was set up: protocol, prompts, server, ..."),
     Field("terms", "object", "display words for handbook, organ, center, patient, ...; an odd plural as handbooks, organs"),
     Field(

@@ -73,7 +73,7 @@ class NewStudy:
                  have the item it repeats
     names_shown  whether annotators see which handbook an answer is from
     terms        the release's own words for handbook, organ, ...
-    synthetic    whether the run was made by a simulator
+    synthetic    whether the texts were made up
     """
 
     study_id: str

@@ -11,7 +11,7 @@ create table run (            -- exactly one row
     run_id      varchar not null,
     title       varchar not null,
     digest      varchar not null,   -- sha256 over the release's files
-    synthetic   boolean not null,   -- made by a simulator: every page says so
+    synthetic   boolean not null,   -- made up: every page says so
     has_answers boolean not null,   -- false: a release of pairs only; absence per handbook is then unknown, not zero
     loaded_at   timestamp not null, -- UTC
     terms       json not null,      -- display words: {"handbook": "institute", "organ": "topic area"}

@@ -30,8 +30,7 @@ The colours of our own HTML, on a light ground and on a dark one: Streamlit tell
 
 
 SYNTHETIC = (
-    ":orange-badge[Synthetic data] Made by a simulator: no real {handbook}, {center} or {patient} stands behind it. "
-    "Not for clinical use."
+    ":orange-badge[Synthetic data] Made up: no real {handbook}, {center} or {patient} stands behind it. Not for clinical use."
 )
 
 

@@ -235,12 +235,12 @@ def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, l
         move(tx, "made-up", State.LABELLING, incomplete=True)
     at = as_user("ana" if page == "annotate" else "petra", page)
     assert not at.exception
-    assert "Made by a simulator: no real *guide*, center or patient stands behind it" in words_on(at)
+    assert "Made up: no real *guide*, center or patient stands behind it" in words_on(at)
 
 
 def test_a_study_of_real_texts_says_nothing_of_the_kind(folk, as_user: SignIn):
     study_of(folk, 2)
-    assert "simulator" not in words_on(as_user("petra", "study")) + words_on(as_user("ana", "annotate"))
+    assert "Made up" not in words_on(as_user("petra", "study")) + words_on(as_user("ana", "annotate"))
 
 
 def same(before, store) -> bool:
