@@ -14,7 +14,7 @@ from audit.asking.calls import Reply
 from audit.asking.client import Client, Endpoint
 from audit.asking.responses import Busy, seconds
 from audit.errors import AuditError
-from tests.judge.asking import KEY, QUICK, ask, call
+from tests.asking.helpers import KEY, QUICK, ask, call
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import FAULTS, RUDE
 

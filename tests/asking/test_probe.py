@@ -9,7 +9,7 @@ import pytest
 from audit.asking.client import Endpoint
 from audit.asking.probe import ProbeReport, find_model, probe
 from audit.errors import AuditError
-from tests.judge.asking import KEY, QUICK, call
+from tests.asking.helpers import KEY, QUICK, call
 from tests.support.llm.fault_server import FaultServer, fault_server
 
 

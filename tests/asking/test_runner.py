@@ -17,7 +17,7 @@ from audit.asking.calls import ANSWERED, CUT, FAILED, REFUSED
 from audit.asking.client import Endpoint
 from audit.asking.runner import run_calls
 from audit.errors import AuditError
-from tests.judge.asking import LENIENT, QUICK, call, questions, readable, run
+from tests.asking.helpers import LENIENT, QUICK, call, questions, readable, run
 from tests.support.llm.fault_server import FaultServer, fault_server
 
 
@@ -150,7 +150,7 @@ ENDLESS = """
 import asyncio, sys
 from audit.asking.client import Endpoint
 from audit.asking.runner import run_calls
-from tests.judge.asking import QUICK, call, readable
+from tests.asking.helpers import QUICK, call, readable
 
 def put(reply):
     print(reply.key, flush=True)

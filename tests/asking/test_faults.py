@@ -11,7 +11,7 @@ import pytest
 from audit.asking.client import Endpoint
 from audit.asking.limits import Limits, StoppedError
 from audit.asking.runner import run_calls
-from tests.judge.asking import QUICK, call, patience, readable, run
+from tests.asking.helpers import QUICK, call, patience, readable, run
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import FAULTS, RUDE
 

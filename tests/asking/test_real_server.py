@@ -19,7 +19,7 @@ from audit.asking.probe import find_model, probe
 from audit.asking.runner import run_calls
 from audit.asking.tally import Tally
 from audit.errors import AuditError
-from tests.judge.asking import LENIENT, SCHEMA, call, readable
+from tests.asking.helpers import LENIENT, SCHEMA, call, readable
 from tests.support.llm.real_server import MODEL
 from tests.support.llm.tiny_model import write_model
 

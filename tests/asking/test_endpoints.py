@@ -11,7 +11,7 @@ import pytest
 from audit.asking.client import Endpoint
 from audit.asking.limits import StoppedError
 from audit.asking.runner import run_calls
-from tests.judge.asking import KEY, LENIENT, QUICK, call, questions, readable, run
+from tests.asking.helpers import KEY, LENIENT, QUICK, call, questions, readable, run
 from tests.support.llm.fault_server import fault_server
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from audit.asking.calls import ANSWERED, REFUSED
 from audit.asking.shards import attempts, collect, emit
-from tests.judge.test_shards import calls
+from tests.asking.test_shards import calls
 from tests.support.slurm import NoSlurmError, Slurm, one_node
 
 STAND_IN = f"{sys.executable} {Path(__file__).parents[1] / 'support' / 'stand_in_vllm.py'}"
