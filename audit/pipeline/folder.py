@@ -11,6 +11,7 @@ from audit.errors import ConfigError
 from audit.pipeline.shop import Work
 
 LOCK = "whose.txt"
+OURS = (LOCK, "state")
 
 
 @contextmanager
@@ -18,8 +19,10 @@ def taken(work: Work, config: Path) -> Iterator[None]:
     """Work in the folder for `config`, whose path stands in it. The lock ends with the process, however that ends.
 
     Raises ConfigError where another process is at work in it, or where it is another config's that is still there: the two
-    would write over each other. A config that was moved finds its folder again.
+    would write over each other. A config that was moved finds its folder again. A folder that holds something else, which
+    this would write over, is refused too.
     """
+    _check_room(work.root)
     try:
         work.root.mkdir(parents=True, exist_ok=True)
         file = (work.root / LOCK).open("a+", encoding="utf-8")
@@ -41,3 +44,12 @@ def taken(work: Work, config: Path) -> Iterator[None]:
         file.write(f"{config}\n")
         file.flush()
         yield
+
+
+def _check_room(root: Path) -> None:
+    """A folder of ours is empty, or has a ledger or a lock in it."""
+    theirs = root.exists() and (not root.is_dir() or (any(root.iterdir()) and not any((root / name).exists() for name in OURS)))
+    if theirs:
+        raise ConfigError(
+            f"{root} is there and holds something else. Nothing was done. Name another folder as work in [release]."
+        )

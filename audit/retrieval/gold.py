@@ -21,7 +21,8 @@ def read_gold(path: Path, documents: Iterable[Document]) -> Gold:
 
     A line is either {"question_id", "handbook_id", "gold": [section ids]}, or {"question_id", "gold_sections": {name: [section
     ids]}}. The name is a handbook's id or its center; under any other name an id counts for the one handbook that holds it, and
-    for none where several do. Raises RetrievalError for other lines.
+    for none where several do. Raises RetrievalError for other lines, and for a section that the handbook of that id does not
+    have: every search for it would pass for a miss.
     """
     books = list(documents)
     holders = Counter(section_id for book in books for section_id in book.by_id)
@@ -34,13 +35,16 @@ def read_gold(path: Path, documents: Iterable[Document]) -> Gold:
             for book in books:
                 if own := _own(book, sections, loose):
                     gold[book.handbook_id][question] = own
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             told = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise RetrievalError(f"{path}, line {number}: {told}. Nothing was retrieved.") from error
     return gold
 
 
 def _own(book: Document, sections: Mapping[str, Sequence[str]], loose: Sequence[str]) -> tuple[str, ...]:
+    for each in sections.get(book.handbook_id, ()):
+        if each not in book.by_id:
+            raise ValueError(f"{book.handbook_id} has no section '{each}'")
     named = sections.get(book.handbook_id, sections.get(book.center, loose))
     return tuple(sorted(each for each in set(named) if each in book.by_id))
 

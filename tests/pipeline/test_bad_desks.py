@@ -109,6 +109,22 @@ def test_a_full_disk_stops_it_and_leaves_no_handbook_out(desk, capsys, monkeypat
     assert len(records(desk, "handbooks.jsonl")) == 8
 
 
+def test_a_work_folder_with_somebody_elses_files_is_not_written_over(desk, capsys):
+    (desk.folder / "mine" / "release").mkdir(parents=True)
+    (desk.folder / "mine" / "release" / "notes.txt").write_text("mine")
+    desk.change("[release]", f'[release]\nwork = "{desk.folder / "mine"}"')
+    assert desk.run() == 2
+    assert "holds something else. Nothing was done." in capsys.readouterr().err
+    assert [path.name for path in (desk.folder / "mine").rglob("*")] == ["release", "notes.txt"]
+
+
+def test_a_gold_section_that_the_handbook_does_not_have_is_no_miss_but_a_mistake(desk, capsys):
+    gold = desk.config.parent / "gold.jsonl"
+    gold.write_text(gold.read_text().replace('"s02"', '"s99"', 1))
+    assert desk.run() == 2
+    assert "gold.jsonl, line 1: residential_alderia_combined has no section 's99'." in capsys.readouterr().err
+
+
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_done(desk, capsys):
     desk.data.write_text("a file where the folder should be")
     assert desk.run() == 2
