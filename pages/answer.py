@@ -6,6 +6,7 @@ import streamlit as st
 
 from audit.charts.names import handbook_names
 from audit.metrics.answer import Answer, answer
+from audit.metrics.camps import camps
 from audit.metrics.choices import handbook_list, question_list
 from audit.metrics.pair import pair
 from audit.store.runs import Run
@@ -31,7 +32,7 @@ def picked(run: Run, names: dict[str, str]) -> tuple[str, str, str | None]:
     question_id = pick_one(label, list(texts), "question", default=first, format_func=lambda each: texts.get(each, each)) or first
     one, two = st.columns(2)
     with one:
-        book = next(iter(names))
+        book = first_that_answers(run, question_id, names)
         handbook_id = pick_one(
             fill(run, "{Handbook}"), list(names), "handbook", default=book, format_func=lambda each: names.get(each, each)
         )
@@ -41,6 +42,13 @@ def picked(run: Run, names: dict[str, str]) -> tuple[str, str, str | None]:
             format_func=lambda each: names.get(each, each),
         )  # fmt: skip
     return question_id, handbook_id or book, other
+
+
+def first_that_answers(run: Run, question_id: str, names: dict[str, str]) -> str:
+    """The first handbook that answers the question: where nobody was named, silence is not what one looks for."""
+    table = load(camps, run, question_id=question_id)
+    answering = set(table.loc[table["state"] == "answers", "handbook_id"])
+    return next((name for name in names if name in answering), next(iter(names)))
 
 
 def behind(run: Run, found: Answer, name: str, key: str) -> None:
@@ -75,8 +83,10 @@ with page("Answer", LEAD) as run:
                 question=question_id, a=handbook_id, b=other,
             )  # fmt: skip
     shown = [handbook_id, *([other] if other else [])]
+    found = {each: load(answer, run, question_id=question_id, handbook_id=each) for each in shown}
     with st.container(key="behind"):
         for key, column, each in zip("ab", st.columns(len(shown), gap="medium"), shown, strict=False):
             with column:
-                behind(run, load(answer, run, question_id=question_id, handbook_id=each), names[each], key)
-    counts(run, "Coloured: what the generator was given. A number leads from a part of the answer to its passage.")
+                behind(run, found[each], names[each], key)
+    if any(each.passages for each in found.values()):
+        counts(run, "Coloured: what the generator was given. A number leads from a part of the answer to its passage.")

@@ -53,7 +53,8 @@ def gap_section(run: Run, handbook_id: str) -> None:
     if frame.empty:
         st.info(say(run, "No question is left out here and answered by most other {handbooks}."))
         return
-    counts(run, "{n} questions, the surest gap first. Click a row to read the question across all {handbooks}.", n=len(frame))
+    many = "1 {question}" if len(frame) == 1 else "{n} {questions}, the surest gap first"
+    counts(run, f"{many}. Click a row to read the {{question}} across all {{handbooks}}.", n=len(frame))
     headings = {
         "text": "Question", "share": "Share", "peers_answering": "Peers answering", "peers_asked": "of",
         "organ": title_of(run, "organ"), "topics": "Topics",

@@ -26,8 +26,13 @@ ORIGINS = {
     "document": "from the whole {handbook}",
 }  # fmt: skip
 LAYERS = {
-    "dense": "Search by meaning (dense)", "bm25": "Search by words (BM25)", "fused": "Fused ranks", "reranked": "Ranked anew",
-    "expanded": "Expanded to whole sections",
+    "dense": "Search by meaning (dense)", "bm25": "Search by words (BM25)", "bm25_chunks": "Search by words (BM25)",
+    "bm25_bodies": "Search by words of whole sections (BM25)", "bm25_headings": "Search by words of headings (BM25)",
+    "fused": "Fused ranks", "reranked": "Ranked anew", "expanded": "Expanded to whole sections",
+}  # fmt: skip
+RETRIEVERS = {
+    "dense": "by meaning", "bm25_chunks": "by words", "bm25_bodies": "by words of whole sections",
+    "bm25_headings": "by words of headings",
 }  # fmt: skip
 NO_TEXTS = {
     "none": "This release does not bring the texts of its {handbooks} (sections.jsonl), so passages cannot be shown in them.",
@@ -87,7 +92,7 @@ def found_html(run: Run, found: Answer) -> str:
     told = [told[0].format(**terms(run)) if mode in MODES else told[0]]
     told += [f"Why: {found.reason}."] if found.reason else []
     told += [f"Strategy: {found.strategy}."] if found.strategy else []
-    told += [f"Searched for: {'; '.join(found.queries)}."] if found.queries else []
+    told += [f"Searched for: {'; '.join(found.queries).rstrip('.?!')}."] if found.queries else []
     told += [f"{found.seconds:.3f} s of CPU."] if found.seconds is not None else []
     return f'<div class="behind"><div class="faint">{escape(" ".join(told))}</div></div>'
 
@@ -134,7 +139,7 @@ def _passage_html(run: Run, passage: Passage, key: str) -> str:
 
 def _by(name: str, rank: int | None, score: float | None) -> str:
     place = f" at place {rank}" if rank is not None else ""
-    return f"{name}{place}" + (f" ({score:.3g})" if score is not None else "")
+    return f"{RETRIEVERS.get(name, name)}{place}" + (f" ({score:.3g})" if score is not None else "")
 
 
 def _text(section: Section, passages: list[Passage]) -> Iterator[str]:

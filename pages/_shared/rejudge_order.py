@@ -109,7 +109,7 @@ def _how(run: Run, order: Order) -> Order:
     settings = Settings()
     if not settings.judge_urls:
         st.info(NO_ENDPOINT)
-        st.code(VARIABLES, language="bash")
+        st.code(VARIABLES, language="bash", wrap_lines=True)
         counts(run, "Judged by the {name}. {rules}", name=baseline.NAME, rules=RULES)
         return replace(order, baseline=True)
     names = {MODEL: model_in_words(settings), BASELINE: baseline.NAME}

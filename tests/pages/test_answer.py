@@ -73,7 +73,7 @@ def test_a_passage_is_marked_inside_its_section_with_pages_and_source(write: Wri
     assert "pages 4 to 5" in html
     assert 'href="https://x.example/fruit"' in html
     assert '<mark>Wash fruit.</mark><span class="around"> Peel it too.</span>' in html
-    assert "found by the search, score 0.5, dense at place 3 (0.71)" in html
+    assert "found by the search, score 0.5, by meaning at place 3 (0.71)" in html
 
 
 def test_a_cited_sentence_leads_to_its_passage_and_what_was_not_given_is_flagged(write: Write, open_page: Open) -> None:
