@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.changes import points, points_interval
 from audit.charts.names import handbook_names
-from audit.charts.rates import Rate, rate_dots
+from audit.charts.rates import rate_dots
 from audit.charts.style import NO_VALUE, interval, percent, shown
+from audit.exports.searched import MEANINGS, MODES, MOVES, RATES, TITLES, change_of, change_within
 from audit.metrics.choices import handbook_list
 from audit.metrics.retrieval import retrieval
 from audit.metrics.retrieval_answers import retrieval_answers
@@ -30,17 +30,6 @@ NO_TRIALS = (
 MAKE_THEM = """\
 audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
 audit run CONFIG.toml      # with gold sections named in it: retrieves, answers, judges and loads"""
-MEASURES = {
-    "hit_1": "hit@1", "hit_5": "hit@5", "mrr": "MRR", "ndcg_5": "nDCG@5", "given": "given",
-}  # fmt: skip
-MODES = {
-    "passages": "Passages", "full_document": "Whole, as it is short", "full_document_fallback": "Whole, as a fallback",
-    "mode_unknown": "Not said",
-}  # fmt: skip
-MOVES = {
-    "rises": "better", "falls": "worse", "not clear": "not clear", "the same": "the same",
-    "too few questions": "too few questions",
-}  # fmt: skip
 ANSWERS = {
     "from gold": "Cites the gold section", "from elsewhere": "Cites other sections only", "cites nothing": "Cites nothing",
     "absent": "Says that it is not addressed", "unread": "Could not be read",
@@ -58,13 +47,8 @@ def compared(run: Run, everything: pd.DataFrame) -> None:
         "of which it is not known, are in no measure.", n=f"{most:,}", fewer=fewer, unknown=f"{unknown:,}",
         questions=f"{questions:,}", word=run.term("question", questions),
     )  # fmt: skip
-    rates = tuple(Rate(name, title, "trials", "searches") for name, title in MEASURES.items())
-    chart(rate_dots(everything, "strategy", rates), "measures", "How well each strategy finds the section that answers.")
-    counts(
-        run,
-        "hit@k: a gold section is among the first k. MRR: one over its place. nDCG@5: how good the order of the first five is. "
-        "given: it is among the first five, or the whole {handbook} was given. Lines: 95 % intervals, {questions} resampled.",
-    )
+    chart(rate_dots(everything, "strategy", RATES), "measures", "How well each strategy finds the section that answers.")
+    counts(run, MEANINGS + " Lines: 95 % intervals, {questions} resampled.")
     footer(everything, "retrieval", run, "retrieval")
 
 
@@ -75,11 +59,12 @@ def against_the_first(run: Run) -> None:
         return
     st.subheader(escaped(f"Each against {frame['against'].iloc[0]}, search by search"), anchor=False)
     told = frame.assign(
-        measure=frame["measure"].map(MEASURES), moves=frame["moves"].map(MOVES), change=frame["change"].map(points),
-        span=[points_interval(low, high) for low, high in zip(frame["change_low"], frame["change_high"], strict=True)],
+        measure=frame["measure"].map(TITLES), moves=frame["moves"].map(MOVES),
+        change=list(map(change_of, frame["measure"], frame["change"])),
+        span=list(map(change_within, frame["measure"], frame["change_low"], frame["change_high"])),
     )  # fmt: skip
     headings = {
-        "strategy": "Strategy", "measure": "Measure", "change": "Change, points", "span": "95 % interval", "moves": "So it is",
+        "strategy": "Strategy", "measure": "Measure", "change": "Change", "span": "95 % interval", "moves": "So it is",
         "questions": "Differ on", "trials": "Searches",
     }  # fmt: skip
     table(told, "paired", headings, rows=15)
@@ -93,8 +78,8 @@ def cost(run: Run, everything: pd.DataFrame) -> None:
     total = everything[list(MODES)].sum(axis=1)
     shares = everything.assign(**{name: everything[name] / total for name in MODES}, searches=total.astype(int))
     used = {name: title for name, title in MODES.items() if everything[name].sum()}
-    told = shares.assign(seconds=[f"{value:.3f}" if pd.notna(value) else NO_VALUE for value in shares["seconds"]])
-    headings = {"strategy": "Strategy", "searches": "Searches", **used, "seconds": "CPU seconds a search"}
+    told = shares.assign(seconds=[f"{value * 1000:,.1f} ms" if pd.notna(value) else NO_VALUE for value in shares["seconds"]])
+    headings = {"strategy": "Strategy", "searches": "Searches", **used, "seconds": "CPU time a search"}
     table(told, "cost", headings, shares=tuple(used))
 
 
@@ -160,7 +145,7 @@ with page("Retrieval", LEAD) as run:
     everything = load(retrieval, run)
     if everything.empty:
         st.info(say(run, NO_TRIALS))
-        st.code(MAKE_THEM, language="bash")
+        st.code(MAKE_THEM, language="bash", wrap_lines=True)
         st.stop()
     names = handbook_names(load(handbook_list, run))
     if everything["trials"].sum():

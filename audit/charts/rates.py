@@ -10,35 +10,52 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audit.charts.numerals import coefficient, coefficient_interval
 from audit.charts.style import ACCENT, FAINT, clipped, html, interval, percent, percent_ticks, styled
 
 ROW_HEIGHT = 30
+WHOLE = 1.02
+"""The end of a scale to 1: a dot there is drawn whole."""
+INDEX_TICKS = (0.0, 0.5, 1.0)
+MANY = 4
+"""Panels beyond these are so narrow that a dot of the usual size would hide its interval."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """One share of a frame: columns `column`, `column_low`, `column_high`, and its denominator, column `of`."""
+    """One share of a frame: columns `column`, `column_low`, `column_high`, and its denominator, column `of`.
+
+    index  it is a mean between 0 and 1 that is no share of anything: drawn with decimals on the whole scale, not in percent
+    """
 
     column: str
     title: str
     of: str
     unit: str = "pairs"
     colour: str = ACCENT
+    index: bool = False
+
+    def told(self, value: float | None) -> str:
+        """`12.3 %`, or `0.12` of an index; a dash where it is not known."""
+        return coefficient(value) if self.index else percent(value)
+
+    def within(self, low: float | None, high: float | None) -> str:
+        """Its interval in the same way; empty where there is none."""
+        return interval(low, high) if not self.index else "" if pd.isna(low) else coefficient_interval(low, high)
 
 
 def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str | None = None) -> go.Figure:
     """One panel per rate, one row per `by`, in the order of the frame; a dashed line marks the row `overall`.
 
-    Each panel has its own scale from 0, so read along a row for one group, down a panel to compare groups.
+    Each panel has its own scale from 0, so read along a row for one group, down a panel to compare groups. An index has
+    the scale from 0 to 1.
     """
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
-    figure = make_subplots(
-        cols=len(rates), shared_yaxes=True, horizontal_spacing=0.1 if len(rates) > 3 else 0.08, subplot_titles=titles
-    )
+    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=_gap(len(rates)), subplot_titles=titles)
     for place, rate in enumerate(rates, start=1):
-        figure.add_trace(_dots(frame, by, rate), row=1, col=place)
+        figure.add_trace(_dots(frame, by, rate, 10 if len(rates) <= MANY else 7), row=1, col=place)
         _mark_overall(figure, frame, by, rate, overall, place)
-        figure.update_xaxes(range=[0, _top(frame, rate)], **percent_ticks(_ticks(frame, rate)), row=1, col=place)
+        figure.update_xaxes(range=[0, _top(frame, rate)], **_scale(frame, rate), row=1, col=place)
     figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
     figure.update_yaxes(
         range=[len(frame) - 0.4, -0.6], ticklabelstandoff=8, showgrid=True, gridcolor="#f3f4f6", tickmode="array",
@@ -48,14 +65,19 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
     return styled(figure, 96 + ROW_HEIGHT * len(frame), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
 
 
+def _gap(panels: int) -> float:
+    """What part of the width stands between two panels, room for the ends of their scales; many share what there is."""
+    return 0.08 if panels < MANY else 0.1 if panels == MANY else 0.07
+
+
 def _row_name(name: str, overall: str | None) -> str:
     return f"<b>{clipped(name)}</b>" if name == overall else clipped(name)
 
 
-def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
+def _dots(frame: pd.DataFrame, by: str, rate: Rate, size: int) -> go.Scatter:
     share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
     return go.Scatter(
-        x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": 10},
+        x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": size},
         error_x={
             "type": "data", "symmetric": False, "array": high - share, "arrayminus": share - low,
             "color": rate.colour, "thickness": 2, "width": 0,
@@ -65,9 +87,9 @@ def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
 
 
 def _hover(row: Mapping[Any, Any], by: str, rate: Rate) -> str:
-    span = interval(row[f"{rate.column}_low"], row[f"{rate.column}_high"])
+    span = rate.within(row[f"{rate.column}_low"], row[f"{rate.column}_high"])
     within = f"<br>95 % interval {span}" if span else ""
-    share = f"{rate.title}: {percent(row[rate.column])}{within}"
+    share = f"{rate.title}: {rate.told(row[rate.column])}{within}"
     return f"<b>{html(row[by])}</b><br>{share}<br>of {row[rate.of]:,} {rate.unit}"
 
 
@@ -77,6 +99,12 @@ def _mark_overall(figure: go.Figure, frame: pd.DataFrame, by: str, rate: Rate, o
         figure.add_vline(x=whole.iloc[0], line={"color": FAINT, "width": 1, "dash": "dash"}, row=1, col=place)
 
 
+def _scale(frame: pd.DataFrame, rate: Rate) -> dict[str, list[Any]]:
+    if not rate.index:
+        return percent_ticks(_ticks(frame, rate))
+    return {"tickvals": list(INDEX_TICKS), "ticktext": [coefficient(tick) for tick in INDEX_TICKS]}
+
+
 def _ticks(frame: pd.DataFrame, rate: Rate) -> list[float]:
     top = _top(frame, rate)
     step = next(step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5) if top / step <= 2.6)
@@ -84,5 +112,7 @@ def _ticks(frame: pd.DataFrame, rate: Rate) -> list[float]:
 
 
 def _top(frame: pd.DataFrame, rate: Rate) -> float:
+    if rate.index:
+        return WHOLE
     highest = frame[[rate.column, f"{rate.column}_high"]].max().max()
-    return 1.0 if pd.isna(highest) else min(1.02, max(0.02, float(highest) * 1.08))
+    return 1.0 if pd.isna(highest) else min(WHOLE, max(0.02, float(highest) * 1.08))

@@ -41,6 +41,17 @@ def test_an_interval_reaches_from_low_to_high_and_is_not_symmetric():
     assert [round(x, 4) for x in (dots.x[0] - dots.error_x.arrayminus[0], dots.x[0] + dots.error_x.array[0])] == [0.05, 0.3]
 
 
+def test_what_is_no_share_stands_on_a_scale_from_0_to_1_without_percent():
+    frame = pd.DataFrame({"strategy": ["bm25", "hero"], "mrr": [0.3, math.nan], "trials": [10, 0]})
+    frame = frame.assign(mrr_low=[0.25, math.nan], mrr_high=[0.4, math.nan])
+    figure = rate_dots(frame, "strategy", [Rate("mrr", "MRR", "trials", "searches", index=True)])
+    assert list(figure.layout.xaxis.ticktext) == ["0.00", "0.50", "1.00"]
+    assert figure.layout.xaxis.range[1] > 1
+    assert list(figure.data[0].text) == [
+        "<b>bm25</b><br>MRR: 0.30<br>95 % interval 0.25 to 0.40<br>of 10 searches", "<b>hero</b><br>MRR: –<br>of 0 searches",
+    ]  # fmt: skip
+
+
 def test_rows_are_named_as_text_and_the_whole_run_is_marked():
     figure = rate_dots(FRAME, "organ", [RATE], overall="all")
     assert list(figure.layout.yaxis.ticktext) == ["heart lung", "&lt;b&gt;x", "<b>all</b>"]
