@@ -76,14 +76,16 @@ def curated(run: Run) -> CurationPart | None:
 def button(run: Run, other: Run | None, study_id: str | None, curation: CurationPart | None, *, paper: bool) -> Key:
     """The one button; what it fetches is built on the click, in a thread that knows nothing of this page."""
     taxonomy, store = built_taxonomy(run), label_store() if study_id else None
+    against = built_taxonomy(other) if other else None
     seen = stand(study_id) if study_id else ()
-    themes = (hash((taxonomy.themes, taxonomy.no_theme)), curation.facts["acts_sha256"] if curation else "") if taxonomy else None
+    themes = [hash((each.themes, each.no_theme)) if each else None for each in (taxonomy, against)]
+    acts = curation.facts["acts_sha256"] if curation else None
     beside = (other.digest, other.loaded_at) if other else None
-    key = (run.digest, run.loaded_at, beside, study_id, seen, paper, themes, today())
+    key = (run.digest, run.loaded_at, beside, study_id, seen, paper, *themes, acts, today())
 
     def order() -> Order:
         part = study_part(store, study_id) if store is not None and study_id else None
-        return Order(run, today(), other, part, paper, taxonomy, curation)
+        return Order(run, today(), other, part, paper, taxonomy, curation, against)
 
     name = archive_name(run)
     st.download_button(

@@ -73,7 +73,8 @@ def _order(arguments: argparse.Namespace, settings: Settings) -> Order:
     other = find_run(settings.store_dir, arguments.against) if arguments.against else None
     taxonomy = taxonomy_of(run, settings.themes_dir)
     curation = arguments.curation(run, taxonomy, settings) if arguments.curation and taxonomy else None
-    return Order(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation)
+    against = taxonomy_of(other, settings.themes_dir) if other else None
+    return Order(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation, against)
 
 
 def _study(arguments: argparse.Namespace, settings: Settings) -> StudyPart | None:

@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from audit.errors import AuditError
-from audit.exports.contents import corpus, coverage, figures, figures_of_two, judge, labels, movers, rates, themes, two_runs
+from audit.exports.contents import (
+    corpus,
+    coverage,
+    figures,
+    figures_of_two,
+    judge,
+    labels,
+    movers,
+    rates,
+    retrieval,
+    themes,
+    two_runs,
+)
 from audit.exports.material import Material
 from audit.exports.record import Picture, Table
 
@@ -63,6 +75,11 @@ SECTIONS = (
         "How far the judge can be trusted", (judge.judge_checks, judge.judge_reading, judge.judge_length), (figures.judge_checks,)
     ),
     Section(
+        "How well the answers were searched for",
+        (retrieval.retrieval, retrieval.retrieval_paired, retrieval.retrieval_cost),
+        (retrieval.strategies,),
+    ),
+    Section(
         "Beside another run",
         (
             two_runs.shared,
@@ -78,6 +95,7 @@ SECTIONS = (
             movers.handbooks_relabelled,
             two_runs.transitions,
             two_runs.run_agreement,
+            themes.themes_moved,
         ),
         (figures_of_two.steps, figures_of_two.changes, figures_of_two.transitions),
         compares=True,

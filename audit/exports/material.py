@@ -11,7 +11,7 @@ import pandas as pd
 
 from audit.errors import AuditError, ThemesError
 from audit.exports.words import fill
-from audit.metrics import METRICS
+from audit.metrics import METRICS, Metric
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
@@ -39,6 +39,7 @@ class Material:
 
     other, both  the run it is compared with, and a connection to the two
     taxonomy     its themes as they were built, where it has any
+    against      those of the run it is compared with
     curation     what people made of them, where anybody changed any
     """
 
@@ -48,6 +49,7 @@ class Material:
     both: Connection | None = None
     taxonomy: Taxonomy | None = None
     curation: CurationPart | None = None
+    against: Taxonomy | None = None
     _frames: dict[tuple[Any, ...], pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def frame(self, metric: str, *, curated: bool = False, **options: Any) -> pd.DataFrame:
@@ -60,9 +62,13 @@ class Material:
             found = METRICS[metric]
             con = self.both if found.compares else self.con
             assert con is not None, f"{metric} compares two runs"
-            by = {"taxonomy": self.curated.taxonomy if curated else self.themes} if found.of_themes else {}
+            by = self._themes_for(found, curated=curated) if found.of_themes else {}
             self._frames[key] = found.function(con, **options, **by)
         return self._frames[key]
+
+    def _themes_for(self, metric: Metric, *, curated: bool) -> dict[str, Taxonomy | None]:
+        beside = {"against": self.against} if metric.compares else {}
+        return {"taxonomy": self.curated.taxonomy if curated else self.themes, **beside}
 
     @property
     def themes(self) -> Taxonomy:
@@ -85,7 +91,11 @@ class Material:
 
 @contextmanager
 def gathered(
-    run: Run, other: Run | None = None, taxonomy: Taxonomy | None = None, curation: CurationPart | None = None
+    run: Run,
+    other: Run | None = None,
+    taxonomy: Taxonomy | None = None,
+    curation: CurationPart | None = None,
+    against: Taxonomy | None = None,
 ) -> Iterator[Material]:
     """The material of a run, open until the block ends. Raises AuditError when a run is compared with itself."""
     if other is not None and other.path == run.path:
@@ -93,4 +103,4 @@ def gathered(
     with ExitStack() as stack:
         con = stack.enter_context(open_store(run.path))
         both = stack.enter_context(open_two(run.path, other.path)) if other is not None else None
-        yield Material(run, con, other, both, taxonomy, curation)
+        yield Material(run, con, other, both, taxonomy, curation, against)

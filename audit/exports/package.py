@@ -67,6 +67,7 @@ class Order:
     paper  whether to set the published figures beside
     taxonomy  the themes of the run as they were built, where it has any
     curation  what people made of them, where anybody changed any
+    against  the themes of the run to compare with as they were built, where it has any
     date   today, ISO 8601: it stands in the manifest and nowhere else
     """
 
@@ -77,6 +78,7 @@ class Order:
     paper: bool = False
     taxonomy: Taxonomy | None = None
     curation: CurationPart | None = None
+    against: Taxonomy | None = None
 
     @property
     def command(self) -> str:
@@ -113,7 +115,7 @@ def today() -> str:
 
 def package(order: Order, progress: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
     """Path -> content of every file of the export. Raises AuditError when the runs cannot be compared."""
-    with gathered(order.run, order.other, order.taxonomy, order.curation) as material:
+    with gathered(order.run, order.other, order.taxonomy, order.curation, order.against) as material:
         parts = [_noticed(chapter, material) for chapter in _chapters(order, material, progress)]
     progress("Drawing the figures")
     shown = {picture.name: picture for chapter in parts for picture in chapter.pictures}
@@ -211,6 +213,7 @@ def _manifest(order: Order, files: Mapping[str, bytes], missing: Mapping[str, st
         "run": _identity(order.run), "against": _identity(order.other) if order.other else None,
         "study": {"study_id": order.study.study_id, **order.study.facts} if order.study else None,
         "themes": {"built_sha256": order.taxonomy.sha256} if order.taxonomy else None,
+        "themes_against": {"built_sha256": order.against.sha256} if order.against else None,
         "curation": dict(order.curation.facts) if order.curation else None, "seeds": {"resampling": SEED},
         "versions": {"audit": audit.__version__, "python": platform.python_version(), **dict(_versions())},
         "left_out": dict(missing),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from audit.charts.treemap import SEVERITY, theme_treemap
 from audit.exports.contents.columns import RESAMPLED, counted, share, title_of
+from audit.exports.contents.two_runs import whom
 from audit.exports.material import Material
 from audit.exports.record import Column, Picture, Table
 from audit.metrics.themes import tops
@@ -78,6 +79,27 @@ def acts(material: Material) -> Table:
             "With authors, times and phrases, as they can be replayed: "
             f"annotation themes export --run {material.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']}).",
         ), _acts(material),
+    )  # fmt: skip
+
+
+def themes_moved(material: Material) -> Table:
+    """What each theme takes of the disagreement in two runs, and whether it rises or falls."""
+    frame = material.frame("themes_moved")
+    pairs = [int(frame[side].sum()) for side in ("first", "second")]
+    return Table(
+        "themes_moved", "Which themes rise and which fall from the first run to the second", frame,
+        (
+            Column("name", "Theme"), counted("questions", title_of(material, "questions")),
+            counted("first", "Disagreeing", "first"), counted("second", "Disagreeing", "second"),
+            share("share_first", "Share", "of the first's"), share("share_second", "Share", "of the second's"),
+            share("change", "Change"), Column("moves", "It"),
+        ),
+        (
+            *whom(material), "Only pairs that both runs have, by the themes of the first as they were built. Share: of the "
+            "disagreeing pairs of the run among these.",
+            "A theme rises or falls where the interval of its change leaves out 0. Too few questions: fewer than five.",
+            DEFINITIONS[0], material.say(RESAMPLED),
+        ), f"{pairs[0]:,} and {pairs[1]:,} disagreeing pairs among those that both runs have",
     )  # fmt: skip
 
 

@@ -1,0 +1,160 @@
+"""What page Retrieval and page Themes show of a run, or of two, in an export: strategies compared, themes that rise and fall."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from openpyxl import load_workbook
+
+from audit.charts.pictures import NoPicturesError
+from audit.errors import AuditError
+from audit.exports.catalogue import chapters
+from audit.exports.contents import retrieval, themes
+from audit.exports.material import gathered
+from audit.exports.package import MANIFEST, Order, package
+from audit.exports.record import Table
+from audit.exports.writers.spreadsheet import csv_bytes, xlsx_bytes
+from audit.release.write import write_jsonl
+from audit.store.runs import Run
+from audit.themes.taxonomy import Taxonomy, Theme
+from tests.metrics.test_retrieval import TABLE, TRIALS, Trials, trial
+from tests.support.loading import load
+from tests.support.tiny import release_from
+
+KINDS = {"csv": "csv", "xlsx": "xlsx", "latex": "tex", "markdown": "md", "json": "json"}
+FORMULA = '=HYPERLINK("http://x","y")'
+Tried = Callable[[Trials], Run]
+
+
+@pytest.fixture
+def tried(tmp_path: Path) -> Tried:
+    """Load a run with these trials."""
+
+    def loader(records: Trials) -> Run:
+        folder = release_from(tmp_path / "releases", TABLE)
+        write_jsonl(folder / "trials.jsonl", records)
+        return load(folder, tmp_path / "data").run
+
+    return loader
+
+
+@pytest.fixture(autouse=True)
+def _without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: object) -> None:
+        raise NoPicturesError("SVG and PNG were not written: install a Chromium.")
+
+    monkeypatch.setattr("audit.exports.package.pictures", none)
+
+
+def told(table: Table) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(csv_bytes(table)), keep_default_na=False)
+
+
+def test_strategies_stand_with_their_searches_measures_modes_and_time(tried: Tried):
+    with gathered(tried(TRIALS)) as material:
+        table, cost = retrieval.retrieval(material), told(retrieval.retrieval_cost(material)).set_index("Strategy")
+    hero, bm25 = told(table).set_index("Strategy").loc[["hero", "bm25"]].to_dict("records")
+    # hero: q1 a at place 1, q1 b not found, q2 a at place 2; q3 has no known section.
+    assert (hero["Searches (section known)"], hero["Questions"], hero["Searches (not known)"]) == (3, 2, 1)
+    assert hero["hit@1 (of searches)"] == pytest.approx(1 / 3)
+    assert hero["MRR (mean)"] == pytest.approx((1 + 0 + 1 / 2) / 3)
+    assert hero["given (of searches)"] == 1
+    assert cost.loc["hero", ["Searches", "Passages (searches)", "Whole, as a fallback (searches)"]].tolist() == [4, 3, 1]
+    assert float(cost.loc["hero", "CPU (s a search)"]) == pytest.approx((0.2 + 0.4) / 2)
+    assert cost.loc["bm25", "CPU (s a search)"] == ""
+    assert bm25["hit@5 (of searches)"] == pytest.approx(2 / 3)
+    assert table.n == "3 searches with a known section on 2 questions; 1 more without one"
+
+
+def test_a_difference_is_of_the_searches_that_both_made(tried: Tried):
+    with gathered(tried(TRIALS)) as material:
+        rows = told(retrieval.retrieval_paired(material)).set_index("Measure")
+    assert rows.loc["MRR", "Difference"] == pytest.approx((1 / 4 + 1 + 1 / 6) / 3 - (1 + 0 + 1 / 2) / 3)
+    assert rows.loc["MRR", ["Strategy", "Searches (of both)", "It is"]].tolist() == ["bm25", 3, "too few questions"]
+
+
+def test_shares_are_drawn_in_percent_and_means_are_not(tried: Tried):
+    with gathered(tried(TRIALS)) as material:
+        (picture,) = retrieval.strategies(material)
+    ends = {
+        title.text: picture.figure.layout[f"xaxis{place or ''}"].ticktext[-1]
+        for title, place in zip(picture.figure.layout.annotations, ("", 2, 3, 4, 5), strict=True)
+    }
+    assert (ends["MRR"], ends["nDCG@5"]) == ("1.00", "1.00")
+    assert all(ends[name].endswith(" %") for name in ("hit@1", "hit@5", "given"))
+
+
+def test_the_tables_come_in_five_forms_the_same_twice_and_no_strategy_runs_as_a_formula(tried: Tried):
+    renamed = [{**each, "strategy": FORMULA if each["strategy"] == "hero" else "{brace}"} for each in TRIALS]
+    order = Order(tried(renamed), "2031-02-03")
+    files = package(order)
+    names = ("retrieval", "retrieval_paired", "retrieval_cost")
+    made = [f"tables/{kind}/{name}.{end}" for name in names for kind, end in KINDS.items()]
+    again = package(order)
+    assert all(files[path] == again[path] for path in [*made, "figures/html/retrieval.html"])
+    assert f"'{FORMULA}" in pd.read_csv(io.BytesIO(files["tables/csv/retrieval.csv"]))["Strategy"].tolist()
+    sheet = load_workbook(io.BytesIO(files["tables/xlsx/retrieval.xlsx"]))["retrieval"]
+    assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
+
+
+def test_a_run_without_trials_has_no_such_tables_and_says_so(tried: Tried):
+    files = package(Order(tried([]), "2031-02-03"))
+    assert "tables/csv/retrieval.csv" not in files
+    left_out = json.loads(files[MANIFEST])["left_out"]
+    assert {"table retrieval", "table retrieval_paired", "table retrieval_cost", "figure strategies"} <= set(left_out)
+    assert "not measured, and not zero" in left_out["table retrieval"]
+
+
+def test_what_one_strategy_and_searches_without_a_known_section_cannot_say_is_left_out(tried: Tried):
+    with gathered(tried([trial("q1", "a", "hero", "s1", gold="")])) as material:
+        assert told(retrieval.retrieval(material))["MRR (mean)"].tolist() == [""]
+        with pytest.raises(AuditError, match="Only one strategy"):
+            retrieval.retrieval_paired(material)
+        with pytest.raises(AuditError, match="nothing is measured but what was given"):
+            retrieval.strategies(material)
+
+
+# -- themes of two runs ------------------------------------------------------------------------------------------------
+
+TAXONOMY = Taxonomy((Theme("t1", FORMULA, None, ("topic of ab",)), Theme("t2", "Other", None, ("topic of ac",))))
+FIRST = "q1 kidney ab=DIVERGENT ac=CONSISTENT bc=CONSISTENT\nq2 kidney ab=DIVERGENT ac=DIVERGENT bc=CONSISTENT"
+SECOND = "q1 kidney ab=CONSISTENT ac=DIVERGENT bc=CONSISTENT\nq2 kidney ab=DIVERGENT ac=DIVERGENT bc=CONSISTENT"
+
+
+@pytest.fixture
+def order(tmp_path: Path) -> Order:
+    """Two runs whose themes are the same."""
+    first, second = (
+        load(release_from(tmp_path / name, table, run_id=name), tmp_path / "data").run
+        for name, table in (("first", FIRST), ("second", SECOND))
+    )
+    return Order(first, "2031-02-03", second, taxonomy=TAXONOMY, against=TAXONOMY)
+
+
+def test_themes_of_two_runs_stand_with_their_shares_and_what_they_do(order: Order):
+    with gathered(order.run, order.other, order.taxonomy, against=order.against) as material:
+        table = themes.themes_moved(material)
+    rows = told(table).set_index("Theme")
+    assert rows.loc["Other", ["Disagreeing (first)", "Disagreeing (second)"]].tolist() == [1, 2]
+    assert rows.loc["Other", "Change"] == pytest.approx(2 / 3 - 1 / 3)
+    assert rows.loc[f"'{FORMULA}", "It"] == "too few questions"
+    assert [note.split(":")[0] for note in table.notes[:2]] == ["First", "Second"]
+    assert table.n == "3 and 3 disagreeing pairs among those that both runs have"
+    cells = [cell for row in load_workbook(io.BytesIO(xlsx_bytes([table])))["themes_moved"].iter_rows() for cell in row]
+    assert not [cell for cell in cells if cell.data_type == "f"]
+
+
+def test_runs_whose_themes_are_not_the_same_leave_the_table_out_and_say_what_makes_them_so(order: Order):
+    stranger = Taxonomy((Theme("t9", "Stranger", None, ("topic of ab",)),))
+    for against, taxonomy, cure in ((None, TAXONOMY, "assign"), (stranger, TAXONOMY, "assign"), (TAXONOMY, None, "build")):
+        asked = replace(order, against=against, taxonomy=taxonomy)
+        with gathered(asked.run, asked.other, asked.taxonomy, against=asked.against) as material:
+            (beside,) = [chapter for chapter in chapters(material, lambda _: None) if chapter.title == "Beside another run"]
+        assert "themes_moved" not in {table.name for table in beside.tables}
+        assert f"audit themes {cure}" in beside.left_out["table themes_moved"]
