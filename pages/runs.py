@@ -45,9 +45,13 @@ def kinds(run: Run) -> pd.DataFrame:
 def checks(run: Run) -> pd.DataFrame:
     """One row per check; what was expected and found may be a number or a text, so both are shown as text."""
     table = pd.DataFrame(run.report.get("checks", []), columns=["ok", "message", "expected", "found"])
-    return table.assign(result=table["ok"].map({True: "agrees", False: "DIFFERS"}).fillna("nothing to hold it against")).astype(
-        {"expected": str, "found": str}
-    )
+    result = table["ok"].map({True: "agrees", False: "DIFFERS"}).fillna("nothing to hold it against")
+    return table.assign(result=result, **{name: table[name].map(counted) for name in ("expected", "found")})
+
+
+def counted(value: float | str | None) -> str:
+    """What was expected or found, as it is written; nothing where there was nothing to expect."""
+    return "" if pd.isna(value) else f"{value:,.0f}" if isinstance(value, int | float) else value
 
 
 def reconciliation(run: Run) -> None:

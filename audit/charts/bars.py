@@ -12,6 +12,8 @@ from audit.vocabulary import LABELS, Label
 ALL = "All pairs"
 SMALLEST_LABELLED = 0.045
 """A segment narrower than this share has no room for its name; the table beside the figure and the hover have it."""
+LETTER = 0.013
+"""The share of a bar that a letter takes on a narrow screen; a longer name is made smaller, so that it is not cut."""
 
 Segment = tuple[str, int, str, str]
 """Name, pairs, colour, pattern."""
@@ -72,7 +74,8 @@ def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, floa
         },
         text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "",
         textposition="inside", insidetextanchor="middle",
-        textangle=0, textfont={"color": ink_on(colour), "size": 13}, constraintext="none" if share > 0.12 else "both",
+        textangle=0, textfont={"color": ink_on(colour), "size": 13},
+        constraintext="none" if share > LETTER * len(name) else "both",
         hovertemplate=f"{name}: {pairs:,} pairs, {percent(share, 2)} of {row.lower()}<extra></extra>",
     )  # fmt: skip
 

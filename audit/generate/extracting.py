@@ -15,7 +15,7 @@ from audit.generate.relevance import Relevance, stems_of
 from audit.judge.baseline.statements import ASIDE, Statement, read_answer
 from audit.vocabulary import NOT_ADDRESSED
 
-EXTRACTIVE = "extractive: sentences of the handbook, no model"
+EXTRACTIVE = "extractive: sentences of the source, no model"
 """What this generator is called wherever its answers are shown or written."""
 SILENT = f"{NOT_ADDRESSED}: no passage speaks of enough of what is asked."
 MOST_READ = 8

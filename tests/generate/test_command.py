@@ -64,7 +64,7 @@ def test_without_a_model_every_question_meets_the_handbooks_of_its_organ(folder,
     assert [(each["question_id"], each["handbook_id"]) for each in answers(folder)] == PAIRS
     assert [each["absent"] for each in answers(folder)] == [False, False, False, True]
     assert "3 answered, 1 NOT ADDRESSED, 0 could not be read, 0 not asked." in capsys.readouterr().out
-    assert summary(folder)["generator"] == "extractive: sentences of the handbook, no model"
+    assert summary(folder)["generator"] == "extractive: sentences of the source, no model"
     assert (summary(folder)["answered"], summary(folder)["absent"]) == (3, 1)
 
 
