@@ -13,7 +13,7 @@ ALL = "All pairs"
 SMALLEST_LABELLED = 0.045
 """A segment narrower than this share has no room for its name; the table beside the figure and the hover have it."""
 LETTER = 0.013
-"""The share of a bar that a letter takes on a narrow screen; a longer name is made smaller, so that it is not cut."""
+"""The share of a bar that a letter takes on a narrow screen: where a name would be cut, the legend alone has it."""
 
 Segment = tuple[str, int, str, str]
 """Name, pairs, colour, pattern."""
@@ -72,12 +72,18 @@ def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, floa
             "color": colour, "line": {"color": "#ffffff", "width": 1},
             "pattern": {"shape": pattern, "bgcolor": "#ffffff"},
         },
-        text=f"{name}<br>{percent(share)}" if share >= SMALLEST_LABELLED else "",
+        text=_words(name, share),
         textposition="inside", insidetextanchor="middle",
         textangle=0, textfont={"color": ink_on(colour), "size": 13},
-        constraintext="none" if share > LETTER * len(name) else "both",
+        constraintext="none" if share > 0.12 else "both",
         hovertemplate=f"{name}: {pairs:,} pairs, {percent(share, 2)} of {row.lower()}<extra></extra>",
     )  # fmt: skip
+
+
+def _words(name: str, share: float) -> str:
+    if share < SMALLEST_LABELLED:
+        return ""
+    return f"{name}<br>{percent(share)}" if share > LETTER * len(name) else percent(share)
 
 
 def _span(prescreened: int, judged: int, unscored: int) -> tuple[float, float]:
