@@ -32,9 +32,7 @@ from audit.themes.taxonomy import Taxonomy
 MANIFEST = "manifest.json"
 STEM = re.compile(r"[^A-Za-z0-9_-]+")
 LIBRARIES = ("duckdb", "numpy", "pandas", "plotly", "kaleido", "openpyxl", "scipy")
-SYNTHETIC = (
-    "Synthetic data, made by a simulator: no real {handbook}, {center} or {patient} stands behind it. Not for clinical use."
-)
+SYNTHETIC = "Synthetic data, made up: no real {handbook}, {center} or {patient} stands behind it. Not for clinical use."
 SAME_STATE = (
     "The same command on the same state writes the same files; only the date in this one differs. Pictures depend on the fonts "
     "and the Chromium of the machine too."
