@@ -23,7 +23,7 @@ def pick_run(runs: list[Run]) -> Run:
     st.session_state["run"] = key
     st.sidebar.selectbox(
         "Run", list(by_key), key="run", format_func=lambda key: _described(by_key[key]),
-        on_change=url.remember, args=("run", None),
+        on_change=url.remember, args=("run", None, list(by_key)),
     )  # fmt: skip
     st.sidebar.caption(f"{escaped(key)}  \nloaded {escaped(by_key[str(key)].loaded_at[:10])}")
     st.session_state[LAST_RUN] = key
@@ -51,7 +51,7 @@ def pick_one(
     st.session_state[param] = url.one(param, set(options), default)
     chosen: str | None = st.selectbox(
         escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
-        index=None if default is None else 0, on_change=url.remember, args=(param, default),
+        index=None if default is None else 0, on_change=url.remember, args=(param, default, options),
     )  # fmt: skip
     return chosen
 
@@ -63,7 +63,7 @@ def pick_many(
     st.session_state[param] = url.many(param, set(options), [])
     chosen: list[str] = st.multiselect(
         escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
-        on_change=url.remember, args=(param, []),
+        on_change=url.remember, args=(param, [], options),
     )  # fmt: skip
     return chosen
 
@@ -75,7 +75,7 @@ def choose(
     st.session_state[param] = url.one(param, set(options), options[0])
     chosen = st.segmented_control(
         escaped(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(format_func(name)),
-        label_visibility="visible" if label_in_sight else "collapsed", on_change=url.remember, args=(param, options[0]),
+        label_visibility="visible" if label_in_sight else "collapsed", on_change=url.remember, args=(param, options[0], options),
     )  # fmt: skip
     return chosen or options[0]
 

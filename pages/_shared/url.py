@@ -39,9 +39,16 @@ def note(name: str, value: str, otherwise: str = PASSED_OVER) -> None:
     st.warning(f"The link asks for **{escaped(name)} = {escaped(value[:80])}**, {otherwise}")
 
 
-def remember(name: str, default: Any) -> None:
-    """Write the state of the widget `name` into the address; the default needs no mention there."""
+def remember(name: str, default: Any, options: Collection[Any] | None = None) -> None:
+    """Write the state of the widget `name` into the address; the default needs no mention there.
+
+    A browser names a choice by the words that it showed. Where these changed meanwhile (a theme was renamed by somebody else)
+    they come back as no option at all: nobody chose that, and the address keeps what it has.
+    """
     value = st.session_state.get(name)
+    chosen = value if isinstance(value, list) else [value]
+    if options is not None and not all(each is None or each in options for each in chosen):
+        return
     if value == default or value is None or value == []:
         st.query_params.pop(name, None)
     else:

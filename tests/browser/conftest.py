@@ -29,6 +29,8 @@ FLAGS = [
 ]  # fmt: skip
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 PATIENCE_MS = 30_000
+BUILD_MS = 180_000
+"""What building a package with its pictures may take on a busy machine."""
 expect.set_options(timeout=PATIENCE_MS)
 
 

@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import ROOT, Dashboard, serve, settled, signed_in_as
+from tests.browser.conftest import BUILD_MS, ROOT, Dashboard, serve, settled, signed_in_as
 
 pytestmark = pytest.mark.browser
-
-BUILD_MS = 180_000
 
 
 @pytest.fixture

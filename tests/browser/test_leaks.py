@@ -24,7 +24,7 @@ from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
 from audit.release.write import write_jsonl
 from pages._basis.people import STUDY_PAGES
 from pages._shared.navigation import PAGES
-from tests.browser.conftest import PATIENCE_MS, Dashboard, serve, settled, signed_in_as
+from tests.browser.conftest import BUILD_MS, PATIENCE_MS, Dashboard, serve, settled, signed_in_as
 from tests.store.test_sections import change_answer
 from tests.support.loading import load, spoil
 from tests.support.studies import PASSWORD, item, people, rate, step, study_of
@@ -166,7 +166,7 @@ class Recorder:
             page.keyboard.press("Escape")
         for button in page.get_by_test_id("stDownloadButton").get_by_role("button").all():
             if button.is_visible() and button.is_enabled():
-                with page.expect_download() as caught:
+                with page.expect_download(timeout=BUILD_MS) as caught:
                     button.click()
                 self.files[caught.value.suggested_filename] = unpacked(Path(caught.value.path()).read_bytes())
 

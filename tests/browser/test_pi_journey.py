@@ -17,11 +17,10 @@ from annotation.label_store.ratings import Submit, submit
 from annotation.label_store.results import seat_rows
 from annotation.label_store.seats import Choice
 from annotation.simulated import RUNNING
-from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
+from tests.browser.conftest import BUILD_MS, Dashboard, serve, settled, signed_in_as
 
 pytestmark = pytest.mark.browser
 
-BUILD_MS = 180_000
 KAPPA = "Cohen's kappa, quadratic weights"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
 from audit.metrics.organs import organs
 from audit.store.runs import Run
-from pages._shared import loaders
+from pages._shared import loaders, url
 from pages._shared.words import escaped, fill, say
 
 RUN = Run("r 1/../x", "T", "0123456789abcdef", False, True, "", Path(), terms={"handbook": "institute", "organ": "topic_area"})
@@ -45,6 +46,24 @@ def test_a_term_without_a_plural_of_its_own_gets_the_usual_one(one, several):
 
 def test_a_value_in_a_template_is_escaped_and_its_braces_are_not_filled_in():
     assert say(RUN, "{n} of {x}", n="{handbook}", x="*") == r"\{handbook\} of \*"
+
+
+@pytest.mark.parametrize(
+    ("came_back", "address"),
+    [
+        ("t2", {"theme": "t2"}),
+        ("t1", {}),
+        (None, {}),
+        ("the name it had before", {"theme": "t3"}),
+        (["t2", "t3"], {"theme": ["t2", "t3"]}),
+        (["t2", "the name it had before"], {"theme": "t3"}),
+    ],
+)
+def test_words_that_are_no_option_any_more_leave_the_address_as_it_is(came_back, address, monkeypatch):
+    streamlit = SimpleNamespace(session_state={"theme": came_back}, query_params={"theme": "t3"})
+    monkeypatch.setattr(url, "st", streamlit)
+    url.remember("theme", "t1", ["t1", "t2", "t3"])
+    assert streamlit.query_params == address
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
