@@ -34,17 +34,24 @@ def unit(vectors: NDArray[Any]) -> Vectors:
 @contextmanager
 def pinned(threads: int) -> Iterator[None]:
     """Run numba and BLAS with this many threads: UMAP gives other results with two threads than with one."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))  # what is imported from here on reads these
     if "numba" in sys.modules:
         numba = sys.modules["numba"]
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    names = [name for name in THREAD_VARIABLES if not _settled(name)]
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, str(threads)))  # what is imported from here on reads these
     try:
         with _blas(threads):
             yield
     finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+        for name in names:
+            if not _settled(name):
+                os.environ.pop(name) if before[name] is None else os.environ.__setitem__(name, str(before[name]))
+
+
+def _settled(name: str) -> bool:
+    """Whether the variable must stay as it is: numba, once imported, refuses to find another number of threads there."""
+    return name == "NUMBA_NUM_THREADS" and "numba" in sys.modules
 
 
 @contextmanager

@@ -113,6 +113,17 @@ def test_no_phrase_at_all_is_said() -> None:
         build_taxonomy({}, compass(DEGREES))
 
 
+def test_it_is_built_where_numba_is_at_work_already_with_other_threads() -> None:
+    """As in `audit run`: looking up by words has imported numba before themes are built."""
+    code = (
+        "import numba; numba.set_num_threads(1)\n"
+        "from tests.themes.test_build import test_hdbscan_can_be_chosen as built\nbuilt()\nbuilt()"
+    )
+    root = Path(__file__).resolve().parents[2]
+    ran = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr[-300:]
+
+
 def test_hdbscan_can_be_chosen() -> None:
     starts = {"a": 0, "b": 120, "c": 240}
     degrees = {f"{name} {number}": start + number / 20 for name, start in starts.items() for number in range(30)}
