@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from annotation.label_store.engine import open_label_store
-from tests.browser.conftest import ROOT, Dashboard, ready, serve
-from tests.support.studies import PASSWORD, people
+from tests.browser.conftest import ROOT, Dashboard, ready, serve, signed_in_as
+from tests.support.studies import people
 
 pytestmark = pytest.mark.browser
 NAME = "handbook_session"
@@ -45,18 +45,8 @@ def dashboard(request: pytest.FixtureRequest, browser: Browser, tmp_path: Path, 
     yield from request.param(tmp_path, browser)
 
 
-def signed_in(dashboard: Dashboard) -> Page:
-    page = dashboard.open("/")
-    page.get_by_label("Name").fill("petra")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    with page.expect_response(lambda response: response.url.endswith("/session")):
-        page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("link", name="Sign out")).to_be_visible()
-    return page
-
-
 def test_the_cookie_keeps_one_signed_in_and_no_script_reads_it(dashboard: Dashboard) -> None:
-    page = signed_in(dashboard)
+    page = signed_in_as(dashboard, "petra")
     frames: list[str] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(str(data))))
     page.reload()

@@ -14,9 +14,9 @@ from sqlalchemy import update
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import rating_history, seat_rows
 from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
-from tests.browser.conftest import Dashboard, serve, settled
+from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.browser.test_journey import overflow
-from tests.support.studies import PASSWORD, item, people, rate, study_of
+from tests.support.studies import item, people, rate, study_of
 
 pytestmark = pytest.mark.browser
 
@@ -40,12 +40,7 @@ class Office:
         return page
 
     def signed_in(self, name: str, width: int = 1280) -> Page:
-        page = self.dashboard.open("/", width=width)
-        page.get_by_label("Name").fill(name)
-        page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("link", name="Sign out")).to_be_visible()
-        return page
+        return signed_in_as(self.dashboard, name, self.dashboard.open("/", width=width))
 
     def rows(self, annotator: str) -> dict[str, dict[str, object]]:
         """The annotator's seats by question."""
@@ -226,9 +221,7 @@ def test_nothing_that_blinds_reaches_an_annotator_s_browser(office: Office) -> N
     page.on("websocket", lambda socket: _record(socket, seen))
     page.on("response", lambda response: seen.append(response.url))
     page.goto(office.dashboard.address + "/?study=s&item=i001&run=x")
-    page.get_by_label("Name").fill("ana")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    signed_in_as(office.dashboard, "ana", page)
     expect(page.locator(".board h2")).to_be_visible()
     for number in range(ITEMS):
         seen.append(page.content() + page.locator(".board").inner_text())
