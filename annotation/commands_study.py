@@ -58,7 +58,7 @@ def _sample(commands: Any) -> None:
     command = _add(commands, "sample", sample, "Draw a stratified sample from a run and make a study of it.")
     command.add_argument("study", help="id of the new study, such as validation-1")
     command.add_argument("--annotators", required=True, metavar="NAME,NAME", help="two accounts, or more for open seats")
-    command.add_argument("--run", help="run id or key (default: the newest run)")
+    command.add_argument("--run", help="run id or key (default: the newest whole run)")
     command.add_argument("--title", help="what people see (default: the id)")
     command.add_argument("--per-label", type=int, default=PER_LABEL, metavar="N", help=f"items per label (default: {PER_LABEL})")
     command.add_argument(

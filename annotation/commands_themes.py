@@ -49,7 +49,7 @@ def register(commands: Any) -> None:
 
 
 def _of_run(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--run", help="run id or key (default: the newest run)")
+    command.add_argument("--run", help="run id or key (default: the newest whole run)")
 
 
 def _replay(command: argparse.ArgumentParser) -> None:

@@ -114,7 +114,7 @@ def _runs(commands: Any) -> None:
 def _metrics(commands: Any) -> None:
     command = add_command(commands, "metrics", metrics, "Print one metric of a run.")
     command.add_argument("name", help="labels, organs, handbooks, ...; 'list' names them all")
-    command.add_argument("--run", help="run id or key (default: the newest run)")
+    command.add_argument("--run", help="run id or key (default: the newest whole run)")
     command.add_argument("--against", metavar="RUN", help="the second run, for a metric that compares two")
     command.add_argument("--format", choices=("json", "csv", "md"), default="md")
     command.add_argument("--explain", action="store_true", help="print the definition and the SQL instead")

@@ -43,7 +43,7 @@ def register(commands: Any, studies: Studies | None = None, curation: Curation |
         ABOUT.format(themes=CURATED if curation else AS_BUILT),
     )
     command.set_defaults(studies=studies, curation=curation)
-    command.add_argument("--run", help="run id or key (default: the study's run, or the newest)")
+    command.add_argument("--run", help="run id or key (default: the study's run, or the newest whole run)")
     command.add_argument("--against", metavar="RUN", help="compare with this run too: what changed from the run to it")
     command.add_argument(
         "--study", metavar="ID", help="add the validation tables of a study" + ("" if studies else ": annotation export-all")

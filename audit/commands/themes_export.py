@@ -39,7 +39,7 @@ def register(parts: Any) -> None:
     command = add_command(
         parts, "export", export, "Write the map of a run's themes as parquet and as one offline HTML page.", ABOUT
     )
-    command.add_argument("--run", metavar="RUN", help="run id or key (default: the newest run)")
+    command.add_argument("--run", metavar="RUN", help="run id or key (default: the newest whole run)")
     command.add_argument("--parquet", type=Path, metavar="FILE", help="for Embedding Atlas or any other tool")
     command.add_argument("--html", type=Path, metavar="FILE", help="for a paper's supplement")
 

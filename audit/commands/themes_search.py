@@ -30,7 +30,7 @@ def register(parts: Any) -> None:
     """Add the part `search` to `audit themes`."""
     command = add_command(parts, "search", search, "Find the themes of a run that come nearest to some words by meaning.", ABOUT)
     command.add_argument("words", help="what to look for")
-    command.add_argument("--run", metavar="RUN", help="run id or key (default: the newest run)")
+    command.add_argument("--run", metavar="RUN", help="run id or key (default: the newest whole run)")
     command.add_argument("--json", action="store_true", help="for machines")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,16 +96,31 @@ def unreadable(store_dir: Path) -> dict[Path, str]:
 
 
 def find_run(store_dir: Path, name: str | None = None) -> Run:
-    """The newest run whose id is `name`, or the one with that key or start of a digest; the newest of all without a name.
+    """The newest run whose id is `name`, or the one with that key or start of a digest; without a name `newest_whole`.
 
     Raises UnknownRunError, naming the runs there are.
     """
     runs = list_runs(store_dir)
+    if runs and name is None:
+        return newest_whole(runs)
     for run in runs:
-        if name in (None, run.run_id, run.key) or (name and len(name) >= 8 and run.digest.startswith(name)):
+        if name in (run.run_id, run.key) or (name and len(name) >= 8 and run.digest.startswith(name)):
             return run
     hint = nearest(name, tuple(run.run_id for run in runs)) if name else ""
     there_are = f"Loaded: {', '.join(run.key for run in runs)}." if runs else "No run is loaded yet."
     there_are += "".join(f" The file {path.name} cannot be read ({why})." for path, why in unreadable(store_dir).items())
     wanted = f"Run '{name}' is not in {store_dir}.{hint} " if name else ""
     raise UnknownRunError(f"{wanted}{there_are} Load one with: audit load PATH")
+
+
+def newest_whole(runs: Sequence[Run]) -> Run:
+    """The run that is meant where nobody names one: the first of `runs` (at least one, newest first) that is whole.
+
+    Those that judge a choice of another run's pairs anew are passed over: their rates speak for the choice alone.
+    """
+    return next((run for run in runs if not _is_a_choice(run)), runs[0])
+
+
+def _is_a_choice(run: Run) -> bool:
+    told = run.manifest.get("judge_settings")
+    return isinstance(told, dict) and "source_digest" in told and told.get("pairs") != "all"

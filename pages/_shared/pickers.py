@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from audit.charts.style import shown
-from audit.store.runs import Run
+from audit.store.runs import Run, newest_whole
 from pages._shared import loaders, url
 from pages._shared.words import escaped
 
@@ -19,7 +19,7 @@ def pick_run(runs: list[Run]) -> Run:
     """The run of this page: the one in the address, else the one seen last, else the newest whole one. Drawn in the sidebar."""
     by_key = {run.key: run for run in runs}
     last = st.session_state.get(LAST_RUN)
-    key = url.one("run", by_key, last if last in by_key else _newest(runs).key, NOT_LOADED)
+    key = url.one("run", by_key, last if last in by_key else newest_whole(runs).key, NOT_LOADED)
     st.session_state["run"] = key
     st.sidebar.selectbox(
         "Run", list(by_key), key="run", format_func=lambda key: _described(by_key[key]),
@@ -36,7 +36,7 @@ def current_run() -> Run | None:
     """The run that the page will show, without drawing anything: for the menu's words."""
     by_key = {run.key: run for run in loaders.runs()}
     asked = (st.query_params.get("run"), st.session_state.get(LAST_RUN))
-    return next((by_key[key] for key in asked if key in by_key), _newest(list(by_key.values())) if by_key else None)
+    return next((by_key[key] for key in asked if key in by_key), newest_whole(list(by_key.values())) if by_key else None)
 
 
 def pick_one(
@@ -87,16 +87,6 @@ def type_words(label: str, param: str, placeholder: str = "") -> str:
         escaped(label), key=param, placeholder=placeholder, max_chars=200, on_change=url.remember, args=(param, "")
     )
     return typed.strip()
-
-
-def _newest(runs: list[Run]) -> Run:
-    """The newest run, passing over those that judge a choice of another run's pairs anew: their rates speak for the choice."""
-    return next((run for run in runs if not _is_a_choice(run)), runs[0])
-
-
-def _is_a_choice(run: Run) -> bool:
-    told = run.manifest.get("judge_settings")
-    return isinstance(told, dict) and "source_digest" in told and told.get("pairs") != "all"
 
 
 def _described(run: Run) -> str:

@@ -18,7 +18,7 @@ from audit.store import load as loading
 from audit.store.connection import create_store
 from audit.store.load import check_release
 from audit.store.runs import find_run, list_runs, unreadable
-from tests.support.loading import ask, load, pairs_in, spoil
+from tests.support.loading import BASE, ask, load, pairs_in, spoil
 from tests.support.tiny import release_from
 
 
@@ -150,3 +150,20 @@ def test_the_nih_release_comes_out_as_published(nih: Path, tmp_path: Path) -> No
         ("ABSENT", True, 11_158), ("COMPLEMENTARY", False, 633), ("DIVERGENT", False, 61),
         ("CONSISTENT", False, 19), ("ABSENT", False, 6), ("CONTRADICTORY", False, 3),
     ]  # fmt: skip
+
+
+def test_without_a_name_a_judgement_of_chosen_pairs_is_not_the_run_that_is_meant(release: Path, tmp_path: Path) -> None:
+    whole, store = load(release, tmp_path).run, Settings(data_dir=tmp_path).store_dir
+    chosen = {"source_digest": whole.digest, "pairs": "one of them"}
+    part = load(release_from(tmp_path, BASE, run_id="part", judge_settings=chosen), tmp_path).run
+    assert [run.run_id for run in list_runs(store)] == ["part", "tiny"]
+    assert find_run(store).digest == whole.digest
+    assert find_run(store, "part").digest == part.digest
+    anew = load(release_from(tmp_path, BASE, run_id="anew", judge_settings={**chosen, "pairs": "all"}), tmp_path).run
+    assert find_run(store).digest == anew.digest
+
+
+def test_where_only_chosen_pairs_are_loaded_they_are_what_is_meant(tmp_path: Path) -> None:
+    part = release_from(tmp_path, BASE, judge_settings={"source_digest": "d" * 64, "pairs": "one of them"})
+    loaded = load(part, tmp_path).run
+    assert find_run(Settings(data_dir=tmp_path).store_dir).digest == loaded.digest
