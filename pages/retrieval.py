@@ -8,7 +8,7 @@ import streamlit as st
 from audit.charts.names import handbook_names
 from audit.charts.rates import rate_dots
 from audit.charts.style import NO_VALUE, interval, percent, shown
-from audit.exports.searched import MEANINGS, MODES, MOVES, RATES, TITLES, change_of, change_within
+from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES, change_of, change_within
 from audit.metrics.choices import handbook_list
 from audit.metrics.retrieval import retrieval
 from audit.metrics.retrieval_answers import retrieval_answers
@@ -30,10 +30,6 @@ NO_TRIALS = (
 MAKE_THEM = """\
 audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
 audit run CONFIG.toml      # with gold sections named in it: retrieves, answers, judges and loads"""
-ANSWERS = {
-    "from gold": "Cites the gold section", "from elsewhere": "Cites other sections only", "cites nothing": "Cites nothing",
-    "absent": "Says that it is not addressed", "unread": "Could not be read",
-}  # fmt: skip
 MOST_LISTED = 300
 
 
@@ -129,7 +125,7 @@ def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
         run, "**{n}** searches without a gold section among the first five{cut}. Click one to open the answer.",
         n=f"{len(frame):,}", cut=f"; {MOST_LISTED} listed" if len(frame) > MOST_LISTED else "",
     )  # fmt: skip
-    found_by = frame["found_by"].replace("", "nobody")
+    found_by = frame["found_by"].replace("", NOBODY)
     told = frame.assign(handbook=frame["handbook_id"].map(names), found_by=found_by).head(MOST_LISTED)
     headings = {
         "question_text": title_of(run, "question"), "handbook": title_of(run, "handbook"), "place": "At place",

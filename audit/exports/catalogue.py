@@ -76,7 +76,15 @@ SECTIONS = (
     ),
     Section(
         "How well the answers were searched for",
-        (retrieval.retrieval, retrieval.retrieval_paired, retrieval.retrieval_cost),
+        (
+            retrieval.retrieval,
+            retrieval.retrieval_paired,
+            retrieval.retrieval_cost,
+            retrieval.retrieval_answers,
+            retrieval.retrieval_organs,
+            retrieval.retrieval_handbooks,
+            retrieval.retrieval_missed,
+        ),
         (retrieval.strategies,),
     ),
     Section(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from audit.exports.catalogue import Chapter
+
 LATEX = "cd tables/latex && pdflatex all_tables.tex && pdflatex all_tables.tex"
 CONTENTS = {
     "report.html": "one page to mail, with every table, figure and definition; opens without a network, and prints",
@@ -26,17 +28,25 @@ CELLS = (
     "A text that a spreadsheet would run as a formula has an apostrophe before it. An empty cell of a CSV and a dash elsewhere "
     "mean: not known. Neither is zero."
 )
+NAMES = "Tables and figures, by the names of their files:"
 WIDTH = 96
 
 
-def readme(title: str, notices: Sequence[str], command: str) -> str:
-    """The text of README.txt."""
+def readme(title: str, notices: Sequence[str], command: str, parts: Sequence[Chapter]) -> str:
+    """The text of README.txt, with every table and figure of the package by the name of its files."""
     listed = [_wrapped(f"{place}: {words}", "- ") for place, words in CONTENTS.items()]
-    parts = [
+    named = [_named(part) for part in parts if part.tables or part.pictures]
+    told = [
         *map(_wrapped, (title, *notices, "Begin with report.html.")), "\n".join(listed), _wrapped(COMPILE), f"    {LATEX}",
-        _wrapped(ONE_TABLE), _wrapped(CELLS), "The same package again:", f"    {command}",
+        _wrapped(ONE_TABLE), _wrapped(CELLS), "The same package again:", f"    {command}", NAMES, *named,
     ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(told) + "\n"
+
+
+def _named(part: Chapter) -> str:
+    kinds = (("table", part.tables), ("figure", part.pictures))
+    lines = [_wrapped(f"{each.name} ({kind}): {each.title}", "- ") for kind, several in kinds for each in several]
+    return "\n".join([part.title, *lines])
 
 
 def _wrapped(text: str, bullet: str = "") -> str:

@@ -33,6 +33,12 @@ MOVES = {
     "rises": "better", "falls": "worse", "not clear": "not clear", "the same": "the same",
     "too few questions": "too few questions",
 }  # fmt: skip
+ANSWERS = {
+    "from gold": "Cites the gold section", "from elsewhere": "Cites other sections only", "cites nothing": "Cites nothing",
+    "absent": "Says that it is not addressed", "unread": "Could not be read",
+}  # fmt: skip
+NOBODY = "nobody"
+"""Who found what no strategy finds."""
 INDICES = frozenset(rate.column for rate in RATES if rate.index)
 
 

@@ -14,7 +14,7 @@ from openpyxl import load_workbook
 
 from audit.charts.pictures import NoPicturesError
 from audit.errors import AuditError
-from audit.exports.catalogue import chapters
+from audit.exports.catalogue import SECTIONS, chapters
 from audit.exports.contents import retrieval, themes
 from audit.exports.material import gathered
 from audit.exports.package import MANIFEST, Order, package
@@ -28,6 +28,7 @@ from tests.support.loading import load
 from tests.support.tiny import release_from
 
 KINDS = {"csv": "csv", "xlsx": "xlsx", "latex": "tex", "markdown": "md", "json": "json"}
+(TABLES,) = [section.tables for section in SECTIONS if retrieval.retrieval in section.tables]
 FORMULA = '=HYPERLINK("http://x","y")'
 Tried = Callable[[Trials], Run]
 
@@ -79,6 +80,40 @@ def test_a_difference_is_of_the_searches_that_both_made(tried: Tried):
     assert rows.loc["MRR", ["Strategy", "Searches (of both)", "It is"]].tolist() == ["bm25", 3, "too few questions"]
 
 
+def test_where_it_is_harder_stands_by_organ_of_the_question_and_by_handbook(tried: Tried):
+    with gathered(tried(TRIALS)) as material:
+        organs = told(retrieval.retrieval_organs(material)).set_index(["Organ", "Strategy"])
+        books = told(retrieval.retrieval_handbooks(material)).set_index(["Handbook", "Strategy"])
+    # q1 is a question on kidneys: hero finds it in a at place 1, and in b not at all; q2, on lungs, in a at place 2.
+    assert organs.loc[("kidney", "hero"), ["Searches (section known)", "hit@1 (of searches)"]].tolist() == [2, 1 / 2]
+    assert organs.loc[("lung", "hero"), ["MRR (mean)", "hit@5 (of searches)"]].tolist() == [1 / 2, 1]
+    assert books.loc[("center a", "bm25"), "MRR (mean)"] == pytest.approx((1 / 4 + 1 / 6) / 2, abs=1e-6)
+
+
+def test_what_is_missed_stands_with_its_place_and_who_found_it(tried: Tried):
+    with gathered(tried(TRIALS)) as material:
+        table = retrieval.retrieval_missed(material)
+    rows = told(table)[["Strategy", "Question", "Handbook", "At place", "Found by"]].to_numpy().tolist()
+    assert rows == [
+        ["hero", "What about q1?", "center b", "", "bm25"], ["bm25", "What about q2?", "center a", "6", "hero"],
+    ]  # fmt: skip
+    assert table.n == "2 of 6 searches of a strategy with a known section"
+
+
+def test_of_one_strategy_nobody_else_could_have_found_what_it_misses(tried: Tried):
+    only, neither = [each for each in TRIALS if each["strategy"] == "hero"], [trial("q1", "b", "bm25", "s2")]
+    with gathered(tried(only)) as material:
+        assert told(retrieval.retrieval_missed(material))["Found by"].tolist() == [""]
+    with gathered(tried([*only, *neither])) as material:
+        assert told(retrieval.retrieval_missed(material))["Found by"].tolist() == ["nobody", "nobody"]
+
+
+def test_whether_answers_rest_on_the_section_that_holds_them_is_told(tried: Tried):
+    with gathered(tried(TRIALS)) as material:
+        rows = told(retrieval.retrieval_answers(material)).set_index("The answer")
+    assert rows.loc["Cites nothing", ["Answers", "Of", "Share"]].tolist() == [3, 3, 1]  # those of a tiny release cite nothing
+
+
 def test_shares_are_drawn_in_percent_and_means_are_not(tried: Tried):
     with gathered(tried(TRIALS)) as material:
         (picture,) = retrieval.strategies(material)
@@ -94,21 +129,25 @@ def test_the_tables_come_in_five_forms_the_same_twice_and_no_strategy_runs_as_a_
     renamed = [{**each, "strategy": FORMULA if each["strategy"] == "hero" else "{brace}"} for each in TRIALS]
     order = Order(tried(renamed), "2031-02-03")
     files = package(order)
-    names = ("retrieval", "retrieval_paired", "retrieval_cost")
+    names = [maker.__name__ for maker in TABLES]
     made = [f"tables/{kind}/{name}.{end}" for name in names for kind, end in KINDS.items()]
     again = package(order)
     assert all(files[path] == again[path] for path in [*made, "figures/html/retrieval.html"])
     assert f"'{FORMULA}" in pd.read_csv(io.BytesIO(files["tables/csv/retrieval.csv"]))["Strategy"].tolist()
-    sheet = load_workbook(io.BytesIO(files["tables/xlsx/retrieval.xlsx"]))["retrieval"]
-    assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
+    for name in names:
+        sheet = load_workbook(io.BytesIO(files[f"tables/xlsx/{name}.xlsx"]))[name]
+        assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
+    readme = files["README.txt"].decode()
+    assert all(f"- {name} (table): " in readme for name in names)
+    assert "- retrieval (figure): " in readme
 
 
 def test_a_run_without_trials_has_no_such_tables_and_says_so(tried: Tried):
     files = package(Order(tried([]), "2031-02-03"))
     assert "tables/csv/retrieval.csv" not in files
     left_out = json.loads(files[MANIFEST])["left_out"]
-    assert {"table retrieval", "table retrieval_paired", "table retrieval_cost", "figure strategies"} <= set(left_out)
-    assert "not measured, and not zero" in left_out["table retrieval"]
+    assert {"figure strategies", *(f"table {maker.__name__}" for maker in TABLES)} <= set(left_out)
+    assert all("not measured, and not zero" in left_out[f"table {maker.__name__}"] for maker in TABLES)
 
 
 def test_what_one_strategy_and_searches_without_a_known_section_cannot_say_is_left_out(tried: Tried):
@@ -116,8 +155,13 @@ def test_what_one_strategy_and_searches_without_a_known_section_cannot_say_is_le
         assert told(retrieval.retrieval(material))["MRR (mean)"].tolist() == [""]
         with pytest.raises(AuditError, match="Only one strategy"):
             retrieval.retrieval_paired(material)
-        with pytest.raises(AuditError, match="nothing is measured but what was given"):
-            retrieval.strategies(material)
+        of_gold = (
+            retrieval.strategies, retrieval.retrieval_answers, retrieval.retrieval_organs, retrieval.retrieval_handbooks,
+            retrieval.retrieval_missed,
+        )  # fmt: skip
+        for maker in of_gold:
+            with pytest.raises(AuditError, match="nothing is measured but what was given"):
+                maker(material)
 
 
 # -- themes of two runs ------------------------------------------------------------------------------------------------
