@@ -122,7 +122,8 @@ def package(order: Order, progress: Callable[[str], None] = lambda _: None) -> d
     progress("Writing the report")
     drawings = {name: svg for name, (svg, _) in drawn.items()}
     files["report.html"] = html_report(order.run.title, _facts(order), _notices(order.run), parts, drawings).encode()
-    files["README.txt"] = readme(f"{order.run.title} ({order.run.key})", _notices(order.run), order.command, parts).encode()
+    listed = {part.title: [*part.tables, *part.pictures] for part in parts}
+    files["README.txt"] = readme(f"{order.run.title} ({order.run.key})", _notices(order.run), order.command, listed).encode()
     left_out = {name: why for chapter in parts for name, why in chapter.left_out.items()} | missing
     files[MANIFEST] = _manifest(order, files, left_out)
     return files

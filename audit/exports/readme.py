@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from audit.exports.catalogue import Chapter
+from audit.exports.record import Picture, Table
 
 LATEX = "cd tables/latex && pdflatex all_tables.tex && pdflatex all_tables.tex"
 CONTENTS = {
@@ -32,10 +32,10 @@ NAMES = "Tables and figures, by the names of their files:"
 WIDTH = 96
 
 
-def readme(title: str, notices: Sequence[str], command: str, parts: Sequence[Chapter]) -> str:
-    """The text of README.txt, with every table and figure of the package by the name of its files."""
+def readme(title: str, notices: Sequence[str], command: str, parts: Mapping[str, Sequence[Table | Picture]]) -> str:
+    """The text of README.txt; `parts`: heading -> the tables and figures under it."""
     listed = [_wrapped(f"{place}: {words}", "- ") for place, words in CONTENTS.items()]
-    named = [_named(part) for part in parts if part.tables or part.pictures]
+    named = [_named(heading, shown) for heading, shown in parts.items() if shown]
     told = [
         *map(_wrapped, (title, *notices, "Begin with report.html.")), "\n".join(listed), _wrapped(COMPILE), f"    {LATEX}",
         _wrapped(ONE_TABLE), _wrapped(CELLS), "The same package again:", f"    {command}", NAMES, *named,
@@ -43,10 +43,9 @@ def readme(title: str, notices: Sequence[str], command: str, parts: Sequence[Cha
     return "\n\n".join(told) + "\n"
 
 
-def _named(part: Chapter) -> str:
-    kinds = (("table", part.tables), ("figure", part.pictures))
-    lines = [_wrapped(f"{each.name} ({kind}): {each.title}", "- ") for kind, several in kinds for each in several]
-    return "\n".join([part.title, *lines])
+def _named(heading: str, shown: Sequence[Table | Picture]) -> str:
+    lines = [f"{one.name} ({'table' if isinstance(one, Table) else 'figure'}): {one.title}" for one in shown]
+    return "\n".join([heading, *(_wrapped(line, "- ") for line in lines)])
 
 
 def _wrapped(text: str, bullet: str = "") -> str:
