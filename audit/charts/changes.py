@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audit.charts.rates import ROW_HEIGHT, Rate
+from audit.charts.rates import DOT, ROW_HEIGHT, Rate, reach
 from audit.charts.style import FAINT, NO_VALUE, clipped, html, percent, styled
 from audit.numerals import signed
 
@@ -40,10 +40,10 @@ def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: st
     for place, rate in enumerate(rates, start=1):
         rows = frame[frame["rate"] == rate.column].set_index(by).reindex(groups).reset_index()
         figure.add_trace(_change(rows, by, rate), row=1, col=place)
-        reach = _reach(rows)
+        far = _reach(rows)
         figure.update_xaxes(
-            range=[-reach, reach], tickvals=[-reach / 1.25, 0, reach / 1.25], row=1, col=place,
-            ticktext=[points(-reach / 1.25, 0), "0", points(reach / 1.25, 0)],
+            range=[-far, far], tickvals=[-far / 1.25, 0, far / 1.25], row=1, col=place,
+            ticktext=[points(-far / 1.25, 0), "0", points(far / 1.25, 0)],
         )  # fmt: skip
         figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, row=1, col=place)
     figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
@@ -60,13 +60,10 @@ def _change(rows: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
     return go.Scatter(
         x=change, y=list(range(len(rows))), mode="markers", cliponaxis=False,
         marker={
-            "size": 10, "line": {"color": rate.colour, "width": 2},
+            "size": DOT, "line": {"color": rate.colour, "width": 1.5},
             "color": [rate.colour if moves in KNOWN else "#ffffff" for moves in rows["moves"]],
         },
-        error_x={
-            "type": "data", "symmetric": False, "array": high - change, "arrayminus": change - low,
-            "color": rate.colour, "thickness": 2, "width": 0,
-        },
+        error_x=reach(change, low, high, rate.colour),
         text=[_hover(row, by, rate) for row in rows.to_dict("records")], hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
 

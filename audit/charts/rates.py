@@ -18,7 +18,9 @@ WHOLE = 1.02
 """The end of a scale to 1: a dot there is drawn whole."""
 INDEX_TICKS = (0.0, 0.5, 1.0)
 MANY = 4
-"""Panels beyond these are so narrow that a dot of the usual size would hide its interval."""
+"""Panels beyond these share what room there is between them."""
+DOT, CAP = 7, 5
+"""Pixels: a dot, and half of the bar at each end of its interval, which stands out where the dot covers a short one."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
     figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=_gap(len(rates)), subplot_titles=titles)
     for place, rate in enumerate(rates, start=1):
-        figure.add_trace(_dots(frame, by, rate, 10 if len(rates) <= MANY else 7), row=1, col=place)
+        figure.add_trace(_dots(frame, by, rate), row=1, col=place)
         _mark_overall(figure, frame, by, rate, overall, place)
         figure.update_xaxes(range=[0, _top(frame, rate)], **_scale(frame, rate), row=1, col=place)
     figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
@@ -74,16 +76,19 @@ def _row_name(name: str, overall: str | None) -> str:
     return f"<b>{clipped(name)}</b>" if name == overall else clipped(name)
 
 
-def _dots(frame: pd.DataFrame, by: str, rate: Rate, size: int) -> go.Scatter:
+def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
     share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
     return go.Scatter(
-        x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": size},
-        error_x={
-            "type": "data", "symmetric": False, "array": high - share, "arrayminus": share - low,
-            "color": rate.colour, "thickness": 2, "width": 0,
-        },
+        x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": DOT},
+        error_x=reach(share, low, high, rate.colour),
         text=[_hover(row, by, rate) for row in frame.to_dict("records")], hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
+
+
+def reach(middle: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict[str, Any]:
+    """The line of an interval through its dot, with a bar at each end."""
+    ends = {"array": high - middle, "arrayminus": middle - low}
+    return {"type": "data", "symmetric": False, **ends, "color": colour, "thickness": 1.5, "width": CAP}
 
 
 def _hover(row: Mapping[Any, Any], by: str, rate: Rate) -> str:

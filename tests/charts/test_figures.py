@@ -41,6 +41,11 @@ def test_an_interval_reaches_from_low_to_high_and_is_not_symmetric():
     assert [round(x, 4) for x in (dots.x[0] - dots.error_x.arrayminus[0], dots.x[0] + dots.error_x.array[0])] == [0.05, 0.3]
 
 
+def test_an_interval_as_short_as_its_dot_shows_above_and_below_it():
+    (dots,) = rate_dots(FRAME, "organ", [RATE]).data
+    assert 2 * dots.error_x.width > dots.marker.size
+
+
 def test_what_is_no_share_stands_on_a_scale_from_0_to_1_without_percent():
     frame = pd.DataFrame({"strategy": ["bm25", "hero"], "mrr": [0.3, math.nan], "trials": [10, 0]})
     frame = frame.assign(mrr_low=[0.25, math.nan], mrr_high=[0.4, math.nan])
