@@ -4,12 +4,15 @@ import streamlit as st
 
 from pages._basis.cookie import routes, write_cookie
 
+NAME = "Handbook audit"
+
 if __name__ == "__main__":  # a run of the script, for one visitor
     # Not for the server: what pages keep in its caches needs it to be running.
     from pages._shared.navigation import menu, way_to_the_tour
 
-    st.set_page_config(page_title="Handbook audit", layout="wide", initial_sidebar_state=230)
+    st.set_page_config(page_title=NAME, layout="wide", initial_sidebar_state=230)
     page = st.navigation(menu(), expanded=True)
+    st.set_page_config(page_title=f"{page.title} · {NAME}")  # several tabs are told apart, and a screen reader says where it is
     way_to_the_tour()
     write_cookie()
     page.run()

@@ -60,7 +60,9 @@ def test_every_address_of_a_role_opens_its_page_and_no_other_exists(clinic: Dash
         assert page.get_by_text(NO_SUCH_PAGE).count() == (0 if there else 1), script
         assert page.get_by_test_id("stException").count() == 0
         if there:
-            expect(page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]')).to_have_count(1)
+            here = page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]')
+            expect(here).to_have_count(1)
+            expect(page).to_have_title(f"{here.inner_text()} · Handbook audit")
             expect(page.locator("h1")).to_have_count(1)
 
 
