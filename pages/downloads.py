@@ -96,10 +96,8 @@ def button(run: Run, other: Run | None, study_id: str | None, curation: Curation
 
 
 with page("Downloads", LEAD) as run:
-    left, right = st.columns(2)
-    with left:
+    with st.container(horizontal=True):  # whoever has one choice only has no gap for the other
         study_id = pick_study(run)
-    with right:
         other = pick_other(run)
     paper = st.checkbox(PUBLISHED, key="paper")
     curation = curated(run)

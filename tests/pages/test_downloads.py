@@ -52,6 +52,13 @@ def test_another_run_and_the_published_figures_come_along_when_chosen(load_run: 
     assert f"--run {first.key} --against {second.key} --compare paper" in words_on(at)
 
 
+def test_whoever_can_choose_no_study_finds_no_room_kept_for_it(load_run: Callable[..., Run], open_page: Open):
+    load_run(run_id="first"), load_run(run_id="second")
+    at = open_page("downloads")
+    assert [box.label for box in at.main.selectbox] == ["Compare with another run"]
+    assert not at.columns
+
+
 def test_the_page_s_package_is_the_command_s_and_is_built_once(run: Run, data_dir: Path, tmp_path: Path, without_pictures: None):
     shelf, made = Shelf(), []
 
