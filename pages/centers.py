@@ -38,6 +38,6 @@ with page("By {center}", "Do {a_center}'s own {handbooks} agree with each other,
     counts(run, "{n} {centers}. A pair of two {centers} counts for both. Lines are 95 % intervals.", n=len(frame))
     if not inside:
         counts(run, "No two {handbooks} of one {center} answer the same question: disagreement inside is unknown, not zero.")
-    headings = {"center": title_of(run, "center"), **COUNTS, "handbooks": title_of(run, "handbooks"), **HEADINGS}
+    headings = {"center": title_of(run, "center"), **HEADINGS, **COUNTS, "handbooks": title_of(run, "handbooks")}
     table(frame.assign(center=frame["center"].map(shown)), "center_table", headings, shares=list(HEADINGS))
     footer(frame, "centers", run, "centers")

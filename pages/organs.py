@@ -41,6 +41,6 @@ with page("By {organ}", "Does advice differ more in one {organ} than in another?
         **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
     )  # fmt: skip
 
-    headings = {"organ": title_of(run, "organ"), **COUNT_HEADINGS, **HEADINGS}
+    headings = {"organ": title_of(run, "organ"), **HEADINGS, **COUNT_HEADINGS}
     table(shown_frame, "organ_table", headings, shares=list(HEADINGS), rows=20)
     footer(frame, "organs", run, "organs")

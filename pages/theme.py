@@ -37,6 +37,8 @@ SUMMARY = (
     "{centers_n} {center_word}. **{disagreeing}** of them disagree: {share} of all disagreement of the run "
     "(95 % interval {span})."
 )
+WITHIN = "Dots are shares, lines their 95 % intervals: questions and {handbooks} resampled."
+TOO_FEW = "Dots are shares. They have no interval: one takes pairs of two questions and three {handbooks} at least."
 PAIRS = {
     "label": "Label",
     "significance": "Significance",
@@ -180,7 +182,7 @@ def mix(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
             chart(
                 rate_dots(named, "name", (Rate("share", title, "of", unit, "#c77700"),)), f"mix_{part}", f"{title} of its pairs."
             )
-    counts(run, "Dots are shares, lines their 95 % intervals: questions and {handbooks} resampled.")
+    counts(run, WITHIN if frame["share_low"].notna().any() else TOO_FEW)
     footer(frame, "theme-mix", run, "theme_mix")
 
 

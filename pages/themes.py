@@ -32,7 +32,7 @@ MEANING = "meaning"
 WAYS = {"words": "These words", MEANING: "What they mean"}
 COLOURS = {SEVERITY: "severity per pair", SHARE: "share that disagrees"}
 HEADINGS = {
-    "rank": "Rank", "parent": "Under", **COUNT_HEADINGS, "contradictory": "Contradictory", "high": "High significance", **STYLES,
+    "rank": "Rank", **STYLES, "contradictory": "Contradictory", "high": "High significance", **COUNT_HEADINGS, "parent": "Under",
 }  # fmt: skip
 FOUND = {"found": "Found in", "similarity": "Nearness"}
 SHARES = ("share", "r_div")

@@ -59,6 +59,6 @@ with page("By {topic}", "Which {topics} draw differing advice, and on which are 
         n=len(frame), drawn=min(len(frame), DRAWN),
     )  # fmt: skip
     shown_frame = frame.assign(topic=frame["topic"].str.replace("_", " "))
-    table(shown_frame, "topic_table", {"topic": title_of(run, level), **COUNT_HEADINGS, **HEADINGS}, shares=list(HEADINGS))
+    table(shown_frame, "topic_table", {"topic": title_of(run, level), **HEADINGS, **COUNT_HEADINGS}, shares=list(HEADINGS))
     footer(frame, level, run, "topics")
     severity_section(run)

@@ -20,8 +20,8 @@ NONE_YET = (
 BUILD = "audit themes build --run {key}"
 STYLES = {
     "burden": "Weight",
-    "severity": "Severity per pair",
     "share": "Of all disagreement",
+    "severity": "Severity per pair",
     "r_div": "Disagreeing of its pairs",
 }
 COUNT_HEADINGS = {

@@ -8,6 +8,12 @@ def test_names_are_shown_without_underscores(run, open_page):
     assert "Cedar Hill" in list(open_page("centers").dataframe[0].value["center"])
 
 
+def test_tables_of_rates_begin_with_the_rates(run, open_page):
+    for page in ("organs", "topics", "centers"):
+        name, rate, within = list(open_page(page).dataframe[0].value)[:3]
+        assert (name, within) == (page.removesuffix("s"), f"{rate}_interval")
+
+
 def test_topics_are_ordered_as_the_link_says(run, open_page):
     assert list(open_page("topics", order="topic").dataframe[0].value["topic"]) == ["diet", "work and money"]
 
