@@ -6,6 +6,7 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,7 +55,9 @@ def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
         if tarfile.is_tarfile(path):
             with tarfile.open(path) as archive:
                 return _extract(path, _tar_entries(archive), target, max_bytes)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+    except RuntimeError as error:  # a password, or a way of packing that Python does not know
+        raise ReleaseError(f"{path}: the archive cannot be unpacked ({error}). Nothing was loaded. Pack it plainly.") from error
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
         raise ReleaseError(f"{path}: the archive is damaged ({error}). Nothing was loaded. Fetch or pack it again.") from error
     raise ReleaseError(
         f"{path}: neither a folder nor an archive. Nothing was loaded. Allowed: a release folder, .zip, .tar, .tar.gz."
@@ -78,7 +81,7 @@ def _extract(path: Path, entries: Iterator[Entry], target: Path, max_bytes: int)
     findings, left = [], max_bytes
     for entry in entries:
         name = PurePosixPath(entry.name.replace("\\", "/"))
-        if entry.open is None or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
+        if entry.open is None or not name.parts or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
             findings.append(_refused(path, entry))
             continue
         left -= _copy(entry, target.joinpath(*name.parts), left, path, max_bytes)

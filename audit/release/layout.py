@@ -23,7 +23,6 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 """Kind of record -> the names, without ending, that a file or a folder of such records may have."""
 NEEDED = ("handbook", "question", "pair")
-READ_SIZE = 2**20
 
 
 @dataclass(frozen=True)
@@ -97,8 +96,5 @@ def digest(layout: Layout, salt: str) -> str:
 
 
 def _sha256(path: Path) -> str:
-    value = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(READ_SIZE):
-            value.update(chunk)
-    return value.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

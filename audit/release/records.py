@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from audit.release.layout import ending
 from audit.release.report import WHOLE_FILE
+from audit.release.values import whole_characters
 
 BOM = b"\xef\xbb\xbf"
 csv.field_size_limit(2**27)
@@ -95,9 +96,12 @@ class RecordFile:
             return Bad("not_utf8", f"the text is not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8.")
 
     def _parse(self, text: str) -> Any:
+        text, halves = whole_characters(text)
+        for _ in range(halves):
+            self._mend("half of a character read as \N{REPLACEMENT CHARACTER}")
         try:
             return self._decoder.decode(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             return Bad("broken_json", _broken(text, error))
 
     def _constant(self, name: str) -> None:

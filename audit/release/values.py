@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from audit.vocabulary import EMPTY_WORDS, nearest, plain
 
 TRUE, FALSE = frozenset({"true", "yes", "1", "t", "y"}), frozenset({"false", "no", "0", "f", "n"})
+LARGEST = 2**31 - 1
+"""What a column of whole numbers of the store can hold."""
+LARGEST_FRACTION = 3.4e38
+"""What its columns of other numbers can."""
+HALF = re.compile(r"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\[^u])|\\u[dD][89a-fA-F]..")
+"""In JSON: whole characters outside the first plane and other escapes (kept), or half of such a character."""
 
 
 class Reject(Exception):  # noqa: N818 - it is a verdict on a record, caught where it falls
@@ -21,6 +28,17 @@ class Reject(Exception):  # noqa: N818 - it is a verdict on a record, caught whe
 
 
 Repairs = list[str]
+
+
+def whole_characters(text: str) -> tuple[str, int]:
+    """JSON text in which the halves of characters that were cut in two are U+FFFD, and how many there were.
+
+    A generator that is cut off inside an emoji leaves one, and no file in UTF-8 can hold it.
+    """
+    if "\\ud" not in text and "\\uD" not in text:
+        return text, 0
+    halves = sum(found[1] is None for found in HALF.finditer(text))
+    return (HALF.sub(lambda found: found[1] or r"\ufffd", text), halves) if halves else (text, 0)
 
 
 def missing(value: Any) -> bool:
@@ -78,18 +96,20 @@ def whole(value: Any, name: str) -> int | None:
     found = number(value, name)
     if found is not None and found != int(found):
         raise Reject("wrong_type", f"field '{name}' is {value!r}, but must be a whole number.")
+    if found is not None and abs(found) > LARGEST:
+        raise Reject("wrong_type", f"field '{name}' is {_shown(value)}, but must be at most {LARGEST:,}.")
     return None if found is None else int(found)
 
 
 def number(value: Any, name: str) -> float | None:
-    """A finite number, also as text."""
+    """A finite number of at most LARGEST_FRACTION, also as text."""
     if missing(value) or value == "":
         return None
     try:
         found = float("nan") if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = math.nan
-    if not math.isfinite(found):
+    if not abs(found) <= LARGEST_FRACTION:  # NaN is not either
         raise Reject("wrong_type", f"field '{name}' is {_shown(value)}, but must be a number.")
     return found
 
@@ -99,7 +119,7 @@ def texts(value: Any, name: str) -> list[str]:
     if missing(value):
         return []
     if isinstance(value, str):
-        value = json.loads(value) if value.startswith("[") and value.endswith("]") else value.replace("|", ";").split(";")
+        value = _cell(value) if value.startswith("[") and value.endswith("]") else value.replace("|", ";").split(";")
     if not isinstance(value, (list, tuple)):
         raise Reject("wrong_type", f"field '{name}' is {type_words(value)}, but must be a list of texts.")
     return [found for item in value if (found := (text(item, name) or "").strip())]
@@ -110,7 +130,7 @@ def mapping(value: Any, name: str) -> dict[str, Any] | None:
     if missing(value) or value == "":
         return None
     if isinstance(value, str) and value.lstrip().startswith("{"):
-        value = json.loads(value)
+        value = _cell(value)
     if not isinstance(value, dict):
         raise Reject("wrong_type", f"field '{name}' is {type_words(value)}, but must be an object.")
     return value
@@ -121,17 +141,22 @@ def listing(value: Any, name: str) -> list[Any]:
     if missing(value) or value == "":
         return []
     if isinstance(value, str) and value.lstrip().startswith("["):
-        value = json.loads(value)
+        value = _cell(value)
     if not isinstance(value, list):
         raise Reject("wrong_type", f"field '{name}' is {type_words(value)}, but must be a list.")
     return value
+
+
+def _cell(text: str) -> Any:
+    """The JSON in a table's cell; what its reader raises is for `optional`."""
+    return json.loads(whole_characters(text)[0])
 
 
 def optional(read: Any, raw: Mapping[str, Any], name: str, repairs: Repairs) -> Any:
     """`read` the field, or drop it and say so: a record is not lost for a field it can do without."""
     try:
         return read(raw.get(name), name)
-    except (Reject, json.JSONDecodeError) as error:
+    except (Reject, ValueError, RecursionError) as error:
         repairs.append(f"{str(error).rstrip('.')}. It was loaded without that field.")
         return None
 

@@ -75,7 +75,7 @@ select file, any_value(question) as question, count(*) as pairs,
        and bool_and(significance is not null or unstated)
        and bool_and(significance is null or coalesce(label in ('DIVERGENT', 'CONTRADICTORY'), false))
        and not bool_or({ODD.format("reasoning")}) and not bool_or({ODD.format("divergence_topic")})
-       and not bool_or(coalesce(not isfinite(latency_s), false)) as spotless
+       and not bool_or(coalesce(abs(latency_s) > 3.4e38, false)) as spotless  -- NaN is the largest of all
 from stage group by file order by file
 """
 ARRAYS = """
@@ -151,8 +151,10 @@ class BulkRoad:
         tallies = {file: tally for file, tally in tallies.items() if file not in odd and tally[0] not in repeated | self._seen}
         arrays = self._arrays(tallies, _others(batch, tallies))
         taken = {file for file in tallies if not repeats(arrays[file]) and self._agrees(tallies[file][0], arrays[file])}
-        for file in sorted(taken):
-            self._count(batch[file], *tallies[file], Block.read(batch[file], names), arrays[file])
+        blocks = {file: block for file in sorted(taken) if (block := _block(batch[file], names)) is not None}
+        for file, block in blocks.items():
+            self._count(batch[file], *tallies[file], block, arrays[file])
+        taken = set(blocks)
         self.con.execute(INSERT, {"left": _others(batch, taken)})
         keep_checks(self.con, taken, checks)
         if self.told:
@@ -184,6 +186,14 @@ class BulkRoad:
         block.question, block.pairs, block.fast = question, pairs, True
         self.blocks[line.file] = block
         remark(self.reader, line, block, self.index, arrays)
+
+
+def _block(path: Path, names: dict[str, str]) -> Block | None:
+    """What the file says beside its pairs; None where Python's reader stumbles over it, as the careful road will say."""
+    try:
+        return Block.read(path, names)
+    except (ValueError, RecursionError):
+        return None
 
 
 def repeats(pairs: dict[str, Any]) -> bool:
@@ -221,7 +231,7 @@ def _pairs_of_first(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         comparison = json.loads(path.read_bytes())
         pairs = comparison[spelling(comparison, "comparison")["pairs"]]
         return comparison, [pair for pair in pairs if isinstance(pair, dict)]
-    except (ValueError, OSError, KeyError, TypeError, AttributeError):
+    except (ValueError, OSError, KeyError, TypeError, AttributeError, RecursionError):
         return {}, []
 
 

@@ -129,10 +129,8 @@ class CarefulRoad:
         yield from ((f"{where}pair {number}", pair, question_id) for number, pair in enumerate(outer["pairs"], 1))
 
     def _block(self, line: FileCount, outer: dict[str, Any], question_id: Any) -> None:
-        handbooks = outer.get("handbooks")
-        listed = [str(name) for name in handbooks] if isinstance(handbooks, list) else None
         matrix = outer.get("matrix")
-        block = Block.parse(listed, None if matrix is None else json.dumps(matrix))
+        block = Block.parse(outer.get("handbooks"), None if matrix is None else json.dumps(matrix))
         block.question = self.index.questions.get(str(question_id), -1)
         self.blocks[line.file] = block
 

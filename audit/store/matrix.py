@@ -47,8 +47,9 @@ class Block:
         return cls.parse(json.loads(handbooks) if handbooks else None, matrix)
 
     @classmethod
-    def parse(cls, handbooks: list[str] | None, text: str | None) -> Block:
-        """From the file's list of handbooks and its matrix as JSON text (None: the file has none)."""
+    def parse(cls, listed: Any, text: str | None) -> Block:
+        """From the file's list of handbooks (what is no list counts as none) and its matrix as JSON text (None: it has none)."""
+        handbooks = [str(name) for name in listed] if isinstance(listed, list) else None
         if text is None or text == "null":
             return cls(handbooks, None)
         matrix, problem = _parse(text, len(handbooks or []))

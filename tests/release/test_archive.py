@@ -92,6 +92,41 @@ def test_what_is_no_archive_is_said(tmp_path: Path, name: str, content: bytes, w
         load(tmp_path / name, tmp_path / "data")
 
 
+def marked(path: Path, offset_in_local: int, value: int) -> Path:
+    """The archive with one byte of each member's headers replaced: the central one has it two bytes farther on."""
+    raw = bytearray(path.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", offset_in_local), (b"PK\x01\x02", offset_in_local + 2)):
+        place = raw.find(signature)
+        while place >= 0:
+            raw[place + offset] = value
+            place = raw.find(signature, place + 4)
+    path.write_bytes(raw)
+    return path
+
+
+@pytest.mark.parametrize(("offset", "value"), [(6, 1), (8, 99)], ids=["password", "unknown packing"])
+def test_an_archive_that_cannot_be_unpacked_here_is_said(release: Path, tmp_path: Path, offset: int, value: int) -> None:
+    path = marked(zipped(release, tmp_path / "r.zip"), offset, value)
+    with pytest.raises(ReleaseError, match=r"cannot be unpacked .* Nothing was loaded"):
+        load(path, tmp_path / "data")
+
+
+def test_an_archive_with_spoiled_content_is_said(release: Path, tmp_path: Path) -> None:
+    path = zipped(release, tmp_path / "r.zip")
+    raw = bytearray(path.read_bytes())
+    raw[60:120] = bytes(byte ^ 0x5A for byte in raw[60:120])
+    path.write_bytes(raw)
+    with pytest.raises(ReleaseError, match="damaged"):
+        load(path, tmp_path / "data")
+
+
+def test_a_member_without_a_name_is_refused(release: Path, tmp_path: Path) -> None:
+    path = zipped(release, tmp_path / "r.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(".", "x")
+    assert [code for _, _, code in quarantined(load(path, tmp_path / "data"))] == ["unsafe_path"]
+
+
 def test_a_damaged_archive_is_said(release: Path, tmp_path: Path) -> None:
     path = tarred(release, tmp_path / "r.tar.gz")
     path.write_bytes(path.read_bytes()[:-300])

@@ -276,3 +276,65 @@ def test_a_broken_line_is_refused_alone(release: Path, tmp_path: Path) -> None:
     loaded = load(release, tmp_path)
     assert quarantined(loaded) == [("answers.jsonl", "line 1", "broken_json")]
     assert ask(loaded, "select count(*) from answers") == [(7,)]
+
+
+DEEP, LONG = "[" * 100_000 + "]" * 100_000, "9" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "value", "words"),
+    [
+        ("handbooks", "pages", "1" + "0" * 400, "'pages' is 1000"),
+        ("handbooks", "pages", "99999999999", "'pages' is 99999999999, but must be at most 2,147,483,647."),
+        ("handbooks", "pages", "1e300", "'pages' is 1e+300, but must be a number."),
+        ("questions", "topics", json.dumps(DEEP), "recursion"),
+        ("answers", "retrieval", json.dumps('{"a":' + DEEP + "}"), "recursion"),
+    ],
+)
+def test_a_value_beyond_all_measure_is_dropped_and_its_record_stays(
+    release: Path, tmp_path: Path, table: str, field: str, value: str, words: str
+) -> None:
+    path = release / f"{table}.jsonl"
+    first, *others = path.read_text().splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(first) | {field: "@"}).replace('"@"', value), *others]))
+    loaded = load(release, tmp_path)
+    assert words in messages(loaded, "repaired")[0]
+    assert ask(loaded, f"select count(*) from {table}") == [(SOUND_LINES[table],)]
+
+
+@pytest.mark.parametrize("value", [LONG, DEEP], ids=["long", "deep"])
+def test_a_file_that_no_reader_of_json_takes_is_set_aside(release: Path, tmp_path: Path, value: str) -> None:
+    path = release / Q1
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"matrix": "@"}).replace('"@"', value))
+    assert quarantined(load(release, tmp_path)) == [(Q1, "whole file", "broken_json")]
+
+
+def test_a_delay_that_no_clock_can_show_is_dropped(release: Path, tmp_path: Path) -> None:
+    spoil(release, "q1", change("a", "b", judge_metadata={"latency_s": 1e300}))
+    loaded = load(release, tmp_path)
+    assert "'latency_s' is 1e+300" in messages(loaded, "repaired")[0]
+    assert len(pairs_in(loaded)) == ALL
+
+
+@pytest.mark.parametrize("listed", [7, [["a"], "b", "c", "d"]])
+def test_a_list_of_handbooks_that_is_none_costs_no_pair(release: Path, tmp_path: Path, listed: Any) -> None:
+    spoil(release, "q1", lambda record: record.update(handbooks=listed))
+    assert len(pairs_in(load(release, tmp_path))) == ALL
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"fever \ud83d", "fever \N{REPLACEMENT CHARACTER}"),
+        (r"\uDE00 fever", "\N{REPLACEMENT CHARACTER} fever"),
+        (r"\ud83d\ude00 fever \\ud83d", "\N{GRINNING FACE} fever \\ud83d"),
+    ],
+)
+def test_half_a_character_is_replaced_and_said(release: Path, tmp_path: Path, written: str, read: str) -> None:
+    for path, found in ((release / Q1, "a against b"), (release / "answers.jsonl", '"answer": "')):
+        path.write_text(path.read_text().replace(found, found.replace("a against b", "") + written, 1))
+    loaded = load(release, tmp_path)
+    assert not quarantined(loaded)
+    assert ask(loaded, "select answer from answers order by rowid limit 1")[0][0].startswith(read)
+    assert read in {row[6] for row in pairs_in(loaded)}
+    assert ("half of a character" in "".join(messages(loaded, "noted"))) == ("\N{REPLACEMENT CHARACTER}" in read)
