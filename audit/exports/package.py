@@ -122,7 +122,7 @@ def package(order: Order, progress: Callable[[str], None] = lambda _: None) -> d
     progress("Writing the report")
     drawings = {name: svg for name, (svg, _) in drawn.items()}
     files["report.html"] = html_report(order.run.title, _facts(order), _notices(order.run), parts, drawings).encode()
-    listed = {part.title: [*part.tables, *part.pictures] for part in parts}
+    listed = {part.title: _listed(part) for part in parts}
     files["README.txt"] = readme(f"{order.run.title} ({order.run.key})", _notices(order.run), order.command, listed).encode()
     left_out = {name: why for chapter in parts for name, why in chapter.left_out.items()} | missing
     files[MANIFEST] = _manifest(order, files, left_out)
@@ -156,6 +156,12 @@ def _noticed(chapter: Chapter, material: Material) -> Chapter:
 
 def _notices(run: Run) -> list[str]:
     return [fill(run, SYNTHETIC)] if run.synthetic else []
+
+
+def _listed(part: Chapter) -> list[str]:
+    """A line for each of its tables and figures, by the names of their files."""
+    tables = [f"{table.name} (table): {table.title}" for table in part.tables]
+    return tables + [f"{picture.name} (figure): {picture.title}" for picture in part.pictures]
 
 
 def _drawn(shown: Mapping[str, Picture]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, str]]:

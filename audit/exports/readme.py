@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from audit.exports.record import Picture, Table
-
 LATEX = "cd tables/latex && pdflatex all_tables.tex && pdflatex all_tables.tex"
 CONTENTS = {
     "report.html": "one page to mail, with every table, figure and definition; opens without a network, and prints",
@@ -32,20 +30,15 @@ NAMES = "Tables and figures, by the names of their files:"
 WIDTH = 96
 
 
-def readme(title: str, notices: Sequence[str], command: str, parts: Mapping[str, Sequence[Table | Picture]]) -> str:
-    """The text of README.txt; `parts`: heading -> the tables and figures under it."""
+def readme(title: str, notices: Sequence[str], command: str, parts: Mapping[str, Sequence[str]]) -> str:
+    """The text of README.txt; `parts`: heading -> a line for each table and figure under it."""
     listed = [_wrapped(f"{place}: {words}", "- ") for place, words in CONTENTS.items()]
-    named = [_named(heading, shown) for heading, shown in parts.items() if shown]
+    named = ["\n".join([heading, *(_wrapped(line, "- ") for line in lines)]) for heading, lines in parts.items() if lines]
     told = [
         *map(_wrapped, (title, *notices, "Begin with report.html.")), "\n".join(listed), _wrapped(COMPILE), f"    {LATEX}",
         _wrapped(ONE_TABLE), _wrapped(CELLS), "The same package again:", f"    {command}", NAMES, *named,
     ]  # fmt: skip
     return "\n\n".join(told) + "\n"
-
-
-def _named(heading: str, shown: Sequence[Table | Picture]) -> str:
-    lines = [f"{one.name} ({'table' if isinstance(one, Table) else 'figure'}): {one.title}" for one in shown]
-    return "\n".join([heading, *(_wrapped(line, "- ") for line in lines)])
 
 
 def _wrapped(text: str, bullet: str = "") -> str:
