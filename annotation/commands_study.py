@@ -30,6 +30,7 @@ from audit.exports.tables import csv_bytes
 from audit.settings import Settings
 from audit.store.runs import find_run
 from audit.vocabulary import LABELS
+from audit.whole_files import write_whole
 
 OK, FAULTS = 0, 1
 
@@ -214,7 +215,7 @@ def _ending(out: Path, *allowed: str) -> str:
 
 def _write(out: Path, data: bytes) -> None:
     try:
-        out.write_bytes(data)
+        write_whole(out, data)
     except OSError as error:
         raise StudyError(f"{out} cannot be written: {error.strerror}. Name a file in a folder that is there.") from None
     print(f"Wrote {out}")

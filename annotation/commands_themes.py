@@ -31,6 +31,7 @@ from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy, read_taxonomy, write_taxonomy
+from audit.whole_files import write_whole
 
 REPLAY = """Themes are known by their ids, phrases by their text. An act that fits no longer (its theme is gone, its phrase is
 elsewhere now, its name is taken) is listed and left out; the others are applied. Exit code: 0 every act fits, 1 some do not,
@@ -90,7 +91,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     if ending not in makers:
         raise StudyError(f"--out {arguments.out}: the name must end in {' or '.join(makers)}. Nothing was written.")
     try:
-        arguments.out.write_bytes(makers[ending]())
+        write_whole(arguments.out, makers[ending]())
     except OSError as error:
         raise StudyError(f"{arguments.out} cannot be written: {error.strerror}. Name a file in a folder that is there.") from None
     print(f"Wrote {len(acts):,} acts on the themes of {run.key} to {arguments.out}")

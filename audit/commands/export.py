@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from audit.metrics.attached import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy
+from audit.whole_files import write_whole
 
 ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; README.txt, which
 says how to compile the LaTeX; manifest.json with the SHA-256 of every file. The same state gives the same files but for the
@@ -102,7 +102,7 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if _is_archive(out):
-            _at_once(out, zipped(files))
+            write_whole(out, zipped(files))
             return
         for path, content in files.items():
             place = out / path
@@ -110,10 +110,3 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
             place.write_bytes(content)
     except OSError as error:
         raise AuditError(f"{out} cannot be written: {error.strerror}. Name a place where you may write.") from None
-
-
-def _at_once(out: Path, content: bytes) -> None:
-    with tempfile.NamedTemporaryFile(dir=out.parent, prefix=f".{out.name}.", delete=False) as part:
-        part.write(content)
-    Path(part.name).chmod(0o644)
-    Path(part.name).replace(out)

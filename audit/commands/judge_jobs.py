@@ -38,6 +38,7 @@ from audit.commands.judge_source import COLUMNS, Triple
 from audit.commands.judge_status import ENDED
 from audit.errors import AuditError
 from audit.settings import Settings
+from audit.whole_files import write_whole
 
 NAME = re.compile(r"rejudged-\d{8}-\d{6}-[0-9a-f]{4}")
 ESTIMATE, JUDGE = "estimate", "judge"
@@ -284,9 +285,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:
-    building = path.with_name(f".{path.name}")
-    building.write_text(json.dumps(told), encoding="utf-8")
-    building.replace(path)
+    write_whole(path, json.dumps(told))
 
 
 def _last_line(path: Path) -> str:

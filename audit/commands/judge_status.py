@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from audit.judge.corpus import Item
 from audit.judge.outcome import Bench
 from audit.judge.protocols import Silence
 from audit.judge.records import Record, Summary
+from audit.whole_files import write_whole
 
 STARTING, ASKING, WRITING, LOADING, ENDED = "starting", "asking", "writing", "loading", "ended"
 COUNTS = (
@@ -49,9 +49,7 @@ class Status:
         """Add to what is said, and say it."""
         self.told |= told
         if self.path is not None:
-            building = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-            building.write_text(json.dumps(self.told), encoding="utf-8")
-            building.replace(self.path)
+            write_whole(self.path, json.dumps(self.told))
 
     def asked(self, cost: Cost, tally: Tally) -> None:
         """How far a stage of calls is."""

@@ -22,6 +22,7 @@ from audit.store.runs import find_run
 from audit.themes.assign import words_encoder_of
 from audit.themes.phrases import plain_phrase
 from audit.themes.taxonomy import Taxonomy
+from audit.whole_files import write_whole
 
 COUNTS = """
 select divergence_topic as topic, count(*) as pairs,
@@ -64,7 +65,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
         print(f"{len(table):,} phrases, neighbours {near}: {arguments.parquet}\nLabels: {labels}\nOpen them with:")
         print(OPEN.format(points=quote(str(arguments.parquet)), labels=quote(str(labels))))
     if arguments.html:
-        arguments.html.write_text(html_page(run, taxonomy, table), encoding="utf-8")
+        write_whole(arguments.html, html_page(run, taxonomy, table))
         print(f"One page, {arguments.html.stat().st_size / 1e6:.1f} MB, opens without a network: {arguments.html}")
     return OK
 

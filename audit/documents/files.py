@@ -11,6 +11,7 @@ from typing import Any
 from audit.documents.model import Document, Section
 from audit.errors import DocumentError
 from audit.vocabulary import PHASES
+from audit.whole_files import write_whole
 
 FIELDS = ("handbook_id", "organ", "center", "phase", "title", "source", "digest", "pages", "url", "engine")
 ENDINGS = (".json", ".json.gz")
@@ -23,9 +24,8 @@ def write_document(document: Document, path: Path) -> Path:
     Its full text stands beside the sections, for readers that want only that; `read_document` makes it anew.
     """
     text = json.dumps(_record(document), ensure_ascii=False, indent=1) + "\n"
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_bytes(gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text.encode())
-    return beside.replace(path)
+    write_whole(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+    return path
 
 
 def _record(document: Document) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from audit.generate.records import Record, Summary
 from audit.retrieval.model import Query
 from audit.schema import canonical
 from audit.vocabulary import GENERAL
+from audit.whole_files import whole, write_whole
 
 ANSWERS, SUMMARY = "answers.jsonl", "summary.json"
 NOTHING = "Nothing was asked."
@@ -121,13 +122,9 @@ def write_answers(
     `missing` is looked at when all records are drawn.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f".{ANSWERS}.part"
-    with part.open("w", encoding="utf-8", newline="\n") as file:
+    with whole(folder / ANSWERS) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
             summary.count(record)
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    part.replace(folder / ANSWERS)
-    part = folder / f".{SUMMARY}.part"
     told = {**about, **summary.as_record(), "not_retrieved": missing.total()}
-    part.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    part.replace(folder / SUMMARY)
+    write_whole(folder / SUMMARY, json.dumps(told, ensure_ascii=False, indent=1) + "\n")

@@ -15,6 +15,7 @@ from audit.questionnaire.reading import plain_text
 from audit.release.records import Bad, RecordFile
 from audit.release.report import NOTED, Finding
 from audit.vocabulary import nearest
+from audit.whole_files import write_whole
 
 KEEP_BOTH, DROP_FIRST, DROP_SECOND = "keep_both", "drop_first", "drop_second"
 DECISIONS = (KEEP_BOTH, DROP_FIRST, DROP_SECOND)
@@ -128,9 +129,7 @@ def write_decisions(decided: Decided, pairs: Sequence[Near]) -> None:
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: safe_cell(line[name]) for name in COLUMNS} for line in lines)
-    beside = decided.path.with_name(f".{decided.path.name}.part")
-    beside.write_text(text.getvalue(), encoding="utf-8-sig", newline="")  # with the mark, spreadsheets see UTF-8
-    beside.replace(decided.path)
+    write_whole(decided.path, text.getvalue().encode("utf-8-sig"))  # with the mark, spreadsheets see UTF-8
 
 
 def _row(pair: Near, before: Mapping[str, str]) -> Row:

@@ -16,6 +16,7 @@ from audit.questionnaire.screening import Screen
 from audit.questionnaire.taxonomy import Taxonomy, check_tags
 from audit.release.report import NOTED, Finding
 from audit.release.write import write_jsonl
+from audit.whole_files import whole
 
 MAX_BYTES = 512 * 2**20
 EncoderOf = Callable[[Sequence[str]], Encoder]
@@ -102,8 +103,7 @@ def _flagged(questions: Iterable[Question], screen: Screen, path: Path, findings
 
 def _write(out: Path, questions: Iterable[Question], flagged: dict[str, list[str]] | None) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
-    beside = out.with_name(f".{out.name}.part")
     marks = {} if flagged is None else {"identifying": flagged}
     records = (q.record() | {name: sorted(set(kinds.get(q.question_id, []))) for name, kinds in marks.items()} for q in questions)
-    write_jsonl(beside, records)
-    beside.replace(out)
+    with whole(out) as draft:
+        write_jsonl(draft, records)

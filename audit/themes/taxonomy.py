@@ -13,6 +13,7 @@ import pandas as pd
 
 from audit.errors import ThemesError
 from audit.schema import canonical
+from audit.whole_files import write_whole
 
 FORMAT = "themes 1"
 MAP_COLUMNS = ("phrase", "theme_id", "x", "y", "count")
@@ -90,9 +91,7 @@ def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxo
     points[list(MAP_COLUMNS)].to_parquet(beside, index=False)
     content = _content(taxonomy) | {"map": {"sha256": _file_digest(beside)}}
     content["sha256"] = _digest(content)
-    draft = path.with_name(path.name + ".part")
-    draft.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return read_taxonomy(path)
 
 
