@@ -71,7 +71,7 @@ def stratified(found: npt.ArrayLike, rated: npt.ArrayLike, pairs: npt.ArrayLike,
 
 def _worth(rated: Floats, pairs: Floats) -> Floats:
     """Items of an endless stratum that would tell as much; infinite where all its pairs are rated."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a stratum of a single pair, 0 / 0
         return np.asarray(np.where(rated < pairs, rated * (pairs - 1) / np.maximum(pairs - rated, 0), np.inf))
 
 

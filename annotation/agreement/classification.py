@@ -36,6 +36,11 @@ def either(table: Table) -> Values:
     return np.asarray(table.sum(axis=-1) + table.sum(axis=-2) - right(table))
 
 
+def unmatched(table: Table) -> bool:
+    """Whether some label was given, and never by both seats to the same item."""
+    return bool(((either(table) > 0) & (right(table) == 0)).any())
+
+
 def jaccard(table: Table) -> Values:
     """Of the items that are L or were called L, the share that are both. F1 is 2 J / (1 + J)."""
     return _ratio(right(table), either(table))

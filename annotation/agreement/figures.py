@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.agreement import intervals
+from annotation.agreement import classification, intervals
 from annotation.agreement.intervals import Scale
 from annotation.agreement.many import Estimate
 from annotation.agreement.measures import Measure, Misses
@@ -63,18 +63,24 @@ def figure(
         # The spread is taken where each stratum has its imagined item, the interval around the figure as it is.
         se = math.sqrt(counts.variance(slopes(measure.spread, counts.cautious)))
         worth = intervals.trials(float(measure.of(counts.cautious)), se, n, measure.scale(counts.cautious))
+        if not counts.weighted and classification.unmatched(counts.table):
+            worth = min(worth, n)
         found = _figure(measure.name, label, value, se, n, worth, measure.scale(counts.table), measure.corrected)
     if counts.weighted and measure.misses is not None:
         found = _by_stratum(found, measure.misses, measure.place, counts)
     return _mean_of_labels(found, measure, counts, seats[0]) if measure.parts else found
 
 
-def estimated(name: str, estimate: Estimate, room: float) -> Figure:
-    """A figure of a whole panel; `room` is the disagreement on labels that chance expects, 1 where chance stays in."""
+def estimated(name: str, estimate: Estimate, room: float, *, unmatched: bool = False) -> Figure:
+    """A figure of a whole panel; `room` is the disagreement on labels that chance expects, 1 where chance stays in.
+
+    `unmatched` says that some label was given, and by no two annotators to the same item.
+    """
     if math.isnan(estimate.value):
         return undefined(name, "", estimate.n, "all gave one and the same to every item" if estimate.n else NO_ITEM)
     scale = intervals.beyond_chance(room)
     worth = intervals.trials(estimate.value, estimate.se, estimate.n, scale)
+    worth = min(worth, estimate.n) if unmatched else worth
     return _figure(name, "", estimate.value, estimate.se, estimate.n, worth, scale, room < 1)
 
 

@@ -61,6 +61,12 @@ class Panel:
         return np.asarray(self.raters >= 2)
 
     @cached_property
+    def unmatched(self) -> bool:
+        """Whether some label was given, and by no two annotators to the same item."""
+        most = self.uses.max(axis=0)
+        return bool(((most > 0) & (most < 2)).any())
+
+    @cached_property
     def mean_use(self) -> Floats:
         """Share of each label, every item weighing the same: (K,)."""
         return np.asarray((self.uses / self.raters[:, None]).mean(axis=0))

@@ -35,7 +35,10 @@ def significance_figures(ratings: Ratings) -> Iterator[Figure]:
 def _figures(seats: list[Codes], size: int, nothing: str) -> Iterator[Figure]:
     panel = Panel.of(seats, size)
     for name, of in COEFFICIENTS.items():
-        yield estimated(name, *of(panel, size)) if len(panel.given) else undefined(name, "", 0, nothing)
+        if len(panel.given):
+            yield estimated(name, *of(panel, size), unmatched=panel.unmatched)
+        else:
+            yield undefined(name, "", 0, nothing)
 
 
 def _corrected(kind: Callable[[Panel, Matrix], Estimate], panel: Panel, size: int) -> Found:

@@ -18,7 +18,7 @@ def kappa(tables: Floats) -> Floats:
         p = tables / tables.sum(axis=(-2, -1), keepdims=True)
         agreed = np.trace(p, axis1=-2, axis2=-1)
         expected = (p.sum(axis=-1) * p.sum(axis=-2)).sum(axis=-1)
-        found: Floats = (agreed - expected) / np.where(np.isclose(expected, 1), np.nan, 1 - expected)
+        found: Floats = (agreed - expected) / np.where(expected == 1, np.nan, 1 - expected)
     return found
 
 

@@ -10,10 +10,14 @@ import pytest
 from annotation.agreement import intervals
 from annotation.agreement.figures import Figure, figure, word
 from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
+from annotation.agreement.panel import panel_figures
 from annotation.agreement.spread import Counts, nearby, slopes
 from annotation.prevalence import Share
 from audit.metrics.intervals import Z, wilson
+from tests.annotation.tables import ratings
 
+TWO = np.array([[1.0], [0], [1]])
+"""Rows of the first and the last label."""
 MEASURES = {measure.name: measure for measure in (*two_seats(2), *over_labels(2), *per_label(0))}
 
 
@@ -182,7 +186,53 @@ def test_far_below_chance_no_share_stands_behind_a_figure_and_the_interval_is_th
     kappa = {measure.name: measure for measure in two_seats(3)}["kappa_quadratic"]
     found = figure(kappa, Counts.plain([[0, 0, 10], [1, 9, 0], [10, 0, 0]]))
     assert found.value < -0.9
-    assert (found.low, found.high) == pytest.approx((found.value - Z * found.se, found.value + Z * found.se))
+    assert found.high == pytest.approx(found.value + Z * found.se)
+    assert found.value - Z * found.se < -1 == found.low, "no kappa lies lower"
+
+
+def test_two_who_never_agree_are_not_known_to_go_on_so() -> None:
+    """All of 40 items as far apart as can be: kappa is -1; up to 3.5 of 40 could have agreed, where chance expects half to."""
+    found = figure(
+        {measure.name: measure for measure in two_seats(3)}["kappa_quadratic"], Counts.plain(20 * np.eye(3)[::-1] * TWO)
+    )
+    assert (found.value, found.se, found.low) == (-1, 0, -1)
+    assert found.high == pytest.approx(-1 + float(wilson(0, 40)[1]) / 0.5)
+
+
+def test_a_kappa_of_one_label_and_a_single_other_goes_no_lower_than_a_kappa_can() -> None:
+    """39 items ABSENT by both and one by one of them: chance leaves 1 of 40 to differ, and Wilson's low end 1 - .13 / .025."""
+    found = of("kappa", [[39, 1], [0, 0]])
+    assert found.value == pytest.approx(0)
+    assert found.low == -1
+    assert found.high == pytest.approx(1 - (1 - float(wilson(39, 40)[1])) / (1 / 40))
+
+
+@pytest.mark.parametrize("name", ["kappa", "alpha_nominal", "alpha_ordinal"])
+def test_a_label_that_both_gave_and_never_to_the_same_item_is_not_known_to_be_met_by_chance(name: str) -> None:
+    """38 items of one label and two of another, each from one seat: two rare items say next to nothing, in either direction.
+
+    The spread of the table alone would give -0.03 [-0.06, 0.01], as if from 60,000 items.
+    """
+    found = of(name, [[38, 1], [1, 0]])
+    room = 1 - (39**2 + 1) / 40**2
+    assert (found.low, found.high) == (
+        -1,
+        pytest.approx(1 - (1 - float(wilson(share_behind(found.value, room) * 40, 40)[1])) / room),
+    )
+
+
+def share_behind(value: float, room: float) -> float:
+    return 1 - (1 - value) * room
+
+
+def test_nor_is_it_among_three_annotators() -> None:
+    """Of 40 items, three have another label by one of the three each; any two agree on 38, yet no two ever on that label."""
+    odd = "CONSISTENT ABSENT ABSENT ABSENT 1\nABSENT CONSISTENT ABSENT ABSENT 1\nABSENT ABSENT CONSISTENT ABSENT 1"
+    table = ratings(f"annotator_a annotator_b annotator_c judge times\nABSENT ABSENT ABSENT ABSENT 37\n{odd}")
+    found = {one.name: one for one in panel_figures(table)}
+    assert found["kappa_fleiss"].value == pytest.approx(0, abs=0.03)
+    assert found["kappa_fleiss"].low == found["alpha_nominal"].low == -1
+    assert found["kappa_fleiss"].high > 0.5
 
 
 def test_many_items_of_small_strata_do_not_make_up_for_few_of_a_large_one() -> None:

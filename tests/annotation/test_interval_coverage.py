@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from annotation.agreement import spread
+from annotation.agreement import classification, spread
 from annotation.agreement.figures import figure
 from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
 from annotation.agreement.spread import Counts
@@ -53,6 +53,19 @@ def test_a_sample_holds_the_truth(table: Table, items: int, name: str) -> None:
     covered, above, _ = held(measure, float(measure.of(1e9 * table)), plain(table, items))
     assert 0.91 <= covered <= 0.985
     assert above <= 0.05
+
+
+RARE = np.array([[0, 0, 0, 0, 0], [0, 2, 2, 0, 0], [0, 2, 94, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+"""One label on nearly all items: 2 of 100 are the other by both, and 2 by either seat alone."""
+
+
+@pytest.mark.parametrize("name", ["kappa", "kappa_quadratic", "alpha_nominal", "alpha_ordinal"])
+def test_a_sample_that_meets_a_label_once_or_twice_holds_the_truth_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure = OVERALL[name]
+    truth = float(measure.of(1e9 * RARE))
+    assert held(measure, truth, plain(RARE, 40))[0] >= 0.93
+    monkeypatch.setattr(classification, "unmatched", lambda _: False)
+    assert held(measure, truth, plain(RARE, 40))[0] < 0.9, "by the spread of the table alone"
 
 
 def test_value_and_1_96_standard_errors_errs_on_one_side_and_knows_too_much_when_agreement_is_good() -> None:

@@ -35,6 +35,12 @@ def test_the_corrected_share_weighs_each_stratum_by_its_pairs() -> None:
     assert found["ABSENT"] == pytest.approx(0.9)
 
 
+def test_a_stratum_of_a_single_pair_that_is_rated_is_known_without_a_warning() -> None:
+    with np.errstate(all="raise"):
+        found = stratified([1, 0], [1, 0], [1, 3])
+    assert (found.value, found.low, found.high) == (1, 0.25, 1), "a quarter of the run is of the label, the rest unrated"
+
+
 def test_the_judges_own_share_has_no_interval() -> None:
     found = shares(ratings(STUDY), "judge")
     assert found.loc["DIVERGENT", "value"] == pytest.approx(20 / 1000)

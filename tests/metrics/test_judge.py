@@ -43,6 +43,12 @@ def test_kappa_of_a_hand_counted_table_and_of_one_that_has_none():
     assert np.isnan(kappa(np.array([[9.0, 0], [0, 0]])))
 
 
+def test_kappa_is_known_however_rarely_another_label_was_given():
+    """Of a million pairs one moves away and one comes: they agree on 999,998 of them, and by chance on a shade more."""
+    assert kappa(np.array([[999_998.0, 1], [1, 0]])) == pytest.approx(-1e-6, rel=1e-3)
+    assert kappa(np.array([[999_998.0, 0], [0, 2]])) == pytest.approx(1)
+
+
 def test_what_nobody_checked_is_not_measured_and_never_zero(store):
     table = judge(store("q1 kidney ab=DIVERGENT ac=CONSISTENT bc=UNSCORED"))
     checks = table[table["section"] == "check"]
