@@ -48,7 +48,8 @@ WORDS = {
         "passage": "A part of {a_handbook} that was given to the generator to answer from.",
         "citation": "Which passage a part of an answer rests on. One that names a passage which was not given is flagged.",
         "layer": "One step of a search: by meaning, by words, the fusion of both, another ranking, wider passages.",
-        "fused ranks (RRF)": "Reciprocal rank fusion: every search gives a section 1 / (60 + its place), weighed and added up.",
+        "fused": "Several searches made one: scores, each on a scale from 0 to 1, are weighed and added up; or places "
+        "(reciprocal rank fusion, RRF), where every search gives a section 1 / (60 + its place).",
         "full document": "The {handbook} is short enough, so all of it was given to the generator and nothing was searched.",
         "fallback": "The passages found were not enough, so the whole {handbook} was given to the generator.",
         "extractive": "Answered without a language model: sentences of the {handbook}, word for word.",

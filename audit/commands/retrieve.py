@@ -19,6 +19,7 @@ from audit.pipeline.ledger import Ledger, Piece, code_of, digest_of, read_lines,
 from audit.pipeline.searching import Search, search
 from audit.retrieval import STRATEGIES, Options, Query
 from audit.retrieval.gold import read_gold
+from audit.retrieval.options import FUSIONS, SCORES
 from audit.settings import Settings
 
 TRIALS, CODE = "trials", ("retrieval", "embedding", "wording", "pipeline/searching.py")
@@ -55,6 +56,10 @@ def register(commands: Any) -> None:
     command.add_argument("--threads", type=int, default=1, metavar="N", help="of the model (default: %(default)s)")
     command.add_argument("--reranker", metavar="NAME|PATH", help="cross-encoder that reads the best again (default: none)")
     command.add_argument("--expansion", type=Path, metavar="FILE.toml", help="words that mean the same (default: medical ones)")
+    command.add_argument(
+        "--fusion", choices=FUSIONS, default=SCORES,
+        help="how HERO-QA makes one ranking of four: scores, weighed and added; ranks: as in the paper (default: %(default)s)",
+    )  # fmt: skip
     for name in TUNED:
         default = getattr(Options, name)
         command.add_argument(
@@ -113,7 +118,8 @@ def _record(question: Query) -> dict[str, Any]:
 
 def _options(arguments: argparse.Namespace) -> Options:
     try:
-        return Options(expansion=arguments.expansion, **{name: getattr(arguments, name) for name in TUNED})
+        tuned = {name: getattr(arguments, name) for name in TUNED}
+        return Options(expansion=arguments.expansion, fusion=arguments.fusion, **tuned)
     except ValueError as error:
         raise RetrievalError(f"With these settings {error}. Nothing was retrieved.") from error
 

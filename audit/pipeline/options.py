@@ -143,7 +143,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     SETTINGS: _settings,
 }  # fmt: skip
 KINDS: dict[type[Any], Callable[[Any, Path], Any]] = {
-    int: _whole, float: _number, bool: _flag, type(None): _path,
+    int: _whole, float: _number, bool: _flag, str: _text, type(None): _path,
     frozenset: lambda value, beside: frozenset(_texts(value, beside)),
 }  # fmt: skip
 """By the type of a setting's default, how it is read."""

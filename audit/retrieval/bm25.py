@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,10 @@ class Bm25:
             return 0
         starts = self._retriever.scores["indptr"]
         return int(starts[number + 1] - starts[number])
+
+    def rarity(self, token: str) -> float:
+        """How much a token tells of a text that holds it: the more, the fewer do, and most where none does."""
+        return log(1 + self.count / (0.5 + self.holding(token)))
 
     def saved(self) -> dict[str, NDArray[Any]]:
         """What `read` needs."""

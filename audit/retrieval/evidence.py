@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import log
 
 from audit.documents import Document
 from audit.retrieval.index import Index
@@ -24,7 +23,7 @@ def coverage(index: Index, question: str, passages: Iterable[Passage]) -> float:
     """
     asked = set(tokens(question))
     held = {token for passage in passages for token in tokens(f"{_title(index, passage)} {passage.text}")}
-    weight = {token: log(1 + len(index.chunks) / (0.5 + index.words["chunks"].holding(token))) for token in asked}
+    weight = {token: index.words["chunks"].rarity(token) for token in asked}
     total = sum(weight.values())
     return sum(weight[token] for token in sorted(asked & held)) / total if total else 0.0
 

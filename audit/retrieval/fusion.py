@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion: places count, scores of different kinds are never added."""
+"""Several rankings made one: by the places of their hits, or by scores that were put on one scale."""
 
 from __future__ import annotations
 
@@ -28,5 +28,23 @@ def fused(votes: Iterable[Vote], k: int, weight: Mapping[int, float] | None = No
     for ranks, counts in votes:
         for item, rank in ranks.items():
             total[item] = total.get(item, 0.0) + counts / (k + rank)
+    return _in_order(total, weight)
+
+
+def combined(scores: Iterable[tuple[Mapping[int, float], float]], weight: Mapping[int, float] | None = None) -> dict[int, float]:
+    """Item -> sum over the lists of the list's weight times the item's score, 0 where it is not in the list; highest first.
+
+    scores  per list, item -> score in [0, 1], and what the list counts
+    weight  item -> factor, where it is not 1
+    Source: Bruch, Gai and Ingber (2023), "An Analysis of Fusion Functions for Hybrid Retrieval", arXiv:2210.11934.
+    """
+    total: dict[int, float] = {}
+    for shares, counts in scores:
+        for item, share in shares.items():
+            total[item] = total.get(item, 0.0) + counts * share
+    return _in_order(total, weight)
+
+
+def _in_order(total: Mapping[int, float], weight: Mapping[int, float] | None) -> dict[int, float]:
     weighed = {item: score * (weight or {}).get(item, 1.0) for item, score in total.items()}
     return dict(sorted(weighed.items(), key=lambda each: (-each[1], each[0])))

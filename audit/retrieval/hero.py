@@ -11,13 +11,15 @@ from dataclasses import dataclass
 
 from audit.retrieval.evidence import goes_whole, judged
 from audit.retrieval.expansion import Expanded, expand, plain, read_groups
-from audit.retrieval.fusion import fused
+from audit.retrieval.fusion import combined, fused
 from audit.retrieval.index import Index
 from audit.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Mode, Passage, Query, Retrieval
+from audit.retrieval.options import RANKS
 from audit.retrieval.passages import hits, titles, whole, with_parents
 from audit.retrieval.ranking import Ranking, layer, one_a_section, ranks, ranks_of_sections, section_ids
 from audit.retrieval.reranking import Reranker
 from audit.retrieval.retrievers import by_bodies, by_chunk_words, by_headings, by_meaning
+from audit.retrieval.scales import scaled
 
 RETRIEVERS: Mapping[str, Callable[[Index, Expanded], Ranking]] = {
     "dense": lambda index, asked: by_meaning(index, asked.queries[:1]),
@@ -45,7 +47,7 @@ class Hero:
         index = self.index
         asked = expanded(index, question.text)
         found = first_stage(index, asked)
-        merged = merge(index, found)
+        merged = merge(index, question.text, found)
         given = whole_at_once(index, merged, found) or passages(index, question.text, merged, found, self.reranker)
         return Retrieval(
             self.name, given.mode, given.passages, section_ids(index, given.ranking), asked.queries, given.reason,
@@ -108,16 +110,18 @@ def first_layers(index: Index, found: Mapping[str, Ranking]) -> list[Layer]:
     ]
 
 
-def merge(index: Index, found: Mapping[str, Ranking]) -> Ranking:
-    """Reciprocal rank fusion by the weights of the retrievers; navigation counts less."""
+def merge(index: Index, question: str, found: Mapping[str, Ranking]) -> Ranking:
+    """One ranking of all: by scores and the weights of the retrievers, or by ranks; navigation counts less."""
     options = index.options
     weight = dict.fromkeys(index.navigation, options.navigation_weight) if options.uses("navigation") else {}
-    return fused([_vote(index, name, ranking) for name, ranking in found.items()], options.rrf_k, weight)
+    if options.fusion == RANKS:
+        return fused([(_places(index, name, ranking), 1.0) for name, ranking in found.items()], options.rrf_k, weight)
+    scores = [(scaled(index, name, ranking, question), options.counts(name)) for name, ranking in found.items()]
+    return combined(scores, weight)
 
 
-def _vote(index: Index, name: str, ranking: Ranking) -> tuple[dict[int, int], float]:
-    counts: float = getattr(index.options, f"{name.removeprefix('bm25_')}_weight")
-    return (ranks_of_sections(index, ranking) if name in OF_SECTIONS else ranks(ranking)), counts
+def _places(index: Index, name: str, ranking: Ranking) -> dict[int, int]:
+    return ranks_of_sections(index, ranking) if name in OF_SECTIONS else ranks(ranking)
 
 
 def reranked(index: Index, question: str, merged: Ranking, reranker: Reranker | None) -> tuple[Ranking, Layer]:

@@ -59,6 +59,11 @@ class Index:
         return text_of(self.document, self.chunks[row], self.options)
 
     @cached_property
+    def title_words(self) -> tuple[frozenset[str], ...]:
+        """The words of each section's title, as BM25 counts them."""
+        return tuple(frozenset(tokens(section.title)) for section in self.document.sections)
+
+    @cached_property
     def navigation(self) -> frozenset[int]:
         """Rows of chunks in sections that only lead elsewhere."""
         return frozenset(row for s in self.document.sections if navigates(s) for row in self.rows_of[s.section_id])

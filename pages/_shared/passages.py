@@ -28,7 +28,7 @@ ORIGINS = {
 LAYERS = {
     "dense": "Search by meaning (dense)", "bm25": "Search by words (BM25)", "bm25_chunks": "Search by words (BM25)",
     "bm25_bodies": "Search by words of whole sections (BM25)", "bm25_headings": "Search by words of headings (BM25)",
-    "fused": "Fused ranks", "reranked": "Ranked anew", "expanded": "Expanded to whole sections",
+    "fused": "All searches fused", "reranked": "Ranked anew", "expanded": "Expanded to whole sections",
 }  # fmt: skip
 RETRIEVERS = {
     "dense": "by meaning", "bm25_chunks": "by words", "bm25_bodies": "by words of whole sections",

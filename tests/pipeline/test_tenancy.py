@@ -65,6 +65,16 @@ def test_the_release_holds_texts_passages_themes_and_trials(finished):
     assert sum(map(bool, golds)) > 200
 
 
+def test_its_search_finds_the_section_that_answers_first_about_as_often_as_plain_bm25(finished):
+    first = {"hero": [], "bm25": []}
+    for trial in lines(finished.release / "trials.jsonl"):
+        if trial["gold"]:
+            first[trial["strategy"]].append(trial["ranked"][0] in trial["gold"])
+    share = {strategy: sum(found) / len(found) for strategy, found in first.items()}
+    assert share["bm25"] == pytest.approx(124 / 129)
+    assert share["hero"] >= 123 / 129  # one fewer
+
+
 def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 

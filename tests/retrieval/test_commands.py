@@ -69,6 +69,14 @@ def test_what_was_searched_is_not_searched_again(command: list[str], tmp_path: P
     assert len(_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"]) == 1
 
 
+def test_the_papers_fusion_is_asked_for_by_name_and_searched_anew(command: list[str], tmp_path: Path) -> None:
+    main(command)
+    scored = _lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
+    main([*command, "--fusion", "ranks"])
+    ranked = _lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
+    assert ranked == pytest.approx(3 / 61) != scored, "first of three retrievers by words"
+
+
 def test_settings_that_cannot_be_are_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--overlap-words", "200"]) == 2
     assert "chunks of 160 words cannot share 200" in capsys.readouterr().err

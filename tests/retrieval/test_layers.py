@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,12 @@ from audit.errors import RetrievalError
 from audit.retrieval import Options, Query, build, build_index, strategy
 from audit.retrieval.chunks import chunks
 from audit.retrieval.expansion import expand, read_groups
-from audit.retrieval.fusion import fused
+from audit.retrieval.fusion import combined, fused
 from audit.retrieval.model import Retrieval
 from audit.retrieval.navigation import navigates
 from audit.retrieval.options import LAYERS
 from audit.retrieval.reranking import Reranker
+from audit.retrieval.scales import from_lowest, from_none, likeness
 from tests.retrieval.handbooks import ALDER, PASSAGES, meanings
 
 FLY = Query("q1", "When may I fly?")
@@ -39,6 +41,65 @@ def test_reciprocal_ranks_add_up_by_hand() -> None:
 
 def test_equal_sums_stay_in_reading_order() -> None:
     assert list(fused([({5: 1}, 1.0), ({2: 1}, 1.0)], 60)) == [2, 5]
+
+
+def test_scores_add_up_by_hand() -> None:
+    first, second = {7: 1.0, 8: 0.5}, {8: 1.0, 9: 0.25}
+    assert combined([(first, 1.0), (second, 0.3)]) == pytest.approx({7: 1.0, 8: 0.8, 9: 0.075})
+    assert list(combined([(first, 1.0), (second, 0.6)])) == [8, 7, 9], "0.5 + 0.6 is more than 1"
+    assert list(combined([(first, 1.0), (second, 0.6)], {8: 0.3})) == [7, 8, 9], "0.3 of 1.1 is less than 1"
+
+
+def test_cosines_go_from_the_lowest_found_and_scores_of_words_from_none() -> None:
+    index = build_index(ALDER, PASSAGES)
+    assert from_lowest(index, {3: 0.8, 1: 0.7, 2: 0.6}, "") == pytest.approx({3: 1.0, 1: 0.5, 2: 0.0})
+    assert from_none(index, {3: 8.0, 1: 6.0}, "") == pytest.approx({3: 1.0, 1: 0.75})
+    assert from_lowest(index, {3: 0.6}, "") == {3: 1.0}, "the only one found is the nearest"
+    assert (from_lowest(index, {}, ""), from_none(index, {}, "")) == ({}, {})
+
+
+def test_a_heading_is_like_a_question_by_what_each_holds_of_the_other() -> None:
+    # Three headings; "deposit" stands in two of them, the other words in one: rarity log(1 + 3/2.5) and log(1 + 3/1.5).
+    book = _book(Section("s1", "Deposit limit", "a"), Section("s2", "Deposit return", "b"), Section("s3", "Pets", "c"))
+    index = build_index(book, PASSAGES)
+    common, rare = log(1 + 3 / 2.5), log(1 + 3 / 1.5)
+    limit = index.title_words[0]
+    assert likeness(index, limit, limit) == pytest.approx(1)
+    assert likeness(index, limit & index.title_words[1], limit) == pytest.approx(common / (common + rare))
+    assert likeness(index, index.title_words[1], limit) == pytest.approx((common / (common + rare)) ** 2)
+    assert likeness(index, index.title_words[2], limit) == 0
+
+
+RENT = _book(
+    Section("s1", "Rent and receipts", "Rent is due on the first day."),
+    Section("s2", "Moving in", "Keys are handed over at noon."),
+    Section("s3", "Money matters", "Whoever pays in cash gets a receipt in writing from the landlord."),
+)
+CASH = "Must the landlord give me a written receipt for cash?"
+
+
+def test_a_heading_that_shares_one_word_does_not_outweigh_the_text_that_answers() -> None:
+    assert _hero(CASH, document=RENT).ranked[0] == "s3"
+    best = {layer["layer"]: layer["top"][0] for layer in _hero(CASH, document=RENT).record()["layers"] if layer.get("top")}
+    assert best["bm25_headings"]["section_id"] == "s1", "of poor headings it is the best"
+
+
+def test_a_heading_that_repeats_the_question_comes_first() -> None:
+    repeated = replace(RENT, sections=(*RENT.sections, Section("s4", "When do I get a receipt for cash?", "See the office.")))
+    assert _hero("When do I get a receipt for cash?", document=repeated).ranked[0] == "s4"
+
+
+def test_the_papers_fusion_is_reciprocal_ranks_that_count_alike() -> None:
+    found = build("hero", ALDER, replace(PASSAGES, fusion="ranks"), meanings()).retrieve(FLY)
+    first = next(layer for layer in found.layers if layer.name == "fused").hits[0]
+    assert (first.section_id, first.score) == ("s2", pytest.approx(4 / 61)), "first in all four"
+
+
+def test_weights_that_fusion_by_ranks_would_not_heed_are_refused() -> None:
+    with pytest.raises(ValueError, match="counts all retrievers alike, and takes no dense_weight"):
+        Options(fusion="ranks", dense_weight=2)
+    with pytest.raises(ValueError, match="no fusion by chance; allowed: scores, ranks"):
+        Options(fusion="chance")
 
 
 def test_chunks_of_160_words_share_32_with_the_one_before() -> None:

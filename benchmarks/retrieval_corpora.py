@@ -1,0 +1,99 @@
+"""The corpora that `benchmarks.retrieval` measures on: handbooks, and questions whose answering sections are known."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from audit.demo.library import Library, section_id, sections
+from audit.demo.shape import small_config
+from audit.demo.world import draw_world
+from audit.documents import Document, Section, read_documents
+from audit.retrieval import Query
+from audit.retrieval.gold import read_gold
+
+TENANCY = Path(__file__).resolve().parents[1] / "examples" / "tenancy"
+SEED = 7
+"""Of the demo."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A question, the handbook it is put to, and the sections that answer it."""
+
+    question: Query
+    handbook_id: str
+    gold: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Handbooks and tasks. `tuned`: half of its questions served to choose the weights of HERO-QA."""
+
+    documents: list[Document]
+    tasks: list[Task]
+    tuned: bool
+
+    def half(self, which: str) -> Corpus:
+        """Its tasks of that half; of a corpus that chose nothing, all are held out."""
+        return replace(self, tasks=[task for task in self.tasks if which in ("all", self._half_of(task.question.question_id))])
+
+    def _half_of(self, question_id: str) -> str:
+        odd = int(hashlib.sha256(question_id.encode()).hexdigest(), 16) % 2
+        return "held-out" if odd or not self.tuned else "tuning"
+
+
+def of_nih(data: Path) -> Corpus:
+    """The nine handbooks of the NIH; many of their questions repeat a heading."""
+    documents = read_documents(data / "nih_handbooks")
+    return Corpus(documents, _tasks(data / "nih_handbooks_gold.jsonl.gz", documents), tuned=True)
+
+
+def of_demo(_data: Path) -> Corpus:
+    """The 24 handbooks of `audit demo`, simulated; patients ask in words of their own."""
+    world = draw_world(small_config(SEED))
+    library = Library(world)
+    texts: dict[str, list[Section]] = {book.id: [] for book in world.handbooks}
+    for each in sections(library):
+        texts[each["handbook_id"]].append(Section(each["section_id"], each["heading"], each["text"], tuple(each["above"])))
+    documents = [
+        Document(book.id, book.organ, f"center {book.center}", book.phase, tuple(texts[book.id])) for book in world.handbooks
+    ]
+    tasks = [
+        Task(Query(question.id, question.text), book.id, (section_id(int(library.place[question.policy, number])),))
+        for question, present in zip(world.questions, world.present, strict=True)
+        for number, book in enumerate(world.handbooks) if present[number]
+    ]  # fmt: skip
+    return Corpus(documents, tasks, tuned=True)
+
+
+def of_tenancy(_data: Path) -> Corpus:
+    """The eight short codes of examples/tenancy; nothing was chosen on them."""
+    documents = read_documents(TENANCY / "documents")
+    return Corpus(documents, _tasks(TENANCY / "gold.jsonl", documents), tuned=False)
+
+
+CORPORA: Mapping[str, Callable[[Path], Corpus]] = {"nih": of_nih, "demo": of_demo, "tenancy": of_tenancy}
+
+
+def _tasks(path: Path, documents: Sequence[Document]) -> list[Task]:
+    texts = {record["question_id"]: record["question"] for record in _records(path)}
+    return [
+        Task(Query(question_id, texts[question_id]), handbook_id, found)
+        for handbook_id, known in read_gold(path, documents).items() for question_id, found in known.items()
+    ]  # fmt: skip
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def bare(document: Document) -> Document:
+    """The handbook without its headings."""
+    return replace(document, sections=tuple(replace(section, heading="", above=()) for section in document.sections))
