@@ -14,6 +14,7 @@ from audit.charts.style import LABEL_COLOURS, interval, percent
 from audit.metrics.judge_checks import judge_checks
 from audit.metrics.judge_length import judge_length
 from audit.metrics.judge_reading import NOT_SAID, judge_reading
+from audit.numerals import fixed
 from audit.store.runs import Run
 from audit.vocabulary import Label
 from pages._shared.loaders import load
@@ -141,7 +142,10 @@ def length(run: Run) -> None:
         counts(run, "Not measured: no pair has two answers whose length is known.")
         return
     named = fifths.assign(
-        name=[f"{FIFTHS[row.fifth]} ({100 * row.least:.0f} to {100 * row.most:.0f} % shorter)" for row in fifths.itertuples()]
+        name=[
+            f"{FIFTHS[row.fifth]} ({fixed(100 * row.least, 0)} to {fixed(100 * row.most, 0)} % shorter)"
+            for row in fifths.itertuples()
+        ]
     )
     rate = Rate("value", "Disagreement by difference in length", "of", "pairs in which both answer", "#c77700")
     chart(

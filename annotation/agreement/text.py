@@ -13,7 +13,7 @@ import pandas as pd
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import HEADLINE, Report
 from annotation.ratings import JUDGE
-from audit.numerals import typed
+from audit.numerals import fixed, typed
 
 Beside = tuple[str, pd.DataFrame]
 """What another judge is called, and the table of `annotation.agreement.floor.beside`."""
@@ -135,7 +135,7 @@ def _matrices(confusion: pd.DataFrame, about: str, first: str, second: str) -> I
         labels = [str(label) for label in cells["first_label"].unique()]
         matrix = cells.pivot(index="first_label", columns="second_label", values="count").loc[labels, labels]
         yield f"Rows {first}, columns {second}; {unit}:"
-        yield table(["", *labels], [[label, *(f"{count:,.0f}" for count in matrix.loc[label])] for label in labels])
+        yield table(["", *labels], [[label, *(fixed(count, 0) for count in matrix.loc[label].tolist())] for label in labels])
 
 
 def _errors(errors: pd.DataFrame, about: str, first: str, second: str) -> Iterator[str]:

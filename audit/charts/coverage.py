@@ -28,6 +28,7 @@ from audit.charts.style import (
     shown,
     styled,
 )
+from audit.numerals import fixed
 
 ROW_HEIGHT = 18
 HATCHING = "#aab1ba"
@@ -117,7 +118,7 @@ def _column(column: pd.DataFrame, start: float, title: str, handbook: str) -> Tr
         "y": column["place"], "x": [0.98] * len(column), "base": start - 0.24, "width": 0.94,
         "marker": {"color": colours, "pattern": hatching, "line": {"width": 0}},
         "insidetextfont": {"size": 12, "color": [ink_on(colour) for colour in colours]},
-        "text": [f"{100 * share:.0f}" if known else "" for share, known in cells],
+        "text": [fixed(100 * share, 0) if known else "" for share, known in cells],
         "customdata": column["handbook_id"], "hovertext": [_hover(row, title, handbook) for row in column.to_dict("records")],
     }  # fmt: skip
 

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.style import INK, NO_VALUE, clipped, html, interval, percent, percent_ticks, shown, styled
+from audit.numerals import fixed
 
 HEIGHT = 560
 LINE = 15
@@ -65,7 +66,7 @@ def _bar(colour: str) -> dict[str, object]:
 def _hover(row: dict[Any, Any]) -> str:
     share = interval(row["share_low"], row["share_high"])
     within = f" (95 % interval {share})" if share else ""
-    severity = f"{row['severity']:.2f}" if pd.notna(row["severity"]) else NO_VALUE
+    severity = fixed(row["severity"], 2) if pd.notna(row["severity"]) else NO_VALUE
     return (
         f"<b>{html(row['name'])}</b><br>{row['pairs']:,} pairs, {row['disagreeing']:,} of them disagree<br>"
         f"{percent(row['share'])} of all disagreement{within}<br>severity {severity} per pair, of 3 at most"

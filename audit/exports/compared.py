@@ -14,6 +14,7 @@ from audit.charts.style import NO_VALUE
 from audit.exports.measured import Measured
 from audit.exports.numbers import count, estimate
 from audit.exports.record import Column, Table
+from audit.numerals import typed
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 SAID = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
@@ -60,7 +61,7 @@ def verdict(printed: Printed, found: Measured) -> tuple[str, str]:
         return (AGREES if found.value < aim or (spans and found.low < aim) else DIFFERS), f"under {printed.value}"
     if not printed.digits:
         return (AGREES if found.value == aim else DIFFERS), "equal counts"
-    if round(found.value, printed.digits) == aim:
+    if float(typed(found.value, printed.digits)) == aim:
         return AGREES, f"{printed.digits} printed digits"
     if spans:
         return (AGREES if found.low <= aim <= found.high else DIFFERS), "95 % interval"

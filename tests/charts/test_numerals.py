@@ -21,6 +21,29 @@ def test_a_negative_number_that_rounds_to_zero_has_no_sign(value: float, text: s
     assert fixed(value, 2) == text
 
 
+@pytest.mark.parametrize(
+    ("part", "whole", "share", "percentage"), [(1, 16, "0.063", "6.3 %"), (3, 80, "0.038", "3.8 %"), (7, 16, "0.438", "43.8 %")]
+)
+def test_a_half_is_rounded_up_as_by_hand_and_as_a_spreadsheet_and_a_browser_do(
+    part: int, whole: int, share: str, percentage: str
+):
+    assert (typed(part / whole, 3), fixed(part / whole, 3)) == (share, share)
+    assert percent(part / whole) == percentage
+    assert signed(-part / whole, 3) == f"\N{MINUS SIGN}{share}"
+
+
+def test_every_share_of_up_to_240_is_written_as_its_fraction_is_rounded_by_hand():
+    for whole in range(1, 241):
+        for part in range(whole + 1):
+            by_hand = (2000 * part + whole) // (2 * whole)
+            assert typed(part / whole, 3) == f"{by_hand // 1000}.{by_hand % 1000:03d}", (part, whole)
+
+
+def test_numbers_of_any_size_are_written_whole_and_what_is_none_as_it_is():
+    assert (fixed(12345678901234567891, 0), typed(1e22, 1)) == ("12,345,678,901,234,567,891", "10000000000000000000000.0")
+    assert (typed(1e-30, 31), typed(float("nan"), 2), typed(float("inf"), 2)) == ("0." + 29 * "0" + "10", "nan", "inf")
+
+
 def test_a_kappa_of_nearly_nothing_has_no_sign_at_either_end_of_its_interval():
     assert coefficient(-0.0001) == "0.00"
     assert coefficient_interval(-0.0001, 0.314) == "0.00 to 0.31"

@@ -39,4 +39,4 @@ def test_a_negative_number_has_a_typeset_minus_and_a_rounded_zero_none():
 
 
 def test_a_number_from_ten_on_has_one_decimal():
-    assert decimal(542.25) == "542.2"
+    assert decimal(542.25) == "542.3"
