@@ -135,7 +135,8 @@ def _matrices(confusion: pd.DataFrame, about: str, first: str, second: str) -> I
         labels = [str(label) for label in cells["first_label"].unique()]
         matrix = cells.pivot(index="first_label", columns="second_label", values="count").loc[labels, labels]
         yield f"Rows {first}, columns {second}; {unit}:"
-        yield table(["", *labels], [[label, *(fixed(count, 0) for count in matrix.loc[label].tolist())] for label in labels])
+        counted = zip(labels, matrix.to_numpy(), strict=True)
+        yield table(["", *labels], [[label, *(fixed(count, 0) for count in row)] for label, row in counted])
 
 
 def _errors(errors: pd.DataFrame, about: str, first: str, second: str) -> Iterator[str]:
