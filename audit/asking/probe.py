@@ -25,8 +25,10 @@ ASKED = {
     "response_format": {"type": "json_schema", "json_schema": {"name": "probe", "strict": True, "schema": SCHEMA}},
     "max_tokens": 200,
 }
+GREETED = {"messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 1}
 PATIENCE, PAUSE_S = 5, 1.0
 MOST_READ_S = 120.0
+KEY_REFUSED = (401, 403)
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,17 @@ async def find_model(endpoint: Endpoint, limits: Limits | None = None) -> Endpoi
     """
     async with Client(endpoint, _impatient(limits)) as client:
         return replace(endpoint, model=_model(endpoint, await _models(client)))
+
+
+async def reach(endpoint: Endpoint, limits: Limits | None = None) -> Endpoint:
+    """`find_model`, and whether the endpoint answers at all with this key: some tell their models to everybody.
+
+    Costs one call of one token. Raises AuditError, one sentence, for the first thing that does not fit.
+    """
+    async with Client(endpoint, _impatient(limits)) as client:
+        model = _model(endpoint, await _models(client))
+        await _asked(client, Call({"model": model, **GREETED}, "probe", "probe"))
+    return replace(endpoint, model=model)
 
 
 async def probe(endpoint: Endpoint, calls: Sequence[Call], limits: Limits | None = None) -> ProbeReport:
@@ -88,8 +101,8 @@ async def _models(client: Client) -> dict[str, dict[str, Any]]:
     status, body = await client.fetch("GET", f"{where}/models")
     if status is None:
         raise AuditError(f"{where} cannot be reached: {body}. {NOTHING} Start the server, or set AUDIT_JUDGE_URL.")
-    if status in (401, 403):
-        raise AuditError(f"{where} does not take the key (status {status}). {NOTHING} Set AUDIT_JUDGE_KEY.")
+    if status in KEY_REFUSED:
+        raise AuditError(_refused(where, status))
     cards = body.get("data") if isinstance(body, dict) else None
     if status != 200 or not isinstance(cards, list):
         raise AuditError(
@@ -97,6 +110,10 @@ async def _models(client: Client) -> dict[str, dict[str, Any]]:
             f"{NOTHING} Set AUDIT_JUDGE_URL to an address such as http://127.0.0.1:8000/v1."
         )
     return {card["id"]: card for card in cards if isinstance(card, dict) and isinstance(card.get("id"), str)}
+
+
+def _refused(where: str, status: int | None) -> str:
+    return f"{where} does not take the key (status {status}). {NOTHING} Set AUDIT_JUDGE_KEY."
 
 
 def _model(endpoint: Endpoint, cards: Mapping[str, Any]) -> str:
@@ -195,6 +212,8 @@ async def _asked(client: Client, call: Call) -> Reply:
         if isinstance(reply, Reply):
             break
         await asyncio.sleep(min(reply.after_s or PAUSE_S, PATIENCE))
+    if isinstance(reply, Reply) and reply.status in KEY_REFUSED:
+        raise AuditError(_refused(client.endpoint.base_url, reply.status))
     if isinstance(reply, Busy) or reply.outcome not in (ANSWERED, CUT):
         why = reply.why if isinstance(reply, Busy) else reply.error
         raise AuditError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from tqdm import tqdm
 
 from audit.asking.limits import StoppedError
 from audit.commands import FAILED, FINDINGS, OK, add_command
+from audit.commands.run_endpoints import askings, check_endpoints
 from audit.commands.run_models import check_judge, estimated, generator_name, judged, written
 from audit.errors import AuditError
 from audit.pipeline.books import books_of
 from audit.pipeline.config import table
 from audit.pipeline.folder import taken
+from audit.pipeline.meeting import check_several
 from audit.pipeline.plan import plan_of, plan_text
 from audit.pipeline.reading import read_config
 from audit.pipeline.running import CLEAN, STOPPED, Count, Tally, run_stages
@@ -62,11 +65,23 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     shop = Shop(config, settings, work, books, left_out)
     stages = stages_of(shop, arguments.until)
     if arguments.dry_run:
-        plan = plan_of(shop, stages)
-        print("\n".join(filter(None, [plan_text(plan, left_out), estimated(shop, plan)])))
-        return OK
+        return _planned(shop, stages)
+    if len(stages) > STAGES.index("judge"):
+        check_several(shop)
     with taken(work, config.path):
+        before = replace(shop, left_out=dict(left_out))
+        check_endpoints(before, stages_of(before, arguments.until))
         return _carried_out(arguments, shop, stages)
+
+
+def _planned(shop: Shop, stages: list[Stage]) -> int:
+    plan = plan_of(shop, stages)
+    found = askings(shop, plan.rows)
+    reached = {each.stage for each in found if not each.fault}
+    print(
+        "\n".join(filter(None, [plan_text(plan, shop.left_out), *(each.line for each in found), estimated(shop, plan, reached)]))
+    )
+    return OK
 
 
 def _carried_out(arguments: argparse.Namespace, shop: Shop, stages: list[Stage]) -> int:

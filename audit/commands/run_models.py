@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -87,23 +87,23 @@ def check_judge(said: JudgeOptions) -> None:
         )
 
 
-def estimated(shop: Shop, plan: Plan) -> str:
+def estimated(shop: Shop, plan: Plan, reached: Collection[str]) -> str:
     """Calls, tokens and time that the models of the config would take; empty where there are none.
 
-    Exact, with a few calls tried at the endpoint for the time, once everything that goes before is done; else by rules of thumb.
+    Exact, with a few calls tried for the time where the endpoint of the stage was `reached`, once everything that goes before is
+    done; else by rules of thumb.
     """
-    config = shop.config
-    told = []
-    if config.generate.generator != EXTRACTIVE:
-        told.append(_told(shop, config.generate, _writing_costs(shop, plan)))
-    if config.judge.judge != BASELINE:
-        told.append(_told(shop, config.judge, _judging_costs(shop, plan)))
+    config, planned, told = shop.config, {row.stage for row in plan.rows}, []
+    if config.generate.generator != EXTRACTIVE and "generate" in planned:
+        told.append(_told(shop, config.generate, _writing_costs(shop, plan), reached="generate" in reached))
+    if config.judge.judge != BASELINE and "judge" in planned:
+        told.append(_told(shop, config.judge, _judging_costs(shop, plan), reached="judge" in reached))
     return "\n".join(told)
 
 
-def _told(shop: Shop, said: GenerateOptions | JudgeOptions, costs: Sequence[Cost]) -> str:
+def _told(shop: Shop, said: GenerateOptions | JudgeOptions, costs: Sequence[Cost], *, reached: bool) -> str:
     settings = settings_for(shop, said)
-    trial = any(cost.sample for cost in costs)
+    trial = reached and any(cost.sample for cost in costs)
     return estimate(settings, model_of(settings, None) if trial and settings.judge_urls else said.model, costs, trial=trial).text
 
 

@@ -17,11 +17,29 @@ def check_met(shop: Shop, least: int) -> None:
     questions = shop.questions()
     if not questions or any(sum(meets(query_of(each), book) for book in shop.present) >= least for each in questions):
         return
+    if len(shop.present) < least:
+        raise ConfigError(_alone(shop))
     asked, books = (", ".join(sorted(set(organs))) for organs in (_organs(questions), (book.organ for book in shop.present)))
     many = "any handbook" if least == 1 else f"{least} handbooks, so there is nothing to compare"
     raise ConfigError(
         f"No question is put to {many}: the questions are of organ {asked}, the handbooks of organ {books or 'none'}. "
         "A question is put to the handbooks of its organ, a general one to all. Correct the organs of the one or the other."
+    )
+
+
+def check_several(shop: Shop) -> None:
+    """Raise ConfigError where there is one handbook only: whatever it answers, there is nothing to compare it with."""
+    if len(shop.present) < 2:
+        raise ConfigError(_alone(shop))
+
+
+def _alone(shop: Shop) -> str:
+    there = ", ".join(book.handbook_id for book in shop.present) or "none"
+    others = f" ({len(shop.left_out):,} left out)" if shop.left_out else ""
+    return (
+        f"{shop.config.path}, [corpus]: a pair needs two handbooks that are asked the same question, and there is only: {there}"
+        f"{others}. Nothing was compared. Add a handbook{' or mend those left out' if shop.left_out else ''}, or go as far as "
+        "its answers: --until generate."
     )
 
 

@@ -13,6 +13,7 @@ from audit.pipeline.searching import query_of
 from audit.pipeline.shop import Shop, Stage
 from audit.questionnaire.reading import Reading
 
+QUESTIONS = "questions"
 PRESCREENED = 0.789
 """Share of pairs with an absent answer in the published run (arXiv:2605.29084): what to expect before answers are there."""
 
@@ -58,26 +59,25 @@ class Plan:
 
 
 def plan_of(shop: Shop, stages: Sequence[Stage]) -> Plan:
-    """The plan of a run. What hangs on something that is not there yet is to be done."""
-    rows = []
-    for stage in stages:
-        pieces = stage.pieces()
-        rows.append(Row(stage.name, len(pieces), tuple(piece.name for piece in pieces if not stage.done(piece))))
-    questions = _questions(shop)
+    """The plan of a run. What hangs on something that is not there yet is to be done. The shop is for the plan alone."""
+    rows = [row_of(shop, stage) for stage in stages]
+    questions = shop.questions()
     met = [sum(meets(query_of(question), book) for book in shop.present) for question in questions]
     return Plan(
         tuple(rows), len(shop.present), len(questions), sum(met), sum(comb(n, 2) for n in met), _silent(shop, rows, questions)
     )
 
 
-def _questions(shop: Shop) -> list[dict[str, Any]]:
-    """Those that were imported; before, those of the file as it is."""
-    if found := shop.questions():
-        return found
-    said = shop.config.questions
-    assert said.file is not None  # the reader of the config has seen to it
-    reading = Reading(said.file, shop.settings.max_object_bytes)
-    return [question.record() for question in reading.questions][: said.first or None]
+def row_of(shop: Shop, stage: Stage) -> Row:
+    """What one stage has to do. Questions that are to be imported are from there on those of the file as it is."""
+    pieces = stage.pieces()
+    row = Row(stage.name, len(pieces), tuple(piece.name for piece in pieces if not stage.done(piece)))
+    if stage.name == QUESTIONS and row.to_do:
+        said = shop.config.questions
+        assert said.file is not None  # the reader of the config has seen to it
+        reading = Reading(said.file, shop.settings.max_object_bytes)
+        shop.expected = [question.record() for question in reading.questions]
+    return row
 
 
 def _silent(shop: Shop, rows: Sequence[Row], questions: Sequence[dict[str, Any]]) -> int | None:

@@ -93,7 +93,7 @@ def run_stages(shop: Shop, stages: Sequence[Stage], reporter: Reporter, *, clock
     for stage in stages:
         began, pieces = clock(), stage.pieces()
         to_do = [piece for piece in pieces if not stage.done(piece)]
-        count = Count(stage.name, len(pieces))
+        count = Count(stage.name, len(pieces), said=stage.remark())
         for piece in pieces:
             if piece not in to_do:
                 _hear(count, shop.ledger.noted(piece).get("figures", {}))

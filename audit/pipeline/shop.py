@@ -79,6 +79,7 @@ class Shop:
 
     books      the handbooks of the corpus; `present` are those without the ones left out
     left_out   handbook -> why, in one sentence; grows while the stages run
+    expected   the questions that a plan goes by, where they are not imported yet
     """
 
     config: Config
@@ -87,6 +88,7 @@ class Shop:
     books: Sequence[Book]
     left_out: dict[str, str] = field(default_factory=dict)
     watch: Watch = lambda *_: None
+    expected: Sequence[dict[str, Any]] | None = None
     ledger: Ledger = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,8 +106,8 @@ class Shop:
 
     def questions(self) -> list[dict[str, Any]]:
         """The records of the questions that are asked; none before they were read."""
-        found = read_lines(self.work.questions) if self.work.questions.is_file() else []
-        return found[: self.config.questions.first or None]
+        found = read_lines(self.work.questions) if self.expected is None and self.work.questions.is_file() else []
+        return list(self.expected or found)[: self.config.questions.first or None]
 
 
 class Stage(Protocol):
@@ -118,6 +120,9 @@ class Stage(Protocol):
 
     def done(self, piece: Piece) -> bool:
         """Whether a piece is done already."""
+
+    def remark(self) -> str:
+        """What is to be said of what it works on, whether anything is to be done or not; empty: nothing."""
 
     def carry_out(self, pieces: Sequence[Piece]) -> Iterator[Outcome]:
         """Carry out some pieces; yields each with what became of it, or why it failed."""
@@ -133,6 +138,10 @@ class PieceByPiece:
     def done(self, piece: Piece) -> bool:
         """Whether the ledger says so."""
         return self.shop.ledger.done(piece)
+
+    def remark(self) -> str:
+        """Nothing."""
+        return ""
 
     def carry_out(self, pieces: Sequence[Piece]) -> Iterator[Outcome]:
         """One after the other; one that fails does not keep the others from being done."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from audit.documents import Document
 from audit.errors import RetrievalError
 
+UNASKED, NOBODY = "questions that are not asked", "names of no handbook and no center"
+NOWHERE = "sections that no handbook of that name has"
 Gold = dict[str, dict[str, tuple[str, ...]]]
 """Handbook id -> question id -> ids of sections."""
 
@@ -37,8 +39,35 @@ def read_gold(path: Path, documents: Iterable[Document]) -> Gold:
                     gold[book.handbook_id][question] = own
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             told = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-            raise RetrievalError(f"{path}, line {number}: {told}. Nothing was retrieved.") from error
+            raise RetrievalError(
+                f"{path}, line {number}: {told}. Nothing was retrieved. Correct the line, or leave gold out."
+            ) from error
     return gold
+
+
+def unmatched(path: Path, documents: Iterable[Document], questions: Collection[str]) -> str:
+    """What of the file counts nowhere, with an example of each kind, in a sentence; empty where all of it counts.
+
+    These are questions that are not among `questions`, names that are no handbook and no center (unless their sections tell the
+    handbook, see `read_gold`), and sections that no handbook of that name has. Raises RetrievalError as `read_gold` does.
+    """
+    books = list(documents)
+    holders = Counter(section_id for book in books for section_id in book.by_id)
+    sections: dict[str, set[str]] = defaultdict(set)
+    for book in books:
+        for name in (book.handbook_id, book.center):
+            sections[name].update(book.by_id)
+    found: dict[str, dict[str, None]] = {kind: {} for kind in (UNASKED, NOBODY, NOWHERE)}
+    for _, record in _lines(path):
+        if str(record["question_id"]) not in questions:
+            found[UNASKED][f"'{record['question_id']}'"] = None
+        for name, ids in _sections(record).items():
+            if name in sections:
+                found[NOWHERE].update((f"'{each}' of '{name}'", None) for each in ids if each not in sections[name])
+            elif ids and not any(holders[each] == 1 for each in ids):
+                found[NOBODY][f"'{name}'"] = None
+    told = [f"{kind}: {len(which):,} (such as {next(iter(which))})" for kind, which in found.items() if which]
+    return f"{path}: {'; '.join(told)}. They count nowhere: a search without a known section is in no measure." if told else ""
 
 
 def _own(book: Document, sections: Mapping[str, Sequence[str]], loose: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from audit.asking.client import Endpoint
-from audit.asking.probe import ProbeReport, find_model, probe
+from audit.asking.probe import ProbeReport, find_model, probe, reach
 from audit.errors import AuditError
 from tests.asking.helpers import KEY, QUICK, call
 from tests.support.llm.fault_server import FaultServer, fault_server
@@ -76,6 +76,18 @@ def test_the_only_model_needs_no_name_and_several_do():
         assert asyncio.run(find_model(Endpoint(server.url), QUICK)).model == "only"
     with fault_server(models=("one", "two")) as server, pytest.raises(AuditError, match="2 models: one, two"):
         asyncio.run(find_model(Endpoint(server.url), QUICK))
+
+
+def test_whoever_tells_its_models_to_everybody_is_asked_a_word_with_the_key():
+    with fault_server(models=("only",)) as server:
+        assert asyncio.run(reach(Endpoint(server.url), QUICK)).model == "only"
+        (asked,) = server.bodies
+        assert (asked["model"], asked["max_tokens"]) == ("only", 1)
+        server.always = "fault:401"
+        with pytest.raises(AuditError, match=r"does not take the key \(status 401\). Nothing was asked. Set AUDIT_JUDGE_KEY."):
+            asyncio.run(reach(Endpoint(server.url, "only", KEY), QUICK))
+    with pytest.raises(AuditError, match="cannot be reached"):
+        asyncio.run(reach(Endpoint(server.url), QUICK))
 
 
 def test_a_server_that_ignores_the_schema():

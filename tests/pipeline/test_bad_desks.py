@@ -125,6 +125,37 @@ def test_a_gold_section_that_the_handbook_does_not_have_is_no_miss_but_a_mistake
     assert "gold.jsonl, line 1: residential_alderia_combined has no section 's99'." in capsys.readouterr().err
 
 
+def test_what_of_the_gold_file_counts_nowhere_is_said_with_an_example_of_each_kind(desk, capsys):
+    lines = [
+        {"question_id": "general-01", "gold_sections": {"Nowhereland": ["s77"], "Alderia": ["s88", "s89"]}},
+        {"question_id": "asked-by-nobody", "gold_sections": {"lodging_alderia_combined": ["s02"]}},
+    ]
+    gold = desk.config.parent / "gold.jsonl"
+    gold.write_text(gold.read_text() + "".join(json.dumps(line) + "\n" for line in lines))
+    assert desk.run("--until", "retrieve") == 0
+    said = capsys.readouterr().out
+    assert "gold.jsonl: questions that are not asked: 1 (such as 'asked-by-nobody'); " in said
+    assert "names of no handbook and no center: 1 (such as 'Nowhereland'); " in said
+    assert "sections that no handbook of that name has: 2 (such as 's88' of 'Alderia'). They count nowhere" in said
+    assert desk.again("--until", "retrieve") == set()
+    assert "They count nowhere" in capsys.readouterr().out
+
+
+def test_a_single_handbook_is_said_before_anything_is_done_and_may_answer(desk, capsys):
+    for path in (desk.config.parent / "documents").iterdir():
+        if path.stem != "residential_alderia_combined":
+            path.unlink()
+    assert desk.run() == 2
+    said = capsys.readouterr().err
+    assert (
+        "a pair needs two handbooks that are asked the same question, and there is only: residential_alderia_combined. " in said
+    )
+    assert "Nothing was compared. Add a handbook, or go as far as its answers: --until generate." in said
+    assert not desk.work.exists()
+    assert desk.run("--until", "generate") == 0
+    assert desk.done()["generate"] == 1
+
+
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_done(desk, capsys):
     desk.data.write_text("a file where the folder should be")
     assert desk.run() == 2

@@ -63,11 +63,3 @@ def test_the_plan_tries_a_few_calls_once_the_passages_are_there(desk, capsys):
     said = capsys.readouterr().out
     assert "Estimated from a few calls to the endpoint" in said
     assert not (desk.work / "journals").exists()
-
-
-def test_an_endpoint_that_is_not_there_is_said_with_how_to_go_on(desk, capsys):
-    desk.config.write_text(desk.config.read_text().replace("http://127.0.0.1:", "http://127.0.0.1:1", 1).replace("/v1", "/v0", 1))
-    assert desk.run() == 2
-    said = capsys.readouterr().err
-    assert "Go on with:\n  audit run " in said
-    assert desk.done()["retrieve"] == 3

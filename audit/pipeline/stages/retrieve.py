@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from audit.documents import Document
 from audit.generate.pairing import meets
 from audit.pipeline.cluster import carried_out, check_workers
 from audit.pipeline.ledger import Piece, code_of, digest_of
 from audit.pipeline.meeting import check_met
 from audit.pipeline.searching import Search, query_of, search
 from audit.pipeline.shop import Book, Outcome, PieceByPiece
-from audit.retrieval.gold import Gold, read_gold
+from audit.retrieval.gold import Gold, read_gold, unmatched
 
 CODE = ("retrieval", "embedding", "wording", "pipeline/searching.py")
 
@@ -57,9 +58,15 @@ class Retrieve(PieceByPiece):
     @cached_property
     def _gold(self) -> Gold:
         path = self.shop.config.retrieval.gold
-        return (
-            read_gold(path, [self.shop.document(book) for book in self.shop.present if book.document.is_file()]) if path else {}
-        )
+        return read_gold(path, self._documents()) if path else {}
+
+    def _documents(self) -> Iterator[Document]:
+        return (self.shop.document(book) for book in self.shop.present if book.document.is_file())
+
+    def remark(self) -> str:
+        """What of the file of gold sections counts nowhere."""
+        path = self.shop.config.retrieval.gold
+        return unmatched(path, self._documents(), {each["question_id"] for each in self.shop.questions()}) if path else ""
 
     def carry_out(self, pieces: Sequence[Piece]) -> Iterator[Outcome]:
         """By as many workers as the config says."""
