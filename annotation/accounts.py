@@ -113,11 +113,12 @@ def _check_password(password: str) -> None:
 def change_password(store: LabelStore, username: str, password: str, hasher: PasswordHasher | None = None) -> None:
     """Give an account another password and end its sessions.
 
-    Raises StudyError when there is no such account or the password is too short.
+    Raises StudyError when there is no such account, or when the password is too short or too long.
     """
+    username = username.strip().casefold()
     _check_password(password)
     if people.find_user(store, username) is None:
-        raise StudyError(f"There is no account '{username}'. Nothing was changed.")
+        raise StudyError(f"There is no account '{username}'. Nothing was changed. See: annotation account list")
     people.set_password_hash(store, username, (hasher or default_hasher()).hash(password), sign_out=True)
 
 

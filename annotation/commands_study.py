@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.accounts import ROLES, account, accounts, add_account
+from annotation.accounts import ROLES, account, accounts, add_account, change_password
 from annotation.adjudication import close
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
@@ -25,9 +25,12 @@ from annotation.packets import import_packet, packet_csv, packet_xlsx
 from annotation.sampling import PER_LABEL, SECOND, Drawn, Plan, draw, draw_study
 from annotation.simulated import PEOPLE, demo_studies
 from annotation.study_tables import codebook, ratings_table
+from audit.cli import demo_release
 from audit.cli import main as audit_command
+from audit.commands import FAILED
 from audit.exports.tables import csv_bytes
 from audit.settings import Settings
+from audit.store.load import load_release
 from audit.store.runs import find_run
 from audit.vocabulary import LABELS
 from audit.whole_files import write_whole
@@ -105,13 +108,16 @@ def _import(commands: Any) -> None:
 
 
 def _account(commands: Any) -> None:
-    group = commands.add_parser("account", help="Add an account, or list them.").add_subparsers(required=True, metavar="ACTION")
+    words = "Add an account, give one another password, or list them."
+    group = commands.add_parser("account", help=words).add_subparsers(required=True, metavar="ACTION")
     add = _add(group, "add", account_add, "Add an account; the password is asked for.")
-    add.add_argument("username")
     add.add_argument("--role", required=True, help=", ".join(ROLES))
     add.add_argument("--name", default="", help="the person's name (default: the username)")
-    add.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
     add.add_argument("--no-password", action="store_true", help="signs in through the identity provider only")
+    other = _add(group, "password", account_password, "Give an account another password, and end its sessions.")
+    for command in (add, other):
+        command.add_argument("username")
+        command.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
     _add(group, "list", account_list, "List the accounts.")
 
 
@@ -234,19 +240,26 @@ def import_(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def account_add(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation account add NAME --role ROLE`"""
-    made = add_account(_store(settings), arguments.username, arguments.role, _password(arguments), _now(), name=arguments.name)
+    password = None if arguments.no_password else _password(arguments)
+    made = add_account(_store(settings), arguments.username, arguments.role, password, _now(), name=arguments.name)
     print(f"Account '{made.username}' has the role {made.role}.")
     return OK
 
 
-def _password(arguments: argparse.Namespace) -> str | None:
-    if arguments.no_password:
-        return None
+def account_password(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`annotation account password NAME`"""
+    store = _store(settings)
+    change_password(store, arguments.username, _password(arguments))
+    print(f"Account '{arguments.username}' has another password, and is signed out everywhere.")
+    return OK
+
+
+def _password(arguments: argparse.Namespace) -> str:
     if arguments.password_stdin or not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     password = getpass.getpass(f"Password for {arguments.username}: ")
     if getpass.getpass("The same again: ") != password:
-        raise StudyError("The two passwords differ. Nothing was made.")
+        raise StudyError("The two passwords differ. Nothing was changed.")
     return password
 
 
@@ -259,11 +272,13 @@ def account_list(_: argparse.Namespace, settings: Settings) -> int:
 
 def demo(_: argparse.Namespace, settings: Settings) -> int:
     """`annotation demo`"""
-    audit_command(["demo", "--no-serve"])
+    if audit_command(["demo", "--no-serve"]) == FAILED:
+        return FAILED  # it has said why
+    run = load_release(demo_release(settings), settings).run  # by its name it might be the demo of another seed
     store = _store(settings)
     new = [username for username in PEOPLE if account(store, username) is None]
     passwords = {username: secrets.token_urlsafe(12) for username in new}
-    made = demo_studies(store, find_run(settings.store_dir, "demo"), settings, _now(), passwords)
+    made = demo_studies(store, run, settings, _now(), passwords)
     print(f"Studies made: {', '.join(made)}." if made else "The demo studies are there already.")
     for username, (name, role) in PEOPLE.items():
         known = passwords.get(username, "as it was given when the account was made")

@@ -12,12 +12,11 @@ from sqlalchemy import text
 from annotation.commands_study import register
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.results import rating_history
 from annotation.label_store.seats import take_ahead
 from audit.settings import Settings
 from tests.annotation.test_sampling import TABLE
 from tests.support.loading import load
-from tests.support.studies import PASSWORD
+from tests.support.studies import PASSWORD, rating_history
 from tests.support.tiny import release_from
 
 
@@ -46,6 +45,7 @@ def typed(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, home: Path, tmp_path: Path) -> None:
     assert typed("account add pat --role pi --password-stdin") == (0, "Account 'pat' has the role pi.\n")
     typed("account add ana --role annotator"), typed("account add ben --role annotator --name Ben")
+    assert typed("account password Ana", "another long password\n")[1].startswith("Account 'Ana' has another password")
     assert [line.split() for line in typed("account list")[1].splitlines()] == [
         ["ana", "annotator", "ana"], ["ben", "annotator", "Ben"], ["pat", "pi", "pat"],
     ]  # fmt: skip
@@ -92,6 +92,7 @@ def test_a_dry_run_prints_the_strata_and_makes_nothing(typed) -> None:
         ("import v1 ana nowhere.csv", "nowhere.csv cannot be read"),
         ("advance v1", "There is no study 'v1'"),
         ("account add ana --role boss", "Role 'boss' is unknown"),
+        ("account password nobody", "no account 'nobody'"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(typed, line: str, message: str) -> None:

@@ -7,10 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from argon2 import PasswordHasher
+from sqlalchemy import select
 
 from annotation.accounts import add_account
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ratings import Rating, Submit, submit
+from annotation.label_store.ratings import Rating, Submit, rating_of, submit
+from annotation.label_store.schema import ratings
 from annotation.label_store.seats import Choice, Task, my_tasks, next_task
 from annotation.label_store.studies import Kind, NewItem, NewStudy, State, create_study, move
 
@@ -50,6 +52,20 @@ def study_of(store: LabelStore, items: Sequence[NewItem] | int, annotators: Sequ
 def seat_at(store: LabelStore, annotator: str, item_number: int) -> Task:
     """The annotator's task for an item that `item` made."""
     return next(task for task in my_tasks(store, "s", annotator) if task.question == f"Question {item_number}?")
+
+
+def rating_history(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
+    """Every rating ever given in a study, superseded ones included, in the order in which they came."""
+    with store.read() as con:
+        found = con.execute(select(ratings).where(ratings.c.study_id == study_id).order_by(ratings.c.seq)).mappings()
+        return [dict(row) for row in found]
+
+
+def history(store: LabelStore, seat_id: str, annotator: str) -> list[Rating]:
+    """Every rating that somebody gave at a seat, first to last."""
+    with store.read() as con:
+        here = (ratings.c.seat_id == seat_id, ratings.c.annotator == annotator)
+        return [rating_of(row) for row in con.execute(select(ratings).where(*here).order_by(ratings.c.revision)).mappings()]
 
 
 def rate(
