@@ -68,7 +68,7 @@ def against_the_first(run: Run) -> None:
     footer(frame, "retrieval-paired", run, "retrieval_paired")
 
 
-def cost(run: Run, everything: pd.DataFrame) -> None:
+def cost(everything: pd.DataFrame) -> None:
     """What each strategy gave to the generator, and its CPU time."""
     st.subheader("What was given, and at what cost", anchor=False)
     total = everything[list(MODES)].sum(axis=1)
@@ -150,7 +150,7 @@ with page("Retrieval", LEAD) as run:
         answered(run)
     else:
         st.info(say(run, "No trial of this run names the section that holds the answer: nothing is measured but what was given."))
-    cost(run, everything)
+    cost(everything)
     if everything["trials"].sum():
         by_group(run, names)
         missed(run, names, list(everything["strategy"]))

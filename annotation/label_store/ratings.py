@@ -109,14 +109,6 @@ def save_draft(store: LabelStore, annotator: str, seat_id: str, choice: Choice, 
         tx.execute(insert(drafts).values(seat_id=seat_id, **kept, comment=remark(choice.comment), saved_at=stamp(now)))
 
 
-def history(store: LabelStore, seat_id: str, annotator: str) -> list[Rating]:
-    """Every rating that this annotator gave at one of their own seats, first to last."""
-    with store.read() as con:
-        _own_seat(con, seat_id, annotator)
-        found = con.execute(select(ratings).where(ratings.c.seat_id == seat_id).order_by(ratings.c.revision))
-        return [rating_of(row) for row in found.mappings()]
-
-
 def check_words(choice: Choice) -> None:
     """Raise StudyError when the label or the significance is not in the vocabulary."""
     for what, word, allowed in (

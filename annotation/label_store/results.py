@@ -28,13 +28,6 @@ def seat_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
         return [_row(dict(row)) for row in found]
 
 
-def rating_history(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
-    """Every rating ever given in a study, superseded ones included, in the order in which they came."""
-    with store.read() as con:
-        found = con.execute(select(ratings).where(ratings.c.study_id == study_id).order_by(ratings.c.seq)).mappings()
-        return [_row(dict(row)) for row in found]
-
-
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     milliseconds = row.pop("milliseconds")
     row["seconds"] = None if milliseconds is None else milliseconds / 1000

@@ -90,29 +90,6 @@ def open_next(tx: Connection, study_id: str, annotator: str, now: datetime, visi
     return _read(tx, seat_id, annotator)
 
 
-def task(store: LabelStore, seat_id: str, annotator: str) -> Task:
-    """One of the annotator's own tasks, rated or not: for going back, and for resuming.
-
-    Raises StudyError when the seat is not this annotator's: it says the same as for a seat that does not exist.
-    """
-    with store.read() as con:
-        return _read(con, seat_id, annotator)
-
-
-def task_before(store: LabelStore, study_id: str, annotator: str, position: int | None = None) -> Task | None:
-    """The annotator's task before `position` in the open round; without one, the task rated last. None at the beginning."""
-    with store.read() as con:
-        calibration = _state(con, study_id, annotator) is State.CALIBRATION
-        mine = and_(seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
-        rated = select(seats.c.seat_id).where(mine, seats.c.current.is_not(None))
-        if position is None:
-            wanted = rated.order_by(seats.c.current.desc())
-        else:
-            wanted = rated.where(seats.c.position < position).order_by(seats.c.position.desc())
-        seat_id = con.execute(wanted.limit(1)).scalar()
-        return _read(con, seat_id, annotator) if seat_id else None
-
-
 def my_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Task]:
     """Every task that is the annotator's in the open round, in own order, rated or not; none when the study is not open."""
     with store.read() as con:

@@ -244,13 +244,6 @@ def progress(store: LabelStore, study_id: str) -> list[Progress]:
         return [Progress(name, bool(cal), int(rated), int(total)) for name, cal, rated, total in con.execute(counted)]
 
 
-def unrated(store: LabelStore, study_id: str, *, calibration: bool = False) -> int:
-    """Seats without a rating, open ones included."""
-    left = select(func.count()).where(seats.c.study_id == study_id, seats.c.calibration == calibration, seats.c.current.is_(None))
-    with store.read() as con:
-        return int(con.execute(left).scalar_one())
-
-
 def move(tx: Connection, study_id: str, expected: State, *, incomplete: bool = False) -> State:
     """Move a study from the state that the caller saw to the next one, and return that.
 
@@ -277,5 +270,5 @@ def _refuse_unrated(tx: Connection, study_id: str, state: State) -> None:
     if left and state in (State.CALIBRATION, State.LABELLING):
         raise StudyError(
             f"Study '{study_id}': {left:,} ratings of the {state} round are still to come. The study stays in {state}. "
-            "Wait for them, or move on without them by saying so."
+            "Wait for them, or move on although ratings are missing (in a terminal: --incomplete)."
         )

@@ -31,7 +31,7 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
         (ALL, _steps(prescreened, total_judged, unscored)),
         ("Judged pairs", [_segment(label, judged.get(label, 0)) for label in LABELS]),
     ]
-    figure = go.Figure([_bar(row, segments, part) for row, segments in rows for part in _placed(segments) if part[0][1]])
+    figure = go.Figure([_bar(row, part) for row, segments in rows for part in _placed(segments) if part[0][1]])
     _link(figure, *_span(prescreened, total_judged, unscored))
     figure.update_xaxes(range=[0, 1], visible=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
@@ -64,7 +64,7 @@ def _placed(segments: Sequence[Segment]) -> list[tuple[Segment, float, float]]:
     return placed
 
 
-def _bar(row: str, segments: Sequence[Segment], part: tuple[Segment, float, float]) -> go.Bar:
+def _bar(row: str, part: tuple[Segment, float, float]) -> go.Bar:
     (name, pairs, colour, pattern), start, share = part
     return go.Bar(
         name=name, showlegend=row != ALL or name == UNSCORED, y=[row], x=[share], base=[start], orientation="h", width=0.5,

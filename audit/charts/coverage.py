@@ -41,7 +41,6 @@ BAR: Trace = {
 }  # fmt: skip
 PERCENTAGES = [i / 100 for i in range(101)]
 ORDERS = ("organ", "absence", "center", "name")
-ALL = "(all)"
 MOST_LETTERS = 40
 """Column heads with more letters side by side than this would run into each other on a narrow screen; they are slanted."""
 STRIP, FIRST_ORGAN = -0.3, 1.25

@@ -20,7 +20,6 @@ Figure = go.Figure
 
 UNSCORED = "unscored"
 NOT_ASKED = "not asked"
-PRESCREENED = "prescreened"
 
 LABEL_COLOURS: dict[str, str] = {
     Label.ABSENT: "#d4d7db",

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from audit.vocabulary import GENERAL
-
-ORGANS = ("kidney", "liver", "heart", "lung", "pancreas")
 
 
 @dataclass(frozen=True)
@@ -94,11 +91,6 @@ class WorldConfig:
         """Number of handbooks over all organs."""
         return sum(self.handbooks.values())
 
-    @property
-    def n_questions(self) -> int:
-        """Number of questions over all organs, the general ones included."""
-        return sum(self.questions.values())
-
 
 def paper_config(seed: int) -> WorldConfig:
     """The published shape: 102 handbooks of 23 centers, 1,115 questions of which 311 general (arXiv:2605.29084).
@@ -133,24 +125,7 @@ def small_config(seed: int) -> WorldConfig:
     )
 
 
-def config_of_size(n_questions: int, n_handbooks: int, seed: int, *, independent: bool = False) -> WorldConfig:
-    """The paper's proportions at any size; for tests that draw many worlds."""
-    paper = paper_config(seed)
-    return replace(
-        paper,
-        handbooks=_scaled_counts(paper.handbooks, n_handbooks),
-        questions=_scaled_counts(paper.questions, n_questions),
-        n_centers=max(3, math.ceil(n_handbooks * paper.n_centers / paper.n_handbooks)),
-        phases=scaled(paper.phases, n_handbooks),
-        independent=independent,
-    )
-
-
 def scaled(counts: Sequence[int], total: int) -> tuple[int, ...]:
     """`total` shared out in proportion to `counts`, in whole numbers that add up to it."""
     edges = np.rint(np.cumsum([0, *counts]) * total / sum(counts)).astype(int)
     return tuple(int(step) for step in np.diff(edges))
-
-
-def _scaled_counts(counts: Mapping[str, int], total: int) -> dict[str, int]:
-    return dict(zip(counts, scaled(tuple(counts.values()), total), strict=True))

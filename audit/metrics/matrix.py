@@ -6,10 +6,8 @@ import pandas as pd
 
 from audit.metrics.known import question_number
 from audit.store.connection import Connection, frame, rows
-from audit.vocabulary import LABELS
 
 UNSCORED, NOT_ASKED, SELF = "unscored", "not asked", "self"
-VALUES = (*(label.value for label in LABELS), UNSCORED, NOT_ASKED, SELF)
 
 SQL = """
 select handbook_a, handbook_b, coalesce(label::varchar, 'unscored') as value

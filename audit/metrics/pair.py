@@ -10,7 +10,7 @@ from audit.metrics.steps import handbook_number
 from audit.store.connection import Connection, rows
 
 PRESENT, ABSENT, UNREAD, NOT_ASKED, UNKNOWN = "present", "absent", "unread", "not asked", "unknown"
-JUDGED, PRESCREENED, UNSCORED, NOT_IN_RELEASE = "judged", "prescreened", "unscored", "not in the release"
+PRESCREENED, UNSCORED, NOT_IN_RELEASE = "prescreened", "unscored", "not in the release"
 
 SQL = """
 with told as (

@@ -9,7 +9,19 @@ import streamlit as st
 
 from audit.charts.ground import ON_DARK, either
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
-from audit.metrics.pair import NOT_IN_RELEASE, PRESCREENED, UNSCORED, Judgement, Pair, Side
+from audit.metrics.pair import (
+    ABSENT,
+    NOT_ASKED,
+    NOT_IN_RELEASE,
+    PRESCREENED,
+    PRESENT,
+    UNKNOWN,
+    UNREAD,
+    UNSCORED,
+    Judgement,
+    Pair,
+    Side,
+)
 from audit.store.runs import Run
 from audit.wording import Kind
 from pages._shared.marked import marked, shortened
@@ -24,10 +36,10 @@ STATUS = {
     NOT_IN_RELEASE: "This pair is not in the release: nobody asked for a verdict on it.",
 }
 SILENT = {
-    "absent": "Does not address the question{how}.",
-    "unread": "The model's reply could not be read ({why}): neither an answer nor an absence.",
-    "not asked": "Was not asked this question.",
-    "unknown": "This release came without answers.",
+    ABSENT: "Does not address the question{how}.",
+    UNREAD: "The model's reply could not be read ({why}): neither an answer nor an absence.",
+    NOT_ASKED: "Was not asked this question.",
+    UNKNOWN: "This release came without answers.",
 }
 HOW = {"prefix": " (its answer says so)", "check": " (found by the yes-or-no check)"}
 MARKS = {"all": tuple(Kind), "numbers": (Kind.NUMBER, Kind.NEGATION), "none": ()}
@@ -65,7 +77,7 @@ def verdict_html(run: Run, pair: Pair) -> str:
 
 def answers_html(pair: Pair, names: dict[str, str], marks: str) -> str:
     """Both answers, each under its handbook, and the legend of the marks."""
-    if pair.a.state == pair.b.state == "present":
+    if pair.a.state == pair.b.state == PRESENT:
         left, right = marked(pair.a.answer or "", pair.b.answer or "", MARKS[marks])
         legend = LEGEND.format(words=LEGEND_WORDS if marks == "all" else "") if marks != "none" else ""
     else:

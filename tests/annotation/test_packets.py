@@ -14,13 +14,13 @@ from openpyxl import Workbook, load_workbook
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ratings import Submit, add_rating, history, save_draft
-from annotation.label_store.results import rating_history, seat_rows
+from annotation.label_store.ratings import Submit, add_rating, save_draft
+from annotation.label_store.results import seat_rows
 from annotation.label_store.seats import Choice, my_tasks
 from annotation.label_store.texts import storable
 from annotation.packets import COLUMNS, XLSX_CELL, Imported, import_packet, packet_csv, packet_xlsx
 from audit.cells import plain_cell, safe_cell
-from tests.support.studies import NOW, item, rate, seat_at, study_of
+from tests.support.studies import NOW, history, item, rate, rating_history, seat_at, study_of
 
 MAKERS = {"p.csv": packet_csv, "p.xlsx": packet_xlsx}
 NASTY = [
@@ -86,7 +86,7 @@ def test_a_filled_packet_is_stored_and_reading_it_again_changes_nothing(store: L
     assert imported(store, data, name) == Imported(stored=2, unchanged=0, empty=1)
     assert imported(store, data, name) == Imported(stored=0, unchanged=2, empty=1)
     assert seat_at(store, "ana", 1).rated == Choice("DIVERGENT", "high", True, "=1+1, öÖ")
-    assert {row["seconds"] for row in rating_history(store, "s")} == {None}
+    assert {row["milliseconds"] for row in rating_history(store, "s")} == {None}
     assert imported(store, MAKERS[name](store, "s", "ana"), name) == Imported(0, 2, 1)
 
 

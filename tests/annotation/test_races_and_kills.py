@@ -11,8 +11,8 @@ from pathlib import Path
 from annotation.accounts import open_session, signed_in
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.ledger import verify
-from annotation.label_store.results import rating_history, seat_rows
-from tests.support.studies import study_of
+from annotation.label_store.results import seat_rows
+from tests.support.studies import rating_history, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20_260

@@ -10,7 +10,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import Submit, save_draft, submit
 from annotation.label_store.results import seat_rows
-from annotation.label_store.seats import Choice, my_tasks, next_task, release_seats, take_ahead, task_before
+from annotation.label_store.seats import Choice, my_tasks, next_task, release_seats, take_ahead
 from annotation.label_store.studies import Kind, NewItem, Progress, State, annotators_of, list_studies, progress
 from tests.support.studies import NOW, item, rate, rate_all, seat_at, step, study_of
 
@@ -54,9 +54,6 @@ def test_work_goes_on_exactly_where_it_stopped(store: LabelStore) -> None:
         submit(store, "ana", Submit(task.seat_id, Choice("ABSENT"), str(place)), NOW)
     assert next_task(store, "s", "ana", NOW, "tuesday").position == 3
     assert [bool(task.revision) for task in my_tasks(store, "s", "ana")] == [True, True, False, False, False]
-    assert task_before(store, "s", "ana").position == 2
-    assert task_before(store, "s", "ana", 2).position == 1
-    assert task_before(store, "s", "ana", 1) is None
 
 
 def test_calibration_comes_first_and_is_not_part_of_the_study(store: LabelStore) -> None:

@@ -12,11 +12,11 @@ from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.results import rating_history, seat_rows
+from annotation.label_store.results import seat_rows
 from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.browser.test_journey import overflow
-from tests.support.studies import item, people, rate, study_of
+from tests.support.studies import item, people, rate, rating_history, study_of
 
 pytestmark = pytest.mark.browser
 

@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.ledger import verify
-from annotation.label_store.results import rating_history, seat_rows
+from annotation.label_store.results import seat_rows
 from tests.browser.conftest import Dashboard, serve, signed_in_as
-from tests.support.studies import study_of
+from tests.support.studies import rating_history, study_of
 
 pytestmark = pytest.mark.browser
 

@@ -9,10 +9,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from annotation.label_store.engine import open_label_store
-from annotation.label_store.results import rating_history
 from tests.browser.conftest import serve
 from tests.browser.test_labelling import KEY_MS, Office, all_saved, intended
-from tests.support.studies import NOW, next_task, study_of
+from tests.support.studies import NOW, next_task, rating_history, study_of
 
 pytestmark = pytest.mark.browser
 ITEMS = 20

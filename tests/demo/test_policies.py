@@ -8,8 +8,8 @@ import pytest
 
 from audit.demo.phrases import phrases
 from audit.demo.policies import DETAILS, Policy, policies
-from audit.demo.shape import ORGANS
 from audit.vocabulary import SIGNIFICANCES
+from tests.demo.worlds import ORGANS
 
 each_policy = pytest.mark.parametrize("policy", policies(), ids=lambda policy: policy.id)
 

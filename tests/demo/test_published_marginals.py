@@ -5,9 +5,10 @@ import pytest
 
 from audit.demo.build import DEFAULT_SEED
 from audit.demo.judge import UNSCORED, Labels, simulate_labels
-from audit.demo.shape import ORGANS, paper_config
+from audit.demo.shape import paper_config
 from audit.demo.world import World, draw_world
 from audit.vocabulary import GENERAL, Label
+from tests.demo.worlds import ORGANS
 
 PUBLISHED = [(Label.COMPLEMENTARY, 0.754), (Label.DIVERGENT, 0.129), (Label.CONSISTENT, 0.071)]
 

@@ -13,8 +13,9 @@ from audit.demo.earlier import draw_earlier, write_earlier
 from audit.demo.library import Library, section_id
 from audit.demo.policies import policies
 from audit.demo.retrieval import FOUND, TRIED, Searches
-from audit.demo.shape import config_of_size, small_config
+from audit.demo.shape import small_config
 from audit.demo.world import draw_world
+from tests.demo.worlds import config_of_size
 
 
 def lines(path: Path) -> list[dict]:

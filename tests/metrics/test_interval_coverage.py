@@ -5,11 +5,11 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from audit.demo.judge import simulate_labels
-from audit.demo.shape import config_of_size
 from audit.demo.world import draw_world
 from audit.metrics.intervals import wilson
 from audit.metrics.pair_blocks import PRESCREENED, UNSCORED, Pairs
 from audit.metrics.pigeonhole import RATES, pooled_intervals
+from tests.demo.worlds import config_of_size
 from tests.metrics.population import Population
 
 QUESTIONS, HANDBOOKS = 60, 20

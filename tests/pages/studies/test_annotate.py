@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ratings import history
 from annotation.label_store.results import seat_rows
 from annotation.label_store.studies import Kind, State
 from audit.vocabulary import LABELS
@@ -16,7 +15,7 @@ from pages._basis.labelling.desk import AHEAD, Desk
 from pages._basis.labelling.rubric import rubric_html
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
-from tests.support.studies import item, people, rate, rate_all, step, study_of
+from tests.support.studies import history, item, people, rate, rate_all, step, study_of
 
 
 def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, Any]:
