@@ -44,7 +44,8 @@ class Shelf:
 
     def size(self, key: Key) -> int | None:
         """Bytes of a finished package; None where it is not built."""
-        return len(self._done[key]) if key in self._done else None
+        done = self._done.get(key)  # looked up once: another visitor's package may take its place meanwhile
+        return None if done is None else len(done)
 
     def take(self, key: Key, order: Callable[[], Order], name: str) -> bytes:
         """The package under a file name, built now where it is not there. Raises AuditError as the build does."""
