@@ -29,7 +29,8 @@ WORDS = {
     },
     "Five things that are not the same": {
         "absent": "The {handbook} was asked, and does not address the {question}.",
-        "unscored": "The judge was asked about the pair, and gave no verdict that could be read. It counts in no share.",
+        "unscored": "The judge was asked about the pair, and gave no verdict that could be read. It is no label, and counts in "
+        "no rate.",
         "unread": "The {question} was put to the {handbook}, and the reply of the model that answers could not be read.",
         "not asked": "The {question} was never put to this {handbook}. It counts neither as answered nor as left out.",
         "zero": "Pairs were counted, and none was of this kind.",
@@ -40,7 +41,8 @@ WORDS = {
         "clinical significance": "How much a disagreement matters to {a_patient}, in the judge's view: low, medium or high.",
         "divergence topic": "In a few words, what the two answers differ about.",
         "theme": "Divergence topics that are about the same. Each belongs to one theme or to none; themes stand in groups.",
-        "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high).",
+        "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high); 1 "
+        "where it was not stated.",
         "curated": "People have changed the themes: every change has an author and a reason, and can be undone. "
         "Packages hold the themes as they were built beside them.",
     },
@@ -73,11 +75,12 @@ WORDS = {
         "silent (r_abs)": "Of all pairs with a verdict, the share that is absent.",
         "disagree (R_div)": "Of the pairs in which both {handbooks} answer, the share that is divergent or contradictory.",
         "agree fully (R_con)": "Of the pairs in which both {handbooks} answer, the share that is consistent.",
-        "any disagreement (pct_any_div)": "The share of {questions} on which at least one pair disagrees. The more "
-        "{handbooks} answer, the more pairs there are, so this share rises with their number.",
+        "any disagreement (pct_any_div)": "Of the {questions} with a verdict on any pair, the share on which at least one "
+        "disagrees. The more {handbooks} answer, the more pairs there are, so this share rises with their number.",
         "95 % interval": "The range in which the share would probably lie if other {questions} (and, where pairs are pooled, "
         "other {handbooks}) of the same kind had been taken. A wide interval means few data.",
-        "severity score": "Disagreements weighed by significance (low 1, medium 2, high 3), per pair in which both answer.",
+        "severity score": "Disagreements weighed by significance (low or not stated 1, medium 2, high 3), per pair in "
+        "which both answer.",
         "gap": "{A_question} that one {handbook} leaves out and most of its peers answer.",
         "camp": "A group of {handbooks} whose answers to one {question} agree with each other.",
     },

@@ -13,11 +13,12 @@ ANY = Rate("pct_any_div", "Any disagreement", "questions_scored", "questions", L
 RATES = (SILENT, DISAGREE, CONSISTENT, ANY)
 
 MEANINGS = {
-    SILENT: "Share of pairs in which at least one of the two {handbooks} does not address the question (r_abs).",
+    SILENT: "Of the pairs with a verdict, the share in which at least one of the two {handbooks} does not address the "
+    "question (r_abs).",
     DISAGREE: "Of the pairs in which both {handbooks} answer, the share judged divergent or contradictory (R_div).",
     CONSISTENT: "Of the pairs in which both {handbooks} answer, the share judged consistent: the same advice (R_con). "
     "The rest add to each other without conflict (complementary), or disagree.",
-    ANY: "Share of questions on which at least one pair of {handbooks} disagrees (pct_any_div).",
+    ANY: "Of the questions with a verdict on any pair, the share on which at least one pair disagrees (pct_any_div).",
 }
 
 HEADINGS = {rate.column: rate.title for rate in RATES}

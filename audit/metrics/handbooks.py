@@ -65,8 +65,9 @@ def handbooks(con: Connection) -> pd.DataFrame:
         absent_pairs, present             int, pairs; scored = absent_pairs + present
         consistent, disagreeing           int, pairs
         r_div                             float in [0, 1], disagreeing / present; NaN where present is 0
-        r_div_low, r_div_high             95 % interval with questions and the other handbooks resampled, this one fixed;
-                                          NaN where fewer than two questions or two others stand in the denominator
+        r_div_low, r_div_high             95 % interval with questions and the other handbooks resampled, this one fixed; Wilson's
+                                          over questions where disagreement, or the rest, is on fewer than five; NaN where fewer
+                                          than two questions or two others stand in the denominator
 
     Raises NotInRunError when the release came without answers: absence is then unknown, not zero.
     Source: as arXiv:2605.29084; intervals: Wilson (1927), Owen (2007).

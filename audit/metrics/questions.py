@@ -73,8 +73,9 @@ def questions(con: Connection) -> pd.DataFrame:
         present                      int, pairs; consistent + complementary + divergent + contradictory
         disagreeing                  int, pairs; divergent + contradictory = low + medium + high + unstated
         r_abs, r_div, r_con          float in [0, 1]; NaN where the denominator is 0
-        r_div_low, r_div_high        95 % interval with the handbooks resampled (the question is fixed); NaN where fewer
-                                     than three handbooks answer. Three to six are few: read it as a rough guide
+        r_div_low, r_div_high        95 % interval with the handbooks resampled (the question is fixed); where none or all pairs
+                                     disagree, Wilson's with half as many trials as handbooks; NaN where fewer than three
+                                     handbooks answer. Three to six are few: read it as a rough guide
         low, medium, high, unstated  int, disagreeing pairs by clinical significance
         severity                     float in [0, 3]; NaN where present is 0
 

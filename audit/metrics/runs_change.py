@@ -51,8 +51,9 @@ def runs_change(con: Connection) -> pd.DataFrame:
                                                'the same' (nothing differs) or 'too few questions'
 
     Intervals: questions resampled, each with all its pairs, one draw for both runs; NaN where fewer than five questions bear the
-    change. Takes a connection to both runs (audit.store.connection.open_two). Source: the three
-    effects are those of survivors, entrants and leavers in Melitz and Polanec (2015), RAND J. Econ. 46(2).
+    change. r_div_first and r_div_second stand alone: Wilson's over questions where rare, NaN with fewer than two. Takes a
+    connection to both runs (audit.store.connection.open_two). Source: the three effects are those of survivors, entrants and
+    leavers in Melitz and Polanec (2015), RAND J. Econ. 46(2).
     """
     both = paired(con)
     table = pd.concat([_part(both, part) for part in PARTS])

@@ -34,8 +34,9 @@ def theme_mix(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFram
         part, name                    str
         pairs, of                     int
         share                         float in [0, 1], pairs / of; NaN where of is 0
-        share_low, share_high         95 % interval: questions and handbooks resampled (audit.metrics.pigeonhole); NaN where fewer
-                                      than two questions or three handbooks are involved
+        share_low, share_high         95 % interval: questions and handbooks resampled (audit.metrics.pigeonhole), Wilson's over
+                                      questions where these pairs, or the others, are on fewer than five; NaN where fewer than two
+                                      questions or three handbooks are involved
 
     Raises NotInRunError when the taxonomy has no such theme.
     """

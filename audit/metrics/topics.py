@@ -56,7 +56,8 @@ def topics(con: Connection, level: str = "topic") -> pd.DataFrame:
         questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
         pct_any_div                      float in [0, 1], questions_any / questions_scored
         ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con with questions and handbooks resampled
-                                         (pigeonhole bootstrap), of pct_any_div Wilson's over questions
+                                         (pigeonhole bootstrap); Wilson's over questions for pct_any_div, and where
+                                         an outcome or its opposite is on fewer than five questions
 
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks stand
     in the denominator. Raises AuditError for another level. Source: as audit.metrics.organs.

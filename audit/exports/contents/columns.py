@@ -13,9 +13,15 @@ from audit.exports.words import terms
 
 ALL = "(all)"
 SYMBOLS = {SILENT: "r_abs", DISAGREE: "R_div", CONSISTENT: "R_con", ANY: "pct_any_div"}
+RARE = "Wilson's with {questions} as trials where something, or its opposite, is found on fewer than five."
 RESAMPLED = (
     "In brackets: 95 % intervals; {questions} and {handbooks} are resampled together (pigeonhole bootstrap, Owen 2007), "
-    "for shares of {questions} Wilson's. A dash: not known."
+    f"for shares of {{questions}} Wilson's. {RARE} A dash: not known."
+)
+BY_QUESTION = f"In brackets: 95 % intervals, {{questions}} resampled; {RARE} A dash: not known."
+OWN_FIXED = (
+    "In brackets: 95 % intervals; {questions} are resampled, and with them the {handbooks} of others, its own being fixed "
+    f"(pigeonhole bootstrap, Owen 2007). {RARE} A dash: not known."
 )
 WILSON = "In brackets: 95 % intervals (Wilson 1927). A dash: not known."
 UNSCORED = "Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement."
@@ -36,10 +42,10 @@ def rate_columns(*rates: Rate) -> tuple[Column, ...]:
     return tuple(share(rate.column, rate.title, SYMBOLS[rate]) for rate in rates or RATES)
 
 
-def rate_notes(material: Material, *rates: Rate) -> tuple[str, ...]:
+def rate_notes(material: Material, *rates: Rate, intervals: str = RESAMPLED) -> tuple[str, ...]:
     """What those rates are, and how their intervals were made."""
     meanings = [f"{rate.title}: {MEANINGS[rate]}" for rate in rates or RATES]
-    return tuple(material.say(note) for note in (*meanings, UNSCORED, RESAMPLED))
+    return tuple(material.say(note) for note in (*meanings, UNSCORED, intervals))
 
 
 def title_of(material: Material, word: str) -> str:

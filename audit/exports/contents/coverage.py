@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.charts.style import shown
-from audit.exports.contents.columns import ALL, RESAMPLED, WILSON, counted, named, share, title_of
+from audit.exports.contents.columns import ALL, OWN_FIXED, WILSON, counted, named, share, title_of
 from audit.exports.material import Material
 from audit.exports.record import Column, Table
 
@@ -53,6 +53,6 @@ def handbooks(material: Material) -> Table:
         (
             material.say(ABSENCE),
             material.say("R_div: of its pairs with other {handbooks} in which both answer, those divergent or contradictory."),
-            f"Absence: {WILSON[0].lower()}{WILSON[1:]}", "R_div: " + material.say(RESAMPLED[0].lower() + RESAMPLED[1:]),
+            f"Absence: {WILSON[0].lower()}{WILSON[1:]}", "R_div: " + material.say(OWN_FIXED[0].lower() + OWN_FIXED[1:]),
         ), material.say(f"{len(frame):,} {{handbooks}}"),
     )  # fmt: skip

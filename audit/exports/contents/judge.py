@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.exports.contents.columns import counted, share
+from audit.exports.contents.columns import BY_QUESTION, counted, share
 from audit.exports.material import Material
 from audit.exports.record import Column, Table
 
@@ -67,6 +67,6 @@ def judge_length(material: Material) -> Table:
             "Difference: 1 less the shorter answer's length over the longer's. Value: share of disagreeing pairs in that fifth; "
             "last, Spearman's rho of difference and disagreement. Longer answers say more: a slope is a reason to look, "
             "no proof.",
-            "In brackets: 95 % intervals, questions resampled. A dash: not measured.",
+            material.say(BY_QUESTION),
         ), f"{frame['of'].max() if len(frame) else 0:,} pairs in which both answer",
     )  # fmt: skip

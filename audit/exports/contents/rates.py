@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit.charts.audit_rates import ANY, DISAGREE, SILENT
 from audit.charts.style import shown
-from audit.exports.contents.columns import counted, named, pairs_behind, rate_columns, rate_notes, share, title_of
+from audit.exports.contents.columns import OWN_FIXED, counted, named, pairs_behind, rate_columns, rate_notes, share, title_of
 from audit.exports.material import Material
 from audit.exports.numbers import estimate
 from audit.exports.record import Column, Table
@@ -52,7 +52,7 @@ def centers(material: Material) -> Table:
         (
             material.say("Absence: of the answers asked of the {center}'s {handbooks}, those that leave the {question} out."),
             material.say("Within: pairs of two {handbooks} of the {center}; with others: pairs with another {center}'s."),
-            *rate_notes(material, DISAGREE),
+            *rate_notes(material, DISAGREE, intervals=OWN_FIXED), material.say("Absence: {questions} resampled alone."),
         ), pairs_behind(material),
     )  # fmt: skip
 

@@ -39,6 +39,10 @@ MISSED = (
     "tried. What the others find stands first, what nobody finds last."
 )
 ON_PAPER = 30
+MEASURED = (
+    "In brackets: 95 % intervals, {questions} resampled, each with all its {handbooks}; Wilson's with {questions} as trials "
+    "where something, or its opposite, is found on fewer than five. A dash: not known."
+)
 RESAMPLED = "In brackets: 95 % intervals, {questions} resampled, each with all its {handbooks}. A dash: not known."
 
 
@@ -53,7 +57,7 @@ def retrieval(material: Material) -> Table:
             counted("questions", title_of(material, "questions")), counted("no_gold", "Searches", "not known"),
             *(share(rate.column, rate.title, "mean" if rate.index else "of searches") for rate in RATES),
         ),
-        (material.say(TRIED), material.say(MEANINGS), material.say(RESAMPLED)), _behind(material, frame),
+        (material.say(TRIED), material.say(MEANINGS), material.say(MEASURED)), _behind(material, frame),
     )  # fmt: skip
 
 
@@ -107,7 +111,7 @@ def retrieval_answers(material: Material) -> Table:
         "retrieval_answers", "Whether answers rest on the section that holds them",
         frame.assign(answer=frame["answer"].map(ANSWERS)),
         (Column("answer", "The answer"), counted("count", "Answers"), counted("of", "Of"), share("value", "Share")),
-        (material.say(RESTING), material.say(RESAMPLED)), material.say(f"{total:,} answers whose section is known"),
+        (material.say(RESTING), material.say(MEASURED)), material.say(f"{total:,} answers whose section is known"),
     )  # fmt: skip
 
 
@@ -133,7 +137,7 @@ def _by(material: Material, group: str, name: str, title: str) -> Table:
             counted("trials", "Searches", "section known"), counted("questions", title_of(material, "questions")),
             *(share(rate.column, rate.title, "mean" if rate.index else "of searches") for rate in RATES),
         ),
-        (material.say(TRIED), material.say(MEANINGS), material.say(RESAMPLED), "Few searches make wide intervals."),
+        (material.say(TRIED), material.say(MEANINGS), material.say(MEASURED), "Few searches make wide intervals."),
         _behind(material, material.frame("retrieval")), ON_PAPER,
     )  # fmt: skip
 

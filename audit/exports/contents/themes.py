@@ -13,7 +13,12 @@ from audit.themes.taxonomy import Taxonomy
 DEFINITIONS = (
     "A theme groups divergence topics: the judge's few words on what two answers differ about. Disagreements whose topic belongs "
     "to no theme, or was not stated, have rows of their own.",
-    "Rank by burden: 1, 2 or 3 for each disagreeing pair by its clinical significance. Severity: burden per pair.",
+    "Rank by burden: 1, 2 or 3 for each disagreeing pair by its clinical significance, 1 where it was not stated. "
+    "Severity: burden per pair.",
+)
+SAME_DRAWS = (
+    "In brackets: 95 % intervals; {questions} and {handbooks} are resampled together, the same in both runs (pigeonhole "
+    "bootstrap, Owen 2007). A dash: not known."
 )
 AREAS = "Themes{as_what}: area is the number of pairs, colour the severity per pair"
 BUILT, CURATED = ", as they were built", ", as people curated them"
@@ -98,7 +103,7 @@ def themes_moved(material: Material) -> Table:
             *whom(material), "Only pairs that both runs have, by the themes of the first as they were built. Share: of the "
             "disagreeing pairs of the run among these.",
             "A theme rises or falls where the interval of its change leaves out 0. Too few questions: fewer than five.",
-            DEFINITIONS[0], material.say(RESAMPLED),
+            DEFINITIONS[0], material.say(SAME_DRAWS),
         ), f"{pairs[0]:,} and {pairs[1]:,} disagreeing pairs among those that both runs have",
     )  # fmt: skip
 

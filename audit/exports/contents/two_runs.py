@@ -20,7 +20,8 @@ PARTS_NOTES = (
     "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change of "
     "R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does not make "
     "it (Melitz and Polanec 2015).",
-    "In brackets: 95 % intervals, questions resampled, one draw for both runs. A dash: not known.",
+    "In brackets: 95 % intervals, {questions} resampled, one draw for both runs; of a change that fewer than five bear, none. "
+    "R_div of a part: Wilson's with {questions} as trials where rare. A dash: not known.",
 )
 WHAT = {"questions": "{questions}", "handbooks": "{handbooks}", "pairs": "pairs"}
 
@@ -96,8 +97,10 @@ def rates_of_two(material: Material) -> Table:
         ),
         (
             *whom(material), *rate_notes(material)[:-2],
-            "Change: the second run less the first; in brackets its 95 % interval, questions resampled, one draw for both runs "
-            "(for shares of questions Newcombe's, for trials made twice). Only pairs to which both gave a verdict.",
+            material.say(
+                "Change: the second run less the first; in brackets its 95 % interval, {questions} resampled, one draw for both "
+                "runs (for shares of {questions} Newcombe's, for trials made twice). Only pairs to which both gave a verdict."
+            ),
         ), compared_pairs(material),
     )  # fmt: skip
 
@@ -108,7 +111,7 @@ def absence_or_judgement(material: Material) -> Table:
     said = VERDICTS[verdict(frame)].format(second="The second run")
     return Table(
         "run_change", "Whether a second run reveals disagreement or makes it", frame[frame["organ"] == ALL], PARTS,
-        (*whom(material), said, *PARTS_NOTES), compared_pairs(material),
+        (*whom(material), said, *map(material.say, PARTS_NOTES)), compared_pairs(material),
     )  # fmt: skip
 
 
@@ -118,5 +121,6 @@ def absence_or_judgement_by_organ(material: Material) -> Table:
     return Table(
         "run_change_organs", material.say("Whether a second run reveals disagreement or makes it, by {organ} of the {question}"),
         frame.assign(organ=named(frame["organ"], material.say("all {organs}"))),
-        (Column("organ", title_of(material, "organ")), *PARTS), (*whom(material), *PARTS_NOTES), compared_pairs(material),
+        (Column("organ", title_of(material, "organ")), *PARTS), (*whom(material), *map(material.say, PARTS_NOTES)),
+        compared_pairs(material),
     )  # fmt: skip
