@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 
 import audit
 from annotation import commands_export, commands_judge, commands_ratings, commands_study, commands_themes
-from audit.errors import AuditError
-from audit.settings import Settings
-
-OK, FAILED = 0, 2
+from audit.commands import answer
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 when a check found faults, or 2 when nothing was done."""
-    arguments = parser().parse_args(argv)
-    try:
-        code: int = arguments.command(arguments, Settings())
-    except AuditError as error:
-        print(f"annotation: {error}", file=sys.stderr)
-        return FAILED
-    except BrokenPipeError:  # `annotation ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
-    return code
+    return answer(parser(), argv)
 
 
 def parser() -> argparse.ArgumentParser:

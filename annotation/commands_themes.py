@@ -25,6 +25,7 @@ from annotation.label_store.ledger import verify_acts
 from annotation.label_store.theme_acts import count_acts
 from audit.commands import FINDINGS, OK, add_command
 from audit.commands.themes import TOPICS
+from audit.errors import plainly
 from audit.exports.tables import csv_bytes
 from audit.metrics.attached import needed_taxonomy, points_of, taxonomy_of
 from audit.settings import Settings
@@ -122,7 +123,7 @@ def _acts(arguments: argparse.Namespace, settings: Settings, store: LabelStore, 
             data = arguments.acts.read_bytes()
             return read_jsonl(data.decode("utf-8-sig")), hashlib.sha256(data).hexdigest()[:16]
         except (OSError, UnicodeDecodeError) as error:
-            raise StudyError(f"{arguments.acts} cannot be read as UTF-8 text ({error}). Nothing was done.") from None
+            raise StudyError(f"{arguments.acts} cannot be read ({plainly(error)}). Nothing was done.") from None
     other = find_run(settings.store_dir, arguments.source) if arguments.source else run
     return acts_of(store, other.digest), other.key
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
 import audit
-from audit.commands import FAILED, FINDINGS, OK, add_command, export, extract, generate, judge, questions, retrieve, themes
+from audit.commands import FINDINGS, OK, add_command, answer, export, extract, generate, judge, questions, retrieve, serve, themes
 from audit.commands import run as run_command
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.earlier import write_earlier
@@ -35,19 +34,7 @@ EXIT_CODES = "Exit code: 0 all is well, 1 loaded (or loadable) but the report ha
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    arguments = parser().parse_args(argv)
-    try:
-        code: int = arguments.command(arguments, Settings())
-        return code
-    except AuditError as error:
-        print(f"audit: {error}", file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        print("\naudit: stopped. What was loaded before is as it was.", file=sys.stderr)
-        return FAILED
-    except BrokenPipeError:  # `audit ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+    return answer(parser(), argv)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -73,14 +60,9 @@ def parser() -> argparse.ArgumentParser:
     judge.register(commands)
     export.register(commands)
     themes.register(commands)
-    _serve(commands)
+    serve.register(commands)
     _schema(commands)
     return top
-
-
-def _address(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--host", help="address to listen on (default: AUDIT_HOST, or 127.0.0.1)")
-    command.add_argument("--port", type=int, help="port to listen on (default: AUDIT_PORT, or 8501)")
 
 
 def _demo(commands: Any) -> None:
@@ -90,7 +72,7 @@ def _demo(commands: Any) -> None:
     )
     command.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed is another world")
     command.add_argument("--no-serve", action="store_true", help="write and load only")
-    _address(command)
+    serve.address(command)
 
 
 def _check(commands: Any) -> None:
@@ -121,10 +103,6 @@ def _metrics(commands: Any) -> None:
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the metric, such as level=subtopic"
     )
-
-
-def _serve(commands: Any) -> None:
-    _address(add_command(commands, "serve", serve, "Open the dashboard on the loaded runs."))
 
 
 def _schema(commands: Any) -> None:
@@ -252,7 +230,7 @@ def _options(metric: Metric, given: list[str]) -> dict[str, str]:
 def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
     earlier = _earlier_demo(arguments.seed, settings) if arguments.scale == "small" else None
-    path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
+    path = demo_release(settings, arguments.scale, arguments.seed)
     if not (path / "manifest.json").is_file():  # the manifest is written last: a folder with one is complete
         _say(f"Writing the demo release to {path}")
         write_demo(path, arguments.scale, arguments.seed, _tenths)
@@ -261,7 +239,12 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     if earlier is not None:
         themes.by_words(earlier.run, settings, like=loaded.run)
     print(f"Run {loaded.run.key}: {loaded.run.report['verdict']}")
-    return OK if arguments.no_serve else serve(arguments, settings)
+    return OK if arguments.no_serve else serve.serve(arguments, settings)
+
+
+def demo_release(settings: Settings, scale: str = "small", seed: int = DEFAULT_SEED) -> Path:
+    """Where `audit demo` writes the release of that scale and seed."""
+    return settings.releases_dir / f"demo-{scale}-{seed}"
 
 
 def _earlier_demo(seed: int, settings: Settings) -> Loaded:
@@ -279,28 +262,3 @@ def _say(step: str) -> None:
 def _tenths(done: int, total: int) -> None:
     if total >= 1_000 and done % (total // 10) == 0:
         _say(f"  {done:,} of {total:,} questions")
-
-
-def serve(arguments: argparse.Namespace, settings: Settings) -> int:
-    """`audit serve`"""
-    settings = replace(settings, host=arguments.host or settings.host, port=arguments.port or settings.port)
-    app = _app()
-    print(f"The dashboard opens at http://{settings.host}:{settings.port} (stop it with Ctrl-C).", file=sys.stderr)
-    options = {
-        "server.address": settings.host,
-        "server.port": settings.port,
-        "server.headless": "true",
-        "server.fileWatcherType": "none",
-        "browser.gatherUsageStats": "false",
-    }
-    flags = [f"--{name}={value}" for name, value in options.items()]
-    os.execv(  # noqa: S606 - the dashboard takes this process over, so that Ctrl-C and signals reach it
-        sys.executable, [sys.executable, str(app.parent / "pages" / "_basis" / "serve.py"), "run", str(app), *flags]
-    )
-
-
-def _app() -> Path:
-    """app.py: beside the package in a checkout, inside it in an installed wheel."""
-    package = Path(audit.__file__).parent
-    places = [package.parent / "app.py", package / "dashboard" / "app.py"]
-    return next(place for place in places if place.is_file() and (place.parent / "pages").is_dir())

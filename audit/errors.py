@@ -43,3 +43,11 @@ class NotInRunError(AuditError):
 
 class ConfigError(AuditError):
     """A config of `audit run` says something that it may not."""
+
+
+def plainly(error: Exception) -> str:
+    """What went wrong with a file, without Python's own words and without its path, which the sentence around it names."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"the text is not UTF-8 (byte {error.start}); save the file as UTF-8"
+    told = error.strerror if isinstance(error, OSError) else None
+    return f"{told[0].lower()}{told[1:]}" if told else str(error)

@@ -8,16 +8,21 @@ from pathlib import Path
 
 from audit.errors import AuditError
 
+HIGHEST_PORT = 65_535
 
-def _number(name: str, default: int) -> int:
+
+def _number(name: str, default: int, least: int = 1, most: int = 1_000_000_000) -> int:
     text = os.environ.get(name, "").strip()
     try:
-        return int(text or default)
+        number = int(text or default)
     except ValueError:
+        number = least - 1
+    if not least <= number <= most:
         raise AuditError(
-            f"Setting {name} is '{text}', which is no whole number. Nothing was done. "
+            f"Setting {name} is '{text}', which is no whole number from {least:,} to {most:,}. Nothing was done. "
             f"Unset it, or set it to a number such as {default}."
-        ) from None
+        )
+    return number
 
 
 def _several(name: str) -> tuple[str, ...]:
@@ -57,7 +62,7 @@ class Settings:
     data_dir: Path = field(default_factory=lambda: Path(os.environ.get("AUDIT_DATA_DIR") or "data"))
     studies: str = field(default_factory=lambda: os.environ.get("AUDIT_STUDIES_URL", ""), repr=False)
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
-    port: int = field(default_factory=lambda: _number("AUDIT_PORT", 8501))
+    port: int = field(default_factory=lambda: _number("AUDIT_PORT", 8501, 1, HIGHEST_PORT))
     browsing: str = field(default_factory=_browsing)
     judge_urls: tuple[str, ...] = field(default_factory=lambda: _several("AUDIT_JUDGE_URL"))
     judge_model: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_MODEL", "").strip())

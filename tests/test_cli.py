@@ -149,7 +149,7 @@ def test_a_metric_that_cannot_be_counted_says_why(
 def test_a_setting_that_is_no_number_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_PORT", "many")
     assert main(["runs"]) == 2
-    assert "Setting AUDIT_PORT is 'many', which is no whole number. Nothing was done." in capsys.readouterr().err
+    assert "Setting AUDIT_PORT is 'many', which is no whole number from 1 to 65,535. Nothing was done." in capsys.readouterr().err
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

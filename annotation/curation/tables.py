@@ -72,8 +72,8 @@ def _read(line: str, number: int) -> Act:
         told = json.loads(line)
         change = Change.of(told["kind"], told["change"], told.get("undoes"))
         return Act(int(told["act"]), change, told["author"], told["made_at"], told["reason"], told["taxonomy"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError):
         raise StudyError(
-            f"Line {number} is no act of curation ({type(error).__name__}: {error}). Nothing was done. "
+            f"Line {number} is no act of curation. Nothing was done. "
             "Give a file that was written by: annotation themes export --out FILE.jsonl"
         ) from None

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
 from audit.errors import AuditError
 
@@ -20,6 +20,10 @@ HEAD = "0004"
 
 BUSY_MS = 30_000
 MIGRATION_LOCK = 2_605_290_84
+NO_ADDRESS = (
+    "AUDIT_STUDIES_URL is no database address that is known here. Nothing was opened. "
+    "Allowed: sqlite:///path/to/studies.db or postgresql://user:password@host/database"
+)
 
 
 class LabelStore:
@@ -34,14 +38,28 @@ class LabelStore:
     @contextmanager
     def begin(self) -> Iterator[Connection]:
         """A transaction that may write: it commits at the end of the block, or nothing of it happened."""
-        with self._writing, self.engine.begin() as tx:
+        with self._writing, self._said(), self.engine.begin() as tx:
             yield tx
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection that sees one state of the store and waits for no writer."""
-        with self.engine.connect() as con:
+        with self._said(), self.engine.connect() as con:
             yield con.execution_options(label_store_reads=True, **({} if self.sqlite else {"postgresql_readonly": True}))
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        """Where the database itself fails (locked, full, damaged, gone), say so; what its own rules refuse is the caller's."""
+        try:
+            yield
+        except DatabaseError as error:
+            if not isinstance(error, OperationalError) and type(error) is not DatabaseError:
+                raise
+            raise AuditError(
+                f"The studies at {_shown(self.engine.url)} cannot be used: {' '.join(str(error.orig).split()).rstrip('.?')}. "
+                "Nothing was changed. Check AUDIT_STUDIES_URL, and that the database is running, has room, may be written to and "
+                "is not held by another program; then try again."
+            ) from error
 
     def close(self) -> None:
         """Give every connection back."""
@@ -60,15 +78,12 @@ def open_label_store(url: str) -> LabelStore:
         store = LabelStore(_engine(address))
         if _version(store) != HEAD:
             _migrate(store)
+    except NoSuchModuleError:
+        raise AuditError(NO_ADDRESS) from None
     except ModuleNotFoundError as error:
         raise AuditError(
             f"AUDIT_STUDIES_URL names a database that needs the Python package '{error.name}'. Nothing was opened. "
-            "Install it with: pip install 'handbook-audit[postgres]'"
-        ) from None
-    except OperationalError as error:
-        raise AuditError(
-            f"The studies at {_shown(address)} cannot be opened: {str(error.orig).strip()} Nothing was changed. "
-            "Check AUDIT_STUDIES_URL and that the database is running."
+            "Install it with: pip install -c constraints.txt -e '.[postgres]'"
         ) from None
     return store
 
@@ -77,10 +92,7 @@ def _address(url: str) -> URL:
     try:
         address = make_url(url)
     except ArgumentError:
-        raise AuditError(
-            "AUDIT_STUDIES_URL is no database address. Nothing was opened. "
-            "Allowed: sqlite:///path/to/studies.db or postgresql://user:password@host/database"
-        ) from None
+        raise AuditError(NO_ADDRESS) from None
     return address.set(drivername="postgresql+psycopg") if address.drivername in ("postgresql", "postgres") else address
 
 

@@ -16,6 +16,7 @@ from audit.asking.journal import Journal, begun_with, journal_of
 from audit.asking.limits import StoppedError
 from audit.asking.work import Replies
 from audit.commands import FAILED, FINDINGS, OK, add_command
+from audit.commands.arguments import count, share
 from audit.commands.asking import ask_all, estimate, model_of
 from audit.commands.offline import collect_batch, emit_batch, still_open
 from audit.errors import AuditError
@@ -51,11 +52,11 @@ def _of_rules(command: argparse.ArgumentParser) -> None:
     options = command.add_argument_group("extractive")
     known = Extract()
     options.add_argument(
-        "--threshold", type=_share, default=known.threshold, metavar="SHARE",
+        "--threshold", type=share, default=known.threshold, metavar="SHARE",
         help="of the question's words, by weight, that a sentence and its headings must hold; else NOT ADDRESSED (%(default)s)",
     )  # fmt: skip
-    options.add_argument("--sentences", type=_count, default=known.sentences, metavar="N", help="at most (%(default)s)")
-    options.add_argument("--words", type=_count, default=known.words, metavar="N", help="at most (%(default)s)")
+    options.add_argument("--sentences", type=count, default=known.sentences, metavar="N", help="at most (%(default)s)")
+    options.add_argument("--words", type=count, default=known.words, metavar="N", help="at most (%(default)s)")
 
 
 def _of_model(command: argparse.ArgumentParser) -> None:
@@ -63,7 +64,7 @@ def _of_model(command: argparse.ArgumentParser) -> None:
     options.add_argument("--url", action="append", metavar="URL", help="endpoint, again for more (default: AUDIT_JUDGE_URL)")
     options.add_argument("--model", default="", metavar="NAME", help="its name there (default: AUDIT_JUDGE_MODEL)")
     options.add_argument(
-        "--context", type=_count, default=CONTEXT, metavar="TOKENS",
+        "--context", type=count, default=CONTEXT, metavar="TOKENS",
         help="that the model takes, prompt and answer together; longer evidence is cut, and its answer says so (%(default)s)",
     )  # fmt: skip
     options.add_argument("--templates", type=Path, metavar="DIR", help="own prompt, in a file answer.md")
@@ -72,24 +73,8 @@ def _of_model(command: argparse.ArgumentParser) -> None:
     way.add_argument("--parse-again", action="store_true", help="ask nothing, write the answers from the journal as it is")
     way.add_argument("--emit-batch", type=Path, metavar="DIR", help="ask nothing, write shards and a SLURM script for a cluster")
     way.add_argument("--collect", type=Path, metavar="DIR", help="take in what the cluster answered, and say what is missing")
-    options.add_argument("--shards", type=_count, default=SHARDS, metavar="N", help="of --emit-batch (%(default)s)")
+    options.add_argument("--shards", type=count, default=SHARDS, metavar="N", help="of --emit-batch (%(default)s)")
     options.add_argument("--untried", action="store_true", help="with --dry-run: ask nothing, go by the length of texts")
-
-
-def _count(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
-    return int(text)
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no share from 0 to 1")
-    return share
 
 
 def generate(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -14,6 +14,7 @@ from audit.asking.journal import Journal, begun_with, journal_of
 from audit.asking.limits import StoppedError
 from audit.asking.work import Replies
 from audit.commands import FAILED, FINDINGS, OK, add_command
+from audit.commands.arguments import count
 from audit.commands.asking import Estimate, ask_all, estimate, model_of
 from audit.commands.judge_bench import judged_by_model, judged_by_rules
 from audit.commands.judge_source import Triple, pairs_by_lot, pairs_from, read_corpus
@@ -57,8 +58,8 @@ def register(commands: Any, sources: Sources | None = None) -> None:
     )
     command.add_argument("--swap", action="store_true", help="judge each pair in the other order too")
     command.add_argument("--blind-centers", action="store_true", help="and with the names of centers and handbooks masked")
-    command.add_argument("--repeat", type=_count, default=0, metavar="N", help="and N times more")
-    command.add_argument("--limit", type=_count, metavar="N", help="only the first N pairs that need a judge")
+    command.add_argument("--repeat", type=count, default=0, metavar="N", help="and N times more")
+    command.add_argument("--limit", type=count, metavar="N", help="only the first N pairs that need a judge")
     command.add_argument(
         "--templates", type=Path, metavar="DIR", help="own prompts, in files named as those of audit/judge/templates"
     )
@@ -72,7 +73,7 @@ def _ways(command: argparse.ArgumentParser) -> None:
     way.add_argument("--parse-again", action="store_true", help="ask nothing, write the release from the journal as it is")
     way.add_argument("--emit-batch", type=Path, metavar="DIR", help="ask nothing, write shards and a SLURM script for a cluster")
     way.add_argument("--collect", type=Path, metavar="DIR", help="take in what the cluster answered, and say what is missing")
-    command.add_argument("--shards", type=_count, default=SHARDS, metavar="N", help=f"of --emit-batch, one task each ({SHARDS})")
+    command.add_argument("--shards", type=count, default=SHARDS, metavar="N", help=f"of --emit-batch, one task each ({SHARDS})")
     command.add_argument(
         "--untried", action="store_true", help="with --dry-run: ask the endpoint nothing, go by the length of texts"
     )
@@ -96,12 +97,6 @@ def _which(sources: Sources) -> str:
         f"all (default); sample or sample:N, drawn by lot from those that a judge was asked about (N: {SAMPLE}){named}; "
         f"or a CSV file with the columns question_id, handbook_a, handbook_b{elsewhere}"
     )
-
-
-def _count(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
-    return int(text)
 
 
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -138,8 +133,8 @@ def _pairs(arguments: argparse.Namespace, settings: Settings, con: Any) -> tuple
     if arguments.pairs == "all":
         return None, "all"
     if name == "sample" and (rest.isdigit() or not rest):
-        count = int(rest or SAMPLE)
-        return pairs_by_lot(con, count), f"sample:{count}"
+        drawn = int(rest or SAMPLE)
+        return pairs_by_lot(con, drawn), f"sample:{drawn}"
     if rest and name in arguments.sources:
         return arguments.sources[name](rest, settings), arguments.pairs
     if name == "study":
@@ -201,9 +196,9 @@ def _on_a_cluster(arguments: argparse.Namespace, settings: Settings, protocol: P
 def _interrupted(arguments: argparse.Namespace, journal: Journal, error: BaseException) -> int:
     said = str(error) if isinstance(error, StoppedError) else "Stopped."
     arguments.progress.tell(said=said)
-    count = sum(journal.counts().values())
+    stored = sum(journal.counts().values())
     print(f"\n{arguments.prog}: {said}", file=sys.stderr)
-    print(f"{count:,} replies are stored in {journal.path}. Go on with:\n  {_same_command(arguments)}", file=sys.stderr)
+    print(f"{stored:,} replies are stored in {journal.path}. Go on with:\n  {_same_command(arguments)}", file=sys.stderr)
     return FAILED
 
 
@@ -244,8 +239,8 @@ def _estimate(
 
 def _finish(arguments: argparse.Namespace, settings: Settings, summary: Summary) -> int:
     print(f"{arguments.out}: {summary.said}")
-    for reason, count in summary.unscored.most_common():
-        print(f"  unscored, {reason}: {count:,}")
+    for reason, pairs in summary.unscored.most_common():
+        print(f"  unscored, {reason}: {pairs:,}")
     arguments.progress.became(summary)
     if arguments.load or arguments.load_into:
         arguments.progress.tell(phase=LOADING)

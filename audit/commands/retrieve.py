@@ -10,6 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from audit.commands import OK, add_command
+from audit.commands.arguments import count, count_or_none, share
 from audit.documents.files import documents_and_files
 from audit.embedding.encoders import FULL, HALF, LEXICAL, default_model
 from audit.errors import RetrievalError
@@ -53,7 +54,7 @@ def register(commands: Any) -> None:
         "--precision", choices=(FULL, HALF), default=FULL,
         help="of the model; bfloat16 takes half the time on processors that multiply such numbers (default: %(default)s)",
     )  # fmt: skip
-    command.add_argument("--threads", type=int, default=1, metavar="N", help="of the model (default: %(default)s)")
+    command.add_argument("--threads", type=count, default=1, metavar="N", help="of the model (default: %(default)s)")
     command.add_argument("--reranker", metavar="NAME|PATH", help="cross-encoder that reads the best again (default: none)")
     command.add_argument("--expansion", type=Path, metavar="FILE.toml", help="words that mean the same (default: medical ones)")
     command.add_argument(
@@ -63,11 +64,12 @@ def register(commands: Any) -> None:
     for name in TUNED:
         default = getattr(Options, name)
         command.add_argument(
-            f"--{name.replace('_', '-')}", type=type(default), default=default, metavar="N",
+            f"--{name.replace('_', '-')}", type=KINDS.get(name, count_or_none), default=default, metavar="N",
             help=f"{HELP[name]} (default: %(default)s)",
         )  # fmt: skip
 
 
+KINDS = {"passages": count, "chunk_words": count, "depth": count, "sufficient": share}
 HELP = {
     "whole_characters": "a handbook of at most so many characters goes whole; 0: none does",
     "passages": "passages for each question",

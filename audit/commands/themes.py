@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from audit.commands import OK, add_command, themes_export, themes_search
+from audit.commands.arguments import count, distance
 from audit.commands.themes_namer import model_namer
 from audit.embedding.cache import cached
 from audit.embedding.encoders import LEXICAL, Encoder, default_model, sentence_encoder, words_encoder
-from audit.errors import ThemesError
+from audit.errors import ThemesError, plainly
 from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
@@ -52,9 +53,9 @@ def _build(parts: Any) -> None:
         "--method", choices=tuple(METHODS), default="average", help="average linkage on cosine (default), or UMAP and HDBSCAN"
     )
     fine = command.add_mutually_exclusive_group()
-    fine.add_argument("--target-themes", type=int, metavar="N", help="come as close to N themes as can be")
+    fine.add_argument("--target-themes", type=count, metavar="N", help="come as close to N themes as can be")
     fine.add_argument(
-        "--cut", type=float, default=Options.cut, metavar="D",
+        "--cut", type=distance, default=Options.cut, metavar="D",
         help="of average: mean cosine distance within a theme, at most (default: %(default)s)",
     )  # fmt: skip
     command.add_argument("--seed", type=int, default=Options.seed, metavar="N", help="of the map (default: %(default)s)")
@@ -67,7 +68,7 @@ def _assign(parts: Any) -> None:
     command = add_command(parts, "assign", put, "Put divergence topics into a taxonomy that is there already.", ABOUT)
     command.add_argument("taxonomy", type=Path, metavar="TAXONOMY", help="a themes.json")
     _phrases(command)
-    command.add_argument("--max-distance", type=float, metavar="D", help="cosine; a phrase farther off gets no theme")
+    command.add_argument("--max-distance", type=distance, metavar="D", help="cosine; a phrase farther off gets no theme")
 
 
 def _phrases(command: argparse.ArgumentParser) -> None:
@@ -78,7 +79,7 @@ def _phrases(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--model", metavar="NAME|PATH", help=f"sentence model, or '{LEXICAL}': none (default: all-MiniLM-L6-v2 where installed)"
     )
-    command.add_argument("--threads", type=int, default=Options.threads, metavar="N", help="(default: %(default)s)")
+    command.add_argument("--threads", type=count, default=Options.threads, metavar="N", help="(default: %(default)s)")
 
 
 def build(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -155,7 +156,7 @@ def _lines(path: Path) -> dict[str, int]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ThemesError(f"{path} cannot be read as UTF-8 text ({error}). Nothing was done.") from error
+        raise ThemesError(f"{path} cannot be read ({plainly(error)}). Nothing was done.") from error
     return Counter(line.strip() for line in lines if line.strip())
 
 

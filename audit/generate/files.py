@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.documents import Document, read_documents
-from audit.errors import AuditError
+from audit.errors import AuditError, plainly
 from audit.generate.asked import Asked
 from audit.generate.pairing import paired
 from audit.generate.records import Record, Summary
@@ -105,7 +105,8 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 if line.strip():
                     yield number, dict(json.loads(line))
     except (OSError, EOFError, ValueError, TypeError) as error:
-        raise AuditError(f"{path}, after line {number}: it cannot be read ({error}). {NOTHING}") from None
+        where = f"{path}, after line {number}" if number else str(path)
+        raise AuditError(f"{where}: it cannot be read ({plainly(error)}). {NOTHING}") from None
 
 
 def check_room(folder: Path) -> None:

@@ -49,7 +49,7 @@ def test_sqlite_writes_ahead_and_waits_for_the_disk(lite: LabelStore) -> None:
     ("url", "message"),
     [
         ("studies.db", "is no database address"),
-        ("postgresql://tester:secret@127.0.0.1:1/none", "cannot be opened"),
+        ("postgresql://tester:secret@127.0.0.1:1/none", "cannot be used"),
         ("sqlite:////proc/studies.db", "cannot be"),
     ],
 )
