@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import tarfile
 import tempfile
@@ -57,7 +58,7 @@ def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
                 return _extract(path, _tar_entries(archive), target, max_bytes)
     except RuntimeError as error:  # a password, or a way of packing that Python does not know
         raise ReleaseError(f"{path}: the archive cannot be unpacked ({error}). Nothing was loaded. Pack it plainly.") from error
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError) as error:
         raise ReleaseError(f"{path}: the archive is damaged ({error}). Nothing was loaded. Fetch or pack it again.") from error
     raise ReleaseError(
         f"{path}: neither a folder nor an archive. Nothing was loaded. Allowed: a release folder, .zip, .tar, .tar.gz."

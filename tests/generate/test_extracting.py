@@ -52,6 +52,12 @@ def test_an_amount_of_the_kind_that_is_asked_for_wins():
     assert "six hours" in answered("How long do I stay after a biopsy?", "s1", document=document, sentences=1)["answer"]
 
 
+def test_of_sentences_that_say_as_much_the_one_that_stands_first_is_taken():
+    text = "Fever is reported at once. The ward has four beds. The garden is open. Fever is reported at noon."
+    document = Document("h", "kidney", "Alder", "post", (Section("s1", "The ward", text),))
+    assert "at once" in answered("When is fever reported?", "s1", document=document, sentences=1)["answer"]
+
+
 @pytest.mark.parametrize(("settings", "most"), [({"sentences": 2, "near": 0.0}, 2), ({"words": 9, "near": 0.0}, 1)])
 def test_an_answer_has_no_more_sentences_and_words_than_it_may(settings, most):
     record = answered("May I travel abroad, eat fish or have a fever?", "s1", "s2", "s3", threshold=0.1, **settings)

@@ -120,6 +120,14 @@ def test_what_was_thought_aloud_is_no_part_of_the_answer(text):
     assert read(reply(text)) == ("Yes [1].", None)
 
 
+def test_an_answer_without_a_citation_is_counted_and_an_absence_needs_none():
+    summary = Summary()
+    for text in ("Yes [1].", "Yes.", "NOT ADDRESSED"):
+        summary.count(record(asked("May I travel?", "s1"), said(text)))
+    assert (summary.answered, summary.absent, summary.uncited, summary.unknown_citations) == (2, 1, 1, 0)
+    assert "answers that cite nothing: 1" in summary.text()
+
+
 def test_what_was_not_asked_has_no_record_and_is_counted():
     summary = Summary()
     assert list(by_model(writing(asked("A?", "s1"), asked("B?", "s2")), lambda _: {}, summary)) == []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import random
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -111,10 +113,20 @@ def test_an_archive_that_cannot_be_unpacked_here_is_said(release: Path, tmp_path
         load(path, tmp_path / "data")
 
 
-def test_an_archive_with_spoiled_content_is_said(release: Path, tmp_path: Path) -> None:
-    path = zipped(release, tmp_path / "r.zip")
+def xz(folder: Path, target: Path) -> Path:
+    with tarfile.open(target, "w:xz") as archive:
+        archive.add(folder, arcname="wrapped")
+    return target
+
+
+@pytest.mark.parametrize(("pack", "place"), [(zipped, 60), (xz, 20_000)])
+def test_an_archive_with_spoiled_content_is_said(
+    release: Path, tmp_path: Path, pack: Callable[[Path, Path], Path], place: int
+) -> None:
+    (release / "notes.txt").write_text(random.Random(1).randbytes(50_000).hex())
+    path = pack(release, tmp_path / "r")
     raw = bytearray(path.read_bytes())
-    raw[60:120] = bytes(byte ^ 0x5A for byte in raw[60:120])
+    raw[place : place + 60] = bytes(byte ^ 0x5A for byte in raw[place : place + 60])
     path.write_bytes(raw)
     with pytest.raises(ReleaseError, match="damaged"):
         load(path, tmp_path / "data")

@@ -146,6 +146,15 @@ def test_tokens_that_are_no_number_are_dropped_and_the_verdict_stays(release: Pa
     assert len(pairs_in(loaded)) == ALL
 
 
+def test_an_answer_whose_flag_and_words_disagree_counts_as_its_flag_says_and_is_told(release: Path, tmp_path: Path) -> None:
+    first, *others = (release / "answers.jsonl").read_text().splitlines()
+    told = json.loads(first) | {"answer": "not addressed. Ask the ward.", "absent": False}
+    (release / "answers.jsonl").write_text("\n".join([json.dumps(told), *others]))
+    loaded = load(release, tmp_path)
+    assert "begins with 'NOT ADDRESSED'; taken as present, as its flag says" in messages(loaded, "repaired")[0]
+    assert ask(loaded, "select absent, absence_method from answers order by rowid limit 1") == [(False, None)]
+
+
 def test_nan_is_no_value_and_is_said(release: Path, tmp_path: Path) -> None:
     text = (release / Q1).read_text().replace('"latency_s": 0.5', '"latency_s": NaN')
     (release / Q1).write_text(text)
