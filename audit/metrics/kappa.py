@@ -26,10 +26,11 @@ def kappa_interval(tables: Floats) -> tuple[float, float]:
     """The 95 % interval of the kappa of all questions together; `tables` is float (questions, K, K), one table a question.
 
     Questions are resampled, with all their pairs. NaN where verdicts differ, or agree, on fewer than FEW questions: with so few
-    the resampled values say nothing of how far kappa could lie off.
+    the resampled values say nothing of how far kappa could lie off. NaN too where they agree on one label only: every draw then
+    has a kappa of about 0, however often both would give one of the others in more pairs.
     """
-    agreed = np.trace(tables, axis1=-2, axis2=-1)
-    if min(np.count_nonzero(agreed), np.count_nonzero(tables.sum(axis=(-2, -1)) - agreed)) < FEW:
+    agreed, labels = np.trace(tables, axis1=-2, axis2=-1), np.diagonal(tables.sum(axis=0))
+    if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(tables.sum(axis=(-2, -1)) - agreed)) < FEW:
         return np.nan, np.nan
     weighed = np.tensordot(draws(len(tables), stream=0), tables, axes=(0, 0))
     low, high = percentiles(kappa(weighed)[None, :], [len(tables)])
