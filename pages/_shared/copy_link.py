@@ -1,4 +1,8 @@
-"""A button that copies the address of the view, which holds all of it: filters, pages, the opened pair."""
+"""A button that copies the address of the view, which holds all of it: filters, pages, the opened pair.
+
+With it comes what makes Back lead back: Streamlit adds an entry to the browser's history for every parameter that a page writes,
+so that a page from the menu, which names its run a moment later, would take two presses to leave.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,19 @@ button:hover, button:focus-visible { color: var(--st-primary-color); border-colo
 """
 # navigator.clipboard exists on https and localhost only; a dashboard on an intranet is often neither.
 SCRIPT = """
+const oneEntryAnAct = () => {
+  const history = window.history, push = history.pushState.bind(history)
+  if (history.oneEntryAnAct) return
+  history.oneEntryAnAct = true
+  let acted = false
+  for (const act of ["pointerdown", "click", "keydown"]) window.addEventListener(act, () => { acted = true }, true)
+  history.pushState = (...entry) => {
+    acted ? push(...entry) : history.replaceState(...entry)
+    acted = false
+  }
+}
 export default function (component) {
+  oneEntryAnAct()
   const button = component.parentElement.querySelector("button"), label = button.querySelector("span")
   const selected = (text) => {
     const area = document.createElement("textarea")

@@ -30,8 +30,7 @@ def opened_pair(table: pd.DataFrame) -> Opened:
 
 def open_pair(pair: Opened) -> None:
     """Write a pair into the address."""
-    for name, value in zip(PARAMS, pair, strict=True):
-        st.query_params[name] = value
+    st.query_params.update(zip(PARAMS, pair, strict=True))
 
 
 def close_when_changed(name: str, view: Any, params: tuple[str, ...]) -> None:
@@ -59,7 +58,7 @@ def click_opens(question_id: str, a: str, b: str) -> None:
     """Open the pair of a clicked cell, once: Streamlit repeats a selection on every rerun."""
     if st.session_state.get(CLICKED) != (question_id, a, b):
         st.session_state[CLICKED] = (question_id, a, b)
-        st.query_params["a"], st.query_params["b"] = a, b
+        st.query_params.update(a=a, b=b)
         st.rerun()
 
 

@@ -92,6 +92,24 @@ def test_a_click_on_a_cell_of_the_matrix_opens_its_pair(demo: Dashboard) -> None
     assert answers(page)
 
 
+def test_one_press_of_back_undoes_one_act(demo: Dashboard) -> None:
+    page = demo.open("/coverage")
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Question").click()
+    page.wait_for_url(re.compile("/question.*run="))
+    plot = page.locator(".js-plotly-plot .nsewdrag").first
+    plot.wait_for()
+    settled(page)
+    unopened, box = page.url, plot.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] * 0.08, box["y"] + box["height"] * 0.85)
+    page.wait_for_url(re.compile("[?&]a=[^&]+&b="))
+    settled(page).go_back()
+    page.wait_for_url(unopened)
+    settled(page).go_back()
+    page.wait_for_url(re.compile("/coverage"))
+    expect(page.get_by_role("heading", name="Coverage")).to_be_visible()
+
+
 def test_a_click_on_the_coverage_heatmap_opens_the_handbook(demo: Dashboard) -> None:
     page = demo.open("/coverage")
     plot = page.locator(".js-plotly-plot .nsewdrag").first
