@@ -22,7 +22,7 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
     sections that hold the answer (gold). hit_1 and hit_5: a gold section stands first, or among the first five. mrr: one over
     the place of the first gold section, 0 where it is not in the list, on average. ndcg_5: how much of the best possible order
     the first five are worth. given: a gold section was among what the generator was given, the first five or the whole
-    document. Trials without gold are in no measure: nobody knows whether they missed.
+    document. A section listed twice takes one place. Trials without gold are in no measure: nobody knows whether they missed.
 
     `by` is 'all', 'organ' (of the question) or 'handbook'. One row per group and strategy, in the order of the release:
         name                        str, the organ, the handbook's id, or '(all)'

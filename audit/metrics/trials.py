@@ -25,13 +25,13 @@ order by trials.rowid
 
 
 def measured(con: Connection) -> pd.DataFrame:
-    """Every trial of the run with its measures, NaN where no gold is known.
+    """Every trial of the run with its measures, NaN where no gold is known. A section listed twice stands where it is first.
 
     Columns: question (int), question_id, question_text, organ, handbook_id, strategy, mode (None: not said), seconds, gold
     (number of gold sections), rank (of the first gold section from 1; NaN: not in the list), and MEASURES.
     """
     table = frame(con, SQL)
-    ranked = [list(each) for each in table["ranked"]]
+    ranked = [list(dict.fromkeys(each)) for each in table["ranked"]]
     gold = [set(each) for each in table["gold"]]
     lists = list(zip(ranked, gold, strict=True))
     mode = table["mode"].astype(object).where(table["mode"].notna(), None)

@@ -71,6 +71,12 @@ def opened(release: Path, tmp_path: Path) -> Iterator[Open]:
         con.close()
 
 
+def test_a_section_that_is_listed_twice_takes_one_place_in_every_measure(opened: Open):
+    (row,) = retrieval(opened([trial("q1", "a", "hero", "s2 s2 s2 s3 s3 s1")])).to_dict("records")
+    assert (row["hit_1"], row["hit_5"], row["mrr"]) == (0, 1, pytest.approx(1 / 3))
+    assert row["ndcg_5"] == pytest.approx(1 / 2), "1 / log2(3 + 1): it stands third of s2, s3, s1"
+
+
 def test_measures_are_means_over_the_trials_with_gold(opened: Open) -> None:
     table = retrieval(opened(TRIALS)).set_index("strategy")
     hero, bm25 = table.loc["hero"], table.loc["bm25"]
