@@ -75,7 +75,7 @@ def _package() -> Any:
     except ModuleNotFoundError:
         raise AuditError(
             "PPI++, one of the checks, needs the package ppi-python, which is not installed; nothing else here does. "
-            "It was left out. Install it with: pip install 'handbook-audit[prevalence]'"
+            "It was left out. Install it with: pip install -c constraints.txt -e '.[prevalence]'"
         ) from None
 
 

@@ -47,7 +47,7 @@ def _fails(error: BaseException) -> argparse.ArgumentParser:
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "Make room on that disk"),
         (OSError(errno.EROFS, os.strerror(errno.EROFS), "/d"), "/d: read-only file system."),
         (PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/d"), "Name a folder that you may write to"),
-        (DuckDBError('IO Error: Could not write file "x": No space left on device\nmore'), "Make room on that disk"),
+        (DuckDBError('IO Error: Could not write file "x": No space left on device\nmore'), "on device. What was loaded"),
         (KeyboardInterrupt(), "audit: stopped. What was loaded, stored or written whole before is as it was."),
     ],
 )

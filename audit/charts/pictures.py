@@ -36,7 +36,7 @@ NAMES = re.compile(r'(?:id="|#)[^"\'&)\s]*')
 SIZE = re.compile(r'width="[\d.]+" height="[\d.]+"')
 CONFIG = {"displaylogo": False, "responsive": True}
 NO_KALEIDO = (
-    "SVG and PNG were not written: they need Kaleido, the extra `figures` (pip install 'handbook-audit[figures]'). "
+    "SVG and PNG were not written: they need Kaleido, the extra `figures` (pip install -c constraints.txt -e '.[figures]'). "
     "The HTML figures are complete."
 )
 NO_CHROMIUM = (

@@ -46,7 +46,7 @@ def answer(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
         _let_go()
         told = _of_the_machine(error)
     except DuckDBError as error:
-        told = f"The store cannot be read or written: {str(error).splitlines()[0]} {AS_IT_WAS} {_remedy(str(error))}"
+        told = f"The store cannot be read or written: {str(error).splitlines()[0].rstrip('.')}. {AS_IT_WAS} {_remedy(str(error))}"
     print(f"{parser.prog}: {told}", file=sys.stderr)
     return FAILED
 

@@ -40,7 +40,7 @@ def test_labels_that_the_judge_cannot_tell_apart_have_no_inverse() -> None:
 
 
 def test_ppi_agrees_with_the_corrected_shares_of_a_sample_drawn_by_label() -> None:
-    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install handbook-audit[prevalence])")
+    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[prevalence])")
     table = ratings(STUDY)
     assert table.design is not None
     found = checks(table).set_index(["method", "label"])

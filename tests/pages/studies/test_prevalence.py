@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from annotation.verdict_store import Design, Stratum, Verdict, keep
+from annotation.verdict_store import Origin, Stratum, Verdict, keep
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, study_of
@@ -18,7 +18,7 @@ def judged(folk):
     study_of(folk, 10)
     said = [Verdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, 11)]
     with folk.begin() as tx:
-        keep(tx, "s", Design("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, 10)], said)
+        keep(tx, "s", Origin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, 10)], said)
     for number in range(1, 11):
         for name in ("ana", "ben"):
             rate(folk, name, number, "CONSISTENT" if number <= 8 else "COMPLEMENTARY")
@@ -41,7 +41,7 @@ def test_the_corrected_share_stands_beside_the_judge_s_own(judged, as_user: Sign
 
 
 def test_every_other_road_stands_beside_the_headline_with_its_n_and_interval(judged, as_user: SignIn):
-    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install handbook-audit[prevalence])")
+    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[prevalence])")
     at = as_user("petra", "prevalence")
     (roads,) = [group for group in at.get("button_group") if group.proto.label == "Label"]
     at = roads.set_value("COMPLEMENTARY").run()
@@ -74,7 +74,7 @@ def test_nothing_rated_is_a_sentence(folk, as_user: SignIn):
     study_of(folk, 2)
     said = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        keep(tx, "s", Design("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
+        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert "Nothing was estimated" in words_on(at)
