@@ -162,7 +162,7 @@ def _print_strata(drawn: Drawn) -> None:
     study, calibration, repeats = (kinds.count(kind) for kind in (Kind.STUDY, Kind.CALIBRATION, Kind.REPEAT))
     print(f"{study} study items, {calibration} for calibration, {repeats} repeats.")
     print(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
-    print(f"{drawn.design.unscored:,} of {drawn.design.pairs:,} pairs have no verdict and are in no stratum.")
+    print(f"{drawn.origin.unscored:,} of {drawn.origin.pairs:,} pairs have no verdict and are in no stratum.")
 
 
 def advance(arguments: argparse.Namespace, settings: Settings) -> int:

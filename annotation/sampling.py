@@ -13,7 +13,7 @@ import numpy as np
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.studies import Kind, NewItem, NewStudy, create_study
-from annotation.verdict_store import Design, Stratum, Verdict, keep
+from annotation.verdict_store import Origin, Stratum, Verdict, keep
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
@@ -93,12 +93,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A sample: the items as annotators get them, what the judge said of each, the strata, the design."""
+    """A sample: the items as annotators get them, what the judge said of each, the strata, where it comes from."""
 
     items: list[NewItem]
     verdicts: list[Verdict]
     strata: list[Stratum]
-    design: Design
+    origin: Origin
 
 
 def draw_study(
@@ -119,7 +119,7 @@ def draw_study(
     new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, plan.names_shown, dict(run.terms), run.synthetic)
     with store.begin() as tx:
         create_study(tx, new, now)
-        keep(tx, study_id, drawn.design, drawn.strata, drawn.verdicts)
+        keep(tx, study_id, drawn.origin, drawn.strata, drawn.verdicts)
     return drawn
 
 
@@ -146,8 +146,8 @@ def _draw(con: Connection, run: Run, plan: Plan, study_id: str) -> Drawn:
     items, said = _items(study_id, plan, cells, places, records, order.tolist())
     items, said = _with_repeats(study_id, items, said, plan.repeats, chance)
     strata = [Stratum(cell.name, cell.label, cell.second, cell.population, cell.study) for cell in cells]
-    design = Design(run.key, run.digest, int(pairs), int(unscored), {**asdict(plan), "per_label": dict(plan.per_label)})
-    return Drawn(items, said, strata, design)
+    origin = Origin(run.key, run.digest, int(pairs), int(unscored), {**asdict(plan), "per_label": dict(plan.per_label)})
+    return Drawn(items, said, strata, origin)
 
 
 def _check(plan: Plan) -> None:

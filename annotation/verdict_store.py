@@ -1,4 +1,4 @@
-"""What the judge said of a study's items, and the design of the draw: kept apart from everything that annotators reach.
+"""What the judge said of a study's items, and where its sample comes from: kept apart from everything that annotators reach.
 
 The import contract "Blinding" forbids this module to the annotate page, to packets and to `annotation.label_store`.
 """
@@ -53,7 +53,7 @@ verdicts = Table(
 
 
 @dataclass(frozen=True)
-class Design:
+class Origin:
     """Where a sample comes from.
 
     run_key, digest   the run, and the SHA-256 of its release
@@ -102,15 +102,15 @@ class Verdict:
     reasoning: str | None
 
 
-def keep(tx: Connection, study_id: str, design: Design, layers: Sequence[Stratum], said: Sequence[Verdict]) -> None:
-    """Write a study's design and verdicts, in the transaction that makes the study."""
-    tx.execute(insert(designs).values(study_id=study_id, **asdict(design)))
+def keep(tx: Connection, study_id: str, origin: Origin, layers: Sequence[Stratum], said: Sequence[Verdict]) -> None:
+    """Write where a study's sample comes from and its verdicts, in the transaction that makes the study."""
+    tx.execute(insert(designs).values(study_id=study_id, **asdict(origin)))
     tx.execute(insert(strata), [{"study_id": study_id, **asdict(layer)} for layer in layers])
     tx.execute(insert(verdicts), [{"study_id": study_id, **asdict(verdict)} for verdict in said])
 
 
-def design_of(store: LabelStore, study_id: str) -> Design:
-    """The design of a study.
+def origin_of(store: LabelStore, study_id: str) -> Origin:
+    """Where a study's sample comes from.
 
     Raises StudyError when the study was not drawn from a run.
     """
@@ -118,7 +118,7 @@ def design_of(store: LabelStore, study_id: str) -> Design:
         row = con.execute(select(designs).where(designs.c.study_id == study_id)).mappings().first()
     if row is None:
         raise StudyError(f"Study '{study_id}' has no design: it was not drawn from a run here. Nothing is shown.")
-    return Design(**{name: row[name] for name in Design.__dataclass_fields__})
+    return Origin(**{name: row[name] for name in Origin.__dataclass_fields__})
 
 
 def strata_of(store: LabelStore, study_id: str) -> list[Stratum]:

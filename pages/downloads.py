@@ -10,7 +10,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.studies import State, Study, list_studies
 from annotation.validation.part import study_part
-from annotation.verdict_store import design_of
+from annotation.verdict_store import origin_of
 from audit.exports.material import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
 from audit.exports.readme import CONTENTS
@@ -33,7 +33,7 @@ def drawn_from(run: Run, store: LabelStore) -> list[Study]:
     found = []
     for study in list_studies(store):
         try:
-            if design_of(store, study.study_id).digest == run.digest:
+            if origin_of(store, study.study_id).digest == run.digest:
                 found.append(study)
         except StudyError:  # a study that was drawn from no run here belongs to none
             continue

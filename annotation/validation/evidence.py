@@ -15,7 +15,7 @@ from annotation.label_store.studies import Study, find_study
 from annotation.prevalence import prevalence
 from annotation.ratings import GOLD, JUDGE, Ratings
 from annotation.study_tables import repeats_table, study_ratings
-from annotation.verdict_store import Design, Stratum, design_of, strata_of
+from annotation.verdict_store import Origin, Stratum, origin_of, strata_of
 from audit.charts.style import LABEL_WORDS
 
 PEOPLE = {"majority": "the majority", GOLD: "gold", JUDGE: "the judge"}
@@ -26,7 +26,7 @@ class Evidence:
     """A study with its draw, its report, the shares of the run and the judge beside the baseline judge."""
 
     study: Study
-    design: Design
+    origin: Origin
     strata: Sequence[Stratum]
     ratings: Ratings
     report: Report
@@ -48,7 +48,7 @@ def evidence_of(store: LabelStore, study_id: str) -> Evidence:
     study, ratings = find_study(store, study_id), study_ratings(store, study_id)
     rival = baseline_of_study(store, study_id, ratings.items)
     return Evidence(
-        study, design_of(store, study_id), strata_of(store, study_id), ratings,
+        study, origin_of(store, study_id), strata_of(store, study_id), ratings,
         agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), rival.name, beside(ratings, rival),
     )  # fmt: skip
 

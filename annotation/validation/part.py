@@ -30,12 +30,12 @@ def study_part(store: LabelStore, study_id: str) -> StudyPart:
     tables = [make(evidence).noted(_standing(evidence)) for make in TABLES]
     tables[4:4] = [table.noted(_standing(evidence)) for table in matrices(evidence)]
     facts = {
-        "title": evidence.study.title, "state": evidence.study.state.value, "run": evidence.design.run_key,
-        "plan": dict(evidence.design.plan), "seed_of_order": evidence.study.seed, "seed_of_baseline_bootstrap": SEED,
+        "title": evidence.study.title, "state": evidence.study.state.value, "run": evidence.origin.run_key,
+        "plan": dict(evidence.origin.plan), "seed_of_order": evidence.study.seed, "seed_of_baseline_bootstrap": SEED,
         "ledgers": {name: {"entries": entries, "last": last} for name, (entries, last) in heads_of(store, study_id).items()},
     }  # fmt: skip
     chapter = Chapter(TITLE, tables, list(pictures(evidence)))
-    return StudyPart(study_id, evidence.design.digest, chapter, _published(evidence), facts)
+    return StudyPart(study_id, evidence.origin.digest, chapter, _published(evidence), facts)
 
 
 def _standing(evidence: Evidence) -> str:

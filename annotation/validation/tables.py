@@ -35,7 +35,7 @@ def sample(evidence: Evidence) -> Table:
         ),
         (
             "Drawn without replacement inside each stratum; calibration items and silent repeats are not among them.",
-            f"{evidence.design.unscored:,} of {evidence.design.pairs:,} pairs have no verdict and are in no stratum: no figure "
+            f"{evidence.origin.unscored:,} of {evidence.origin.pairs:,} pairs have no verdict and are in no stratum: no figure "
             "of the study speaks for them.",
         ), evidence.n,
     )  # fmt: skip

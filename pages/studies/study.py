@@ -233,7 +233,7 @@ def new_study(store: LabelStore) -> None:
         kinds = [item.kind for item in drawn.items]
         st.caption(
             f"{kinds.count(Kind.STUDY)} study items, {kinds.count(Kind.REPEAT)} repeats, {kinds.count(Kind.CALIBRATION)} "
-            f"calibration items. {drawn.design.unscored:,} unscored pairs are in no stratum. Nothing was made."
+            f"calibration items. {drawn.origin.unscored:,} unscored pairs are in no stratum. Nothing was made."
         )
     if make:
         draw_study(store, by_key[key], plan, study_id=study_id, title=title or study_id, annotators=chosen, now=now())

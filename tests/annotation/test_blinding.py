@@ -16,7 +16,7 @@ from annotation.label_store.seats import my_tasks, next_task
 from annotation.label_store.studies import Kind, list_studies, progress
 from annotation.packets import packet_csv, packet_xlsx
 from annotation.study_tables import ratings_table
-from annotation.verdict_store import Design, Stratum, Verdict, keep
+from annotation.verdict_store import Origin, Stratum, Verdict, keep
 from tests.support.studies import NOW, item, rate, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def planted(store: LabelStore) -> LabelStore:
         keep(
             tx,
             "s",
-            Design(f"{CANARY}@run", CANARY, 30, 1, {"seed": CANARY}),
+            Origin(f"{CANARY}@run", CANARY, 30, 1, {"seed": CANARY}),
             [Stratum(f"{CANARY}/s", CANARY, None, 24, 12)],
             said,
         )

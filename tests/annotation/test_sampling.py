@@ -14,7 +14,7 @@ from annotation.label_store.errors import StudyError
 from annotation.label_store.results import seat_rows
 from annotation.label_store.studies import Kind, State, find_study
 from annotation.sampling import Plan, allocate, draw, draw_study, share_out
-from annotation.verdict_store import design_of, strata_of, verdicts_of
+from annotation.verdict_store import origin_of, strata_of, verdicts_of
 from audit.store.runs import Run
 from audit.wording import hide_names
 from tests.support.loading import load
@@ -52,7 +52,7 @@ def test_strata_are_the_judges_labels_and_their_sizes_are_those_of_the_run(run: 
     assert {layer.stratum: layer.sampled for layer in drawn.strata} == {**dict.fromkeys(COUNTS, 2), "CONTRADICTORY": 1}
     weights = {layer.stratum: layer.weight for layer in drawn.strata}
     assert weights == {"ABSENT": 16 / 2, "CONSISTENT": 4 / 2, "COMPLEMENTARY": 4 / 2, "DIVERGENT": 4 / 2, "CONTRADICTORY": 1}
-    assert (drawn.design.pairs, drawn.design.unscored) == (30, 1)  # 6 pairs of each of 5 questions
+    assert (drawn.origin.pairs, drawn.origin.unscored) == (30, 1)  # 6 pairs of each of 5 questions
     assert sum(layer.population for layer in drawn.strata) == 30 - 1
 
 
@@ -176,7 +176,7 @@ def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_gone(store
     assert {row["answer_a"] for row in rows} == {item.answer_a for item in drawn.items}
     assert strata_of(store, "s") == sorted(drawn.strata, key=lambda layer: layer.stratum)
     assert set(verdicts_of(store, "s")) == {item.item_id for item in drawn.items}
-    assert (design_of(store, "s").digest, design_of(store, "s").plan["seed"]) == (loaded.digest, 1)
+    assert (origin_of(store, "s").digest, origin_of(store, "s").plan["seed"]) == (loaded.digest, 1)
 
 
 def test_a_study_whose_annotators_have_no_account_is_not_half_made(store: LabelStore, run: Run) -> None:

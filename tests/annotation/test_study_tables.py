@@ -15,7 +15,7 @@ from annotation.label_store.ratings import Submit, submit
 from annotation.label_store.seats import Choice, my_tasks
 from annotation.label_store.studies import Kind, State
 from annotation.study_tables import CODEBOOK, codebook, labels_table, ratings_table, repeats_table
-from annotation.verdict_store import Design, Stratum, Verdict, keep
+from annotation.verdict_store import Origin, Stratum, Verdict, keep
 from audit.exports.tables import csv_bytes
 from tests.support.studies import NOW, item, people, step, study_of
 
@@ -36,7 +36,7 @@ def finished(lite: LabelStore) -> LabelStore:
     said = [Verdict(item_id, judge, judge, None, None, None) for item_id, judge in judged]
     layers = [Stratum("DIVERGENT", "DIVERGENT", None, 30, 2), Stratum("COMPLEMENTARY", "COMPLEMENTARY", None, 100, 2)]
     with lite.begin() as tx:
-        keep(tx, "s", Design("run@1", "d", 131, 1, {}), layers, said)
+        keep(tx, "s", Origin("run@1", "d", 131, 1, {}), layers, said)
     for place, annotator in ((1, "ana"), (2, "ben")):
         for number, labels in LABELS.items():
             both(lite, annotator, number, labels[place])

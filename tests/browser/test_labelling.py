@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import seat_rows
-from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
+from annotation.verdict_store import Origin, Stratum, Verdict, keep, verdicts
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.browser.test_journey import overflow
 from tests.support.studies import item, people, rate, rating_history, study_of
@@ -56,7 +56,7 @@ def planted(store: LabelStore) -> None:
         Verdict(f"i{n:03}", "CANARYSTRATUM", "CONTRADICTORY", "high", "CANARYTOPIC", "CANARYREASON") for n in range(1, ITEMS + 1)
     ]
     with store.begin() as tx:
-        keep(tx, "s", Design("CANARYRUN", "0" * 64, 900, 0, {}), [layer], said)
+        keep(tx, "s", Origin("CANARYRUN", "0" * 64, 900, 0, {}), [layer], said)
     for number in range(1, ITEMS + 1):
         rate(store, "ben", number, "CONTRADICTORY", "high", comment="CANARYOTHER")
 

@@ -20,7 +20,7 @@ from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.studies import State, find_study
-from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
+from annotation.verdict_store import Origin, Stratum, Verdict, keep, verdicts
 from audit.release.write import write_jsonl
 from pages._basis.people import STUDY_PAGES
 from pages._shared.navigation import PAGES
@@ -113,7 +113,7 @@ def plant_study(store: LabelStore) -> None:
     said = [Verdict(f"i{n:03}", "JUDGESTRATUM", "CONTRADICTORY", "high", "JUDGETOPIC", "JUDGEWHY") for n in range(1, ITEMS + 1)]
     with store.begin() as tx:
         layer = Stratum("JUDGESTRATUM", "CONTRADICTORY", None, 900, ITEMS)
-        keep(tx, "s", Design("RUNKEY", "0" * 64, 900, 0, {}), [layer], said)
+        keep(tx, "s", Origin("RUNKEY", "0" * 64, 900, 0, {}), [layer], said)
     for number in range(1, RATED + 1):
         rate(store, "ana", number, "CONSISTENT", comment="SAIDBYANA")
     for number in range(1, ITEMS + 1):

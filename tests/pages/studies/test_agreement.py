@@ -8,7 +8,7 @@ from sqlalchemy import update
 from annotation.adjudication import close
 from annotation.label_store.decisions import Ruling, decide
 from annotation.label_store.studies import Kind, State
-from annotation.verdict_store import Design, Stratum, Verdict, keep, strata, verdicts
+from annotation.verdict_store import Origin, Stratum, Verdict, keep, strata, verdicts
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, rate, step, study_of
@@ -22,7 +22,7 @@ def judged(folk):
     study_of(folk, ITEMS)
     said = [Verdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
-        keep(tx, "s", Design("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said)
+        keep(tx, "s", Origin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said)
     for number in range(1, ITEMS + 1):
         rate(folk, "ana", number, "CONSISTENT")
         rate(folk, "ben", number, "CONSISTENT" if number <= 8 else "COMPLEMENTARY")
@@ -53,7 +53,7 @@ def test_what_is_undefined_says_why(folk, as_user: SignIn):
     study_of(folk, 3)
     said = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
     with folk.begin() as tx:
-        keep(tx, "s", Design("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], said)
+        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], said)
     at = as_user("petra", "agreement")
     assert not at.exception
     assert figures_on(at)["raw agreement"] == ("undefined", 0)
@@ -117,7 +117,7 @@ def test_each_annotator_with_oneself_has_n_and_interval(folk, as_user: SignIn):
     study_of(folk, [item(1), item(2), *again])
     said = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
     with folk.begin() as tx:
-        keep(tx, "s", Design("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
+        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
     for number in (1, 2, 11, 12):
         rate(folk, "ana", number, "ABSENT")
         rate(folk, "ben", number, "CONSISTENT" if number == 12 else "ABSENT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from annotation.verdict_store import Design, Stratum, Verdict, keep, verdicts
+from annotation.verdict_store import Origin, Stratum, Verdict, keep, verdicts
 from audit.judge.baseline import NAME
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
@@ -26,7 +26,7 @@ def driving(folk):
     study_of(folk, made)
     said = [Verdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
-        keep(tx, "s", Design("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said)
+        keep(tx, "s", Origin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said)
     for number in range(1, ITEMS + 1):
         label = TEXTS[number % 2][2]
         for who in ("ana", "ben"):

@@ -16,7 +16,7 @@ from annotation.label_store.studies import Kind, State, find_study, list_studies
 from annotation.packets import packet_csv
 from annotation.sampling import Plan, draw_study
 from annotation.study_tables import ratings_table
-from annotation.verdict_store import Design, Stratum, Verdict, keep, strata_of
+from annotation.verdict_store import Origin, Stratum, Verdict, keep, strata_of
 from tests.pages.conftest import TABLE, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, people, rate, rate_all, step, study_of
@@ -132,7 +132,7 @@ def test_a_calibration_round_is_counted_apart_and_stands_in_no_figure(folk, as_u
     study_of(folk, [item(1, Kind.CALIBRATION), item(2)])
     told = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        keep(tx, "s", Design("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 1)], told)
+        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 1)], told)
     rate(folk, "ana", 1, "ABSENT")
     rate(folk, "ben", 1, "CONSISTENT")
     shown = as_user("petra", "study").dataframe[0].value
@@ -166,7 +166,7 @@ def finished(folk):
     study_of(folk, 2)
     told = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        keep(tx, "s", Design("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], told)
+        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], told)
     for name, second in (("ana", "ABSENT"), ("ben", "CONSISTENT")):
         rate(folk, name, 1, "ABSENT")
         rate(folk, name, 2, second, comment="=1+1")
