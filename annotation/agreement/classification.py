@@ -41,11 +41,6 @@ def unmatched(table: Table) -> bool:
     return bool(((either(table) > 0) & (right(table) == 0)).any())
 
 
-def jaccard(table: Table) -> Values:
-    """Of the items that are L or were called L, the share that are both. F1 is 2 J / (1 + J)."""
-    return _ratio(right(table), either(table))
-
-
 def f1(table: Table) -> Values:
     """The harmonic mean of precision and recall; 0 where nothing is right, NaN where neither seat used the label."""
     return _ratio(2 * right(table), table.sum(axis=-1) + table.sum(axis=-2))
