@@ -18,7 +18,7 @@ from audit.commands.run_models import check_judge, estimated, generator_name, ju
 from audit.errors import AuditError
 from audit.pipeline.books import books_of
 from audit.pipeline.config import table
-from audit.pipeline.folder import taken
+from audit.pipeline.folder import check_room, taken
 from audit.pipeline.meeting import check_several
 from audit.pipeline.plan import plan_of, plan_text
 from audit.pipeline.reading import read_config
@@ -31,6 +31,7 @@ from audit.pipeline.stages.load import Load
 from audit.pipeline.stages.questions import Questions
 from audit.pipeline.stages.retrieve import Retrieve
 from audit.pipeline.stages.themes import Themes
+from audit.questionnaire import read_taxonomy
 from audit.settings import Settings
 
 STAGES = ("extract", "questions", "retrieve", "generate", "judge", "themes", "load")
@@ -61,7 +62,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     config = read_config(arguments.config)
     work = Work((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
     books, left_out = books_of(config, work)
+    check_room(work.root)
     check_judge(config.judge)
+    if config.questions.taxonomy:
+        read_taxonomy(config.questions.taxonomy)
     shop = Shop(config, settings, work, books, left_out)
     stages = stages_of(shop, arguments.until)
     if arguments.dry_run:

@@ -80,7 +80,8 @@ def _protocol(said: JudgeOptions, model: str) -> Protocol:
 
 
 def check_judge(said: JudgeOptions) -> None:
-    """Raise AuditError where plain rules are told to do what only a model can."""
+    """Raise AuditError where plain rules are told to do what only a model can, or the prompts cannot be read."""
+    load_prompts(said.templates)
     if said.judge == BASELINE and (said.swap or said.blind_centers or said.repeat or said.absence == CHECK):
         raise AuditError(
             "The baseline judge asks nothing, so it has nothing to check. Nothing was done. Leave those options out."

@@ -61,7 +61,7 @@ class GenerateOptions:
     url: tuple[str, ...] = option(TEXTS, "OpenAI-compatible endpoints of the model (AUDIT_JUDGE_URL where left out)", ())
     model: str = option(TEXT, "its name there (AUDIT_JUDGE_MODEL, or the only one there is)", "")
     context: int = option(WHOLE, "what the model takes for prompt and answer together", 32_768, unit="tokens", least=1_000)
-    threshold: float | None = option(NUMBER, "of extractive: evidence below it is NOT ADDRESSED", None, least=0)
+    threshold: float | None = option(NUMBER, "of extractive: evidence below it is NOT ADDRESSED, 0 to 1", None, least=0, most=1)
 
 
 @dataclass(frozen=True)

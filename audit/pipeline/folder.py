@@ -22,7 +22,7 @@ def taken(work: Work, config: Path) -> Iterator[None]:
     would write over each other. A config that was moved finds its folder again. A folder that holds something else, which
     this would write over, is refused too.
     """
-    _check_room(work.root)
+    check_room(work.root)
     try:
         work.root.mkdir(parents=True, exist_ok=True)
         file = (work.root / LOCK).open("a+", encoding="utf-8")
@@ -46,8 +46,8 @@ def taken(work: Work, config: Path) -> Iterator[None]:
         yield
 
 
-def _check_room(root: Path) -> None:
-    """A folder of ours is empty, or has a ledger or a lock in it."""
+def check_room(root: Path) -> None:
+    """Raise ConfigError where it is no folder of ours: one that is empty, or has a ledger or a lock in it."""
     theirs = root.exists() and (not root.is_dir() or (any(root.iterdir()) and not any((root / name).exists() for name in OURS)))
     if theirs:
         raise ConfigError(

@@ -36,10 +36,11 @@ def check_several(shop: Shop) -> None:
 def _alone(shop: Shop) -> str:
     there = ", ".join(book.handbook_id for book in shop.present) or "none"
     others = f" ({len(shop.left_out):,} left out)" if shop.left_out else ""
+    why = f" First: {next(iter(shop.left_out.values()))}" if shop.left_out else ""
     return (
         f"{shop.config.path}, [corpus]: a pair needs two handbooks that are asked the same question, and there is only: {there}"
         f"{others}. Nothing was compared. Add a handbook{' or mend those left out' if shop.left_out else ''}, or go as far as "
-        "its answers: --until generate."
+        f"its answers: --until generate.{why}"
     )
 
 

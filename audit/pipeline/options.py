@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ class Option:
              number, flag, words (a table of texts), settings (a table: the fields of audit.retrieval.Options)
     words    what it means; unit: of a number
     allowed  the texts it may be; empty: any
-    least    the smallest number it may be
+    least    the smallest number it may be; most: the largest
     """
 
     kind: str
@@ -44,13 +45,21 @@ class Option:
     unit: str = ""
     allowed: tuple[str, ...] = ()
     least: float | None = None
+    most: float | None = None
 
 
 def option(
-    kind: str, words: str, default: Any, *, unit: str = "", allowed: tuple[str, ...] = (), least: float | None = None
+    kind: str,
+    words: str,
+    default: Any,
+    *,
+    unit: str = "",
+    allowed: tuple[str, ...] = (),
+    least: float | None = None,
+    most: float | None = None,
 ) -> Any:
     """A field of a section of the config, with its line in the table of options."""
-    metadata = {OPTION: Option(kind, words, unit, allowed, least)}
+    metadata = {OPTION: Option(kind, words, unit, allowed, least, most)}
     if isinstance(default, Mapping):
         return field(default_factory=lambda: dict(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -64,6 +73,8 @@ def read_value(told: Option, value: Any, beside: Path) -> Any:
             raise BadValueError(f"is '{text}'.{nearest(str(text), told.allowed)} Allowed: {', '.join(told.allowed)}.")
     if told.least is not None and found < told.least:
         raise BadValueError(f"is {found:g}, and the least it may be is {told.least:g}{_of(told.unit)}.")
+    if told.most is not None and found > told.most:
+        raise BadValueError(f"is {found:g}, and the most it may be is {told.most:g}{_of(told.unit)}.")
     return found
 
 
@@ -99,7 +110,7 @@ def _whole(value: Any, _: Path) -> int:
 
 
 def _number(value: Any, _: Path) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
         raise BadValueError(f"is {_shown(value)}, and must be a number.")
     return float(value)
 

@@ -16,6 +16,7 @@ from audit.vocabulary import nearest
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 HEAD, KEY = re.compile(r"\s*\[\[?([^\[\]]+)\]"), re.compile(r"\s*([\w.\"' -]+?)\s*=")
+NO_MODEL = "none"
 NOTHING = "Nothing was done."
 
 
@@ -24,8 +25,10 @@ def read_config(path: Path) -> Config:
     try:
         text = path.read_text(encoding="utf-8-sig")
         raw = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read ({error}). {NOTHING}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read ({error.strerror}). {NOTHING}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 (byte {error.start:,}): save it as UTF-8. {NOTHING}") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is no TOML: {error}. {NOTHING}") from None
     return Reader(path, text).config(raw)
@@ -73,6 +76,8 @@ class Reader:
         for name in config.corpus.terms:
             if name not in TERMS:
                 self._refuse("corpus.terms", name, f"there is no term '{name}'.{nearest(name, TERMS)}", TERMS)
+        if config.themes.model == NO_MODEL:
+            self._refuse("themes", "model", f"model is '{NO_MODEL}', and themes need one. Allowed: words, or a sentence model.")
         if config.release.run_id and not RUN_ID.fullmatch(config.release.run_id):
             self._refuse(
                 "release",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from audit.release.layout import ending
 from audit.release.report import WHOLE_FILE
 from audit.release.values import whole_characters
 
+DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+DELIMITERS = tuple(DELIMITER_NAMES)
 BOM = b"\xef\xbb\xbf"
 csv.field_size_limit(2**27)
 
@@ -112,11 +115,19 @@ class RecordFile:
         if isinstance(text, Bad):
             yield WHOLE_FILE, text
             return
-        reader = csv.DictReader(text.splitlines(keepends=True))
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=self._delimiter(text))
         try:
             yield from ((f"line {reader.line_num}", _cells(row)) for row in reader)
         except csv.Error as error:
             yield f"line {reader.line_num}", Bad("broken_csv", f"the rest of the table cannot be read ({error}).")
+
+    def _delimiter(self, text: str) -> str:
+        """What stands between the names of the first line: a comma, or what a spreadsheet writes where commas are decimal."""
+        header = text.partition("\n")[0]
+        found = max(DELIMITERS, key=header.count)
+        if found != DELIMITERS[0]:
+            self._mend(f"cells are apart by {DELIMITER_NAMES[found]}")
+        return found
 
     def _parquet(self) -> Iterator[tuple[str, Any]]:
         import pyarrow as pa  # here: 170 MB that only parquet releases need

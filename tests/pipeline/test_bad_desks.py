@@ -160,3 +160,41 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_done(desk, c
     desk.data.write_text("a file where the folder should be")
     assert desk.run() == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_without_a_taxonomy_nothing_hangs_on_the_folder_that_the_command_is_given_in(desk, tmp_path, monkeypatch):
+    desk.change('taxonomy = "taxonomy.toml"', "")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert desk.run("--until", "questions") == 0
+    (tmp_path / "here" / "letter.txt").write_text("to somebody")
+    assert desk.again("--until", "questions") == set()
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('taxonomy = "taxonmy.toml"', "taxonmy.toml: not a taxonomy that can be read"),
+        ('taxonomy = "taxonomy.toml"\n[judge]\ntemplates = "questions.csv"', "questions.csv holds no template."),
+        ('taxonomy = "taxonomy.toml"\n[release]\nwork = "documents"', "documents is there and holds something else."),
+    ],
+)
+def test_what_would_stop_it_later_stops_its_plan(desk, capsys, written, said):
+    start = desk.config.read_text().partition("[retrieval]")[0]
+    desk.config.write_text(start.replace('taxonomy = "taxonomy.toml"', written))
+    assert desk.run("--dry-run") == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_question_that_is_none_is_left_out_and_said_by_the_exit_code(desk, capsys):
+    path = desk.config.parent / "questions.csv"
+    path.write_text(path.read_text() + "empty-01,,general,,\n")
+    assert desk.run("--until", "questions") == 1
+    assert "30 of 31 questions written, 0 dropped as decided, 1 left out" in capsys.readouterr().out
+    assert desk.run("--until", "questions") == 1
+
+
+def test_where_no_document_can_be_read_the_first_reason_is_said(desk, capsys):
+    desk.change('documents = "documents"', 'documents = "questions.csv"')
+    assert desk.run() == 2
+    assert "questions.csv: not a document that can be read" in capsys.readouterr().err

@@ -55,6 +55,21 @@ def test_paths_count_from_the_folder_of_the_config_and_what_is_left_out_has_its_
         ('[retreival]\nstrategy = "hero"', 9, "there is no section 'retreival'. Did you mean 'retrieval'?"),
         ('[judge]\n\nprotocoll = "structured"', 11, "[judge] has no option 'protocoll'. Did you mean 'protocol'?"),
         (
+            "[generate]\nthreshold = nan",
+            10,
+            "threshold is nan, and must be a number.",
+        ),
+        (
+            "[generate]\nthreshold = 40",
+            10,
+            "threshold is 40, and the most it may be is 1.",
+        ),
+        (
+            '[themes]\nmodel = "none"',
+            10,
+            "model is 'none', and themes need one.",
+        ),
+        (
             '[judge]\nprotocol = "structurd"',
             10,
             "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_only.",

@@ -167,9 +167,9 @@ def test_killed_on_the_way_it_goes_on_and_comes_out_the_same(desk, finished):
     assert not {name.removeprefix("state/").removesuffix(".json") for name in before} & desk.again()
     assert desk.labels() == finished.labels()
     for name in CODES:
-        assert (desk.work / "retrieval" / f"{name}.jsonl").read_bytes() == (
-            finished.work / "retrieval" / f"{name}.jsonl"
-        ).read_bytes()
+        for stage in ("retrieval", "answers"):
+            assert (desk.work / stage / f"{name}.jsonl").read_bytes() == (finished.work / stage / f"{name}.jsonl").read_bytes()
+    assert find_run(Settings(data_dir=desk.data).store_dir).report["clean"]
 
 
 def test_two_processes_find_the_same_byte_for_byte(desk, finished):

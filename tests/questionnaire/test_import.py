@@ -83,7 +83,7 @@ def test_a_sound_file_is_clean(tmp_path: Path) -> None:
     [
         ("asked.xlsx", b"x", "'.xlsx' is no format"),
         ("asked.csv", b"", "none is a question"),
-        ("asked.csv", b"question;organ\nMay I fly?;lung\n", "it has: question;organ"),
+        ("asked.csv", b"question|organ\nMay I fly?|lung\n", "it has: question|organ"),
         ("asked.csv", b"question,organ\nM\xe4y I fly?,lung\n", "not UTF-8"),
         ("asked.json", b'{"questions": [', "truncated"),
         ("missing.csv", None, "no such file"),
@@ -241,3 +241,11 @@ def test_a_question_that_a_spreadsheet_would_run_is_made_safe_in_the_table_and_s
     report, written = imported(tmp_path, table)
     assert [question["question"] for question in written] == ['=HYPERLINK("x") may I fly?']
     assert report.clean
+
+
+@pytest.mark.parametrize("between", [";", "\t"])
+def test_a_table_of_a_spreadsheet_that_writes_decimal_commas_is_read_and_that_is_said(tmp_path: Path, between: str) -> None:
+    table = '\ufeffquestion_id;question;organ\r\nq1;"May I fly, and\nhow far? ""Soon""?";heart\r\nq2;Когда?;heart\r\n'
+    report, written = imported(tmp_path, table.replace(";", between))
+    assert [each["question"] for each in written] == ['May I fly, and\nhow far? "Soon"?', "Когда?"]
+    assert any("cells are apart by" in finding.message for finding in report.findings)

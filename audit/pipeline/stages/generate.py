@@ -59,13 +59,19 @@ class Generate(PieceByPiece):
         said = self.shop.config.generate
         settings = Extract() if said.threshold is None else Extract(threshold=said.threshold)
         book = next(each for each in self.shop.present if each.handbook_id == piece.handbook)
-        return self._write(piece, list(extractive(asked_of(self.shop, book), settings)))
+        return self._write(piece, list(map(_untimed, extractive(asked_of(self.shop, book), settings))))
 
     def _write(self, piece: Piece, records: Sequence[dict[str, Any]]) -> Figures:
         write_lines(piece.outputs[0], records)
         unread = sum(record["answer"] is None for record in records)
         absent = sum(record["absent"] is True for record in records)
         return {"answers": len(records), "absent": absent, "findings": unread}
+
+
+def _untimed(record: dict[str, Any]) -> dict[str, Any]:
+    """The record without seconds, which differ from run to run: the same passages leave the same bytes, and the same release."""
+    usage = record.get("usage")
+    return record if usage is None else {**record, "usage": {name: value for name, value in usage.items() if name != "seconds"}}
 
 
 def asked_of(shop: Shop, book: Book) -> list[Asked]:

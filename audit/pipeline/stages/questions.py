@@ -24,7 +24,7 @@ class Questions(PieceByPiece):
         """The file, the taxonomy and how they are looked at; the table of decisions is left, and read when it was filled in."""
         said, digest = self.shop.config.questions, self.shop.ledger.digest
         assert said.file is not None  # the reader of the config has seen to it
-        taxonomy = digest(Path(said.taxonomy)) or said.taxonomy
+        taxonomy = said.taxonomy and (digest(Path(said.taxonomy)) or said.taxonomy)  # Path("") is wherever the command is given
         inputs = {
             "file": digest(said.file), "taxonomy": taxonomy, "screen": said.screen, "encoder": said.encoder,
             "code": code_of(*CODE),
@@ -51,5 +51,6 @@ class Questions(PieceByPiece):
         write_whole(told, json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n")
         return {
             "questions": len(report.questions),
+            "findings": report.quarantined,
             "said": f"{report.verdict()} {'' if report.clean else f'See {told}.'}".strip(),
         }
