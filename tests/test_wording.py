@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.wording import Kind, contrast, negations, quantities
+from audit.wording.grammar import plain_text
 
 SAME = [
     ("wait three months", "wait 3 months"),
@@ -270,3 +271,7 @@ def test_long_answers_and_hostile_ones_are_read_in_no_time():
 
 def test_the_kinds_have_names_a_page_can_use():
     assert [str(kind) for kind in Kind] == ["number", "negation", "word"]
+
+
+def test_positions_stay_the_same_where_a_capital_has_a_lower_case_of_two_characters() -> None:
+    assert plain_text("İn 3\u2013Months") == "İn 3-months"
