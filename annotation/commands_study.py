@@ -9,7 +9,6 @@ import argparse
 import getpass
 import secrets
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,17 +26,13 @@ from annotation.simulated import PEOPLE, demo_studies
 from annotation.study_tables import codebook, ratings_table
 from audit.cli import demo_release
 from audit.cli import main as audit_command
-from audit.commands import FAILED
+from audit.commands import FAILED, FINDINGS, OK, add_command
 from audit.exports.tables import csv_bytes
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import find_run
 from audit.vocabulary import LABELS
 from audit.whole_files import write_whole
-
-OK, FAULTS = 0, 1
-
-Command = Callable[[argparse.Namespace, Settings], int]
 
 
 def register(commands: Any) -> None:
@@ -49,17 +44,13 @@ def register(commands: Any) -> None:
     _export(commands)
     _import(commands)
     _account(commands)
-    _add(commands, "demo", demo, "Make the demo run, two simulated annotators with two studies, and a PI; print how to sign in.")
-
-
-def _add(commands: Any, name: str, run: Command, words: str) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=words, description=words)
-    command.set_defaults(command=run)
-    return command
+    add_command(
+        commands, "demo", demo, "Make the demo run, two simulated annotators with two studies, and a PI; print how to sign in."
+    )
 
 
 def _sample(commands: Any) -> None:
-    command = _add(commands, "sample", sample, "Draw a stratified sample from a run and make a study of it.")
+    command = add_command(commands, "sample", sample, "Draw a stratified sample from a run and make a study of it.")
     command.add_argument("study", help="id of the new study, such as validation-1")
     command.add_argument("--annotators", required=True, metavar="NAME,NAME", help="two accounts, or more for open seats")
     command.add_argument("--run", help="run id or key (default: the newest whole run)")
@@ -77,31 +68,35 @@ def _sample(commands: Any) -> None:
 
 
 def _advance(commands: Any) -> None:
-    command = _add(commands, "advance", advance, "Move a study to its next state: calibration, labelling, adjudication, closed.")
+    command = add_command(
+        commands, "advance", advance, "Move a study to its next state: calibration, labelling, adjudication, closed."
+    )
     command.add_argument("study")
     command.add_argument("--incomplete", action="store_true", help="although ratings are missing")
 
 
 def _release(commands: Any) -> None:
-    command = _add(commands, "release", release, "With open seats, open again those that an annotator took and did not rate.")
+    command = add_command(
+        commands, "release", release, "With open seats, open again those that an annotator took and did not rate."
+    )
     command.add_argument("study")
     command.add_argument("annotator")
 
 
 def _verify(commands: Any) -> None:
-    command = _add(commands, "verify", check, "Check that no rating or decision of a study was changed, removed or added.")
+    command = add_command(commands, "verify", check, "Check that no rating or decision of a study was changed, removed or added.")
     command.add_argument("study")
 
 
 def _export(commands: Any) -> None:
-    command = _add(commands, "export", export, "Write a study's ratings with a codebook, or a packet for an annotator.")
+    command = add_command(commands, "export", export, "Write a study's ratings with a codebook, or a packet for an annotator.")
     command.add_argument("study")
     command.add_argument("--packet", metavar="ANNOTATOR", help="the packet of this annotator, blinded, to be filled offline")
     command.add_argument("--out", type=Path, required=True, help="file: .csv, and for packets also .xlsx")
 
 
 def _import(commands: Any) -> None:
-    command = _add(commands, "import", import_, "Store the ratings of a filled packet: all of them, or none.")
+    command = add_command(commands, "import", import_, "Store the ratings of a filled packet: all of them, or none.")
     command.add_argument("study")
     command.add_argument("annotator")
     command.add_argument("file", type=Path, help=".csv or .xlsx")
@@ -110,15 +105,15 @@ def _import(commands: Any) -> None:
 def _account(commands: Any) -> None:
     words = "Add an account, give one another password, or list them."
     group = commands.add_parser("account", help=words).add_subparsers(required=True, metavar="ACTION")
-    add = _add(group, "add", account_add, "Add an account; the password is asked for.")
+    add = add_command(group, "add", account_add, "Add an account; the password is asked for.")
     add.add_argument("--role", required=True, help=", ".join(ROLES))
     add.add_argument("--name", default="", help="the person's name (default: the username)")
     add.add_argument("--no-password", action="store_true", help="signs in through the identity provider only")
-    other = _add(group, "password", account_password, "Give an account another password, and end its sessions.")
+    other = add_command(group, "password", account_password, "Give an account another password, and end its sessions.")
     for command in (add, other):
         command.add_argument("username")
         command.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
-    _add(group, "list", account_list, "List the accounts.")
+    add_command(group, "list", account_list, "List the accounts.")
 
 
 # -- commands ----------------------------------------------------------------------------------------------------------
@@ -197,7 +192,7 @@ def check(arguments: argparse.Namespace, settings: Settings) -> int:
     for ledger, (entries, last) in heads_of(store, arguments.study).items():
         print(f"{ledger}: {entries:,} entries, the last one {last}")
     print("The ledgers are not as they were written." if faults else "Every entry is as it was written.")
-    return FAULTS if faults else OK
+    return FINDINGS if faults else OK
 
 
 def export(arguments: argparse.Namespace, settings: Settings) -> int:
