@@ -18,7 +18,7 @@ STYLE = """<style>
 .stMainBlockContainer { padding: 2.2rem 2.5rem 4rem; max-width: 1500px; }
 [data-testid="stMetricValue"] { font-size: 1.9rem; }
 .stApp [data-testid="stCaptionContainer"], .stApp [data-has-shortcut] kbd { color: var(--quiet); opacity: 1; }
-.stApp button[kind^="primary"], .stApp button[kind^="primary"] * { color: light-dark(#fff, #12151a); }
+.stApp button[kind^="primary"]:enabled, .stApp button[kind^="primary"]:enabled * { color: light-dark(#fff, #12151a); }
 .stApp { --letters: light-dark(#31333f, #e6e8ec); --quiet: light-dark(#5b6270, #a3aab5); --line: light-dark(#dfe2e6, #343a43);
   --edge: light-dark(#c9ced4, #4a515c); --sheet: light-dark(#fff, #181c23); }
 </style>"""

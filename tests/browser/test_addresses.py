@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.label_store.engine import open_label_store
+from annotation.label_store.studies import State
 from pages._basis.people import STUDY_PAGES
 from pages._shared.navigation import FOR_THE_OWNER, PAGES
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.support.loading import load
-from tests.support.studies import people, study_of
+from tests.support.studies import people, rate, step, study_of
 from tests.support.tiny import release_from
 
 pytestmark = pytest.mark.browser
@@ -32,11 +34,14 @@ NO_SUCH_PAGE = "Page not found"
 
 @pytest.fixture(scope="module")
 def clinic(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
-    """A deployment for work in earnest: browsing asks for an account, one of each role, a run and a study."""
+    """A deployment for work in earnest: browsing asks for an account, one of each role, a run, a study to decide on."""
     folder = tmp_path_factory.mktemp("clinic")
     load(release_from(folder, "q1 kidney topics=diet ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT"), folder)
     store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
-    study_of(store, 3)
+    study_of(store, 1)
+    rate(store, "ana", 1, "CONSISTENT")
+    rate(store, "ben", 1, "ABSENT")
+    step(store, State.LABELLING)
     for name, role in {"vera": "viewer", "ada": "adjudicator", "petra": "pi"}.items():
         people(store, name, role=role)
     with pytest.MonkeyPatch.context() as patch:
@@ -64,6 +69,20 @@ def test_every_address_of_a_role_opens_its_page_and_no_other_exists(clinic: Dash
             expect(here).to_have_count(1)
             expect(page).to_have_title(f"{here.inner_text()} · Handbook audit")
             expect(page.locator("h1")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("ground", "sheet"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 21, 26)")])
+def test_an_adjudicator_has_a_tour_and_can_read_a_button_that_cannot_be_pressed_yet(
+    clinic: Dashboard, ground: Any, sheet: str
+) -> None:
+    page = clinic.open()
+    page.emulate_media(color_scheme=ground)
+    signed_in_as(clinic, "ada", page)
+    expect(page.get_by_label("Tour", exact=True)).to_contain_text("Where they differ, you decide")
+    decide = page.get_by_role("button", name="Decide")
+    expect(decide).to_be_disabled()
+    expect(decide.get_by_text("Decide")).not_to_have_css("color", sheet)
+    page.context.close()
 
 
 def test_who_is_not_signed_in_is_asked_to_at_every_address_and_then_led_on(clinic: Dashboard) -> None:
