@@ -56,7 +56,7 @@ def what_judged(run: Run, reading: pd.DataFrame) -> None:
     counts(
         run, "It was asked about {asked} pairs; {unscored} of them are unscored ({share}, 95 % interval {span}).",
         asked=f"{unscored['of']:,}", unscored=f"{unscored['count']:,}", share=percent(unscored["value"], 2),
-        span=interval(unscored["value_low"], unscored["value_high"]) or "unknown",
+        span=interval(unscored["value_low"], unscored["value_high"], 2) or "unknown",
     )  # fmt: skip
     settings = run.manifest.get("judge_settings")
     if isinstance(settings, Mapping) and settings:

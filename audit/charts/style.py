@@ -89,11 +89,11 @@ def percent_ticks(shares: Sequence[float]) -> dict[str, list[Any]]:
     return {"tickvals": list(shares), "ticktext": [percent(share, 0 if whole else 1) for share in shares]}
 
 
-def interval(low: float | None, high: float | None) -> str:
+def interval(low: float | None, high: float | None, digits: int = 1) -> str:
     """`10.1 to 14.6 %`; empty where there is no interval."""
     if low is None or high is None or pd.isna(low) or pd.isna(high):
         return ""
-    return f"{fixed(100 * low, 1)} to {fixed(100 * high, 1)} %"
+    return f"{fixed(100 * low, digits)} to {fixed(100 * high, digits)} %"
 
 
 def ink_on(colour: str) -> str:

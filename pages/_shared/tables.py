@@ -53,7 +53,7 @@ def _readable(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence
         readable[name] = unsigned_zeros(frame[name] * 100, digits) if name in shares else _plain(frame[name])
         if name in shares and f"{name}_low" in frame:
             ends = zip(frame[f"{name}_low"], frame[f"{name}_high"], strict=True)
-            readable[f"{name}_interval"] = [interval(low, high) or NO_VALUE for low, high in ends]
+            readable[f"{name}_interval"] = [interval(low, high, digits) or NO_VALUE for low, high in ends]
     return pd.DataFrame(readable)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from audit.charts.style import NO_VALUE
 from tests.pages.conftest import words_on
 
 
@@ -22,6 +25,11 @@ def test_prescreened_judged_absent_and_unscored_are_three_rows(run, open_page):
     assert rows["absent, pre-screened: not put to the judge"] == 6
     assert rows["absent, by the judge"] == 1
     assert rows["unscored: no readable verdict"] == 1
+
+
+def test_an_interval_has_as_many_decimals_as_its_share(run, open_page):
+    within = open_page("overview").dataframe[0].value["share_interval"]
+    assert all(re.fullmatch(r"\d+\.\d\d to \d+\.\d\d %", each) for each in within if each != NO_VALUE)
 
 
 def test_the_load_report_s_verdict_stands_on_the_first_page(run, open_page):
