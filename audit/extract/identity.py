@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from audit.documents.files import COMBINED, GENERAL
 from audit.errors import DocumentError
+from audit.release.records import delimiter_of
 from audit.vocabulary import PHASES
 
 COLUMNS = ("file", "handbook_id", "organ", "center", "phase", "title", "url")
@@ -89,8 +91,9 @@ def read_catalog(path: Path) -> dict[str, dict[str, str]]:
     """File name -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            rows = [{name: (value or "").strip() for name, value in row.items() if isinstance(name, str)} for row in reader]
+            text = file.read()
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
+        rows = [{name: (value or "").strip() for name, value in row.items() if isinstance(name, str)} for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DocumentError(f"{path}: the catalog cannot be read ({error}). Nothing was extracted.") from error
     columns = tuple(reader.fieldnames or ())

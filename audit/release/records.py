@@ -122,9 +122,7 @@ class RecordFile:
             yield f"line {reader.line_num}", Bad("broken_csv", f"the rest of the table cannot be read ({error}).")
 
     def _delimiter(self, text: str) -> str:
-        """What stands between the names of the first line: a comma, or what a spreadsheet writes where commas are decimal."""
-        header = text.partition("\n")[0]
-        found = max(DELIMITERS, key=header.count)
+        found = delimiter_of(text)
         if found != DELIMITERS[0]:
             self._mend(f"cells are apart by {DELIMITER_NAMES[found]}")
         return found
@@ -144,6 +142,11 @@ class RecordFile:
 
     def _mend(self, what: str) -> None:
         self.repairs[what] = self.repairs.get(what, 0) + 1
+
+
+def delimiter_of(text: str) -> str:
+    """What stands between the names of a table's first line: a comma, or what a spreadsheet writes where commas are decimal."""
+    return max(DELIMITERS, key=text.partition("\n")[0].count)
 
 
 def _only_list(value: Any) -> list[Any] | None:

@@ -62,13 +62,15 @@ def test_a_name_that_says_nothing_fails_with_what_to_do(folder, tmp_path):
     }
 
 
-def test_a_catalog_says_whose_each_file_is(folder, tmp_path):
+@pytest.mark.parametrize("between", [",", ";"])
+def test_a_catalog_says_whose_each_file_is(folder, tmp_path, between):
     catalog = tmp_path / "catalog.csv"
-    catalog.write_text(
+    table = (
         "file,handbook_id,organ,center,phase,title,url\n"
         "heart_alder_pre.pdf,h1,kidney,Alder,post,Living well,https://alder.example\n"
         "missing.pdf,h2,,Birch,,,\n"
     )
+    catalog.write_text(table.replace(",", between))
     report = extract_all([folder], tmp_path / "out", catalog=catalog)
     document = read_document(tmp_path / "out" / "h1.json")
     assert (document.organ, document.phase, document.title, document.url) == (
