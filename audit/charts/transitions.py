@@ -16,6 +16,8 @@ STATE_WORDS = {
 STAYED, MOVED = "#cfe3f2", "#f7dcae"
 """Behind a cell that says the same twice, and behind one that does not: told apart by the frame too."""
 ROW_HEIGHT = 44
+MANY = 5
+"""The names of more columns would touch each other in a narrow window: every second one stands a line higher."""
 
 
 def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
@@ -63,7 +65,8 @@ def _hover(row: dict[Any, Any], first: str, second: str) -> str:
 
 def _laid_out(figure: go.Figure, rows: list[str], columns: list[str], first: str, second: str) -> go.Figure:
     common = {"tickmode": "array", "showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0}
-    over = [word.replace(" ", "<br>", 1).replace("-", "-<br>", 1) for word in columns]
+    broken = [word.replace(" ", "<br>", 1).replace("-", "-<br>", 1) for word in columns]
+    over = [f"{word}<br> " if len(columns) > MANY and place % 2 else word for place, word in enumerate(broken)]
     figure.update_xaxes(
         title={"text": f"{clipped(second)} says", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
         tickvals=list(range(len(columns))), ticktext=over, **common,

@@ -19,6 +19,12 @@ def test_a_cell_without_pairs_is_not_drawn_and_neither_is_its_row_or_column():
     assert len(figure.layout.shapes) == 2
 
 
+def test_names_of_many_columns_take_turns_in_height():
+    whole = transitions_figure(CELLS.assign(pairs=1), "This run", "The other")
+    lines = [name.count("<br>") for name in whole.layout.xaxis.ticktext if not name.startswith(("pre-", "not"))]
+    assert lines == [1, 0, 1, 0, 1, 0]
+
+
 def test_a_clicked_cell_tells_both_states():
     (cells,) = transitions_figure(CELLS, "This run", "The other").data
     assert list(cells.customdata) == ["DIVERGENT\tCOMPLEMENTARY", "DIVERGENT\tDIVERGENT"]
