@@ -25,7 +25,7 @@ from audit.schema import json_schema
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.load import Loaded, check_release, load_release
-from audit.store.runs import Run, find_run, list_runs
+from audit.store.runs import Run, find_run, list_runs, unreadable
 from audit.vocabulary import nearest
 
 WRITERS: dict[str, Callable[..., str]] = {"json": json_text, "md": markdown_text, "csv": lambda frame, *_: csv_text(frame)}
@@ -147,6 +147,8 @@ def _report(loaded: Loaded, as_json: bool) -> int:
 def runs(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit runs`"""
     found = list_runs(settings.store_dir)
+    for path, why in unreadable(settings.store_dir).items():
+        print(f"{path} is left out: it cannot be read ({why}). Load its release again, or delete it.", file=sys.stderr)
     if arguments.json:
         print(
             json.dumps(

@@ -157,6 +157,17 @@ def test_themes_refuse_numbers_that_mean_nothing(capsys: pytest.CaptureFixture[s
     assert f"'{options[1]}' is no " in capsys.readouterr().err
 
 
+def test_a_store_that_cannot_be_read_is_named_beside_the_runs_that_can(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = load(release, tmp_path / "data").run
+    (run.path.parent / "spoilt.duckdb").write_bytes(b"no store at all")
+    assert audit(["runs"]) == 0
+    said = capsys.readouterr()
+    assert run.key in said.out
+    assert "spoilt.duckdb is left out: it cannot be read (" in said.err
+
+
 def test_a_load_that_finds_no_room_leaves_the_run_that_was_there(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
