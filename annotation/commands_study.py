@@ -19,9 +19,9 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ledger import heads_of, verify
 from annotation.label_store.seats import release_seats
-from annotation.label_store.studies import Kind, State, find_study, move
+from annotation.label_store.studies import Kind, State, find_annotator, find_study, move
 from annotation.packets import import_packet, packet_csv, packet_xlsx
-from annotation.sampling import PER_LABEL, SECOND, Drawn, Plan, draw, draw_study
+from annotation.sampling import MOST, PER_LABEL, SECOND, Drawn, Plan, draw, draw_study
 from annotation.simulated import PEOPLE, demo_studies
 from annotation.study_tables import codebook, ratings_table
 from audit.cli import demo_release
@@ -65,6 +65,7 @@ def _sample(commands: Any) -> None:
     command.add_argument("--seed", type=int, default=Plan.seed, help="another seed is another sample")
     command.add_argument("--show-names", action="store_true", help="let annotators see whose answer it is")
     command.add_argument("--dry-run", action="store_true", help="print the strata and make nothing")
+    command.add_argument("--yes", action="store_true", help=f"although they are more than {MOST:,} items")
 
 
 def _advance(commands: Any) -> None:
@@ -122,13 +123,14 @@ def _account(commands: Any) -> None:
 def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation sample STUDY --annotators A,B`"""
     run, plan = find_run(settings.store_dir, arguments.run), _plan(arguments)
+    most = None if arguments.yes else MOST
     if arguments.dry_run:
-        _print_strata(draw(run, plan, arguments.study))
+        _print_strata(draw(run, plan, arguments.study, most))
         return OK
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
     drawn = draw_study(
         _store(settings), run, plan, study_id=arguments.study, title=arguments.title or arguments.study, annotators=annotators,
-        now=_now(),
+        now=_now(), most=most,
     )  # fmt: skip
     _print_strata(drawn)
     print(f"\nStudy '{arguments.study}' is made of run {run.key}. {', '.join(annotators)} can start: audit serve")
@@ -176,8 +178,7 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
 def release(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation release STUDY ANNOTATOR`"""
     store = _store(settings)
-    find_study(store, arguments.study)
-    freed = release_seats(store, arguments.study, arguments.annotator)
+    freed = release_seats(store, arguments.study, find_annotator(store, arguments.study, arguments.annotator))
     print(f"{freed:,} seats of study '{arguments.study}' are open again.")
     return OK
 
@@ -200,7 +201,8 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     store, out = _store(settings), arguments.out
     if arguments.packet:
         makers = {".csv": packet_csv, ".xlsx": packet_xlsx}
-        _write(out, makers[_ending(out, *makers)](store, arguments.study, arguments.packet))
+        maker = makers[_ending(out, *makers)]
+        _write(out, maker(store, arguments.study, find_annotator(store, arguments.study, arguments.packet)))
         return OK
     _ending(out, ".csv")
     _write(out, csv_bytes(ratings_table(store, arguments.study)))
@@ -228,7 +230,9 @@ def import_(arguments: argparse.Namespace, settings: Settings) -> int:
         data = arguments.file.read_bytes()
     except OSError as error:
         raise StudyError(f"{arguments.file} cannot be read: {error.strerror}. No rating was stored.") from None
-    done = import_packet(_store(settings), arguments.study, arguments.annotator, arguments.file.name, data, _now())
+    store = _store(settings)
+    annotator = find_annotator(store, arguments.study, arguments.annotator)
+    done = import_packet(store, arguments.study, annotator, arguments.file.name, data, _now())
     print(f"{done.stored:,} ratings stored, {done.unchanged:,} were there already, {done.empty:,} rows are still empty.")
     return OK
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.studies import Kind, NewItem, NewStudy, create_study
+from annotation.label_store.studies import Kind, NewItem, NewStudy, check_id, create_study
 from annotation.verdict_store import Origin, Stratum, Verdict, keep
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
@@ -20,6 +20,9 @@ from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
 from audit.wording import hide_names
 
 PER_LABEL = 40
+MOST = 5_000
+"""Items that are drawn without asking back: with five minutes an item, ten weeks of work for each of two people."""
+MOST_CALIBRATION, HIGHEST_SEED = 1_000, 2**31 - 1
 SECOND = ("organ",)
 """What may be a second criterion: a property that each question has once."""
 
@@ -110,12 +113,13 @@ def draw_study(
     title: str,
     annotators: Sequence[str],
     now: datetime,
+    most: int | None = MOST,
 ) -> Drawn:
     """Draw a sample from a run and make the study, whole or not at all.
 
     Raises StudyError when the plan cannot be, the run has no answers to show, or the study cannot be made.
     """
-    drawn = draw(run, plan, study_id)
+    drawn = draw(run, plan, study_id, most)
     new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, plan.names_shown, dict(run.terms), run.synthetic)
     with store.begin() as tx:
         create_study(tx, new, now)
@@ -123,23 +127,27 @@ def draw_study(
     return drawn
 
 
-def draw(run: Run, plan: Plan, study_id: str) -> Drawn:
+def draw(run: Run, plan: Plan, study_id: str, most: int | None = MOST) -> Drawn:
     """The sample alone. The same run, plan and study id give the same sample.
+
+    most  study items at the most; None: however many the plan asks for
 
     Every stratum is a simple random sample without replacement of all pairs of the run that carry its label, pre-screened
     ABSENT pairs included, so that its weight N_h / n_h is exact. Unscored pairs are in no stratum; they are counted.
     """
+    check_id(study_id)
     _check(plan)
     with open_store(run.path) as con:
-        return _draw(con, run, plan, study_id)
+        return _draw(con, run, plan, study_id, most)
 
 
-def _draw(con: Connection, run: Run, plan: Plan, study_id: str) -> Drawn:
+def _draw(con: Connection, run: Run, plan: Plan, study_id: str, most: int | None) -> Drawn:
     ((has_answers, pairs, unscored),) = rows(con, COUNTS)
     if not has_answers:
         raise StudyError(f"Run {run.key} came without answers, so there is nothing to read. Nothing was drawn.")
     chance = np.random.default_rng(plan.seed)
     cells = allocate(_population(con, plan), plan)
+    _check_size(sum(cell.study for cell in cells), most)
     places = [_places(cell, chance) for cell in cells]
     records = _records(con, plan, cells, places)
     order = chance.permutation(sum(len(each) for each in places))  # ids in an order that tells no stratum
@@ -155,12 +163,22 @@ def _check(plan: Plan) -> None:
     faults = {
         f"'{', '.join(unknown)}' is no label (allowed: {', '.join(LABELS)})": bool(unknown),
         "a count is below 0": min([plan.calibration, plan.repeats, plan.seed, *plan.per_label.values()]) < 0,
+        f"the calibration round has more than {MOST_CALIBRATION:,} items": plan.calibration > MOST_CALIBRATION,
+        f"the seed is above {HIGHEST_SEED:,}": plan.seed > HIGHEST_SEED,
         "no items are asked for": sum(plan.per_label.values()) == 0,
         f"there is no second criterion '{plan.second}' (allowed: {', '.join(SECOND)})": plan.second not in (None, *SECOND),
     }
     found = [fault for fault, wrong in faults.items() if wrong]
     if found:
         raise StudyError(f"This sample cannot be drawn: {'; '.join(found)}. Nothing was drawn.")
+
+
+def _check_size(items: int, most: int | None) -> None:
+    if most is not None and items > most:
+        raise StudyError(
+            f"This sample has {items:,} study items, each to be read by two people; more than {most:,} are not drawn unasked. "
+            "Nothing was drawn. Ask for fewer, or say that you mean it (in a terminal: --yes)."
+        )
 
 
 def _population(con: Connection, plan: Plan) -> dict[tuple[str, str | None], int]:

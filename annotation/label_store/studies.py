@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -41,6 +42,8 @@ class Kind(StrEnum):
 
 STATES = tuple(State)
 SEATS_PER_ITEM = 2
+STUDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""It begins the names of items, and of the files that are exported."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,10 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
 
     The orders and sides follow from the study's seed and the usernames, so the same call makes the same study.
 
-    Raises StudyError when the id is taken, an annotator has no account or another role, or there are fewer than two.
+    Raises StudyError when the id is taken or not allowed, an annotator has no account or another role, or they are fewer
+    than two.
     """
+    check_id(new.study_id)
     _check(tx, new)
     state = State.CALIBRATION if any(item.kind is Kind.CALIBRATION for item in new.items) else State.LABELLING
     own = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic")}
@@ -132,6 +137,15 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     tx.execute(insert(items), [{"study_id": new.study_id, **_row(item)} for item in ordered])
     tx.execute(insert(seats), list(_seats(new)))
     ledger.start(tx, new.study_id)
+
+
+def check_id(study_id: str) -> None:
+    """Raise StudyError where a new study may not be called so."""
+    if not STUDY_ID.fullmatch(study_id):
+        raise StudyError(
+            f"'{study_id}' is no id for a study. Allowed: at most 64 of A-Z, a-z, 0-9 and . _ -, first a letter or a digit. "
+            "Nothing was made."
+        )
 
 
 def _row(item: NewItem) -> dict[str, Any]:
@@ -229,6 +243,15 @@ def annotators_of(store: LabelStore, study_id: str) -> list[str]:
         names = con.execute(select(members.c.annotator).where(members.c.study_id == study_id)).scalars().all()
         letter = dict(map(tuple, con.execute(first)))
     return sorted(names, key=lambda name: (letter.get(name, ""), name))
+
+
+def find_annotator(store: LabelStore, study_id: str, name: str) -> str:
+    """The username of one who rates in the study. Raises StudyError, naming those who do, for anybody else."""
+    find_study(store, study_id)
+    known, username = annotators_of(store, study_id), name.strip().casefold()
+    if username not in known:
+        raise StudyError(f"'{name}' does not rate in study '{study_id}'. Nothing was done. Its annotators: {', '.join(known)}.")
+    return username
 
 
 def progress(store: LabelStore, study_id: str) -> list[Progress]:

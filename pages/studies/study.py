@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 import streamlit as st
 
 from annotation.accounts import Role, accounts
 from annotation.adjudication import close, disputes
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
 from annotation.label_store.ledger import verify
 from annotation.label_store.seats import release_seats
 from annotation.label_store.studies import SEATS_PER_ITEM, STATES, Kind, State, Study, annotators_of, list_studies, move, progress
@@ -32,7 +29,6 @@ OPEN = (
     "Runs can be browsed here without signing in, by annotators too, which unblinds them. "
     "Set AUDIT_BROWSING=signed-in before people label in earnest."
 )
-STUDY_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,39}")
 FOLLOWING = {
     State.CALIBRATION: "Start labelling",
     State.LABELLING: "Start adjudication",
@@ -213,7 +209,7 @@ def new_study(store: LabelStore) -> None:
         return
     with st.form("new_study", border=False):
         left, right = st.columns(2)
-        study_id = left.text_input("Id (a-z, 0-9 and -)", key="study_id", placeholder="validation-1", max_chars=40)
+        study_id = left.text_input("Id (letters, digits, . _ and -)", key="study_id", placeholder="validation-1", max_chars=64)
         title = right.text_input("Title", key="study_title", max_chars=120)
         key = left.selectbox("Run", list(by_key), format_func=lambda name: f"{by_key[name].title} ({name})", key="study_run")
         chosen = right.multiselect(
@@ -222,8 +218,6 @@ def new_study(store: LabelStore) -> None:
         st.markdown("Items per label of the judge")
         plan = plan_fields()
         look, make = st.form_submit_button("Show the strata"), st.form_submit_button("Draw and make the study", type="primary")
-    if (look or make) and not STUDY_ID.fullmatch(study_id):
-        raise StudyError("A study needs an id of 2 to 40 of a-z, 0-9 and -. Nothing was made.")
     if look:
         drawn = draw(by_key[key], plan, study_id)
         rows = [

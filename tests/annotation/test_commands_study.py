@@ -87,6 +87,8 @@ def test_a_dry_run_prints_the_strata_and_makes_nothing(typed) -> None:
         ("sample v1 --annotators ana,ben", "'ana, ben' has no account"),
         ("sample v1 --annotators ana,ben --items ABSENT", "expected LABEL=NUMBER"),
         ("sample v1 --annotators ana,ben --items NONE=3", "'NONE' is no label"),
+        ("sample v1 --annotators ana,ben --calibration 99999999999", "more than 1,000 items"),
+        ("sample v1 --annotators ana,ben --seed 99999999999999999999", "the seed is above 2,147,483,647"),
         ("export v1 --out ratings.txt", r"must end in \.csv"),
         ("export v1 --packet ana --out packet.ods", r"must end in \.csv or \.xlsx"),
         ("import v1 ana nowhere.csv", "nowhere.csv cannot be read"),
@@ -98,6 +100,33 @@ def test_a_dry_run_prints_the_strata_and_makes_nothing(typed) -> None:
 def test_what_cannot_be_done_is_said_in_a_sentence(typed, line: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         typed(line)
+
+
+@pytest.mark.parametrize("more", ["", " --dry-run"])
+def test_a_study_is_not_called_what_leads_out_of_its_folder(typed, more: str) -> None:
+    typed("account add ana --role annotator"), typed("account add ben --role annotator")
+    with pytest.raises(StudyError, match=r"'\.\./evil' is no id for a study\. Allowed: at most 64 of A-Z"):
+        typed(f"sample ../evil --annotators ana,ben{more}")
+    with pytest.raises(StudyError, match="There is none yet"):
+        typed("verify ../evil")
+
+
+@pytest.mark.parametrize("line", ["export v1 --packet nobody --out packet.csv", "import v1 nobody {file}", "release v1 nobody"])
+def test_an_annotator_whom_the_study_does_not_know_is_told_to_the_pi(typed, tmp_path: Path, line: str) -> None:
+    typed("account add ana --role annotator"), typed("account add ben --role annotator")
+    typed("sample v1 --annotators ana,ben --per-label 1 --calibration 0 --repeats 0")
+    (tmp_path / "packet.csv").write_text("item\n")
+    with pytest.raises(StudyError, match=r"'nobody' does not rate in study 'v1'\. .* Its annotators: ana, ben\."):
+        typed(line.format(file=tmp_path / "packet.csv"))
+
+
+def test_a_sample_that_nobody_could_read_is_drawn_only_on_purpose(typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.commands_study.MOST", 13)
+    typed("account add ana --role annotator"), typed("account add ben --role annotator")
+    line = "sample v1 --annotators ana,ben --per-label 99999999999999999999 --items ABSENT=1 --calibration 0 --repeats 0"
+    with pytest.raises(StudyError, match=r"has 14 study items.* more than 13 are not drawn.* --yes"):
+        typed(line)
+    assert "14 study items" in typed(f"{line} --yes")[1]
 
 
 def test_seats_that_somebody_took_and_left_are_opened_again(typed, home: Path) -> None:

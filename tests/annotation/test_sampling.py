@@ -179,6 +179,19 @@ def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_gone(store
     assert (origin_of(store, "s").digest, origin_of(store, "s").plan["seed"]) == (loaded.digest, 1)
 
 
+@pytest.mark.parametrize(
+    "study_id", ["", "../evil", "a/b", ".hidden", "-v", "v 1", "v1\n", "\N{LATIN SMALL LETTER E WITH ACUTE}1", "v" * 65]
+)
+def test_an_id_that_could_lead_out_of_a_folder_is_refused_before_anything_is_drawn(run: Run, study_id: str) -> None:
+    with pytest.raises(StudyError, match="is no id for a study"):
+        draw(run, plan(), study_id)
+
+
+@pytest.mark.parametrize("study_id", ["s", "validation-1", "demo_2.b", "V" * 64])
+def test_an_id_of_letters_digits_and_a_few_signs_will_do(run: Run, study_id: str) -> None:
+    assert draw(run, plan(), study_id).items[0].item_id.startswith(study_id)
+
+
 def test_a_study_whose_annotators_have_no_account_is_not_half_made(store: LabelStore, run: Run) -> None:
     people(store, "ana")
     with pytest.raises(StudyError, match="'ben' has no account with the role annotator"):

@@ -73,7 +73,7 @@ def reads(annotator: str, question: str, answers: Sequence[str]) -> Rating:
 
 def draw_on_the_page(pi: Page) -> None:
     pi.get_by_role("link", name="Studies", exact=True).click()
-    pi.get_by_label("Id (a-z, 0-9 and -)").fill(STUDY)
+    pi.get_by_label("Id (letters, digits, . _ and -)").fill(STUDY)
     pi.get_by_label("Title").fill("From the draw to the tables")
     for label in LABELS:
         pi.get_by_label(label.capitalize(), exact=True).fill(str(PER_LABEL))

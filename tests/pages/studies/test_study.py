@@ -56,7 +56,7 @@ def test_the_strata_are_shown_before_anything_is_made(ready, as_user: SignIn):
 def test_a_bad_id_is_a_sentence(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "../x")
     at = next(button for button in at.button if button.label == "Draw and make the study").click().run()
-    assert "A study needs an id" in words_on(at)
+    assert "is no id for a study" in words_on(at)
 
 
 def test_without_a_run_or_annotators_the_page_says_what_is_needed(folk, as_user: SignIn):
