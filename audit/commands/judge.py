@@ -33,7 +33,7 @@ from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.store.runs import find_run
 
-SAMPLE, SHARDS = 200, 32
+SAMPLED, SAMPLE, SHARDS = "sample", 200, 32
 ABOUT = """Every reply is stored in RELEASE.journal, beside the release, before it is read. Whatever stops the command: the same
 command goes on from there and asks nothing twice. AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint.
 Exit code: 0 all is well, 1 written, but some pairs are unscored or were not asked, 2 nothing was written."""
@@ -51,7 +51,7 @@ def register(commands: Any, sources: Sources | None = None) -> None:
     command.add_argument(
         "--out", type=Path, required=True, metavar="RELEASE", help="folder to write, such as data/releases/again"
     )
-    command.add_argument("--pairs", default="all", metavar="WHICH", help=_which(sources or {}))
+    command.add_argument("--pairs", type=_pairs_named, default="all", metavar="WHICH", help=_which(sources or {}))
     command.add_argument("--protocol", choices=tuple(STAGES), default="structured", help="one call a pair, or the label first")
     command.add_argument(
         "--absence", choices=(KEEP, CHECK), default=KEEP, help="keep the run's absence flags (default), or check every answer"
@@ -99,6 +99,17 @@ def _which(sources: Sources) -> str:
     )
 
 
+def _pairs_named(text: str) -> str:
+    """What --pairs may say: a sample has a number from 1 on, or none."""
+    name, _, rest = text.partition(":")
+    if name == SAMPLED and rest:
+        try:
+            count(rest)
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentTypeError(f"of '{text}', {error}; a file of that name is ./{text}") from None
+    return text
+
+
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit judge RUN --out RELEASE`"""
     with told_to_the_end(arguments.progress):
@@ -132,7 +143,7 @@ def _pairs(arguments: argparse.Namespace, settings: Settings, con: Any) -> tuple
     name, _, rest = arguments.pairs.partition(":")
     if arguments.pairs == "all":
         return None, "all"
-    if name == "sample" and (rest.isdigit() or not rest):
+    if name == SAMPLED:
         drawn = int(rest or SAMPLE)
         return pairs_by_lot(con, drawn), f"sample:{drawn}"
     if rest and name in arguments.sources:

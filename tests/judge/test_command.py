@@ -261,6 +261,20 @@ def test_a_dead_endpoint_stops_the_run_with_a_sentence(many, server, monkeypatch
     assert "did not answer a call on trial" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("number", ["-5", "0", "x", "\N{SUPERSCRIPT TWO}"])
+def test_a_sample_of_no_number_is_refused_where_it_is_typed(out, capsys, number):
+    with pytest.raises(SystemExit):
+        judge(out, "--pairs", f"sample:{number}")
+    assert f"of 'sample:{number}', '{number}' is no number from 1 on" in capsys.readouterr().err
+
+
+def test_a_file_that_is_named_like_a_sample_is_read_by_its_path(out, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sample:x").write_text("question_id,handbook_a,handbook_b\nq1,a,b\n")
+    assert judge(out, "--pairs", "./sample:x") == 0
+    assert list(pairs(out)) == ["q1 ab"]
+
+
 def test_a_study_is_for_the_annotation_command(out, capsys):
     assert judge(out, "--pairs", "study:validation-1") == 2
     assert "Studies are known to `annotation judge`" in capsys.readouterr().err
