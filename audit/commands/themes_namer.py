@@ -10,6 +10,7 @@ from audit.asking.calls import Call, Reply
 from audit.asking.prompts import Prompt
 from audit.asking.runner import run_calls
 from audit.commands.asking import endpoints_of, limits_of, model_of
+from audit.errors import AuditError
 from audit.judge.prompts import load_prompts
 from audit.judge.schemas import LONGEST_NAME
 from audit.settings import Settings
@@ -22,6 +23,11 @@ def model_namer(settings: Settings) -> tuple[Namer, dict[str, str]]:
     A theme to which no readable name comes back keeps the name that its words give it. Raises AuditError when no endpoint
     is set, or it will not do.
     """
+    if not settings.judge_urls:
+        raise AuditError(
+            "No model is set to name the themes. Nothing was asked. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, or "
+            "leave --llm-names out: themes are then named by their own words."
+        )
     model, prompt = model_of(settings, None), load_prompts()["theme_name"]
 
     def names(cards: Sequence[Card]) -> list[str | None]:

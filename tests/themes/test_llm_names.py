@@ -55,7 +55,10 @@ def test_a_real_server_names_the_themes_and_the_artefact_says_which(topics, real
 
 def test_without_an_endpoint_nothing_is_built_and_what_to_set_is_said(topics, capsys):
     assert build(topics) == 2
-    assert "Set AUDIT_JUDGE_URL" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Set AUDIT_JUDGE_URL" in said
+    assert "or leave --llm-names out" in said
+    assert "--baseline" not in said
     assert not topics.with_name("themes.json").exists()
 
 
