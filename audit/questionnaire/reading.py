@@ -14,11 +14,12 @@ from audit.release.layout import FORMATS, ending
 from audit.release.records import Bad, RecordFile
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
 from audit.release.validate import AS_JSON, question
-from audit.release.values import Reject, missing
-from audit.schema import canonical
+from audit.release.values import Reject, missing, needed
+from audit.schema import QUESTION, canonical
 from audit.vocabulary import GENERAL
 
 FIELDS = ("question_id", "question", "organ", "topics", "subtopics", "source")
+TEXT = next(field for field in QUESTION if field.name == "question")
 WORD = re.compile(r"\w+")
 
 
@@ -88,13 +89,13 @@ class Reading:
         if not isinstance(record, Mapping):
             return record
         raw = canonical(record, "question")
+        _check_text(raw, record)
         if _empty(raw.get("organ")):
             repairs.append(f"it names no organ; taken as '{GENERAL}'.")
             raw["organ"] = GENERAL
-        if _empty(raw.get("question_id")) and not _empty(raw.get("question")):
+        if _empty(raw.get("question_id")):
             raw["question_id"] = self._free(made_id(str(raw["organ"]).strip(), str(raw["question"]).strip()))
-        # The text's absence is told with the names that the record has, not with those of the format.
-        return raw if "question" in raw else {**record, **raw}
+        return raw
 
     def _free(self, made: str) -> str:
         """A made id that no question has yet: the same text may stand there twice."""
@@ -114,6 +115,17 @@ class Reading:
     def _finding(self, position: str, outcome: str, code: str, message: str, record: Any = None) -> Finding:
         shown = None if record is None or isinstance(record, Bad) else AS_JSON(record)[:RECORD_CUT]
         return Finding(self.path.name, position, outcome, code, message, shown)
+
+
+def _check_text(raw: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+    """Reject what has no text of a question, the one thing that cannot be made up; told with the names that the record has."""
+    if TEXT.name not in raw:
+        raise Reject(
+            "missing_field",
+            f"it has no field '{TEXT.name}', the text of the question ({', '.join(TEXT.aliases)} are understood too); "
+            f"it has: {', '.join(map(str, record)) or 'nothing'}.",
+        )
+    needed(raw, TEXT.name)
 
 
 def _empty(value: Any) -> bool:

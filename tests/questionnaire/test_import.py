@@ -84,6 +84,13 @@ def test_a_sound_file_is_clean(tmp_path: Path) -> None:
         ("asked.xlsx", b"x", "'.xlsx' is no format"),
         ("asked.csv", b"", "none is a question"),
         ("asked.csv", b"question|organ\nMay I fly?|lung\n", "it has: question|organ"),
+        (
+            "asked.csv",
+            b"Frage,Thema\nDarf ich?,Reise\n",
+            "no field 'question', the text of the question (text, question_text are",
+        ),
+        ("asked.csv", b"Frage,Thema\nDarf ich?,Reise\n", "understood too); it has: Frage, Thema."),
+        ("asked.csv", b"question,organ\n,lung\n", "field 'question' is empty."),
         ("asked.csv", b"question,organ\nM\xe4y I fly?,lung\n", "not UTF-8"),
         ("asked.json", b'{"questions": [', "truncated"),
         ("missing.csv", None, "no such file"),
