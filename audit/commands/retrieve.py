@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tqdm import tqdm
 
 from audit.commands import OK, add_command
 from audit.commands.arguments import count, count_or_none, share
+from audit.documents import Document
 from audit.documents.files import documents_and_files
 from audit.embedding.encoders import FULL, HALF, LEXICAL, default_model
 from audit.errors import RetrievalError
@@ -19,7 +21,7 @@ from audit.generate.pairing import meets
 from audit.pipeline.ledger import Ledger, Piece, code_of, digest_of, read_lines, write_lines
 from audit.pipeline.searching import Search, search
 from audit.retrieval import STRATEGIES, Options, Query
-from audit.retrieval.gold import read_gold
+from audit.retrieval.gold import Gold, read_gold, unmatched
 from audit.retrieval.options import FUSIONS, SCORES
 from audit.settings import Settings
 
@@ -99,8 +101,8 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _jobs(arguments: argparse.Namespace, settings: Settings) -> list[Search]:
     found = documents_and_files(arguments.documents)
-    gold = read_gold(arguments.gold, [document for document, _ in found]) if arguments.gold else {}
     questions = read_questions(arguments.questions)
+    gold = _gold(arguments.gold, [document for document, _ in found], questions) if arguments.gold else {}
     out, encoder, options = arguments.out, _encoder(arguments), _options(arguments)
     return [
         Search(
@@ -112,6 +114,16 @@ def _jobs(arguments: argparse.Namespace, settings: Settings) -> list[Search]:
         )
         for document, path in found
     ]  # fmt: skip
+
+
+def _gold(path: Path, documents: Sequence[Document], questions: Sequence[Query]) -> Gold:
+    """What is known of these handbooks; what of the file counts nowhere, and that there is none, is said."""
+    gold = read_gold(path, documents)
+    if not any(gold.values()):
+        print(f"{path}: there is no gold in it for these handbooks, so trials cannot be measured.", file=sys.stderr)
+    if told := unmatched(path, documents, {question.question_id for question in questions}):
+        print(told, file=sys.stderr)
+    return gold
 
 
 def _record(question: Query) -> dict[str, Any]:

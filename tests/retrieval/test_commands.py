@@ -80,3 +80,20 @@ def test_the_papers_fusion_is_asked_for_by_name_and_searched_anew(command: list[
 def test_settings_that_cannot_be_are_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--overlap-words", "200"]) == 2
     assert "chunks of 160 words cannot share 200" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([], "gold.jsonl: there is no gold in it for these handbooks"),
+        ([{"question_id": "q1", "gold_sections": {"elsewhere": ["s99"]}}], "names of no handbook and no center: 1"),
+        ([{"question_id": "q9", "handbook_id": ALDER.handbook_id, "gold": ["s2"]}], "questions that are not asked: 1"),
+    ],
+)
+def test_gold_that_counts_nowhere_is_said_and_costs_no_passage(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[dict[str, Any]], told: str
+) -> None:
+    _written(tmp_path / "gold.jsonl", lines)
+    assert main(command) == 0
+    assert told in capsys.readouterr().err
+    assert {trial["question_id"] for trial in _lines(tmp_path / "out" / "trials.jsonl")} == {"q1", "q2"}
