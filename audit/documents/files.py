@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from audit.documents.model import Document, Section
@@ -63,7 +63,14 @@ def _document(raw: Mapping[str, Any]) -> Document:
     sections = tuple(_section(each, place) for place, each in enumerate(raw["sections"], start=1))
     known = {name: raw.get(name) for name in ("title", "source", "digest", "pages", "url", "engine")}
     center = raw["center"] if "center" in raw else raw["institution"]
-    return Document(raw["handbook_id"], raw.get("organ") or GENERAL, center, phase, sections, **known)
+    return Document(_as_file_name(raw["handbook_id"]), raw.get("organ") or GENERAL, center, phase, sections, **known)
+
+
+def _as_file_name(handbook_id: str) -> str:
+    """The id, after which files of later stages are called: a document may come from anybody, and leads into no other folder."""
+    if handbook_id.startswith(".") or not handbook_id or PureWindowsPath(handbook_id).name != handbook_id:
+        raise ValueError(f"handbook id '{handbook_id}' cannot name a file")
+    return handbook_id
 
 
 def _section(raw: Mapping[str, Any], place: int) -> Section:

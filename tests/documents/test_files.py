@@ -45,6 +45,8 @@ def test_others_files_may_say_institution_and_leave_organ_phase_and_ids_out(tmp_
 
 TWICE = b'{"handbook_id": "a", "center": "A", "sections": [{"section_id": "s", "text": "."}, {"section_id": "s", "text": "."}]}'
 
+LEADS_AWAY = (b"../evil", b"a/b", b"/etc/evil", b"..", b".hidden", b"", rb"..\\evil")
+
 
 @pytest.mark.parametrize(
     ("content", "told"),
@@ -53,6 +55,7 @@ TWICE = b'{"handbook_id": "a", "center": "A", "sections": [{"section_id": "s", "
         (b'{"handbook_id": "a", "center": "A"}', "'sections' is missing"),
         (b'{"handbook_id": "a", "center": "A", "phase": "later", "sections": []}', "phase 'later' is not one of"),
         (TWICE, "'s'"),
+        *((b'{"handbook_id": "%s", "center": "A", "sections": []}' % each, "cannot name a file") for each in LEADS_AWAY),
         (gzip.compress(b"{}", mtime=0)[:9], "not a document"),
     ],
 )
