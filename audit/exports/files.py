@@ -7,7 +7,6 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 
 Files = Mapping[str, bytes]
 """Path inside the package, with slashes -> content."""
@@ -38,9 +37,3 @@ def timeless(workbook: bytes) -> bytes:
 def digest(content: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
-
-
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file that may be large."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

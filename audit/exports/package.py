@@ -17,7 +17,7 @@ from audit.charts.pictures import NoPicturesError, pictures, standalone_html
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
 from audit.exports.compared import compared
-from audit.exports.files import digest, digest_of
+from audit.exports.files import digest
 from audit.exports.material import CurationPart, Material, gathered
 from audit.exports.measured import Measured, measured
 from audit.exports.readme import LATEX, readme
@@ -28,6 +28,7 @@ from audit.exports.writers import data, latex, markdown, spreadsheet
 from audit.metrics.pigeonhole import SEED
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
+from audit.whole_files import sha256_of
 
 MANIFEST = "manifest.json"
 STEM = re.compile(r"[^A-Za-z0-9_-]+")
@@ -230,7 +231,7 @@ def _manifest(order: Order, files: Mapping[str, bytes], missing: Mapping[str, st
 def _identity(run: Run) -> dict[str, Any]:
     return {
         "key": run.key, "run_id": run.run_id, "title": run.title, "synthetic": run.synthetic, "release_sha256": run.digest,
-        "store_sha256": digest_of(run.path), "loaded_at": run.loaded_at,
+        "store_sha256": sha256_of(run.path), "loaded_at": run.loaded_at,
     }  # fmt: skip
 
 

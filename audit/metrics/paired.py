@@ -135,7 +135,7 @@ def change_of(name: str, first: Share, second: Share, weights: Floats) -> dict[s
     differ = np.count_nonzero((first.part != second.part) | (first.whole != second.whole), axis=1)
     bearing = np.min([differ, *(np.count_nonzero(share.whole, axis=1) for share in (first, second))], axis=0)
     change, ends = second.value - first.value, change_interval(second.drawn(weights) - first.drawn(weights), bearing)
-    moves = [_moves(*each) for each in zip(*ends, (differ == 0) & ~np.isnan(change), strict=True)]
+    moves = [direction(*each) for each in zip(*ends, (differ == 0) & ~np.isnan(change), strict=True)]
     return {name: change, f"{name}_low": ends[0], f"{name}_high": ends[1], "questions": bearing, "moves": moves}
 
 
@@ -144,11 +144,12 @@ def change_of_marks(name: str, first: Share, second: Share) -> dict[str, Any]:
     was, now, asked = first.part > 0, second.part > 0, first.whole > 0
     table = [np.count_nonzero(asked & mark, axis=1) for mark in (was & now, was & ~now, ~was & now, ~was & ~now)]
     ends, differ, change = wilson_paired(*table), table[1] + table[2], second.value - first.value
-    moves = [_moves(*each) for each in zip(*ends, (differ == 0) & ~np.isnan(change), strict=True)]
+    moves = [direction(*each) for each in zip(*ends, (differ == 0) & ~np.isnan(change), strict=True)]
     return {name: change, f"{name}_low": ends[0], f"{name}_high": ends[1], "questions": differ, "moves": moves}
 
 
-def _moves(low: float, high: float, same: bool) -> str:
+def direction(low: float, high: float, same: bool) -> str:
+    """Where a change goes, by the ends of its interval (NaN where it is not known); `same` where there is none at all."""
     if same or np.isnan(low):
         return SAME if same else UNKNOWN
     return RISES if low > 0 else FALLS if high < 0 else UNCLEAR

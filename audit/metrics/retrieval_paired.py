@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics.intervals import Floats
-from audit.metrics.paired import FALLS, RISES, SAME, UNCLEAR, UNKNOWN, change_interval
+from audit.metrics.paired import change_interval, direction
 from audit.metrics.pigeonhole import draws
 from audit.metrics.trials import MEASURES, SQL, measured, strategies
 from audit.store.connection import Connection
@@ -63,5 +63,5 @@ def _change(differences: Floats, place: np.ndarray[Any, np.dtype[np.intp]], weig
     bearing = np.count_nonzero(np.bincount(place, np.abs(differences)))
     drawn = (sums @ weights) / (trials @ weights)
     low, high = (float(end[0]) for end in change_interval(drawn[None, :], np.array([bearing])))
-    moves = SAME if not bearing else UNKNOWN if np.isnan(low) else RISES if low > 0 else FALLS if high < 0 else UNCLEAR
+    moves = direction(low, high, not bearing)
     return {"change": differences.mean(), "change_low": low, "change_high": high, "questions": bearing, "moves": moves}

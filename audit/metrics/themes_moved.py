@@ -7,7 +7,7 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.metrics.intervals import percentiles, with_interval
-from audit.metrics.paired import FALLS, RISES, UNCLEAR, UNKNOWN
+from audit.metrics.paired import direction
 from audit.metrics.pigeonhole import FEW
 from audit.metrics.pigeonhole_groups import added, rows_of, shares, weigh, whole
 from audit.metrics.themes import REST, Grouping, grouping
@@ -68,7 +68,8 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
     Only pairs that both runs have are compared: the same question and the same two handbooks, by their ids. share_first and
     share_second: of the disagreeing pairs (divergent or contradictory) of each run among these, those that disagree about the
     theme. change is the second less the first. A theme rises or falls where the interval of its change lies on one side of 0;
-    else it is not clear. Where it stands on fewer than five questions in the two runs together, no interval can be known.
+    else it is not clear. It is the same where no draw of questions and handbooks changes it. Where it stands on fewer than five
+    questions in the two runs together, no interval can be known.
 
     `taxonomy` is that of the first run; `against`, that of the second, must share themes with it (by their ids), as it does when
     the second run's divergence topics were assigned to the first one's themes. One row per theme that occurs in either run, the
@@ -79,7 +80,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
         share_first, share_second float in [0, 1]; NaN where a run has no disagreeing pair in common
         change                    float in [-1, 1]; change_low, change_high: 95 % interval, questions and handbooks resampled, the
                                   same in both runs (audit.metrics.pigeonhole); NaN where it cannot be known
-        moves                     str, 'rises', 'falls', 'not clear' or 'too few questions'
+        moves                     str, 'rises', 'falls', 'not clear', 'the same' or 'too few questions'
 
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError when the taxonomies share no theme.
     """
@@ -119,5 +120,5 @@ def _with_interval(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     moved = shares(second, whole(second)) - shares(first, whole(first))
     low, high = percentiles(moved, np.full(count, min(questions, handbooks)))
     table = with_interval(table, "change", np.where(known, low, np.nan), np.where(known, high, np.nan))
-    ends = zip(table["change_low"], table["change_high"], strict=True)
-    return table.assign(moves=[UNKNOWN if np.isnan(lo) else RISES if lo > 0 else FALLS if hi < 0 else UNCLEAR for lo, hi in ends])
+    ends = zip(table["change_low"], table["change_high"], (moved == 0).all(axis=1), strict=True)
+    return table.assign(moves=[direction(*each) for each in ends])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,8 +12,8 @@ from typing import Any
 from urllib.parse import quote
 
 import audit
+from audit.whole_files import sha256_of, write_whole
 
-READ_SIZE = 2**20
 UNKNOWN = None
 """The digest of what is not there yet."""
 
@@ -84,13 +83,6 @@ class Ledger:
         return self.folder / piece.stage / f"{quote(piece.name, safe=' ')[:200]}.json"
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write `text`, whole or not at all: whoever is killed meanwhile leaves what was there."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    beside.write_text(text, encoding="utf-8", newline="\n")
-    beside.replace(path)
-
-
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
     """Write one JSON object a line, whole or not at all, and return how many."""
     lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records]
@@ -114,16 +106,8 @@ def digest_of_path(path: Path) -> str | None:
     """sha256 of a file, or of all names and files below a folder; None where there is neither."""
     if path.is_dir():
         files = sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith("."))
-        return digest_of([[each.relative_to(path).as_posix(), _sha256(each)] for each in files])
-    return _sha256(path) if path.is_file() else None
-
-
-def _sha256(path: Path) -> str:
-    value = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(READ_SIZE):
-            value.update(chunk)
-    return value.hexdigest()
+        return digest_of([[each.relative_to(path).as_posix(), sha256_of(each)] for each in files])
+    return sha256_of(path) if path.is_file() else None
 
 
 @lru_cache
@@ -134,7 +118,7 @@ def code_of(*packages: str) -> str:
     """
     root = Path(audit.__file__).parent
     found = [each for name in packages for each in (root / name, *sorted((root / name).rglob("*"))) if is_source(each)]
-    return digest_of([[each.relative_to(root).as_posix(), _sha256(each)] for each in found])
+    return digest_of([[each.relative_to(root).as_posix(), sha256_of(each)] for each in found])
 
 
 def is_source(path: Path) -> bool:

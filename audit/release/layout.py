@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.errors import ReleaseError
+from audit.whole_files import sha256_of
 
 FORMATS = (".json", ".jsonl", ".ndjson", ".csv", ".parquet")
 PARTS: dict[str, tuple[str, ...]] = {
@@ -88,13 +89,8 @@ def digest(layout: Layout, salt: str) -> str:
     """sha256 (hex) over the name and content of every file that is read; `salt` tells apart what the content cannot."""
     files = list(layout.files())
     with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock alone, so two cores serve
-        hashes = list(pool.map(_sha256, files))
+        hashes = list(pool.map(sha256_of, files))
     total = hashlib.sha256(salt.encode())
     for path, value in zip(files, hashes, strict=True):
         total.update(f"\n{layout.name(path)} {value}".encode())
     return total.hexdigest()
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from audit.errors import RetrievalError
+from audit.errors import RetrievalError, plainly
 from audit.retrieval.tokens import tokens
 
 SHIPPED = Path(__file__).parent / "synonyms" / "medical.toml"
@@ -70,6 +70,6 @@ def read_groups(path: Path | None = None) -> Groups:
         return tuple(tuple((written, tuple(tokens(written))) for written in group if tokens(written)) for group in groups)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RetrievalError(
-            f"{path} is no table of words that mean the same ({error}). Nothing was retrieved. "
+            f"{path} is no table of words that mean the same ({plainly(error)}). Nothing was retrieved. "
             'It should hold: groups = [["kidney", "renal"], ["heart attack", "myocardial infarction"]]'
         ) from error

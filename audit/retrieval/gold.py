@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.documents import Document
-from audit.errors import RetrievalError
+from audit.errors import RetrievalError, plainly
 
 UNASKED, NOBODY = "questions that are not asked", "names of no handbook and no center"
 NOWHERE = "sections that no handbook of that name has"
@@ -90,4 +90,4 @@ def _lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8-sig") as file:
             return [(number, json.loads(line)) for number, line in enumerate(file, 1) if line.strip()]
     except (OSError, EOFError, ValueError) as error:
-        raise RetrievalError(f"{path} cannot be read as JSON lines ({error}). Nothing was retrieved.") from error
+        raise RetrievalError(f"{path} cannot be read as JSON lines ({plainly(error)}). Nothing was retrieved.") from error

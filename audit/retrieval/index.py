@@ -23,6 +23,7 @@ from audit.retrieval.chunks import Chunk, chunks, text_of
 from audit.retrieval.navigation import navigates
 from audit.retrieval.options import Options
 from audit.retrieval.tokens import tokens
+from audit.whole_files import whole
 
 FORMAT = 1
 """To be raised when the same texts are to be looked up otherwise: what was cached before is made anew."""
@@ -109,10 +110,8 @@ def _keep(index: Index, path: Path) -> None:
     if index.vectors is not None:
         arrays["vectors"] = index.vectors
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.part")
-    with beside.open("wb") as file:
+    with whole(path) as draft, draft.open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
-    beside.replace(path)
 
 
 def _read(

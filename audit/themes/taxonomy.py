@@ -13,7 +13,7 @@ import pandas as pd
 
 from audit.errors import ThemesError
 from audit.schema import canonical
-from audit.whole_files import write_whole
+from audit.whole_files import sha256_of, write_whole
 
 FORMAT = "themes 1"
 MAP_COLUMNS = ("phrase", "theme_id", "x", "y", "count")
@@ -89,7 +89,7 @@ def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxo
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".parquet")
     points[list(MAP_COLUMNS)].to_parquet(beside, index=False)
-    content = _content(taxonomy) | {"map": {"sha256": _file_digest(beside)}}
+    content = _content(taxonomy) | {"map": {"sha256": sha256_of(beside)}}
     content["sha256"] = _digest(content)
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return read_taxonomy(path)
@@ -105,11 +105,6 @@ def _digest(content: dict[str, Any]) -> str:
     rest = {key: value for key, value in content.items() if key != "sha256"}
     text = json.dumps(rest, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_taxonomy(path: Path) -> Taxonomy:
@@ -217,7 +212,7 @@ def read_map(taxonomy: Taxonomy, path: Path) -> pd.DataFrame | None:
     if not taxonomy.map:
         return None
     beside = path.with_suffix(".parquet")
-    if not beside.is_file() or _file_digest(beside) != taxonomy.map["sha256"]:
+    if not beside.is_file() or sha256_of(beside) != taxonomy.map["sha256"]:
         fault = "was changed after it was built" if beside.is_file() else "is missing"
         raise ThemesError(f"{beside}, the map that belongs to {path.name}, {fault}. The themes can be used without it.")
     return pd.read_parquet(beside)

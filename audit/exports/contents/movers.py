@@ -81,7 +81,7 @@ def _handbooks(material: Material, kind: str, name: str) -> Table:
         (*(Column(column, title_of(material, column)) for column in words), *_counts()),
         (
             *whom(material), f"Moved: a pair that {meaning}. {SURETY}", PARTS,
-            material.say("A pair counts for both its {handbooks}, so that rows add up to twice the run."),
+            material.say("A pair counts for both its {handbooks}, so that what moved adds up to twice the pairs that moved."),
             material.say("In brackets: 95 % intervals, {questions} resampled (Wilson's where pairs move on fewer than five). ")
             + "A dash: not known.",
         ), material.say(f"{len(frame):,} {{handbooks}}, {compared_pairs(material)}"), ON_PAPER,

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from audit.embedding.encoders import LEXICAL
 from audit.pipeline.encoders import encoder_of
-from audit.pipeline.ledger import Piece, code_of, write_whole
+from audit.pipeline.ledger import Piece, code_of
 from audit.pipeline.shop import Figures, PieceByPiece
 from audit.themes.build import PRINCIPAL, Options, build_taxonomy
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import write_taxonomy
+from audit.whole_files import write_whole
 
 CODE = ("themes", "embedding")
 
