@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from audit.commands import OK, add_command
-from audit.errors import AuditError
+from audit.errors import AuditError, plainly
 from audit.exports.files import zipped
 from audit.exports.material import CurationPart
 from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
@@ -17,7 +18,7 @@ from audit.metrics.attached import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy
-from audit.whole_files import write_whole
+from audit.whole_files import whole_folder, write_whole
 
 ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; README.txt, which
 says how to compile the LaTeX; manifest.json with the SHA-256 of every file. The same state gives the same files but for the
@@ -87,10 +88,23 @@ def _study(arguments: argparse.Namespace, settings: Settings) -> StudyPart | Non
 
 
 def _check_room(out: Path) -> None:
-    """Nothing is written over what may be somebody's work; an archive is one file, and made anew."""
-    full = out.is_dir() and (_is_archive(out) or any(out.iterdir()))
-    if full or (out.is_file() and not _is_archive(out)):
-        raise AuditError(f"--out {out}: there is something already. Nothing was written. Name a new folder, or a .zip file.")
+    """Nothing is written over what may be somebody's work; an archive is one file, and made anew.
+
+    Whether anything can be written there is tried now: making an export takes minutes.
+    """
+    try:
+        full = out.is_dir() and (_is_archive(out) or any(out.iterdir()))
+        if full or (out.is_file() and not _is_archive(out)):
+            raise AuditError(f"--out {out}: there is something already. Nothing was written. Name a new folder, or a .zip file.")
+        with tempfile.TemporaryFile(dir=_nearest(out)):
+            pass
+    except OSError as error:
+        raise _unwritable(out, error) from None
+
+
+def _nearest(out: Path) -> Path:
+    """What is there already of the place where `out` will stand."""
+    return next(each for each in (*([] if _is_archive(out) else [out]), *out.absolute().parents) if each.exists())
 
 
 def _is_archive(out: Path) -> bool:
@@ -98,15 +112,20 @@ def _is_archive(out: Path) -> bool:
 
 
 def _write(out: Path, files: Mapping[str, bytes]) -> None:
-    """An archive appears complete or not at all; of a folder the manifest is written last."""
+    """An archive or a folder appears complete or not at all."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if _is_archive(out):
             write_whole(out, zipped(files))
             return
-        for path, content in files.items():
-            place = out / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
+        with whole_folder(out) as draft:
+            for path, content in files.items():
+                place = draft / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content)
     except OSError as error:
-        raise AuditError(f"{out} cannot be written: {error.strerror}. Name a place where you may write.") from None
+        raise _unwritable(out, error) from None
+
+
+def _unwritable(out: Path, error: OSError) -> AuditError:
+    return AuditError(f"--out {out} cannot be written: {plainly(error)}. Nothing was written. Name a place with room for it.")

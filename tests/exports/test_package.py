@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -172,6 +174,40 @@ def test_nothing_is_written_into_a_folder_that_holds_something(
     assert main(["export", "--out", str(tmp_path / "thesis")]) == 2
     assert "Nothing was written" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["chapter.tex"]
+
+
+FILES = {"tables/labels.csv": b"label", "report.html": b"<p>", MANIFEST: b'{"left_out": {}}'}
+
+
+@pytest.mark.parametrize(("name", "room"), [("out", 2), ("out.zip", 0)])
+def test_a_disk_that_fills_up_leaves_nothing_behind_and_the_next_try_goes_well(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, room: int
+):
+    monkeypatch.setattr("audit.commands.export.package", lambda *_: FILES)
+    out, written, write = tmp_path / "exports" / name, list[Path](), Path.write_bytes
+
+    def until_full(path: Path, content: bytes) -> int:
+        written.append(path)
+        if len(written) > room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return write(path, content)
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_bytes", until_full)
+        assert main(["export", "--run", "first", "--out", str(out)]) == 2
+    assert f"--out {out} cannot be written: no space left on device. Nothing was written." in capsys.readouterr().err
+    assert list(out.parent.iterdir()) == []
+    assert main(["export", "--run", "first", "--out", str(out)]) == 0
+
+
+@pytest.mark.parametrize("name", ["taken/out", "taken/deep/out.zip"])
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_made(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+):
+    (tmp_path / "taken").write_text("a file, and no folder")
+    monkeypatch.setattr("audit.commands.export.package", lambda *_: pytest.fail("it was made in vain"))
+    assert main(["export", "--run", "first", "--out", str(tmp_path / name)]) == 2
+    assert "cannot be written: not a directory. Nothing was written." in capsys.readouterr().err
 
 
 def test_audit_knows_no_studies_and_says_who_does(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
