@@ -50,7 +50,7 @@ def baseline_of_release(frame: pd.DataFrame, path: Path, max_archive_bytes: int,
             f"Needed: {', '.join(PAIR_COLUMNS)}. Nothing was computed."
         )
     with opened(path, max_archive_bytes) as (root, _):
-        layout = find_layout(root)
+        layout = find_layout(root, path)
         questions = {row["question_id"]: row["question"] for row in _records(layout, "question", max_object_bytes)}
         answers = {(row["question_id"], row["handbook_id"]): row for row in _records(layout, "answer", max_object_bytes)}
     return _judged(_found(questions, answers, couple, path) for couple in frame[list(PAIR_COLUMNS)].itertuples(index=False))

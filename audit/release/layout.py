@@ -43,15 +43,15 @@ class Layout:
             yield from paths
 
 
-def find_layout(root: Path) -> Layout:
-    """The release in `root`. Files the format does not know are left alone.
+def find_layout(root: Path, given: Path) -> Layout:
+    """The release in `root`. Files the format does not know are left alone. `given` is what people know it by: an archive, say.
 
     Raises ReleaseError when there are no handbooks, no questions or no pairs.
     """
     parts = {kind: _part(root, names) for kind, names in PARTS.items()}
     if missing := [PARTS[kind][0] for kind in NEEDED if not parts[kind]]:
         raise ReleaseError(
-            f"{root}: this is no release: it has no {' and no '.join(missing)}. Nothing was loaded. "
+            f"{given}: this is no release: it has no {' and no '.join(missing)}. Nothing was loaded. "
             f"Expected beside each other: {', '.join(PARTS[kind][0] for kind in NEEDED)}, "
             f"each a file ending in {', '.join(FORMATS)} or a folder of them."
         )

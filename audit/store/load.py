@@ -56,7 +56,7 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
     Raises ReleaseError, and leaves the store as it was, when the release as a whole cannot be used.
     """
     with opened(path, settings.max_archive_bytes) as (root, refused):
-        layout = find_layout(root)
+        layout = find_layout(root, path)
         progress("Reading the release's digest")
         name = digest(layout, DIGEST_SALT)
         target = store_path(settings.store_dir, name)

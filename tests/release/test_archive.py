@@ -50,6 +50,18 @@ def test_a_member_that_climbs_out_is_refused_and_the_others_are_loaded(release: 
     assert not loaded.run.report["clean"]
 
 
+@pytest.mark.parametrize("packed", [zipped, tarred])
+def test_an_archive_that_is_no_release_is_named_and_not_where_it_was_unpacked(
+    tmp_path: Path, packed: Callable[[Path, Path], Path]
+) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "one.txt").write_text("no release")
+    archive = packed(tmp_path / "photos", tmp_path / "photos.packed")
+    with pytest.raises(ReleaseError) as error:
+        load(archive, tmp_path / "data")
+    assert str(error.value).startswith(f"{archive}: this is no release: it has no handbooks and no questions and no comparisons.")
+
+
 def test_a_link_in_a_tar_is_refused(release: Path, tmp_path: Path) -> None:
     path = tmp_path / "r.tar"
     with tarfile.open(path, "w") as archive:
