@@ -128,4 +128,4 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _unwritable(out: Path, error: OSError) -> AuditError:
-    return AuditError(f"--out {out} cannot be written: {plainly(error)}. Nothing was written. Name a place with room for it.")
+    return AuditError(f"--out {out} cannot be written: {plainly(error)}. Nothing was written. Name another place.")
