@@ -118,7 +118,7 @@ def test_pictures_are_drawn_where_an_event_loop_is_running_too(drawn: tuple[byte
 
 def test_without_kaleido_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "kaleido", None)
-    with pytest.raises(NoPicturesError, match=r"handbook-audit\[figures\]"):
+    with pytest.raises(NoPicturesError, match=r"'\.\[figures\]'"):
         pictures({"bars": figure()})
 
 
