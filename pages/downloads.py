@@ -108,9 +108,9 @@ with page("Downloads", LEAD) as run:
         counts(run, "Built: {size} MB. As long as nothing changes, it is the same file.", size=f"{size / 1e6:.1f}")
     else:
         counts(run, "It is built on the click; with pictures that takes some ten seconds, at the published scale a minute.")
-    st.subheader("What is in it", anchor=False)
+    st.header("What is in it", anchor=False)
     st.markdown("\n".join(f"- `{place}`: {words}" for place, words in CONTENTS.items()))
-    st.subheader("The same from a terminal", anchor=False)
+    st.header("The same from a terminal", anchor=False)
     command = command_of(run, other, study_id, paper=paper, curated=curation is not None)
     st.code(command, language="bash", wrap_lines=True)
     if other:

@@ -48,7 +48,7 @@ def others(couples: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd
 
 def gap_section(run: Run, handbook_id: str) -> None:
     """Questions left out here and answered by most peers; a click opens the question."""
-    st.subheader("What it leaves out and most others answer", anchor=False)
+    st.header("What it leaves out and most others answer", anchor=False)
     frame = load(gaps, run, handbook_id=handbook_id)
     if frame.empty:
         st.info(say(run, "No question is left out here and answered by most other {handbooks}."))
@@ -68,7 +68,7 @@ def gap_section(run: Run, handbook_id: str) -> None:
 
 def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> None:
     """The other handbooks, those it most surely disagrees with first; a click opens the disagreements."""
-    st.subheader("Whom it disagrees with", anchor=False)
+    st.header("Whom it disagrees with", anchor=False)
     frame = others(load(pairs, run), handbook_id, names)
     if frame.empty:
         st.info(say(run, "No other {handbook} answers a question that this one answers too."))
@@ -94,7 +94,7 @@ with page("{Handbook}", "One {handbook}: what it answers, what it leaves out, an
     summary(run, overall.set_index("handbook_id").loc[handbook_id])
     link("disagreements", "Read its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
 
-    st.subheader("What it answers", anchor=False)
+    st.header("What it answers", anchor=False)
     by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))
     answered = load(profile, run, handbook_id=handbook_id, by=by)
     same = f" of its {run.term('organ')}" if overall["organ"].nunique() > 1 else ""

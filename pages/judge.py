@@ -69,7 +69,7 @@ def what_judged(run: Run, reading: pd.DataFrame) -> None:
 
 def how_read(run: Run, reading: pd.DataFrame) -> None:
     """Parse success, and unscored pairs by reason."""
-    st.subheader("How its replies were read", anchor=False)
+    st.header("How its replies were read", anchor=False)
     read, unscored = reading[reading["part"] == "read"], reading[reading["part"] == "unscored"]
     if read["value"].drop(read.index[-1]).isna().all():
         counts(run, "Not measured: this release does not say how each reply was read.")
@@ -97,7 +97,7 @@ def wide(frame: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataFrame:
 
 def asked_again(run: Run) -> None:
     """The bias checks: shares that change, per kind, drawn and as a table."""
-    st.subheader("Does it say the same when asked again?", anchor=False)
+    st.header("Does it say the same when asked again?", anchor=False)
     frame = load(judge_checks, run)
     kinds = {kind: fill(run, words) for kind, words in KINDS.items()}
     made = wide(frame, kinds)
@@ -135,7 +135,7 @@ def _span(row: Mapping[Any, Any]) -> str:
 
 def length(run: Run) -> None:
     """Disagreement by fifths of how unlike in length two answers are."""
-    st.subheader("Do its labels go with the length of answers?", anchor=False)
+    st.header("Do its labels go with the length of answers?", anchor=False)
     frame = load(judge_length, run)
     fifths, rho = frame[frame["fifth"] != "(rho)"], frame.iloc[-1]
     if fifths.empty:

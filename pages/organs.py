@@ -26,12 +26,12 @@ with page("By {organ}", "Does advice differ more in one {organ} than in another?
     everything = f"all {run.term('organ', 2)}"
     shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(shown))
 
-    st.subheader("How often they disagree", anchor=False)
+    st.header("How often they disagree", anchor=False)
     figure = rate_dots(shown_frame, "organ", RATES, overall=everything)
     chart(figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."))
     counts(run, "Dots are shares, lines their 95 % intervals, the dashed line the whole run. Each panel has its own scale.")
 
-    st.subheader("What the judge said", anchor=False)
+    st.header("What the judge said", anchor=False)
     base = choose("Shares of", list(BASES), "shares_of", format_func=lambda name: BASES[name][0])
     words, shown_labels = BASES[base]
     chart(share_heatmap(shown_frame, "organ", shown_labels, words), "organ_labels", fill(run, "Share of each label per {organ}."))

@@ -58,7 +58,7 @@ with page("{Run}", LEAD) as run:
         link("coverage", "See what each {handbook} leaves out", run, icon=":material/grid_on:")
         link("glossary", "What the words mean", run, icon=":material/menu_book:")
 
-    st.subheader("How the pairs were labelled", anchor=False)
+    st.header("How the pairs were labelled", anchor=False)
     pairs = outcomes.set_index(["how", "label"])["pairs"]
     judged = {label.value: int(pairs["judged", label.value]) for label in LABELS}
     figure = two_step_bar(int(pairs["pre-screened"].sum()), judged, int(pairs["unscored"].sum()))
@@ -78,7 +78,7 @@ with page("{Run}", LEAD) as run:
     )  # fmt: skip
     footer(shown_table, "labels", run, "labels", "organs")
 
-    st.subheader("Is the data complete?", anchor=False)
+    st.header("Is the data complete?", anchor=False)
     verdict = str(run.report.get("verdict", "This run carries no load report."))
     st.markdown(say(run, "{verdict}", verdict=verdict))
     link("runs", "Read the load report", run, icon=":material/fact_check:")

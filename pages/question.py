@@ -67,7 +67,7 @@ with page("Question", LEAD) as run:
         with right:
             camp_cards(run, answering, names)
             counts(run, CAMPS)
-        st.subheader("The opened pair", anchor=False)
+        st.header("The opened pair", anchor=False)
         with st.container(horizontal=True, vertical_alignment="center"):
             counts(run, "Click a cell of the matrix to open another pair.")
             link_for_a_pair(run, question_id, *opened)

@@ -62,14 +62,14 @@ def reconciliation(run: Run) -> None:
     with st.expander(f"File by file ({len(files):,})"):
         table(files, "files", FILES)
         footer(files, "load-report-files", run)
-    st.subheader("Do the counts agree?", anchor=False)
+    st.header("Do the counts agree?", anchor=False)
     table(checks(run), "checks", CHECKS, rows=20)
     footer(checks(run), "load-report-checks", run)
 
 
 def findings_section(run: Run) -> None:
     """What the loader had to say, record by record, filtered by outcome and kind."""
-    st.subheader("Findings, record by record", anchor=False)
+    st.header("Findings, record by record", anchor=False)
     frame = load(findings, run)
     if frame.empty:
         st.markdown("The loader found nothing to remark on.")
@@ -92,7 +92,7 @@ def said(value: object) -> str:
 
 def manifest_section(run: Run) -> None:
     """What the release says of itself, entry by entry."""
-    st.subheader("Manifest: what the release says of itself", anchor=False)
+    st.header("Manifest: what the release says of itself", anchor=False)
     entries = pd.DataFrame({"name": list(run.manifest), "value": [said(value) for value in run.manifest.values()]})
     table(entries, "manifest", {"name": "Entry", "value": "Value"}, rows=20)
     footer(entries, "manifest", run)
@@ -105,7 +105,7 @@ with page("Runs", "Which releases are loaded, and what the loader had to say abo
     table(listed, "runs", RUNS)
     footer(listed, "runs", run)
     link("compare", "Compare the chosen run with another", run, icon=":material/compare_arrows:")
-    st.subheader("Load report", anchor=False)
+    st.header("Load report", anchor=False)
     st.markdown(f"**{escaped(run.title)}**  \n{escaped(run.report.get('verdict', 'This run carries no load report.'))}")
     reconciliation(run)
     findings_section(run)

@@ -78,7 +78,7 @@ def counted(run: Run, taxonomy: Taxonomy, theme_id: str) -> pd.Series:
 
 def summary(run: Run, taxonomy: Taxonomy, theme: Theme | None, row: pd.Series) -> None:
     """Name, terms, what it stands under and how much of the disagreement it is."""
-    st.subheader(escaped(shown(row["name"])), anchor=False)
+    st.header(escaped(shown(row["name"])), anchor=False)
     above = {each.theme_id: each.name for each in taxonomy.themes}
     words = []
     if theme is not None and theme.parent_id in above:
@@ -217,16 +217,16 @@ with page("Theme", LEAD) as run:
     themes_below(run, taxonomy, theme_id)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.subheader("Who says what", anchor=False)
+        st.header("Who says what", anchor=False)
         who_says_what(run, taxonomy, theme_id)
     with right:
-        st.subheader("How it was labelled", anchor=False)
+        st.header("How it was labelled", anchor=False)
         mix(run, taxonomy, theme_id)
-    st.subheader("In the judge's words", anchor=False)
+    st.header("In the judge's words", anchor=False)
     in_the_judge_s_words(run, taxonomy, theme_id)
-    st.subheader("Pairs behind it", anchor=False)
+    st.header("Pairs behind it", anchor=False)
     pairs_behind(run, taxonomy, theme_id, row)
-    st.subheader("Where", anchor=False)
+    st.header("Where", anchor=False)
     where(run, taxonomy, theme_id)
     if theme is not None:
         curation_list(run, found, theme_id)

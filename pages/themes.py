@@ -123,7 +123,7 @@ with page("Themes", LEAD) as run:
         point_map(run, shown_themes, frame)
     else:
         areas(run, frame, parents)
-    st.subheader("Themes, the gravest first", anchor=False)
+    st.header("Themes, the gravest first", anchor=False)
     kept = search(run, shown_themes, frame)
     headings = {"name": "Theme", **{name: words for name, words in FOUND.items() if name in kept}, **HEADINGS, **involved(run)}
     picked = clicked_row(kept.assign(parent=kept["parent"].map(shown, na_action="ignore")), "theme_table", headings, SHARES)

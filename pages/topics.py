@@ -27,7 +27,7 @@ DRAWN = 60
 
 def severity_section(run: Run) -> None:
     """Severity-weighted against unweighted ranks of topics, and Spearman's rho between them."""
-    st.subheader("Does severity change the ranking?", anchor=False)
+    st.header("Does severity change the ranking?", anchor=False)
     frame, rho = load(severity, run, level="topic"), load(severity_rho, run).set_index("level").loc["topic"]
     counts(
         run,

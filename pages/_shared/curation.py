@@ -170,7 +170,7 @@ def what_came_of_it(place: str) -> None:
 
 def curation_list(run: Run, themes: Themes, theme_id: str | None = None) -> None:
     """Every act of curation, or those on one theme, newest first: undo, export, and what fits the taxonomy no longer."""
-    st.subheader("Curation", anchor=False)
+    st.header("Curation", anchor=False)
     what_came_of_it(LIST)
     if not themes.acts:
         counts(run, "Nobody has changed these themes: they are as they were built.")

@@ -59,7 +59,7 @@ def earlier(run: Run) -> None:
     listed = list_jobs(Settings())
     if not listed:
         return
-    st.subheader("Earlier", anchor=False)
+    st.header("Earlier", anchor=False)
     frame = pd.DataFrame([_row(job) for job in listed[:MOST_LISTED]])
     picked = clicked_row(frame, f"jobs_{len(listed)}_{listed[0].name}", LIST, rows=8)
     counts(run, "Click one to open it.")
@@ -99,7 +99,7 @@ def _heading(job: Job, run: Run | None) -> None:
     if job.order.pair and run is not None:
         names = handbook_names(load(handbook_list, run))
         told = " and ".join(names.get(handbook, handbook) for handbook in job.order.pair[1:])
-    st.subheader(escaped(told), anchor=False)
+    st.header(escaped(told), anchor=False)
     row = _row(job)
     by = f" by {row['by']}" if job.order.by else ""
     st.caption(escaped(f"Of {job.order.title} · {row['judge']} · ordered {row['ordered']} UTC{by} · {job.state}"))

@@ -54,7 +54,7 @@ def order_of_one(run: Run, question_id: str, a: str, b: str) -> None:
 
 def order_of_some(run: Run) -> None:
     """A choice of pairs: counted first, estimated next, and asked when that is confirmed."""
-    st.subheader("Which pairs", anchor=False)
+    st.header("Which pairs", anchor=False)
     way = choose("Which pairs", tuple(WAYS), "which", lambda name: WAYS[name], label_in_sight=False)
     if way == "filters":
         filters = pick_filters(run, handbook_names(load(handbook_list, run)))
@@ -63,7 +63,7 @@ def order_of_some(run: Run) -> None:
         everything = count_of(run, Filters(labels=()))
         order = _by_lot(run, everything) if way == "lot" else replace(_nothing(run), count=everything, chosen="all", pairs="all")
     counts(run, "**{n}** {word}.", n=f"{order.count:,}", word=pairs(order.count))
-    st.subheader("Which judge", anchor=False)
+    st.header("Which judge", anchor=False)
     order = _how(run, order)
     label = "Choose these pairs" if order.baseline else "Estimate calls, tokens and time"
     if st.button(label, type="primary", disabled=not order.count):

@@ -83,7 +83,7 @@ def _moves(run: Run, new: Run, job: Job) -> None:
 
 def _pairs(run: Run, new: Run, names: dict[str, str]) -> None:
     """Pair by pair; the one that is clicked, with both verdicts and both answers."""
-    st.subheader("Pair by pair", anchor=False)
+    st.header("Pair by pair", anchor=False)
     which = choose("Show", tuple(WHICH), "shown", lambda name: WHICH[name], label_in_sight=False)
     found = load_two(rejudged, run, new, which=which, limit=MOST_LISTED)
     if found.empty:
@@ -110,7 +110,7 @@ def _side_by_side(run: Run, new: Run, chosen: tuple[str, str, str], names: dict[
     asked = dict(zip(("question_id", "handbook_a", "handbook_b"), chosen, strict=True))
     old, now = load(pair, run, **asked), load(pair, new, **asked)
     st.html(CSS)
-    st.subheader(escaped(old.question.text), anchor=False)
+    st.header(escaped(old.question.text), anchor=False)
     for column, heading, found in zip(st.columns(2), ("Old", "New"), (old, now), strict=True):
         with column:
             judge = (run if found is old else new).manifest.get("judge") or "the release does not say which judge"
@@ -141,7 +141,7 @@ def _took(reply: Reply) -> str:
 
 def _keep(run: Run, job: Job) -> None:
     """Save the result as a run, or where it was saved, the ways to it."""
-    st.subheader("Keep it", anchor=False)
+    st.header("Keep it", anchor=False)
     saved = next((each for each in runs() if each.key == job.saved), None)
     if saved is not None:
         st.success(say(run, "Saved as the run **{title}** ({key}).", title=saved.title, key=saved.key))

@@ -74,7 +74,7 @@ def _where_both(two: Two, both: pd.Series) -> str:
 
 def why(two: Two) -> None:
     """Absence against judgement: the disagreeing pairs step by step, and how often each part disagrees."""
-    st.subheader("Found, or judged otherwise?", anchor=False)
+    st.header("Found, or judged otherwise?", anchor=False)
     table = load_two(runs_change, two.first, two.second)
     rows = table[table["organ"] == ALL]
     alt = "Disagreeing pairs of the first run; what newly found answers, lost answers and other verdicts add; of the second run."
@@ -96,7 +96,7 @@ def why(two: Two) -> None:
 
 def by_organ(two: Two) -> None:
     """The four rates per organ, as changes with paired intervals."""
-    st.subheader(say(two.run, "What changed, by {organ}"), anchor=False)
+    st.header(say(two.run, "What changed, by {organ}"), anchor=False)
     frame = load_two(runs, two.first, two.second)
     everything = f"all {two.run.term('organ', 2)}"
     named = frame.assign(organ=frame["organ"].replace(ALL, everything).map(shown))
@@ -129,7 +129,7 @@ def _rates_table(two: Two, named: pd.DataFrame) -> None:
 
 def movers(two: Two) -> None:
     """The questions and handbooks that moved most, each with the way to its page."""
-    st.subheader("Where it moved most", anchor=False)
+    st.header("Where it moved most", anchor=False)
     kind = choose("Moved in", list(KINDS), "moved_in", format_func=lambda name: KINDS[name])
     questions = load_two(questions_moved, two.first, two.second, kind=kind)
     if questions.empty:

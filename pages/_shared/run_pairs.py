@@ -34,7 +34,7 @@ CELL = "cell"
 
 def flows(two: Two) -> None:
     """Every pair from what the first run says to what the second says: as a matrix that can be clicked, and as bands."""
-    st.subheader("Label by label", anchor=False)
+    st.header("Label by label", anchor=False)
     cells = load_two(transitions, two.first, two.second)
     alt = "What the first run says of each pair, against what the second run says of the same pair."
     matrix, bands = st.tabs(["Matrix", "Flow"])
@@ -80,7 +80,7 @@ def moved_pairs(two: Two) -> None:
         return
     total = int(listed["total"].iloc[0])
     which = "moved" if first == ANY else f"{STATE_WORDS[first]} before and {STATE_WORDS[second]} after"
-    st.subheader("The pairs behind it", anchor=False)
+    st.header("The pairs behind it", anchor=False)
     counts(
         two.run, "**{total}** {which}{cut}. Click one to read both verdicts.",
         total=f"{total:,} {'pair' if total == 1 else 'pairs'}", which=which,
@@ -104,7 +104,7 @@ def both_verdicts(two: Two, row: pd.Series, names: dict[str, str]) -> None:
     chosen = {"question_id": row["question_id"], "handbook_a": row["handbook_a"], "handbook_b": row["handbook_b"]}
     before, after = (load(pair, each, **chosen) for each in (two.first, two.second))
     st.html(CSS)
-    st.subheader(escaped(before.question.text), anchor=False)
+    st.header(escaped(before.question.text), anchor=False)
     for column, each, found in zip(st.columns(2), (two.first, two.second), (before, after), strict=True):
         with column:
             _verdict(each, found, row)

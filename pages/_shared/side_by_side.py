@@ -54,7 +54,7 @@ LEGEND_WORDS = '<span><mark class="word">word</mark> used only here</span>'
 def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: bool = True) -> None:
     """Draw a pair: question and verdict, a choice of what to mark (kept in the address), and both answers."""
     st.html(CSS)
-    question = f"<h3>{escape(pair.question.text)}</h3>" if with_question else ""
+    question = f"<h2>{escape(pair.question.text)}</h2>" if with_question else ""
     st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
     marks = choose("Mark what differs", tuple(MARKS), "mark", lambda name: MARK_WORDS[name], label_in_sight=False)
     st.html(f'<div class="pair">{answers_html(pair, names, marks)}</div>')

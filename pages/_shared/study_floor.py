@@ -60,7 +60,7 @@ def floor(study_id: str, by: str, scope: str, names: dict[str, str]) -> None:
     known = set(found["by"])
     yardstick = next(name for name in (by, GOLD, MAJORITY) if name in known)
     rows = found[(found["by"] == yardstick) & (found["scope"] == scope)]
-    st.subheader(TITLE, anchor=False)
+    st.header(TITLE, anchor=False)
     st.markdown(escaped(in_words(rows, names.get(yardstick, yardstick))))
     table(readable(rows), "floor", HEADINGS)
     st.caption(escaped(WHY))

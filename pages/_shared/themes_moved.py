@@ -26,7 +26,7 @@ def moved_section(run: Run, taxonomy: Taxonomy) -> None:
     others = {other.key: other for other in runs() if other.key != run.key and _shares(other, ids)}
     if not others:
         return
-    st.subheader("Rising or falling in another run", anchor=False)
+    st.header("Rising or falling in another run", anchor=False)
     key = pick_one(
         "Compare with", list(others), "against", format_func=lambda name: f"{others[name].title} ({name})", placeholder="A run"
     )

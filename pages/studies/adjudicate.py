@@ -20,7 +20,7 @@ from pages._basis.tour import tour
 LEAD = "Where the two labels differ, a third person decides. Who said which, and what the judge said, is not shown."
 EMPTY = "There is nothing to decide now: no study is in adjudication."
 CSS = """<style>
-.dispute h3 { font-size: 1.2rem; font-weight: 600; margin: 0 0 0.6rem; padding: 0; overflow-wrap: anywhere; }
+.dispute h2 { font-size: 1.2rem; font-weight: 600; margin: 0 0 0.6rem; padding: 0; overflow-wrap: anywhere; }
 .dispute .two { display: grid; grid-template-columns: 1fr 1fr; gap: 0.8rem; margin-bottom: 0.8rem; }
 .dispute .two > div { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.6rem 0.85rem; min-width: 0;
   line-height: 1.55; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -36,7 +36,7 @@ def dispute_html(dispute: Dispute) -> str:
     spoken = zip(("One annotator says", "The other says"), dispute.readings, strict=True)
     readings = "".join(f"<div><span>{who}</span> {_reading(reading)}</div>" for who, reading in spoken)
     return (
-        f'<div class="dispute"><h3>{escape(dispute.question)}</h3><div class="two">{answers}</div>'
+        f'<div class="dispute"><h2>{escape(dispute.question)}</h2><div class="two">{answers}</div>'
         f'<div class="two read">{readings}</div></div>'
     )
 

@@ -59,7 +59,7 @@ def headline(found: pd.DataFrame) -> None:
 
 def every_method(study: Study, human: str, found: pd.DataFrame) -> None:
     """One label by every road: a chart, a table, and why one of them is the headline."""
-    st.subheader("The same by other roads", anchor=False)
+    st.header("The same by other roads", anchor=False)
     checked, missing = checked_shares(study.study_id, human)
     everything = pd.concat([found, checked], ignore_index=True)
     label = st.segmented_control("Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="road")
@@ -100,5 +100,5 @@ with study_page("Prevalence", LEAD, Role.PI):
         found = current_shares(study.study_id, human)
         headline(found)
         every_method(study, human, found)
-        st.subheader("How many ratings are enough?", anchor=False)
+        st.header("How many ratings are enough?", anchor=False)
         planner(study, human)

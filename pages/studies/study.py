@@ -163,7 +163,7 @@ def export_section(store: LabelStore, study: Study) -> None:
 
 def one_study(store: LabelStore, study: Study) -> None:
     """A study as it stands, and what can be done with it."""
-    st.subheader(escaped(study.title), anchor=False)
+    st.header(escaped(study.title), anchor=False)
     notice(study)
     state, moving = st.columns([3, 2])
     with state:
@@ -251,6 +251,6 @@ with study_page("Studies", LEAD, Role.PI):
     if studies:
         picked = st.selectbox("Study", list(studies), format_func=lambda name: f"{studies[name].title} ({name})", key="study")
         guarded(one_study, label_store(), studies[picked])
-    st.subheader("A new study", anchor=False)
+    st.header("A new study", anchor=False)
     with st.expander("Draw a sample", expanded=not studies):
         guarded(new_study, label_store())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from annotation.label_store.studies import State
 from pages._basis.people import STUDY_PAGES
 from pages._shared.navigation import FOR_THE_OWNER, PAGES
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
+from tests.browser.reading_aloud import heading_ranks, unnamed
 from tests.support.loading import load
 from tests.support.studies import people, rate, step, study_of
 from tests.support.tiny import release_from
@@ -57,7 +59,7 @@ def visit(context: BrowserContext, address: str) -> Page:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_every_address_of_a_role_opens_its_page_and_no_other_exists(clinic: Dashboard, name: str) -> None:
+def test_every_address_of_a_role_opens_its_page_which_can_be_read_aloud_and_no_other_exists(clinic: Dashboard, name: str) -> None:
     context = signed_in_as(clinic, name).context
     for script in [*sorted(OWN[name]), FOREIGN[name]]:
         page = visit(context, f"{clinic.address}/{script}")
@@ -69,6 +71,10 @@ def test_every_address_of_a_role_opens_its_page_and_no_other_exists(clinic: Dash
             expect(here).to_have_count(1)
             expect(page).to_have_title(f"{here.inner_text()} · Handbook audit")
             expect(page.locator("h1")).to_have_count(1)
+            assert unnamed(page) == [], script
+            ranks = heading_ranks(page)
+            assert ranks[:1] == [1], script
+            assert all(after <= before + 1 for before, after in pairwise(ranks)), (script, ranks)
 
 
 @pytest.mark.parametrize(("ground", "sheet"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 21, 26)")])

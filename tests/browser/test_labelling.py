@@ -156,6 +156,7 @@ def test_rubric_and_comment_are_one_key_away_and_keys_in_the_comment_label_nothi
 def test_the_board_fits_its_window_and_names_what_it_asks(office: Office, width: int) -> None:
     page = office.sign_in(width=width)
     assert overflow(page) <= 0
+    assert page.get_by_test_id("stMarkdown").all_inner_texts() == []  # no note from the page's own code stands above the item
     left, right = page.get_by_role("article", name="First answer"), page.get_by_role("article", name="Second answer")
     boxes = left.bounding_box(), right.bounding_box()
     assert boxes[0]

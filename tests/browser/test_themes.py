@@ -41,7 +41,7 @@ def test_from_the_map_to_a_theme_to_its_pairs(demo: Dashboard) -> None:
     page.mouse.up()
     page.wait_for_url("**/theme?*")
     settled(page)
-    expect(page.locator("h3", has_text=name).first).to_be_visible()
+    expect(page.locator("h2", has_text=name).first).to_be_visible()
     page.get_by_role("link", name="All its pairs among the disagreements").click()
     page.wait_for_url("**/disagreements?*")
     settled(page)

@@ -67,5 +67,5 @@ def open_page(data_dir: Path) -> Open:
 
 def words_on(at: AppTest) -> str:
     """Every text that a page shows outside its tables, without the escapes of Markdown."""
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "text", "code")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "text", "code")
     return "\n".join(str(element.value) for kind in kinds for element in at.get(kind)).replace("\\", "")

@@ -11,7 +11,7 @@ from tests.pages.conftest import ROOT, words_on
 
 TENANCY = {"handbook": "state code", "organ": "kind of tenancy", "center": "state", "patient": "tenant"}
 OURS = re.compile(r"\b(?:handbook|organ|center|patient)s?\b", re.IGNORECASE)
-PROSE = ("title", "subheader", "markdown", "caption", "info", "warning", "error")
+PROSE = ("title", "header", "markdown", "caption", "info", "warning", "error")
 WIDGETS = ("metric", "selectbox", "multiselect", "text_input", "button")
 SCRIPTS = [script for scripts in PAGES.values() for script, _ in scripts]
 

@@ -22,7 +22,7 @@ HTML = f"""
 <section class="tour" aria-label="Tour" hidden>
 <div class="head"><b>Welcome</b><span></span></div>
 <p class="lead"></p>
-<figure>{PICTURE}</figure>
+<div class="picture">{PICTURE}</div>
 <ol></ol>
 <p class="note"></p>
 <div class="ways"><button type="button" class="never">Do not show again</button>
