@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from audit.charts.coverage import HATCHING, SHADES, shades
 from audit.charts.style import ACCENT, FAINT, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, UNSCORED, ink_on
+from audit.charts.treemap import letters
 from audit.vocabulary import Label
 
 PAPER, NIGHT = "#ffffff", "#12151a"
@@ -85,8 +86,11 @@ def _dark(colour: str) -> str:
 
 
 def _readable(trace: dict[str, Any], before: dict[str, Any]) -> None:
-    """Letters on a bar are chosen for its colour, which has changed."""
-    fill = trace.get("marker", {}).get("color")
+    """Letters on a bar or an area are chosen for its colour, which has changed."""
+    marker = trace.get("marker", {})
+    if before["type"] == "treemap":
+        trace["textfont"]["color"] = letters(marker["colorscale"], marker["colors"], (marker["cmin"], marker["cmax"]))
+    fill = marker.get("color")
     for font in ("textfont", "insidetextfont"):
         if before["type"] == "bar" and "color" in trace.get(font, {}):
             trace[font]["color"] = ink_on(fill) if isinstance(fill, str) else [ink_on(each) for each in fill]

@@ -50,9 +50,9 @@ ABSENCE_SCALE = ((0.0, "#0b4f6c"), (0.5, "#8fb8c9"), (1.0, "#f3ece0"))
 NO_VALUE = "\N{EN DASH}"
 INK = "#31333f"
 DARK_INK = "#1f2328"
-"""For letters on a coloured ground."""
-EVEN = 0.215
-"""The luminance from which dark letters stand out more than white ones."""
+"""For letters on a ground of one of the colours here."""
+BLACK = "#000000"
+"""For letters on a ground of any colour: black or white stands out 4.5 to 1 from every one."""
 FAINT = "#6b7280"
 ACCENT = "#0072b2"
 GENERAL_COLOUR = "#6b7280"
@@ -96,14 +96,18 @@ def interval(low: float | None, high: float | None, digits: int = 1) -> str:
     return f"{fixed(100 * low, digits)} to {fixed(100 * high, digits)} %"
 
 
-def ink_on(colour: str) -> str:
+def ink_on(colour: str, dark: str = DARK_INK) -> str:
     """Dark or white letters, whichever stand out more from a ground of this colour."""
+    return dark if (_light(colour) + 0.05) ** 2 > 1.05 * (_light(dark) + 0.05) else "#ffffff"
+
+
+def _light(colour: str) -> float:
+    """Relative luminance, 0 to 1; two colours stand out by the ratio of theirs, each with 0.05 added (WCAG 2.2)."""
     linear = (
         (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
         for part in (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     )
-    light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return DARK_INK if light > EVEN else "#ffffff"
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def organ_colours(organs: Iterable[str]) -> dict[str, str]:

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plotly.colors import sample_colorscale
 
 from audit.charts.bars import two_step_bar
 from audit.charts.coverage import SHADES
 from audit.charts.ground import DARK_LABELS, NIGHT, ON_DARK, PAPER, on_dark
 from audit.charts.matrix import matrix_figure
-from audit.charts.style import DARK_INK, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, ink_on
+from audit.charts.style import BLACK, DARK_INK, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, ink_on
+from audit.charts.treemap import SHARE, theme_treemap
 from tests.charts.colour_vision import SIGHT, contrast, difference, lab
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,7 +65,7 @@ def test_every_colour_that_a_chart_writes_has_its_like_in_the_dark():
         colour for path in (ROOT / "audit/charts").glob("*.py") if path.name not in ("ground.py", "theme_map.py")
         for colour in HEX.findall(path.read_text(encoding="utf-8"))
     }  # fmt: skip
-    assert written - set(ON_DARK) - {DARK_INK} == set()
+    assert written - set(ON_DARK) - {DARK_INK, BLACK} == set()
     assert set(SHADES) <= set(ON_DARK)
     assert all(contrast(ON_DARK[hue], NIGHT) >= 3 for hue in QUALITATIVE)
 
@@ -77,6 +79,21 @@ def test_a_figure_keeps_its_words_and_numbers_and_changes_its_colours():
     assert [bar.marker.color for bar in dark.data if bar.name == "divergent"] == [DARK_LABELS["DIVERGENT"]]
     assert dark.layout.font.color == ON_DARK[INK]
     assert light.layout.font.color == INK
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_the_names_of_themes_can_be_read_on_every_colour_of_the_treemap(ground):
+    themes = pd.DataFrame({"theme_id": [f"t{n}" for n in range(101)], "r_div": [n / 100 for n in range(101)]}).assign(
+        top="p", name="Salt", pairs=1, disagreeing=1, severity=1.0, share=0.1, share_low=0.0, share_high=0.2
+    )
+    parents = themes[:1].assign(theme_id="p", pairs=101)
+    figure = theme_treemap(themes, parents, SHARE)
+    (tree,) = (figure if ground == "light" else on_dark(figure)).data
+    scale = [list(stop) for stop in tree.marker.colorscale]
+    shades = sample_colorscale(scale, tree.marker.colors, colortype="tuple")
+    grounds = ["#" + "".join(f"{round(255 * part):02x}" for part in shade) for shade in shades]
+    assert min(contrast(ground, letter) for ground, letter in zip(grounds, tree.textfont.color, strict=True)) >= 4.5
+    assert set(tree.textfont.color) == {BLACK, "#ffffff"}
 
 
 def test_a_word_that_is_the_name_of_a_colour_stays_a_word():
