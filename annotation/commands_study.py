@@ -45,7 +45,10 @@ def register(commands: Any) -> None:
     _import(commands)
     _account(commands)
     add_command(
-        commands, "demo", demo, "Make the demo run, two simulated annotators with two studies, and a PI; print how to sign in."
+        commands,
+        "demo",
+        demo,
+        "Make the demo run, two simulated annotators with three studies, an adjudicator and a PI; print how to sign in.",
     )
 
 
@@ -281,7 +284,7 @@ def demo(_: argparse.Namespace, settings: Settings) -> int:
     print(f"Studies made: {', '.join(made)}." if made else "The demo studies are there already.")
     for username, (name, role) in PEOPLE.items():
         known = passwords.get(username, "as it was given when the account was made")
-        print(f"  {role:<11}{username:<8}password {known}  {name}")
+        print(f"  {role:<13}{username:<8}password {known}  {name}")
     print("See them with: audit serve")
     return OK
 

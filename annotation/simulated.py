@@ -26,9 +26,10 @@ from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label
 PEOPLE = {
     "ana": ("Ana (simulated annotator)", Role.ANNOTATOR),
     "ben": ("Ben (simulated annotator)", Role.ANNOTATOR),
+    "ada": ("Ada (simulated adjudicator)", Role.ADJUDICATOR),
     "petra": ("Petra (simulated PI)", Role.PI),
 }
-FINISHED, RUNNING = "demo-finished", "demo-running"
+FINISHED, DISPUTED, RUNNING = "demo-finished", "demo-disputed", "demo-running"
 DONE_SO_FAR = {"ana": 0.6, "ben": 0.4}
 """How much of the running study each has rated."""
 
@@ -56,6 +57,22 @@ REASONS = (
     "Only one of them speaks to the question.",
     "They tell the patient to do opposite things.",
 )
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How one of the demo's studies was drawn, and how long ago it began."""
+
+    title: str
+    days_ago: int
+    plan: Plan
+
+
+STAGES = {
+    FINISHED: Stage("Is the judge right? (finished)", 40, Plan(seed=7, calibration=10)),
+    DISPUTED: Stage("Is the judge right? (to be decided)", 20, Plan(seed=9, per_label=dict.fromkeys(LABELS, 8), calibration=5)),
+    RUNNING: Stage("Is the judge right? (under way)", 2, Plan(seed=8, calibration=10)),
+}
 
 Relation = Callable[[str, str, str], Label]
 """(question id, handbook id, handbook id) -> true label."""
@@ -86,9 +103,10 @@ class Reader:
 
 
 def demo_studies(store: LabelStore, run: Run, settings: Settings, now: datetime, passwords: Mapping[str, str]) -> list[str]:
-    """Make the demo's people and its two studies on the demo run, and return the ids of those that were not there yet.
+    """Make the demo's people and its three studies on the demo run, and return the ids of those that were not there yet.
 
-    FINISHED is closed, with every difference adjudicated; RUNNING is half rated, with the calibration round behind it.
+    FINISHED is closed, with every difference adjudicated; DISPUTED is small, and its differences wait for an adjudicator;
+    RUNNING is half rated, with the calibration round behind it.
     `passwords` has one for each of PEOPLE, given to those who have no account yet.
 
     Raises StudyError when `run` is not a demo run whose truth stands beside its release.
@@ -98,25 +116,26 @@ def demo_studies(store: LabelStore, run: Run, settings: Settings, now: datetime,
         if account(store, username) is None:
             add_account(store, username, role, passwords[username], now, name=name)
     there = {study.study_id for study in list_studies(store)}
-    made = [study_id for study_id in (FINISHED, RUNNING) if study_id not in there]
+    made = [study_id for study_id in STAGES if study_id not in there]
     for study_id in made:
-        _make(store, run, relation, study_id, now - timedelta(days=40 if study_id == FINISHED else 2))
+        _make(store, run, relation, study_id, now)
     return made
 
 
-def _make(store: LabelStore, run: Run, relation: Relation, study_id: str, start: datetime) -> None:
-    plan = Plan(seed=7 if study_id == FINISHED else 8, calibration=10)
-    title = "Is the judge right? (finished)" if study_id == FINISHED else "Is the judge right? (under way)"
-    draw_study(store, run, plan, study_id=study_id, title=title, annotators=("ana", "ben"), now=start)
+def _make(store: LabelStore, run: Run, relation: Relation, study_id: str, now: datetime) -> None:
+    stage = STAGES[study_id]
+    start = now - timedelta(days=stage.days_ago)
+    draw_study(store, run, stage.plan, study_id=study_id, title=stage.title, annotators=("ana", "ben"), now=start)
     rows = seat_rows(store, study_id)
     truth = {row["item_id"]: relation(row["question_id"], row["handbook_a"], row["handbook_b"]) for row in rows}
-    readers = {name: Reader(truth, np.random.default_rng([plan.seed, n]), {}) for n, name in enumerate(DONE_SO_FAR)}
+    readers = {name: Reader(truth, np.random.default_rng([stage.plan.seed, n]), {}) for n, name in enumerate(DONE_SO_FAR)}
     _rate(store, study_id, readers, start, dict.fromkeys(readers, 1.0))
     _move(store, study_id, State.CALIBRATION)
-    shares = dict.fromkeys(readers, 1.0) if study_id == FINISHED else DONE_SO_FAR
+    shares = DONE_SO_FAR if study_id == RUNNING else dict.fromkeys(readers, 1.0)
     _rate(store, study_id, readers, start + timedelta(days=1), shares)
-    if study_id == FINISHED:
+    if study_id != RUNNING:
         _move(store, study_id, State.LABELLING)
+    if study_id == FINISHED:
         _adjudicate(store, study_id, truth, start + timedelta(days=8))
 
 
@@ -144,7 +163,7 @@ def _adjudicate(store: LabelStore, study_id: str, truth: Mapping[str, Label], no
         significance = SIGNIFICANCES[1] if label in DISAGREEING else None
         told = next((r.significance for r in dispute.readings if r.label == label and r.significance), significance)
         reason = REASONS[(3, 2, 1, 0, 4)[label.code]]
-        decide(store, "petra", Ruling(dispute.item_id, label, told, reason, f"simulated/{dispute.item_id}"), now)
+        decide(store, "ada", Ruling(dispute.item_id, label, told, reason, f"simulated/{dispute.item_id}"), now)
         now += timedelta(seconds=60)
     close(store, study_id)
 

@@ -1,4 +1,4 @@
-"""The demo's two studies, from the same code that people use."""
+"""The demo's three studies, from the same code that people use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ledger import verify
 from annotation.label_store.studies import State, find_study, list_studies, progress
-from annotation.simulated import FINISHED, PEOPLE, RUNNING, demo_studies
+from annotation.simulated import DISPUTED, FINISHED, PEOPLE, RUNNING, demo_studies
 from annotation.study_tables import labels_table, repeats_table
 from audit.settings import Settings
 from audit.vocabulary import LABELS
@@ -38,8 +38,15 @@ def shown(data_dir: Path) -> LabelStore:
     return open_label_store(Settings(data_dir=data_dir, studies="").studies_url)
 
 
-def test_two_annotators_and_a_pi_can_sign_in(shown: LabelStore) -> None:
-    assert [account(shown, name).role for name in PEOPLE] == [Role.ANNOTATOR, Role.ANNOTATOR, Role.PI]
+def test_two_annotators_an_adjudicator_and_a_pi_can_sign_in(shown: LabelStore) -> None:
+    roles = {name: account(shown, name).role for name in PEOPLE}
+    assert roles == {"ana": Role.ANNOTATOR, "ben": Role.ANNOTATOR, "ada": Role.ADJUDICATOR, "petra": Role.PI}
+
+
+def test_a_small_study_waits_for_the_adjudicator(shown: LabelStore) -> None:
+    assert find_study(shown, DISPUTED).state is State.ADJUDICATION
+    assert 5 <= len(disputes(shown, DISPUTED)) <= 20  # of 40 items; two such readers differ on about a quarter
+    assert verify(shown, DISPUTED) == []
 
 
 def test_the_finished_study_is_closed_and_sound(shown: LabelStore) -> None:

@@ -117,7 +117,7 @@ def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def studied_data(demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the demo, its two studies and a PI called pia, to be copied."""
+    """A data folder with the demo, its three studies and a PI called pia, to be copied."""
     folder = tmp_path_factory.mktemp("studied") / "data"
     shutil.copytree(demo_data, folder)
     with pytest.MonkeyPatch.context() as patch:
