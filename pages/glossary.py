@@ -70,6 +70,7 @@ WORDS = {
         "across the line": "From agreeing (absent, consistent, complementary) to disagreeing (divergent, contradictory) or back.",
         "kappa": "How far two verdicts agree beyond chance: 1 always, 0 as often as if both had labelled blindly.",
         "not measured": "Nobody asked: there is no number, and it is not zero.",
+        "token": "A word or a part of one, as a language model reads and writes it; what a model costs is counted in these.",
     },
     "How the numbers are made": {
         "silent (r_abs)": "Of all pairs with a verdict, the share that is absent.",
@@ -79,6 +80,8 @@ WORDS = {
         "disagrees. The more {handbooks} answer, the more pairs there are, so this share rises with their number.",
         "95 % interval": "The range in which the share would probably lie if other {questions} (and, where pairs are pooled, "
         "other {handbooks}) of the same kind had been taken. A wide interval means few data.",
+        "Wilson's interval": "A 95 % interval of a share from its two counts alone, where nothing can be drawn anew.",
+        "Spearman's rho": "How far two rankings agree: 1 the same order, 0 no connection, -1 the reverse.",
         "severity score": "Disagreements weighed by significance (low or not stated 1, medium 2, high 3), per pair in "
         "which both answer.",
         "gap": "{A_question} that one {handbook} leaves out and most of its peers answer.",
@@ -116,8 +119,8 @@ def define_labels(run: Run) -> None:
 
 
 with page("Glossary", "One word, one meaning, on every page.") as run:
-    st.subheader("The five labels", anchor=False)
+    st.header("The five labels", anchor=False)
     define_labels(run)
     for heading, words in WORDS.items():
-        st.subheader(heading, anchor=False)
+        st.header(heading, anchor=False)
         define(run, words)

@@ -30,6 +30,8 @@ NO_TRIALS = (
 MAKE_THEM = """\
 audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
 audit run CONFIG.toml      # with gold sections named in it: retrieves, answers, judges and loads"""
+TRIED = "Each strategy is tried on **{n}** searches{fewer} whose section is known, on {questions} {word}"
+UNKNOWN = "; {unknown} more, of which it is not known, are in no measure."
 MOST_LISTED = 300
 
 
@@ -39,8 +41,7 @@ def compared(run: Run, everything: pd.DataFrame) -> None:
     questions = int(everything["questions"].max())
     fewer = "" if everything["trials"].nunique() == 1 else " or fewer"
     counts(
-        run, "Each strategy is tried on **{n}** searches{fewer} whose section is known, on {questions} {word}; {unknown} more, "
-        "of which it is not known, are in no measure.", n=f"{most:,}", fewer=fewer, unknown=f"{unknown:,}",
+        run, TRIED + (UNKNOWN if unknown else "."), n=f"{most:,}", fewer=fewer, unknown=f"{unknown:,}",
         questions=f"{questions:,}", word=run.term("question", questions),
     )  # fmt: skip
     chart(rate_dots(everything, "strategy", RATES), "measures", "How well each strategy finds the section that answers.")
@@ -53,7 +54,7 @@ def against_the_first(run: Run) -> None:
     frame = load(retrieval_paired, run)
     if frame.empty:
         return
-    st.subheader(escaped(f"Each against {frame['against'].iloc[0]}, search by search"), anchor=False)
+    st.header(escaped(f"Each against {frame['against'].iloc[0]}, search by search"), anchor=False)
     told = frame.assign(
         measure=frame["measure"].map(TITLES), moves=frame["moves"].map(MOVES),
         change=list(map(change_of, frame["measure"], frame["change"])),
@@ -70,7 +71,7 @@ def against_the_first(run: Run) -> None:
 
 def cost(everything: pd.DataFrame) -> None:
     """What each strategy gave to the generator, and its CPU time."""
-    st.subheader("What was given, and at what cost", anchor=False)
+    st.header("What was given, and at what cost", anchor=False)
     total = everything[list(MODES)].sum(axis=1)
     shares = everything.assign(**{name: everything[name] / total for name in MODES}, searches=total.astype(int))
     used = {name: title for name, title in MODES.items() if everything[name].sum()}
@@ -83,7 +84,7 @@ def answered(run: Run) -> None:
     """Whether the run's own answers rest on the gold sections."""
     frame = load(retrieval_answers, run)
     total = int(frame["of"].iloc[0])
-    st.subheader("Answered from the section that holds it", anchor=False)
+    st.header("Answered from the section that holds it", anchor=False)
     if not total:
         counts(run, "No answer of this run belongs to a search with a known section.")
         return
@@ -101,7 +102,7 @@ def answered(run: Run) -> None:
 
 def by_group(run: Run, names: dict[str, str]) -> None:
     """hit@5 of every strategy by organ of the question or by handbook."""
-    st.subheader("Where it is harder", anchor=False)
+    st.header("Where it is harder", anchor=False)
     by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), label_in_sight=False)
     frame = load(retrieval, run, by=by)
     told = frame.assign(name=[names.get(name, shown(name)) for name in frame["name"]])
@@ -115,7 +116,7 @@ def by_group(run: Run, names: dict[str, str]) -> None:
 
 def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
     """The searches that a strategy missed; a click opens the answer."""
-    st.subheader("What a strategy misses", anchor=False)
+    st.header("What a strategy misses", anchor=False)
     strategy = choose("Strategy", strategies, "strategy", label_in_sight=False)
     frame = load(retrieval_missed, run, strategy=strategy)
     if frame.empty:

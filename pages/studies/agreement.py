@@ -98,9 +98,15 @@ def headline(rows: pd.DataFrame) -> None:
     for column, name in zip(columns, (HEADLINE, "agreement"), strict=True):
         found = rows[(rows["name"] == name) & (rows["label"] == "")]
         for row in readable(found).to_dict("records"):
-            column.metric(escaped(row["figure"]), row["value"])
+            column.metric(escaped(_begun(row["figure"])), row["value"])
             between = f"95 % interval {row['interval']}; " if row["interval"] else ""
-            column.caption(escaped(f"{between}{row['n']} items. {row['word']} {row['note']}".strip().capitalize()))
+            told = [f"{between}{row['n']} items", row["word"], row["note"]]
+            column.caption(escaped(" ".join(f"{_begun(each)}." for each in told if each)))
+
+
+def _begun(words: str) -> str:
+    """Words that begin a sentence or stand over a figure."""
+    return words[:1].upper() + words[1:]
 
 
 def matrix(report: Report, pick: Pick, scope: str, names: dict[str, str]) -> None:
@@ -119,7 +125,7 @@ def matrix(report: Report, pick: Pick, scope: str, names: dict[str, str]) -> Non
 
 def errors(report: Report, study: Study, names: dict[str, str]) -> None:
     """The judge's errors by kind; a click opens the items."""
-    st.subheader("The judge's errors", anchor=False)
+    st.header("The judge's errors", anchor=False)
     found = report.errors
     if found.empty:
         st.markdown("None among the items that both annotators have labelled.")

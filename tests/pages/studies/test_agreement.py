@@ -41,6 +41,13 @@ def test_raw_agreement_is_eight_of_ten_with_its_interval(name, judged, as_user: 
     assert figures_on(at)["raw agreement"] == ("0.800", 10)
     assert "State: labelling" in words_on(at)
     assert "95 % interval" in words_on(at)
+    assert [metric.label for metric in at.metric][1] == "Raw agreement"
+
+
+def test_what_stands_under_a_headline_figure_is_written_in_sentences(judged, as_user: SignIn):
+    rate(judged, "ana", 9, "COMPLEMENTARY")  # of ten, both say COMPLEMENTARY of one and ben of another: kappa 0.62
+    under = [each.value.replace("\\", "") for each in as_user("petra", "agreement").caption]
+    assert sum(each.endswith("; 10 items. Substantial.") for each in under) == 1
 
 
 def test_a_rating_that_comes_in_moves_the_figures(judged, as_user: SignIn):
