@@ -45,9 +45,10 @@ def drawing(question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: d
     ids = list(order if shown == "everyone" else order[table["state"] == "answers"])
     figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["camp"], opened)
     alt = fill(run, f"The judge's label of every couple of {len(ids)} {{handbooks}}, those that agree side by side.")
-    if cell := clicked_point(figure, f"matrix_{question_id}", alt):
+    # Streamlit repeats a selection on every rerun, so each opened pair has a drawing of its own on which nothing is selected yet.
+    if cell := clicked_point(figure, "_".join(("matrix", question_id, *opened)), alt):
         row, column = divmod(int(cell), len(ids))
-        click_opens(question_id, ids[row], ids[column])
+        click_opens((ids[row], ids[column]), opened)
 
 
 with page("Question", LEAD) as run:

@@ -13,7 +13,7 @@ from audit.vocabulary import Label
 Opened = tuple[str, str, str]
 PARAMS = ("question", "a", "b")
 COLUMNS = ["question_id", "handbook_a", "handbook_b"]
-MOVES, CLICKED = "moves in the list", "cell clicked last"
+MOVES = "moves in the list"
 GRAVITY = {label.value: label.code for label in Label}
 
 
@@ -54,11 +54,10 @@ def opened_on(question_id: str, cells: pd.DataFrame, answering: pd.Series) -> tu
     return max(couples, key=lambda couple: GRAVITY.get(str(cells.at[couple]), -1))
 
 
-def click_opens(question_id: str, a: str, b: str) -> None:
-    """Open the pair of a clicked cell, once: Streamlit repeats a selection on every rerun."""
-    if st.session_state.get(CLICKED) != (question_id, a, b):
-        st.session_state[CLICKED] = (question_id, a, b)
-        st.query_params.update(a=a, b=b)
+def click_opens(clicked: tuple[str, str], opened: tuple[str, str]) -> None:
+    """Open the pair of a clicked cell where another is open."""
+    if clicked != opened:
+        st.query_params.update(zip(("a", "b"), clicked, strict=True))
         st.rerun()
 
 

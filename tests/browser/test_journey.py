@@ -92,6 +92,21 @@ def test_a_click_on_a_cell_of_the_matrix_opens_its_pair(demo: Dashboard) -> None
     assert answers(page)
 
 
+def test_a_cell_clicked_again_after_back_opens_its_pair_again(demo: Dashboard) -> None:
+    page = demo.open("/question")
+    plot = page.locator(".js-plotly-plot .nsewdrag").first
+    plot.wait_for()
+    unopened = page.url
+    for _ in range(2):
+        box = plot.bounding_box()
+        assert box
+        page.mouse.click(box["x"] + box["width"] * 0.08, box["y"] + box["height"] * 0.85)
+        page.wait_for_url(re.compile("[?&]a=[^&]+&b="))
+        settled(page).go_back()
+        page.wait_for_url(unopened)
+        settled(page)
+
+
 def test_one_press_of_back_undoes_one_act(demo: Dashboard) -> None:
     page = demo.open("/coverage")
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Question").click()
