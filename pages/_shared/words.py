@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from audit.exports.words import fill, terms
@@ -10,11 +11,16 @@ from pages._basis.text import escaped
 
 __all__ = ["escaped", "fill", "listed", "say", "terms", "title_of"]
 
+BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
+
 
 def say(run: Run, template: str, **values: object) -> str:
-    """Markdown from a template of ours: `{handbooks}`, `{Organ}`, `{a_handbook}` are the run's terms, all values are escaped."""
+    """Markdown from a template of ours: `{handbooks}`, `{Organ}`, `{a_handbook}` are the run's terms, all values are escaped.
+
+    No line ends between a number and its percent sign.
+    """
     known = {name: escaped(value) for name, value in {**terms(run), **values}.items()}
-    return template.format(**known)
+    return BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", template.format(**known))
 
 
 def title_of(run: Run, word: str) -> str:

@@ -66,6 +66,6 @@ def open_page(data_dir: Path) -> Open:
 
 
 def words_on(at: AppTest) -> str:
-    """Every text that a page shows outside its tables, without the escapes of Markdown."""
+    """Every text that a page shows outside its tables, without the escapes of Markdown and with plain spaces."""
     kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "text", "code")
-    return "\n".join(str(element.value) for kind in kinds for element in at.get(kind)).replace("\\", "")
+    return "\n".join(str(element.value) for kind in kinds for element in at.get(kind)).translate({ord("\\"): "", 0xA0: " "})

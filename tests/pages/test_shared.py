@@ -33,6 +33,11 @@ def test_a_template_takes_the_run_s_terms_in_singular_plural_capital_and_with_it
     assert fill(RUN, "{organs}") == "topic areas"
 
 
+def test_no_line_ends_between_a_number_and_its_percent_sign():
+    told = say(RUN, "{n} of 5 (40.0 %; {span})", n=2, span="11.8 to 76.9 %").replace("\\", "")
+    assert told == "2 of 5 (40.0~%; 11.8 to 76.9~%)".replace("~", "\N{NO-BREAK SPACE}")
+
+
 @pytest.mark.parametrize(
     ("one", "several"),
     [
