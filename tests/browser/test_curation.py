@@ -119,7 +119,7 @@ def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
     page.get_by_test_id("stButtonGroup").get_by_text("As built", exact=True).click()
     shown_theme(settled(page), one.name)
 
-    with page.expect_download() as caught:
+    with settled(page).expect_download() as caught:
         page.get_by_role("button", name="All acts as JSON lines").click()
     caught.value.save_as(tmp_path / "acts.jsonl")
     taken = read_jsonl((tmp_path / "acts.jsonl").read_text(encoding="utf-8"))

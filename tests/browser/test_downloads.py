@@ -30,7 +30,7 @@ def dashboard(browser: Browser, data_dir: Path) -> Iterator[Dashboard]:
 
 
 def fetched(page: Page, to: Path) -> bytes:
-    with page.expect_download(timeout=BUILD_MS) as waiting:
+    with settled(page).expect_download(timeout=BUILD_MS) as waiting:
         page.get_by_role("button", name="Download everything").click()
     waiting.value.save_as(to)
     return to.read_bytes()

@@ -166,7 +166,7 @@ class Recorder:
             page.keyboard.press("Escape")
         for button in page.get_by_test_id("stDownloadButton").get_by_role("button").all():
             if button.is_visible() and button.is_enabled():
-                with page.expect_download(timeout=BUILD_MS) as caught:
+                with settled(page).expect_download(timeout=BUILD_MS) as caught:
                     button.click()
                 self.files[caught.value.suggested_filename] = unpacked(Path(caught.value.path()).read_bytes())
 

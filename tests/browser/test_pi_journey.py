@@ -89,7 +89,7 @@ def download(page: Page, to: Path) -> Path:
     settled(page)
     choose_option(page, "Validation tables of a study", RUNNING)
     choose_option(page, "Compare with another run", "demo-earlier")
-    with page.expect_download(timeout=BUILD_MS) as waiting:
+    with settled(page).expect_download(timeout=BUILD_MS) as waiting:
         page.get_by_role("button", name="Download everything").click()
     waiting.value.save_as(to / "package.zip")
     with zipfile.ZipFile(to / "package.zip") as package:

@@ -148,7 +148,8 @@ def adjudicate(page: Page, differences: int) -> None:
 
 
 def download(pi: Page, button: str, folder: Path) -> Path:
-    with pi.expect_download() as caught:
+    """What a click on `button` gives. A file is made on the click, for the button of the page's last run: it must be over."""
+    with settled(pi).expect_download() as caught:
         pi.get_by_role("button", name=button).click()
     path = folder / caught.value.suggested_filename
     caught.value.save_as(path)
