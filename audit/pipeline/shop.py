@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,8 +130,8 @@ class Stage(Protocol):
 
 
 @dataclass
-class PieceByPiece:
-    """A stage that does one piece after the other, and knows from the ledger what is done."""
+class FromLedger:
+    """A stage that knows from the ledger what is done."""
 
     shop: Shop
     name = ""
@@ -143,6 +144,10 @@ class PieceByPiece:
         """Nothing."""
         return ""
 
+
+class PieceByPiece(FromLedger, ABC):
+    """One that does one piece after the other."""
+
     def carry_out(self, pieces: Sequence[Piece]) -> Iterator[Outcome]:
         """One after the other; one that fails does not keep the others from being done."""
         for piece in pieces:
@@ -151,6 +156,6 @@ class PieceByPiece:
             except Exception as error:  # what a stranger's file brings a library to raise must not cost the other files
                 yield piece, error
 
+    @abstractmethod
     def carry(self, piece: Piece) -> Figures:
         """Do it; leaves the piece's outputs, each whole or not at all."""
-        raise NotImplementedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pipeline.desk import Desk, desk_in
+from tests.pipeline.desk import Desk, lodging_desk
 from tests.support.llm.fault_server import fault_server
 
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -14,10 +14,7 @@ NOWHERE = "http://127.0.0.1:9/v1"
 def desk(tmp_path, monkeypatch) -> Desk:
     """Three codes on lodging, two questions, and a model for a judge, at an address that each test writes."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
-    desk = desk_in(tmp_path)
-    for path in (desk.folder / "tenancy" / "documents").glob("residential_*"):
-        path.unlink()
-    desk.change('file = "questions.csv"', 'file = "questions.csv"\nfirst = 2')
+    desk = lodging_desk(tmp_path)
     desk.change('judge = "baseline"', f'judge = "model"\nmodel = "judge"\nurl = ["{NOWHERE}"]')
     return desk
 

@@ -9,17 +9,14 @@ from pathlib import Path
 import pytest
 
 from audit.asking.journal import stored_in
-from tests.pipeline.desk import Desk, desk_in
+from tests.pipeline.desk import Desk, lodging_desk
 
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch, real_judge) -> Desk:
     """Three codes on lodging, two questions, and a tiny random model: its texts mean nothing, the road is what is tested."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
-    desk = desk_in(tmp_path)
-    for path in (desk.folder / "tenancy" / "documents").glob("residential_*"):
-        path.unlink()
-    desk.change('file = "questions.csv"', 'file = "questions.csv"\nfirst = 2')
+    desk = lodging_desk(tmp_path)
     desk.change('generator = "extractive"', f'generator = "model"\nurl = ["{real_judge}"]\ncontext = 4000')
     desk.change('judge = "baseline"', f'judge = "model"\nurl = ["{real_judge}/"]')
     return desk

@@ -13,14 +13,14 @@ from audit.pipeline.cluster import carried_out, check_workers
 from audit.pipeline.ledger import Piece, code_of, digest_of
 from audit.pipeline.meeting import check_met
 from audit.pipeline.searching import Search, query_of, search
-from audit.pipeline.shop import Book, Outcome, PieceByPiece
+from audit.pipeline.shop import Book, FromLedger, Outcome
 from audit.retrieval.gold import Gold, read_gold, unmatched
 
 CODE = ("retrieval", "embedding", "wording", "pipeline/searching.py")
 
 
 @dataclass
-class Retrieve(PieceByPiece):
+class Retrieve(FromLedger):
     """A piece is a handbook."""
 
     name = "retrieve"
