@@ -17,7 +17,7 @@ from annotation.agreement.floor import Rival
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import seat_rows
 from audit.errors import AuditError
-from audit.judge.baseline import NAME, judge
+from audit.judging.baseline import NAME, judge
 from audit.release import validate
 from audit.release.archive import opened
 from audit.release.layout import Layout, find_layout

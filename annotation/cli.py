@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import audit
 from annotation import commands_export, commands_judge, commands_ratings, commands_study, commands_themes
-from audit.commands import answer
+from audit.cli.command import answer
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.curation.part import curation_part
-from annotation.curation.record import acts_of
-from annotation.curation.replay import curated
 from annotation.label_store.engine import open_label_store
+from annotation.theme_edits.part import curation_part
+from annotation.theme_edits.record import acts_of
+from annotation.theme_edits.replay import curated
 from annotation.validation.part import study_part
-from audit.commands import export
+from audit.cli import export
 from audit.exports.material import CurationPart
 from audit.exports.package import StudyPart
 from audit.settings import Settings

@@ -6,8 +6,8 @@ from typing import Any
 
 from annotation.label_store.engine import open_label_store
 from annotation.study_tables import ratings_table
-from audit.commands import judge
-from audit.commands.judge_source import COLUMNS, Triple
+from audit.cli import judge
+from audit.cli.judge_source import COLUMNS, Triple
 from audit.settings import Settings
 
 

@@ -27,8 +27,8 @@ from annotation.ratings import GOLD, Ratings, labels_in, read_ratings, read_tabl
 from annotation.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
 from audit.exports.tables import csv_text
-from audit.judge.baseline import NAME
-from audit.numerals import typed
+from audit.judging.baseline import NAME
+from audit.number_format import typed
 from audit.settings import Settings
 
 OK = 0

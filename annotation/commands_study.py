@@ -24,15 +24,15 @@ from annotation.packets import import_packet, packet_csv, packet_xlsx
 from annotation.sampling import MOST, PER_LABEL, SECOND, Drawn, Plan, draw, draw_study
 from annotation.simulated import PEOPLE, demo_studies
 from annotation.study_tables import codebook, ratings_table
-from audit.cli import demo_release
-from audit.cli import main as audit_command
-from audit.commands import FAILED, FINDINGS, OK, add_command
+from audit.atomic_io import write_whole
+from audit.cli.command import FAILED, FINDINGS, OK, add_command
+from audit.cli.main import demo_release
+from audit.cli.main import main as audit_command
 from audit.exports.tables import csv_bytes
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import find_run
 from audit.vocabulary import LABELS
-from audit.whole_files import write_whole
 
 
 def register(commands: Any) -> None:

@@ -15,16 +15,17 @@ from typing import Any
 import pandas as pd
 
 from annotation.accounts import account
-from annotation.curation.acts import Act, sentence, standing
-from annotation.curation.record import Wish, acts_of, record
-from annotation.curation.replay import Conflict, curated
-from annotation.curation.tables import history_table, jsonl, read_jsonl
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ledger import verify_acts
 from annotation.label_store.theme_acts import count_acts
-from audit.commands import FINDINGS, OK, add_command
-from audit.commands.themes import TOPICS
+from annotation.theme_edits.acts import Act, sentence, standing
+from annotation.theme_edits.record import Wish, acts_of, record
+from annotation.theme_edits.replay import Conflict, curated
+from annotation.theme_edits.tables import history_table, jsonl, read_jsonl
+from audit.atomic_io import write_whole
+from audit.cli.command import FINDINGS, OK, add_command
+from audit.cli.themes import TOPICS
 from audit.errors import plainly
 from audit.exports.tables import csv_bytes
 from audit.metrics.attached import needed_taxonomy, points_of, taxonomy_of
@@ -32,7 +33,6 @@ from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy, read_taxonomy, write_taxonomy
-from audit.whole_files import write_whole
 
 REPLAY = """Themes are known by their ids, phrases by their text. An act that fits no longer (its theme is gone, its phrase is
 elsewhere now, its name is taken) is listed and left out; the others are applied. Exit code: 0 every act fits, 1 some do not,

@@ -24,7 +24,7 @@ from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import PACKET, Submit, add_rating, check_choice
 from annotation.label_store.seats import Choice, Task, my_tasks
 from annotation.label_store.texts import COMMENT_LIMIT, storable
-from audit.cells import plain_cell, safe_cell
+from audit.spreadsheet_safety import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
 TO_READ = ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2")

@@ -16,8 +16,8 @@ from annotation.label_store.studies import Kind, NewItem, NewStudy, check_id, cr
 from annotation.verdict_store import Origin, Stratum, Verdict, keep
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
+from audit.text import hide_names
 from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
-from audit.wording import hide_names
 
 PER_LABEL = 40
 MOST = 5_000

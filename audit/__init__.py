@@ -1,7 +1,7 @@
 r"""Where institutions disagree: the audit of pairwise judgements over many handbooks.
 
     release files --> audit.store (DuckDB) --> audit.metrics --> audit.charts --> pages
-          ^                                         \--> audit.exports, audit.cli
+          ^                                         \--> audit.exports, audit.cli.main
           audit.demo and every other producer WRITE release files; only audit.store reads them into DuckDB
 
 The release is the waist: every producer writes it and one reader reads it. The store is disposable, one file per run,

@@ -1,6 +1,6 @@
 """`python -m audit`."""
 
-from audit.cli import main
+from audit.cli.main import main
 
 if __name__ == "__main__":  # a process that is spawned for a share of the work imports this too
     raise SystemExit(main())

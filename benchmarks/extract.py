@@ -93,7 +93,7 @@ EDGE = 6
 
 
 def _audit(engine: str) -> Callable[[Path], Found]:
-    from audit.extract import Identity, extract
+    from audit.corpus.extraction import Identity, extract
 
     whose = Identity("book", "general", "nih", "combined")
     return lambda pdf: [(section.heading, section.text) for section in extract(pdf, whose, engine).sections]

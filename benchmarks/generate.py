@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.asking.calls import Call
-from audit.documents import Document, Section, read_documents
-from audit.generate import Asked, Extract, Writing, extractive, load_prompt
+from audit.corpus.documents import Document, Section, read_documents
+from audit.generation import Asked, Extract, Writing, extractive, load_prompt
+from audit.llm.calls import Call
 from audit.retrieval import Options, Query, build
 from benchmarks.prefix_cache import SEED, _text, simulated
 

@@ -65,7 +65,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["AUDIT_DATA_DIR"] = str(arguments.data_dir or scratch)
         if not arguments.data_dir:
-            from audit.cli import main as audit
+            from audit.cli.main import main as audit
 
             audit(["demo", "--scale", "paper", "--no-serve"])
         measure(arguments.runs)

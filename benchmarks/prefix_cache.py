@@ -27,13 +27,13 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any
 
-from audit.asking.calls import Call, Reply
-from audit.asking.client import Endpoint
-from audit.asking.limits import Limits
-from audit.asking.runner import run_calls
-from audit.judge.corpus import Answer, Corpus, Item
-from audit.judge.prompts import load_prompts
-from audit.judge.protocols import STRUCTURED, Protocol, open_calls
+from audit.judging.corpus import Answer, Corpus, Item
+from audit.judging.prompts import load_prompts
+from audit.judging.protocols import STRUCTURED, Protocol, open_calls
+from audit.llm.calls import Call, Reply
+from audit.llm.client import Endpoint
+from audit.llm.limits import Limits
+from audit.llm.runner import run_calls
 
 BLOCK, ROOM, SEED = 16, 400_000, 2057
 SIZES = (3, 5, 12, 20, 40)

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.documents import Document
+from audit.corpus.documents import Document
 from audit.embedding.basis import silent
 from audit.embedding.encoders import FULL, HALF, LEXICAL, Encoder, default_model, has_half, sentence_encoder
 from audit.retrieval import Index, Options, build_index, strategy

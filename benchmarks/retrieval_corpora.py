@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from audit.corpus.documents import Document, Section, read_documents
 from audit.demo.library import Library, section_id, sections
 from audit.demo.shape import small_config
 from audit.demo.world import draw_world
-from audit.documents import Document, Section, read_documents
 from audit.retrieval import Query
 from audit.retrieval.gold import read_gold
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from annotation.accounts import Role
-from annotation.curation.part import curation_part
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.studies import State, Study, list_studies
+from annotation.theme_edits.part import curation_part
 from annotation.validation.part import study_part
 from annotation.verdict_store import origin_of
 from audit.exports.material import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
 from audit.exports.readme import CONTENTS
 from audit.store.runs import Run
-from pages._basis.people import label_store, who
+from pages._blinded.people import label_store, who
 from pages._shared.curation import curation_now
 from pages._shared.loaders import built_taxonomy, runs
 from pages._shared.packages import ZIP, Key, progress, shelf

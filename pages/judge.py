@@ -14,7 +14,7 @@ from audit.charts.style import LABEL_COLOURS, interval, percent
 from audit.metrics.judge_checks import judge_checks
 from audit.metrics.judge_length import judge_length
 from audit.metrics.judge_reading import NOT_SAID, judge_reading
-from audit.numerals import fixed
+from audit.number_format import fixed
 from audit.store.runs import Run
 from audit.vocabulary import Label
 from pages._shared.loaders import load

@@ -10,8 +10,8 @@ from audit.metrics.labels import labels
 from audit.metrics.organs import organs
 from audit.store.runs import Run
 from audit.vocabulary import LABELS
-from pages._basis.people import who
-from pages._basis.tour import tour
+from pages._blinded.people import who
+from pages._blinded.tour import tour
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.tables import table

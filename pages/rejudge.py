@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from audit.commands.judge_jobs import find_job
+from audit.cli.judge_jobs import find_job
 from audit.settings import Settings
 from pages._shared.opened import PARAMS
 from pages._shared.page import page

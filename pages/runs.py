@@ -7,7 +7,7 @@ import streamlit as st
 
 from audit.metrics.findings import findings
 from audit.store.runs import Run
-from pages._basis.frame import explain
+from pages._blinded.frame import explain
 from pages._shared.loaders import damaged, load, runs
 from pages._shared.page import page
 from pages._shared.pickers import pick_many

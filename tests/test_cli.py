@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli import main
+from audit.cli.main import main
 from tests.support.loading import spoil
 from tests.support.tiny import release_from
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from annotation.cli import main as annotation
-from audit.cli import main as audit
-from audit.commands import OK, answer
+from audit.cli.command import OK, answer
+from audit.cli.main import main as audit
 from audit.settings import Settings
 from audit.store.connection import DuckDBError
 from tests.support.loading import load
@@ -75,7 +75,7 @@ def _python(script: str, **options: int) -> subprocess.Popen[bytes]:
 
 WRITES = """
 import argparse
-from audit.commands import answer
+from audit.cli.command import answer
 parser = argparse.ArgumentParser(prog="audit")
 parser.set_defaults(command=lambda *_: print("a line") or 0)
 raise SystemExit(answer(parser, []))
@@ -103,7 +103,7 @@ def test_output_that_a_full_disk_does_not_take_is_said() -> None:
 
 def test_ctrl_c_stops_either_program_with_a_sentence() -> None:
     script = (
-        "import os, signal, argparse\nfrom audit.commands import answer\nparser = argparse.ArgumentParser(prog='annotation')\n"
+        "import os, signal, argparse\nfrom audit.cli.command import answer\nparser = argparse.ArgumentParser(prog='annotation')\n"
     )
     script += f"signal.signal({int(signal.SIGINT)}, signal.default_int_handler)\n"
     script += f"parser.set_defaults(command=lambda *_: os.kill(os.getpid(), {int(signal.SIGINT)}) or 0)\n"

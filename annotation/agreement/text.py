@@ -13,7 +13,7 @@ import pandas as pd
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import HEADLINE, Report
 from annotation.ratings import JUDGE
-from audit.numerals import fixed, typed
+from audit.number_format import fixed, typed
 
 Beside = tuple[str, pd.DataFrame]
 """What another judge is called, and the table of `annotation.agreement.floor.beside`."""

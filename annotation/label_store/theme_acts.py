@@ -1,4 +1,4 @@
-"""Curation of the themes of a run, as rows. Append-only; what an act means and may do is known to `annotation.curation`."""
+"""Curation of the themes of a run, as rows. Append-only; what an act means and may do is known to `annotation.theme_edits`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from audit.charts.rates import DOT, ROW_HEIGHT, Rate, reach
 from audit.charts.style import FAINT, NO_VALUE, clipped, html, percent, styled
-from audit.numerals import signed
+from audit.number_format import signed
 
 KNOWN = ("rises", "falls")
 """What `moves` says where the interval lies on one side of 0: such a dot is filled."""

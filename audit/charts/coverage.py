@@ -28,7 +28,7 @@ from audit.charts.style import (
     shown,
     styled,
 )
-from audit.numerals import fixed
+from audit.number_format import fixed
 
 ROW_HEIGHT = 18
 HATCHING = "#aab1ba"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.charts.style import NO_VALUE
-from audit.numerals import fixed
+from audit.number_format import fixed
 
 
 def coefficient(value: float | None, digits: int = 2) -> str:

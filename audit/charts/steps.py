@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.style import FAINT, INK, LABEL_COLOURS, clipped, html, percent, styled
-from audit.numerals import signed
+from audit.number_format import signed
 from audit.vocabulary import Label
 
 HEARD, JUDGED, RUN = "#5f9fb8", LABEL_COLOURS[Label.DIVERGENT], "#9aa3ad"

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.numerals import fixed
+from audit.number_format import fixed
 from audit.vocabulary import GENERAL, LABELS, Label
 
 Figure = go.Figure

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from audit.charts.coverage import shades
 from audit.charts.style import BLACK, INK, NO_VALUE, clipped, html, ink_on, interval, percent, percent_ticks, shown, styled
-from audit.numerals import fixed
+from audit.number_format import fixed
 
 HEIGHT = 560
 LINE = 15

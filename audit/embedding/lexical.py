@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import norm, svds
 
 from audit.embedding.basis import Vectors, unit
-from audit.wording import words
+from audit.text import words
 
 LETTERS = (3, 4, 5)
 DIMENSIONS = 256

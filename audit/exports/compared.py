@@ -14,7 +14,7 @@ from audit.charts.style import NO_VALUE
 from audit.exports.measured import Measured
 from audit.exports.numbers import count, estimate
 from audit.exports.record import Column, Table
-from audit.numerals import typed
+from audit.number_format import typed
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 SAID = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}

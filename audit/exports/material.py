@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from audit.errors import AuditError, ThemesError
-from audit.exports.words import fill
 from audit.metrics import METRICS, Metric
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run
+from audit.terms import fill
 from audit.themes.taxonomy import Taxonomy
 
 

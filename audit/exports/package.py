@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import audit
+from audit.atomic_io import sha256_of
 from audit.charts.pictures import NoPicturesError, pictures, standalone_html
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
@@ -23,12 +24,11 @@ from audit.exports.measured import Measured, measured
 from audit.exports.readme import LATEX, readme
 from audit.exports.record import Picture, Table
 from audit.exports.report import html_report
-from audit.exports.words import fill
 from audit.exports.writers import data, latex, markdown, spreadsheet
 from audit.metrics.pigeonhole import SEED
 from audit.store.runs import Run
+from audit.terms import fill
 from audit.themes.taxonomy import Taxonomy
-from audit.whole_files import sha256_of
 
 MANIFEST = "manifest.json"
 STEM = re.compile(r"[^A-Za-z0-9_-]+")

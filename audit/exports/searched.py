@@ -7,7 +7,7 @@ import math
 from audit.charts.changes import points, points_interval
 from audit.charts.rates import Rate
 from audit.charts.style import NO_VALUE
-from audit.numerals import signed
+from audit.number_format import signed
 
 DECIMALS = 3
 """Of a change of a measure that is no share."""

@@ -7,8 +7,8 @@ import re
 
 import pandas as pd
 
-from audit.cells import safe_cell
-from audit.numerals import typed
+from audit.number_format import typed
+from audit.spreadsheet_safety import safe_cell
 from audit.store.runs import Run
 
 

@@ -11,7 +11,7 @@ from audit.metrics.known import question_number
 from audit.metrics.pair import PRESENT, Side, side
 from audit.metrics.steps import handbook_number
 from audit.store.connection import Connection, rows
-from audit.wording import cited_sentences
+from audit.text import cited_sentences
 
 RETRIEVAL = "select retrieval::varchar from answers where question = $question and handbook = $handbook"
 SECTIONS = """

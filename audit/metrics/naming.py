@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
-from audit.wording import COUNT, Quantity, quantities, words
+from audit.text import COUNT, Quantity, quantities, words
 
 SHARED = 0.5
 """A camp is named by what at least this share of its answers say ..."""

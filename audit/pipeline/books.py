@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from audit.documents import read_document
-from audit.documents.files import ENDINGS
+from audit.corpus.documents import read_document
+from audit.corpus.documents.files import ENDINGS
+from audit.corpus.extraction import Identity, Said, identity_of, pdf_files, read_catalog
 from audit.errors import ConfigError, DocumentError
-from audit.extract import Identity, Said, identity_of, pdf_files, read_catalog
 from audit.pipeline.config import Config
 from audit.pipeline.shop import Book, Work
 

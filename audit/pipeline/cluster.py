@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import audit
 from audit.errors import ConfigError
-from audit.libraries import optional
+from audit.optional_imports import optional
 from audit.pipeline.config import ClusterOptions
 
 Task = TypeVar("Task")

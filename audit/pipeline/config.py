@@ -76,7 +76,7 @@ class JudgeOptions:
     swap: bool = option(FLAG, "judge each pair in the other order too", False)
     blind_centers: bool = option(FLAG, "and with the names of centers and handbooks masked", False)
     repeat: int = option(WHOLE, "and so many times more", 0, unit="times", least=0)
-    templates: Path | None = option(PATH, "own prompts, in files named as those of audit/judge/templates", None)
+    templates: Path | None = option(PATH, "own prompts, in files named as those of audit/judging/templates", None)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from audit.documents import Document
-from audit.judge.corpus import Answer, Corpus, Item
+from audit.corpus.documents import Document
+from audit.judging.corpus import Answer, Corpus, Item
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.shop import Book, Record, Shop
 

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import audit
-from audit.whole_files import sha256_of, write_whole
+from audit.atomic_io import sha256_of, write_whole
 
 UNKNOWN = None
 """The digest of what is not there yet."""

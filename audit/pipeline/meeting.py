@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from audit.errors import ConfigError
-from audit.generate.pairing import meets
-from audit.judge.corpus import Item
+from audit.generation.pairing import meets
+from audit.judging.corpus import Item
 from audit.pipeline.searching import query_of
 from audit.pipeline.shop import Shop
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-from audit.generate.pairing import meets
+from audit.corpus.questions.reading import Reading
+from audit.generation.pairing import meets
 from audit.pipeline.corpus import lines
 from audit.pipeline.searching import query_of
 from audit.pipeline.shop import Shop, Stage
-from audit.questionnaire.reading import Reading
 
 QUESTIONS = "questions"
 PRESCREENED = 0.789

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.documents import read_document
+from audit.corpus.documents import read_document
 from audit.embedding.cache import cached
 from audit.embedding.encoders import FULL, LEXICAL, Encoder, sentence_encoder
 from audit.pipeline.ledger import write_lines

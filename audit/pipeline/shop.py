@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from audit.documents import Document, read_document
-from audit.extract import Identity
+from audit.corpus.documents import Document, read_document
+from audit.corpus.extraction import Identity
 from audit.pipeline.config import Config
 from audit.pipeline.ledger import Ledger, Piece, read_lines
 from audit.settings import Settings
@@ -70,7 +70,7 @@ class Work:
         return self.root / "answers" / f"{handbook}.jsonl"
 
     def journal(self, stage: str, plan: str) -> Path:
-        """The replies of a model to one stage under one plan (see `audit.asking.journal`)."""
+        """The replies of a model to one stage under one plan (see `audit.llm.journal`)."""
         return self.root / "journals" / f"{stage}-{plan[:12]}.journal"
 
 

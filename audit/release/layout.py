@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.atomic_io import sha256_of
 from audit.errors import ReleaseError
-from audit.whole_files import sha256_of
 
 FORMATS = (".json", ".jsonl", ".ndjson", ".csv", ".parquet")
 PARTS: dict[str, tuple[str, ...]] = {

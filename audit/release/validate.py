@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from audit.release.schema import KINDS, canonical
 from audit.release.values import (
     Reject,
     Repairs,
@@ -26,7 +27,6 @@ from audit.release.values import (
     whole,
     word,
 )
-from audit.schema import KINDS, canonical
 from audit.vocabulary import (
     CHECK_KIND_SPELLINGS,
     CHECK_KINDS,

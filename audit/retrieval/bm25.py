@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.libraries import optional
+from audit.optional_imports import optional
 
 Scores = NDArray[np.float32]
 K1, B = 1.5, 0.75

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.documents import Document
+from audit.corpus.documents import Document
 from audit.embedding.encoders import Encoder
 from audit.errors import RetrievalError
 from audit.retrieval.baselines import BASELINES, Baseline

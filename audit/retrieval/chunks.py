@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from audit.documents import Document, Section
+from audit.corpus.documents import Document, Section
 from audit.retrieval.options import Options
 
 WORD = re.compile(r"\S+")

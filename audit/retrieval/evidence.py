@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from audit.documents import Document
+from audit.corpus.documents import Document
 from audit.retrieval.index import Index
 from audit.retrieval.model import FALLBACK, PASSAGES, Mode, Passage
 from audit.retrieval.options import Options

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from audit.documents import Document
+from audit.corpus.documents import Document
 from audit.errors import RetrievalError, plainly
 
 UNASKED, NOBODY = "questions that are not asked", "names of no handbook and no center"

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from audit.documents import Document
+from audit.atomic_io import whole
+from audit.corpus.documents import Document
 from audit.embedding.basis import Progress, Vectors, silent
 from audit.embedding.encoders import Encoder
-from audit.libraries import optional
+from audit.optional_imports import optional
 from audit.retrieval.bm25 import Bm25
 from audit.retrieval.chunks import Chunk, chunks, text_of
 from audit.retrieval.navigation import navigates
 from audit.retrieval.options import Options
 from audit.retrieval.tokens import tokens
-from audit.whole_files import whole
 
 FORMAT = 1
 """To be raised when the same texts are to be looked up otherwise: what was cached before is made anew."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from audit.documents import Section
+from audit.corpus.documents import Section
 
 HEADINGS = re.compile(
     r"(table of )?contents|(subject |alphabetical )?index|glossary|references|bibliography|(useful |related )?links|"

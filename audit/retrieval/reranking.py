@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.errors import RetrievalError
-from audit.libraries import optional
+from audit.optional_imports import optional
 
 Pairs = Sequence[tuple[str, str]]
 

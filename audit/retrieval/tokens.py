@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from audit.wording import stem
-from audit.wording.grammar import plain_text
-from audit.wording.words import STOP_WORDS
+from audit.text import stem
+from audit.text.grammar import plain_text
+from audit.text.words import STOP_WORDS
 
 TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 

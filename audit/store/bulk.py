@@ -17,7 +17,7 @@ import numpy as np
 
 from audit.release.layout import ending
 from audit.release.report import NOTED, FileCount
-from audit.schema import spelling
+from audit.release.schema import spelling
 from audit.store.connection import Connection, DuckDBError
 from audit.store.index import Index
 from audit.store.judging import (

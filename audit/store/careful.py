@@ -17,8 +17,8 @@ import numpy as np
 from audit.release import validate
 from audit.release.layout import stem
 from audit.release.report import FileCount
+from audit.release.schema import canonical
 from audit.release.values import Reject
-from audit.schema import canonical
 from audit.store.bulk import remark
 from audit.store.connection import Connection, append
 from audit.store.index import Index

@@ -18,7 +18,7 @@ from audit.release.archive import opened
 from audit.release.layout import Layout, digest, find_layout
 from audit.release.records import Bad, RecordFile
 from audit.release.report import NOTED, WHOLE_FILE, Finding, Report
-from audit.schema import canonical
+from audit.release.schema import canonical
 from audit.settings import Settings
 from audit.store.bulk import BulkRoad
 from audit.store.careful import CarefulRoad

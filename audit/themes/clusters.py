@@ -10,7 +10,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from audit.embedding.basis import Progress, Vectors, silent, unit
-from audit.libraries import optional
+from audit.optional_imports import optional
 from audit.themes.basis import NO_THEME, Labels
 from audit.themes.layout import umap_layout
 from audit.themes.linkage import average_linkage, renumbered

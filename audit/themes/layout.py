@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.embedding.basis import Progress, Vectors, silent
-from audit.libraries import optional
+from audit.optional_imports import optional
 from audit.themes.neighbours import nearest
 
 NEIGHBOURS = 15

@@ -11,8 +11,8 @@ from math import log
 import numpy as np
 
 from audit.embedding.basis import Vectors, unit
+from audit.text import stem, words
 from audit.themes.basis import Labels
-from audit.wording import stem, words
 
 TERMS = 5
 EXEMPLARS = 8

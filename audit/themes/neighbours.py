@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.embedding.basis import Vectors
-from audit.libraries import optional
+from audit.optional_imports import optional
 from audit.themes.basis import Labels
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
+from audit.atomic_io import sha256_of, write_whole
 from audit.errors import ThemesError
-from audit.schema import canonical
-from audit.whole_files import sha256_of, write_whole
+from audit.release.schema import canonical
 
 FORMAT = "themes 1"
 MAP_COLUMNS = ("phrase", "theme_id", "x", "y", "count")

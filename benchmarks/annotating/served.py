@@ -53,7 +53,7 @@ def watch(lines: int) -> None:
 
 
 if __name__ == "__main__":
-    from pages._basis.serve import main, prepare
+    from pages._blinded.serve import main, prepare
 
     watch(os.open(sys.argv.pop(1), os.O_WRONLY | os.O_CREAT | os.O_APPEND))
     prepare()

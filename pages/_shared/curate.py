@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from annotation.curation.acts import Change, Kind
-from annotation.curation.record import NAME_LIMIT, Wish
+from annotation.theme_edits.acts import Change, Kind
+from annotation.theme_edits.record import NAME_LIMIT, Wish
 from audit.metrics.themes import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme

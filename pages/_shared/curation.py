@@ -10,16 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from annotation.accounts import Account
-from annotation.curation.acts import Act, Change, Kind, sentence, undone_by
-from annotation.curation.record import CURATORS, Wish, acts_of, record
-from annotation.curation.replay import Curated, curated
-from annotation.curation.tables import history_table, jsonl
 from annotation.label_store.errors import ConflictError
+from annotation.theme_edits.acts import Act, Change, Kind, sentence, undone_by
+from annotation.theme_edits.record import CURATORS, Wish, acts_of, record
+from annotation.theme_edits.replay import Curated, curated
+from annotation.theme_edits.tables import history_table, jsonl
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
-from pages._basis.people import anybody, label_store, now, who
+from pages._blinded.people import anybody, label_store, now, who
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row
 from pages._shared.widgets import counts

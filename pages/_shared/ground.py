@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit.charts.ground import on_dark
 from audit.charts.style import Figure
-from pages._basis.ground import dark
+from pages._blinded.ground import dark
 
 
 def on_this_ground(figure: Figure) -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from html import escape
 
-from audit.wording import Kind, Span, contrast
+from audit.text import Kind, Span, contrast
 
 LONGEST = 20_000
 """Characters of an answer that are compared and shown; no handbook answer comes near, a broken release may."""

@@ -10,9 +10,9 @@ from streamlit.navigation.page import StreamlitPage
 
 from annotation.accounts import Account
 from audit.errors import AuditError
-from pages._basis.frame import explain
-from pages._basis.people import STUDY_PAGES, TURNING, may_browse, may_rejudge, own_pages, who
-from pages._basis.tour import tour_link
+from pages._blinded.frame import explain
+from pages._blinded.people import STUDY_PAGES, TURNING, may_browse, may_rejudge, own_pages, who
+from pages._blinded.tour import tour_link
 from pages._shared.pickers import current_run
 from pages._shared.words import escaped, title_of
 

@@ -10,9 +10,9 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.store.runs import Run
-from pages._basis.frame import STYLE, SYNTHETIC, explain
-from pages._basis.ground import follow_ground
-from pages._basis.people import may_browse, who
+from pages._blinded.frame import STYLE, SYNTHETIC, explain
+from pages._blinded.ground import follow_ground
+from pages._blinded.people import may_browse, who
 from pages._shared import loaders
 from pages._shared.copy_link import copy_link
 from pages._shared.navigation import MENU_SEEN, menu

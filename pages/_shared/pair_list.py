@@ -10,7 +10,7 @@ import streamlit as st
 
 from audit.charts.ground import DARK_LABELS, NIGHT, PAPER
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
-from pages._basis.ground import dark
+from pages._blinded.ground import dark
 from pages._shared import url
 from pages._shared.opened import MOVES, Opened, open_pair, opened_pair, pairs_of
 

@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from audit.asking.journal import stored_in
 from audit.charts.names import handbook_names
-from audit.commands.judge_jobs import Job, State, cancel, discard, estimate, find_job, list_jobs, start
-from audit.commands.judge_status import LOADING, WRITING
+from audit.cli.judge_jobs import Job, State, cancel, discard, estimate, find_job, list_jobs, start
+from audit.cli.judge_status import LOADING, WRITING
 from audit.errors import AuditError
-from audit.judge import baseline
+from audit.judging import baseline
+from audit.llm.journal import stored_in
 from audit.metrics.choices import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run

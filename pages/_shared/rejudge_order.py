@@ -9,15 +9,15 @@ import streamlit as st
 
 from audit.charts.names import handbook_names
 from audit.charts.style import shown
-from audit.commands.judge_jobs import Order, estimate, place, start
-from audit.commands.judge_source import Triple
-from audit.judge import baseline
+from audit.cli.judge_jobs import Order, estimate, place, start
+from audit.cli.judge_source import Triple
+from audit.judging import baseline
 from audit.metrics.choices import handbook_list
 from audit.metrics.disagreements import Filters, disagreements, matching
 from audit.metrics.pair import pair
 from audit.settings import Settings
 from audit.store.runs import Run
-from pages._basis.people import who
+from pages._blinded.people import who
 from pages._shared.filters import pick_filters
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, pick_many

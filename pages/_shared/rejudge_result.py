@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from audit.asking.calls import Reply
-from audit.asking.journal import begun_with
 from audit.charts.names import handbook_names
 from audit.charts.numerals import coefficient, coefficient_interval
 from audit.charts.transitions import STATE_WORDS, transitions_figure
-from audit.commands.judge_jobs import Job
-from audit.commands.judge_results import MOST_REPLIES, proposed_title, raw_replies, result_of, save
+from audit.cli.judge_jobs import Job
+from audit.cli.judge_results import MOST_REPLIES, proposed_title, raw_replies, result_of, save
+from audit.llm.calls import Reply
+from audit.llm.journal import begun_with
 from audit.metrics.choices import handbook_list
 from audit.metrics.pair import pair
 from audit.metrics.rejudged import ALL, CHANGED, SAME, rejudged

@@ -6,7 +6,7 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.store.runs import Run
-from pages._basis.people import may_rejudge, who
+from pages._blinded.people import may_rejudge, who
 from pages._shared.widgets import link
 
 FILTERS = ("words", "label", "organ", "topic", "subtopic", "significance", "center", "handbook", "phase")

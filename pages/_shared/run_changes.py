@@ -18,7 +18,7 @@ from audit.metrics.paired import ALL, SAME, UNKNOWN
 from audit.metrics.questions_moved import ABSENCE, DISAGREEMENT, LABEL, questions_moved
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
-from audit.numerals import signed
+from audit.number_format import signed
 from pages._shared.loaders import load, load_two
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row, table

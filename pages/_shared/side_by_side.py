@@ -23,7 +23,7 @@ from audit.metrics.pair import (
     Side,
 )
 from audit.store.runs import Run
-from audit.wording import Kind
+from audit.text import Kind
 from pages._shared.marked import marked, shortened
 from pages._shared.pickers import choose
 from pages._shared.widgets import link

@@ -14,8 +14,8 @@ from annotation.prevalence_checks import INVERSION, PPI, checks
 from annotation.ratings import JUDGE, Ratings
 from annotation.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
-from pages._basis.people import label_store
-from pages._basis.text import escaped
+from pages._blinded.people import label_store
+from pages._blinded.text import escaped
 
 Stand = tuple[tuple[str, int, str], ...]
 

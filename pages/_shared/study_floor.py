@@ -16,10 +16,10 @@ from annotation.baseline import baseline_of_study
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import seat_rows
 from annotation.ratings import GOLD, Ratings
-from audit.judge.baseline import NAME
-from audit.numerals import fixed, signed
-from pages._basis.people import label_store
-from pages._basis.text import escaped
+from audit.judging.baseline import NAME
+from audit.number_format import fixed, signed
+from pages._blinded.people import label_store
+from pages._blinded.text import escaped
 from pages._shared.study_figures import Stand, current_ratings, stand
 from pages._shared.tables import table
 

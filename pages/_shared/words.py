@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from audit.exports.words import fill, terms
 from audit.store.runs import Run
-from pages._basis.text import escaped
+from audit.terms import fill, terms
+from pages._blinded.text import escaped
 
 __all__ = ["escaped", "fill", "listed", "say", "terms", "title_of"]
 

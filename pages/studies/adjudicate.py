@@ -12,10 +12,10 @@ from annotation.adjudication import Dispute, Reading, disputes
 from annotation.label_store.decisions import Ruling, decide
 from annotation.label_store.studies import State, Study, list_studies
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
-from pages._basis.frame import notice, study_page
-from pages._basis.labelling.rubric import rubric_html
-from pages._basis.people import label_store, now
-from pages._basis.tour import tour
+from pages._blinded.frame import notice, study_page
+from pages._blinded.labelling.rubric import rubric_html
+from pages._blinded.people import label_store, now
+from pages._blinded.tour import tour
 
 LEAD = "Where the two labels differ, a third person decides. Who said which, and what the judge said, is not shown."
 EMPTY = "There is nothing to decide now: no study is in adjudication."

@@ -17,10 +17,10 @@ from annotation.label_store.studies import State, Study, find_study
 from annotation.ratings import JUDGE
 from annotation.verdict_store import verdicts_of
 from audit.errors import AuditError
-from audit.numerals import fixed
-from pages._basis.frame import explain, notice, study_page
-from pages._basis.people import label_store, required
-from pages._basis.text import escaped
+from audit.number_format import fixed
+from pages._blinded.frame import explain, notice, study_page
+from pages._blinded.people import label_store, required
+from pages._blinded.text import escaped
 from pages._shared.study_figures import current_report, pick_study, seat_names, with_ends
 from pages._shared.study_floor import floor
 from pages._shared.tables import clicked_row, table

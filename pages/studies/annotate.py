@@ -6,12 +6,12 @@ from annotation.accounts import Role
 from annotation.label_store.seats import OPEN_STATES
 from annotation.label_store.studies import State, Study, list_studies
 from audit.errors import AuditError
-from pages._basis.frame import STYLE, explain, notice
-from pages._basis.labelling.board import board, pending
-from pages._basis.labelling.desk import Desk
-from pages._basis.people import label_store, required
-from pages._basis.text import escaped
-from pages._basis.tour import tour
+from pages._blinded.frame import STYLE, explain, notice
+from pages._blinded.labelling.board import board, pending
+from pages._blinded.labelling.desk import Desk
+from pages._blinded.people import label_store, required
+from pages._blinded.text import escaped
+from pages._blinded.tour import tour
 
 CLOSE = """<style>
 .stMainBlockContainer { padding: 1rem 2rem 1rem; }

@@ -11,7 +11,7 @@ from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS
 from annotation.ratings import GOLD
 from audit.charts.rates import Rate, rate_dots
-from pages._basis.frame import notice, study_page
+from pages._blinded.frame import notice, study_page
 from pages._shared.study_figures import checked_shares, current_ratings, current_shares, pick_study, seat_names
 from pages._shared.tables import table
 from pages._shared.widgets import chart

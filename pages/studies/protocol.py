@@ -3,8 +3,8 @@
 import streamlit as st
 
 from annotation.accounts import Role
-from pages._basis.frame import study_page
-from pages._basis.labelling.rubric import protocol_text
+from pages._blinded.frame import study_page
+from pages._blinded.labelling.rubric import protocol_text
 
 with study_page("Protocol", "", Role.ANNOTATOR, Role.ADJUDICATOR, Role.PI), st.container(width=900):
     st.markdown(protocol_text())

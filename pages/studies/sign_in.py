@@ -3,8 +3,8 @@
 import streamlit as st
 
 from audit.errors import AuditError
-from pages._basis.frame import STYLE, explain
-from pages._basis.people import TURNING, anybody, provider_configured, sign_in, unknown_to_us, who
+from pages._blinded.frame import STYLE, explain
+from pages._blinded.people import TURNING, anybody, provider_configured, sign_in, unknown_to_us, who
 from pages._shared.navigation import home
 
 NO_ACCOUNT = "No account exists yet. Make the first one in a terminal, then reload this page."

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._basis.people import TURNING, sign_out, who
+from pages._blinded.people import TURNING, sign_out, who
 from pages._shared.navigation import home
 
 if who() is not None:

@@ -18,9 +18,9 @@ from annotation.verdict_store import strata_of
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes
 from audit.vocabulary import LABELS
-from pages._basis.frame import explain, notice, study_page
-from pages._basis.people import browsing_is_open, label_store, now
-from pages._basis.text import escaped
+from pages._blinded.frame import explain, notice, study_page
+from pages._blinded.people import browsing_is_open, label_store, now
+from pages._blinded.text import escaped
 from pages._shared.loaders import runs
 from pages._shared.tables import table
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotation.cli import main
-from audit.judge.baseline import NAME
+from audit.judging.baseline import NAME
 from audit.release.write import write_release
 
 LABELS = """item_id,question_id,handbook_a,handbook_b,annotator_a,annotator_b,judge,second_judge

@@ -14,10 +14,10 @@ from sqlalchemy import text
 
 from annotation.accounts import account
 from annotation.cli import main
-from annotation.curation.acts import Change, Kind
-from annotation.curation.record import Wish, acts_of, record
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.theme_acts import count_acts
+from annotation.theme_edits.acts import Change, Kind
+from annotation.theme_edits.record import Wish, acts_of, record
 from audit.metrics.attached import needed_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.curation.acts import Change, Kind, sentence, standing
-from annotation.curation.replay import cannot_undo, curated, try_out
+from annotation.theme_edits.acts import Change, Kind, sentence, standing
+from annotation.theme_edits.replay import cannot_undo, curated, try_out
 from audit.themes.taxonomy import Taxonomy
 from tests.support.curating import (
     BEACH,

@@ -11,14 +11,14 @@ from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
 from annotation.accounts import Account, Role, account
-from annotation.curation.acts import Act, Change, Kind
-from annotation.curation.record import Wish, acts_of, record
-from annotation.curation.replay import curated
-from annotation.curation.tables import history_table, jsonl, read_jsonl
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
 from annotation.label_store.ledger import verify_acts
 from annotation.label_store.theme_acts import count_acts, list_acts
+from annotation.theme_edits.acts import Act, Change, Kind
+from annotation.theme_edits.record import Wish, acts_of, record
+from annotation.theme_edits.replay import curated
+from annotation.theme_edits.tables import history_table, jsonl, read_jsonl
 from tests.support.curating import LIFTING, TEETH, merge, move, outline, rename, small, split, undo
 from tests.support.studies import NOW, later, people
 

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.curation.acts import Act, Change, Kind
-from annotation.curation.replay import Curated, cannot_undo, curated, try_out
+from annotation.theme_edits.acts import Act, Change, Kind
+from annotation.theme_edits.replay import Curated, cannot_undo, curated, try_out
 from audit.themes.taxonomy import Taxonomy, Theme
 
 NAMES = ("teeth", "Teeth", "sun", "lifting", "food", "travel")

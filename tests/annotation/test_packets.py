@@ -19,7 +19,7 @@ from annotation.label_store.results import seat_rows
 from annotation.label_store.seats import Choice, my_tasks
 from annotation.label_store.texts import storable
 from annotation.packets import COLUMNS, XLSX_CELL, Imported, import_packet, packet_csv, packet_xlsx
-from audit.cells import plain_cell, safe_cell
+from audit.spreadsheet_safety import plain_cell, safe_cell
 from tests.support.studies import NOW, history, item, rate, rating_history, seat_at, study_of
 
 MAKERS = {"p.csv": packet_csv, "p.xlsx": packet_xlsx}

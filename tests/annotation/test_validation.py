@@ -10,7 +10,7 @@ import pytest
 
 from annotation.cli import main
 from audit.charts.pictures import NoPicturesError
-from audit.cli import main as audit_command
+from audit.cli.main import main as audit_command
 
 STUDY = "demo-finished"
 

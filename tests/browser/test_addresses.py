@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.studies import State
-from pages._basis.people import STUDY_PAGES
+from pages._blinded.people import STUDY_PAGES
 from pages._shared.navigation import FOR_THE_OWNER, PAGES
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.browser.reading_aloud import heading_ranks, unnamed

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.curation.record import acts_of
-from annotation.curation.tables import read_jsonl
 from annotation.label_store.engine import LabelStore, open_label_store
-from audit.cli import main
+from annotation.theme_edits.record import acts_of
+from annotation.theme_edits.tables import read_jsonl
+from audit.cli.main import main
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Theme, read_taxonomy

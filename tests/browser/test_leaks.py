@@ -22,7 +22,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.studies import State, find_study
 from annotation.verdict_store import Origin, Stratum, Verdict, keep, verdicts
 from audit.release.write import write_jsonl
-from pages._basis.people import STUDY_PAGES
+from pages._blinded.people import STUDY_PAGES
 from pages._shared.navigation import PAGES
 from tests.browser.conftest import BUILD_MS, PATIENCE_MS, Dashboard, serve, settled, signed_in_as
 from tests.store.test_sections import change_answer

@@ -11,7 +11,7 @@ from audit.charts.changes import change_dots, points, points_interval
 from audit.charts.flows import COLOURS, flows_figure
 from audit.charts.steps import change_steps
 from audit.charts.transitions import STATE_WORDS
-from audit.numerals import signed
+from audit.number_format import signed
 
 
 def change(organ: str, rate: str, value: float, low: float, high: float, moves: str) -> dict:

@@ -110,7 +110,7 @@ def test_a_faded_colour_fades_on_its_own_ground():
 
 
 def test_the_tour_s_picture_and_the_page_s_style_use_these_colours():
-    style = (ROOT / "pages/_basis/tour/tour.css").read_text(encoding="utf-8")
+    style = (ROOT / "pages/_blinded/tour/tour.css").read_text(encoding="utf-8")
     for label in ("ABSENT", "CONSISTENT", "COMPLEMENTARY", "DIVERGENT", "CONTRADICTORY"):
         assert f"svg .{label.lower()} {{ fill: light-dark({LABEL_COLOURS[label]}, {DARK_LABELS[label]}); }}" in style
     settings = (ROOT / ".streamlit/config.toml").read_text(encoding="utf-8")

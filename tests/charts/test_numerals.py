@@ -10,7 +10,7 @@ import pytest
 from audit.charts.numerals import coefficient, coefficient_interval, unsigned_zeros
 from audit.charts.style import NO_VALUE, interval, percent
 from audit.exports.tables import markdown_text
-from audit.numerals import fixed, signed, typed
+from audit.number_format import fixed, signed, typed
 from audit.store.runs import Run
 
 

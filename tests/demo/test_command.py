@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli import main
+from audit.cli.main import main
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.settings import Settings
 from audit.store.load import load_release

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli import main
+from audit.cli.main import main
+from audit.corpus.questions import import_questions, read_taxonomy, screen
 from audit.embedding.encoders import words_encoder
-from audit.judge.baseline import judge
-from audit.judge.prompts import load_prompts
-from audit.questionnaire import import_questions, read_taxonomy, screen
+from audit.judging.baseline import judge
+from audit.judging.prompts import load_prompts
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 
 LABELS = {"agree": {"CONSISTENT", "COMPLEMENTARY"}, "differ": {"DIVERGENT"}, "opposite": {"CONTRADICTORY"}}

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from audit.charts.pictures import NoPicturesError
-from audit.cli import main
+from audit.cli.main import main
 from audit.exports.files import zipped
 from audit.exports.package import MANIFEST, Order, package
 from audit.settings import Settings
@@ -183,7 +183,7 @@ FILES = {"tables/labels.csv": b"label", "report.html": b"<p>", MANIFEST: b'{"lef
 def test_a_disk_that_fills_up_leaves_nothing_behind_and_the_next_try_goes_well(
     data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, room: int
 ):
-    monkeypatch.setattr("audit.commands.export.package", lambda *_: FILES)
+    monkeypatch.setattr("audit.cli.export.package", lambda *_: FILES)
     out, written, write = tmp_path / "exports" / name, list[Path](), Path.write_bytes
 
     def until_full(path: Path, content: bytes) -> int:
@@ -205,7 +205,7 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_made(
     data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ):
     (tmp_path / "taken").write_text("a file, and no folder")
-    monkeypatch.setattr("audit.commands.export.package", lambda *_: pytest.fail("it was made in vain"))
+    monkeypatch.setattr("audit.cli.export.package", lambda *_: pytest.fail("it was made in vain"))
     assert main(["export", "--run", "first", "--out", str(tmp_path / name)]) == 2
     assert "cannot be written: not a directory. Nothing was written." in capsys.readouterr().err
 

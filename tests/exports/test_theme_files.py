@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.cli import main
+from audit.cli.main import main
 from audit.exports.theme_files import html_page, labels_table, map_table
 from audit.metrics.attached import taxonomy_path
 from audit.settings import Settings

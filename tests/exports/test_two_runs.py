@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from audit.cells import plain_cell
 from audit.exports.contents import figures_of_two, movers, two_runs
 from audit.exports.material import Material, gathered
 from audit.exports.record import Table
@@ -20,6 +19,7 @@ from audit.exports.writers.latex import latex
 from audit.exports.writers.markdown import markdown
 from audit.exports.writers.page import html_table
 from audit.exports.writers.spreadsheet import csv_bytes, xlsx_bytes
+from audit.spreadsheet_safety import plain_cell
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.tiny import handbook, release_from

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from audit.cells import plain_cell
 from audit.exports.record import Column, Kind
 from audit.exports.writers.data import json_data
 from audit.exports.writers.latex import latex
 from audit.exports.writers.markdown import markdown
 from audit.exports.writers.page import html_table
 from audit.exports.writers.spreadsheet import csv_bytes, xlsx_bytes
+from audit.spreadsheet_safety import plain_cell
 from audit.store.runs import Run
 from tests.exports.tables import AWKWARD, FORMULA, table
 

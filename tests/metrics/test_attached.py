@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit.cli import main
+from audit.cli.main import main
 from audit.errors import ThemesError
 from audit.metrics.attached import needed_taxonomy, points_of, taxonomy_of, taxonomy_path
 from audit.settings import Settings

@@ -11,7 +11,7 @@ from audit.metrics.camps import camps
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
-from audit.wording import quantities
+from audit.text import quantities
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from audit.metrics.camps import camps
 from audit.metrics.disagreements import Filters, disagreements
 from audit.metrics.pair import pair
 from audit.store.connection import open_store
-from audit.wording import Kind, contrast
+from audit.text import Kind, contrast
 from tests.support.loading import load
 
 

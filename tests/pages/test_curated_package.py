@@ -14,12 +14,12 @@ from openpyxl import load_workbook
 
 from annotation.accounts import account
 from annotation.cli import main as annotation
-from annotation.curation.acts import Change, Kind
-from annotation.curation.record import Wish, record
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.theme_acts import count_acts
+from annotation.theme_edits.acts import Change, Kind
+from annotation.theme_edits.record import Wish, record
 from audit.charts.pictures import NoPicturesError
-from audit.cli import main as audit
+from audit.cli.main import main as audit
 from audit.metrics.attached import needed_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run

@@ -9,15 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotation.accounts import account, open_session
-from annotation.curation.acts import Change, Kind
-from annotation.curation.record import Wish, acts_of, record
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.theme_acts import count_acts
+from annotation.theme_edits.acts import Change, Kind
+from annotation.theme_edits.record import Wish, acts_of, record
 from audit.metrics.attached import needed_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
-from pages._basis.people import TOKEN
+from pages._blinded.people import TOKEN
 from tests.pages.conftest import words_on
 from tests.pages.test_themes import POINTS, TAXONOMY
 from tests.support.curating import merge, rename, small, split, undo

@@ -17,13 +17,13 @@ from annotation.accounts import open_session
 from annotation.cli import main as annotation
 from annotation.label_store.engine import open_label_store
 from audit.charts.pictures import NoPicturesError
-from audit.cli import main
+from audit.cli.main import main
 from audit.errors import AuditError
 from audit.exports.files import zipped
 from audit.exports.package import Order, package, today
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from pages._basis.people import TOKEN
+from pages._blinded.people import TOKEN
 from pages._shared.packages import KEPT, ZIP, Shelf
 from tests.pages.conftest import ROOT, Open, words_on
 from tests.support.studies import people

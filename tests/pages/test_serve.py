@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages._basis.serve import prepare
+from pages._blinded.serve import prepare
 
 
 def test_a_connection_sends_every_frame_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

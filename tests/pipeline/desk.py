@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.cli import main
-from audit.documents import Document
+from audit.cli.main import main
+from audit.corpus.documents import Document
 from tests.examples.tenancy import FOLDER, true_pairs
 from tests.support.pdfs import Text, column
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli import main
+from audit.cli.main import main
 from audit.pipeline.folder import taken
 from audit.pipeline.shop import Work
 from audit.settings import Settings

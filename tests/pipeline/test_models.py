@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.asking.journal import stored_in
+from audit.llm.journal import stored_in
 from tests.pipeline.desk import Desk, lodging_desk
 
 

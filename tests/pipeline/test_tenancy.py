@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.generate import extractive
+from audit.generation import extractive
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes

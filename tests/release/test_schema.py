@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from audit.schema import KINDS, canonical, json_schema
+from audit.release.schema import KINDS, canonical, json_schema
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 

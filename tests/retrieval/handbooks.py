@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from audit.documents import Document, Section
+from audit.corpus.documents import Document, Section
 from audit.embedding.basis import Progress, Vectors, unit
 from audit.embedding.encoders import Encoder
 from audit.retrieval import Options

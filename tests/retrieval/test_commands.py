@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from audit.cli import main
-from audit.documents import write_document
+from audit.cli.main import main
+from audit.corpus.documents import write_document
 from tests.retrieval.handbooks import ALDER
 
 QUESTIONS = [

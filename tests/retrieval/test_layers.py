@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.documents import Document, Section
+from audit.corpus.documents import Document, Section
 from audit.errors import RetrievalError
 from audit.retrieval import Options, Query, build, build_index, strategy
 from audit.retrieval.chunks import chunks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.curation.acts import Act, Change, Kind
+from annotation.theme_edits.acts import Act, Change, Kind
 from audit.themes.taxonomy import Taxonomy, Theme
 
 TEETH = ("check-up before listing", "dental cleaning", "pulling teeth", "soft toothbrush")

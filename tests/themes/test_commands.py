@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli import main
+from audit.cli.main import main
 from audit.themes.taxonomy import read_map, read_taxonomy
 from tests.support.loading import spoil
 

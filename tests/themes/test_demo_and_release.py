@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli import main
+from audit.cli.main import main
 from audit.metrics.attached import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run

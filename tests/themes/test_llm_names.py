@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.asking.calls import ANSWERED, CUT, Reply
-from audit.cli import main
-from audit.commands.themes_namer import read_name
+from audit.cli.main import main
+from audit.cli.themes_namer import read_name
+from audit.llm.calls import ANSWERED, CUT, Reply
 from audit.themes.taxonomy import Taxonomy, read_taxonomy
 
 PHRASES = ["dental work", "dental work again", "fever threshold", "fever thresholds", "travel abroad", "travels abroad"]

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.cli import main
-from audit.commands.themes_search import nearest_themes
+from audit.cli.main import main
+from audit.cli.themes_search import nearest_themes
 from audit.metrics.attached import taxonomy_path
 from audit.settings import Settings
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy

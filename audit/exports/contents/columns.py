@@ -9,7 +9,7 @@ from audit.charts.rates import Rate
 from audit.charts.style import shown
 from audit.exports.material import Material
 from audit.exports.record import Column, Kind
-from audit.exports.words import terms
+from audit.terms import terms
 
 ALL = "(all)"
 SYMBOLS = {SILENT: "r_abs", DISAGREE: "R_div", CONSISTENT: "R_con", ANY: "pct_any_div"}

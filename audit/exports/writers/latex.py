@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from audit.exports.record import Column, Kind, Table
-from audit.numerals import MINUS
+from audit.number_format import MINUS
 
 ONE_PAGE = 40
 """A table with more lines runs over several pages."""

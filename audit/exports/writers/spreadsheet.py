@@ -15,11 +15,11 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
-from audit.cells import safe_cell
 from audit.exports import tables
 from audit.exports.files import timeless
 from audit.exports.numbers import decimals, known
 from audit.exports.record import Table
+from audit.spreadsheet_safety import safe_cell
 
 NOTES = "Notes"
 WIDEST, NARROWEST, NOTE_WIDTH = 60, 9, 100

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from audit.documents import write_document
-from audit.extract import engine_named, extract
+from audit.corpus.documents import write_document
+from audit.corpus.extraction import engine_named, extract
 from audit.pipeline.ledger import Piece, code_of
 from audit.pipeline.shop import Book, Figures, PieceByPiece
 
-CODE = ("extract", "documents")
+CODE = ("corpus/extraction", "corpus/documents")
 
 
 @dataclass

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from audit.documents import Document
-from audit.generate import Asked, Extract, extractive
+from audit.corpus.documents import Document
+from audit.generation import Asked, Extract, extractive
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.corpus import lines
 from audit.pipeline.ledger import Piece, code_of, digest_of, write_lines
 from audit.pipeline.searching import query_of
 from audit.pipeline.shop import Book, Figures, Outcome, PieceByPiece, Shop
 
-CODE = ("generate", "judge/baseline", "wording")
+CODE = ("generation", "judging/baseline", "text")
 Records = Iterable[dict[str, Any]]
 Generator = Callable[[Shop, Sequence[Asked]], Records]
 """What a model writes to everything that is asked, in its order."""

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from audit.judge.corpus import Corpus
-from audit.judge.records import Summary
+from audit.judging.corpus import Corpus
+from audit.judging.records import Summary
 from audit.pipeline.config import MODEL
 from audit.pipeline.corpus import corpus_of, run_of
 from audit.pipeline.ledger import Piece, code_of, digest_of
 from audit.pipeline.meeting import check_met, unpaired
 from audit.pipeline.shop import Figures, PieceByPiece, Shop
 
-CODE = ("judge", "release", "wording", "pipeline/corpus.py", "pipeline/meeting.py")
+CODE = ("judging", "release", "text", "pipeline/corpus.py", "pipeline/meeting.py")
 FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
 Judge = Callable[[Shop, Corpus], Summary]
 """Judges a corpus and writes the release into the shop's work folder."""

@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.atomic_io import write_whole
+from audit.corpus.questions import default_path, import_questions, read_taxonomy, screen
 from audit.pipeline.encoders import encoder_of
 from audit.pipeline.ledger import Piece, code_of
 from audit.pipeline.shop import Figures, PieceByPiece
-from audit.questionnaire import default_path, import_questions, read_taxonomy, screen
-from audit.whole_files import write_whole
 
-CODE = ("questionnaire", "embedding")
+CODE = ("corpus/questions", "embedding")
 
 
 @dataclass

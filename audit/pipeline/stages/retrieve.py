@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from audit.documents import Document
-from audit.generate.pairing import meets
+from audit.corpus.documents import Document
+from audit.generation.pairing import meets
 from audit.pipeline.cluster import carried_out, check_workers
 from audit.pipeline.ledger import Piece, code_of, digest_of
 from audit.pipeline.meeting import check_met
@@ -16,7 +16,7 @@ from audit.pipeline.searching import Search, query_of, search
 from audit.pipeline.shop import Book, FromLedger, Outcome
 from audit.retrieval.gold import Gold, read_gold, unmatched
 
-CODE = ("retrieval", "embedding", "wording", "pipeline/searching.py")
+CODE = ("retrieval", "embedding", "text", "pipeline/searching.py")
 
 
 @dataclass

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
+from audit.atomic_io import write_whole
 from audit.embedding.encoders import LEXICAL
 from audit.pipeline.encoders import encoder_of
 from audit.pipeline.ledger import Piece, code_of
@@ -13,7 +14,6 @@ from audit.pipeline.shop import Figures, PieceByPiece
 from audit.themes.build import PRINCIPAL, Options, build_taxonomy
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import write_taxonomy
-from audit.whole_files import write_whole
 
 CODE = ("themes", "embedding")
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from annotation.accounts import open_session
 from annotation.label_store.engine import LabelStore, open_label_store
 from audit.settings import Settings
-from pages._basis.people import TOKEN
+from pages._blinded.people import TOKEN
 from tests.pages.conftest import ROOT
 from tests.support.studies import people
 

@@ -11,8 +11,8 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import seat_rows
 from annotation.label_store.studies import Kind, State
 from audit.vocabulary import LABELS
-from pages._basis.labelling.desk import AHEAD, Desk
-from pages._basis.labelling.rubric import rubric_html
+from pages._blinded.labelling.desk import AHEAD, Desk
+from pages._blinded.labelling.rubric import rubric_html
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import history, item, people, rate, rate_all, step, study_of

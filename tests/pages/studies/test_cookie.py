@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from annotation.accounts import SESSION
-from pages._basis import cookie
+from pages._blinded import cookie
 
 
 def answer(method: str, body: Any = None, content_type: str = "application/json", scheme: str = "http") -> Response:

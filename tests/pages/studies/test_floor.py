@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from annotation.verdict_store import Origin, Stratum, Verdict, keep, verdicts
-from audit.judge.baseline import NAME
+from audit.judging.baseline import NAME
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import item, rate, study_of

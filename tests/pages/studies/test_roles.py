@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.accounts import SESSION, open_session
 from annotation.label_store.engine import LabelStore
-from pages._basis.people import STUDY_PAGES, TOKEN
+from pages._blinded.people import STUDY_PAGES, TOKEN
 from pages._shared.navigation import FOR_THE_OWNER, PAGES
 from tests.pages.conftest import ROOT, words_on
 from tests.pages.studies.conftest import SignIn
@@ -64,7 +64,7 @@ def test_a_role_has_its_own_pages_and_no_other(name, browses, run, folk, as_user
 
 
 def test_without_accounts_an_address_that_others_reach_has_no_owner(run, monkeypatch):
-    monkeypatch.setattr("pages._basis.people._on_loopback", lambda: False)
+    monkeypatch.setattr("pages._blinded.people._on_loopback", lambda: False)
     assert existing(anonymous()) == BROWSING
 
 

