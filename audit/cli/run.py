@@ -18,11 +18,11 @@ from audit.corpus.questions import read_taxonomy
 from audit.errors import AuditError
 from audit.llm.limits import StoppedError
 from audit.pipeline.books import books_of
-from audit.pipeline.config import table
+from audit.pipeline.config import options_table
+from audit.pipeline.config_reader import read_config
 from audit.pipeline.folder import check_room, taken
 from audit.pipeline.meeting import check_several
 from audit.pipeline.plan import plan_of, plan_text
-from audit.pipeline.reading import read_config
 from audit.pipeline.running import CLEAN, STOPPED, Count, Tally, run_stages
 from audit.pipeline.shop import Shop, Stage, Work
 from audit.pipeline.stages.extract import Extract
@@ -49,7 +49,7 @@ def register(commands: Any) -> None:
     """Add the command."""
     command = add_command(
         commands, "run", run, "From handbooks and questions to a run: extract, retrieve, generate, judge, themes, load.",
-        ABOUT + table().replace("%", "%%"),
+        ABOUT + options_table().replace("%", "%%"),
     )  # fmt: skip
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; examples/tenancy has one")

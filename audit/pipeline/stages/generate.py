@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from audit.corpus.documents import Document
@@ -31,7 +31,7 @@ class Generate(PieceByPiece):
         """What was found in each handbook, its text, and who writes."""
         said, settings = self.shop.config.generate, self.shop.settings
         model = settings.judge_model if said.generator != EXTRACTIVE else ""
-        how = {"generate": {**asdict(said), "url": ""}, "model": model, "code": code_of(*CODE)}
+        how = {"generate": said.model_dump(mode="json", exclude={"url"}), "model": model, "code": code_of(*CODE)}
         asked = digest_of(self.shop.questions())
         return [self._piece(book, {**how, "asked": asked}) for book in self.shop.present]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from audit.judging.corpus import Corpus
@@ -38,7 +38,7 @@ class Judging(PieceByPiece):
         inputs = {
             "files": None if None in digests else digest_of([[path.name for path in files], digests]),
             "questions": digest_of(shop.questions()) if shop.work.questions.is_file() else None,
-            "run": run_of(shop, self.generator), "judge": {**asdict(said), "url": "", "templates": ""},
+            "run": run_of(shop, self.generator), "judge": said.model_dump(mode="json", exclude={"url", "templates"}),
             "templates": shop.ledger.digest(said.templates) if said.templates else "",
             "model": shop.settings.judge_model if said.judge == MODEL else "", "code": code_of(*CODE),
         }  # fmt: skip
