@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from audit.embedding.basis import Progress, Vectors
-from audit.embedding.encoders import Encoder
+from audit.embedding.encoders import LEXICAL, Encoder, sentence_encoder, words_encoder
 from audit.errors import EmbeddingError
 
 TABLE = "create table if not exists vectors (phrase text primary key, vector blob not null) without rowid"
@@ -51,3 +51,12 @@ def _known(con: sqlite3.Connection, phrases: Sequence[str]) -> dict[str, bytes]:
     con.execute("create temp table asked (phrase text primary key)")
     con.executemany("insert or ignore into asked values (?)", [(phrase,) for phrase in phrases])
     return dict(con.execute("select phrase, vector from vectors join asked using (phrase)").fetchall())
+
+
+def encoder_factory(name: str, folder: Path) -> Callable[[Sequence[str]], Encoder] | None:
+    """What makes the encoder called `name` for some texts: `words` learns its features from them, the vectors of a sentence
+    model are cached in `folder`, and `none` is no encoder at all (None).
+    """
+    if name == "none":
+        return None
+    return words_encoder if name == LEXICAL else lambda _: cached(sentence_encoder(name), folder)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
 from pydantic.fields import FieldInfo
@@ -17,7 +17,9 @@ from pydantic.fields import FieldInfo
 from audit.retrieval import STRATEGIES, Options
 from audit.vocabulary import nearest
 
-EXTRACTIVE, MODEL, BASELINE = "extractive", "model", "baseline"
+EXTRACTIVE: Final = "extractive"
+MODEL: Final = "model"
+BASELINE: Final = "baseline"
 TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patient") for end in ("", "s"))
 
 
@@ -30,7 +32,7 @@ def _text(value: Any) -> Any:
 
 def _path(value: Any, info: ValidationInfo) -> Any:
     """Paths count from the folder of the config, which the reader passes as context."""
-    return (info.context["folder"] / Path(_text(value)).expanduser()).resolve() if isinstance(value, str) else value
+    return ((info.context or {})["folder"] / Path(_text(value)).expanduser()).resolve() if isinstance(value, str) else value
 
 
 def _existing(path: Path) -> Path:
