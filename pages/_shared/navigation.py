@@ -14,7 +14,7 @@ from pages._blinded.frame import explain
 from pages._blinded.people import STUDY_PAGES, TURNING, may_browse, may_rejudge, own_pages, who
 from pages._blinded.tour import tour_link
 from pages._shared.pickers import current_run
-from pages._shared.words import escaped, title_of
+from pages._shared.terms import escaped, title_of
 
 MENU_SEEN = "the menu was drawn"
 PAGES = {

@@ -18,7 +18,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.theme_acts import count_acts
 from annotation.theme_edits.acts import Change, Kind
 from annotation.theme_edits.record import Wish, record
-from audit.charts.pictures import NoPicturesError
+from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main as audit
 from audit.metrics.attached import needed_taxonomy, taxonomy_path
 from audit.settings import Settings
