@@ -16,7 +16,7 @@ from annotation.label_store.studies import Kind, NewItem, NewStudy, check_id, cr
 from annotation.verdict_store import Origin, Stratum, Verdict, keep
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
-from audit.text import hide_names
+from audit.text.names import hide_names
 from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
 
 PER_LABEL = 40

@@ -16,7 +16,7 @@ from annotation.label_store.studies import Kind, State, find_study
 from annotation.sampling import Plan, allocate, draw, draw_study, share_out
 from annotation.verdict_store import origin_of, strata_of, verdicts_of
 from audit.store.runs import Run
-from audit.text import hide_names
+from audit.text.names import hide_names
 from tests.support.loading import load
 from tests.support.studies import NOW, people
 from tests.support.tiny import handbook, release_from
