@@ -10,7 +10,7 @@ import streamlit as st
 
 from audit.charts.ground import DARK_LABELS, NIGHT, PAPER
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
-from pages._blinded.ground import dark
+from pages._blinded.theme import is_dark
 from pages._shared import url
 from pages._shared.opened import MOVES, Opened, open_pair, opened_pair, pairs_of
 
@@ -82,7 +82,7 @@ def _readable(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
 
 
 def _coloured(frame: pd.DataFrame) -> object:
-    ground, colours = (NIGHT, DARK_LABELS) if dark() else (PAPER, LABEL_COLOURS)
+    ground, colours = (NIGHT, DARK_LABELS) if is_dark() else (PAPER, LABEL_COLOURS)
     tints = {LABEL_WORDS[name]: _tint(colour, ground) for name, colour in colours.items()}
     return frame.style.map(lambda label: f"background-color: {tints[label.splitlines()[0]]}", subset=["label"])
 

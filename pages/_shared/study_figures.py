@@ -7,14 +7,14 @@ import streamlit as st
 
 from annotation.agreement.report import Report, agreement_report, report_without_judge
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ledger import heads_of
-from annotation.label_store.studies import Study, annotators_of, list_studies
+from annotation.label_store.ledger import ledger_heads
+from annotation.label_store.studies import Study, list_annotators, list_studies
 from annotation.prevalence import prevalence
 from annotation.prevalence_checks import INVERSION, PPI, checks
 from annotation.ratings import JUDGE, Ratings
-from annotation.study_tables import repeats_table, study_ratings
+from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
-from pages._blinded.people import label_store
+from pages._blinded.access import label_store
 from pages._blinded.text import escaped
 
 Stand = tuple[tuple[str, int, str], ...]
@@ -31,7 +31,7 @@ def pick_study() -> Study | None:
 
 def stand(study_id: str) -> Stand:
     """Where a study's ledgers end: it changes with every rating and every decision, and with nothing else."""
-    return tuple((name, entries, digest) for name, (entries, digest) in sorted(heads_of(label_store(), study_id).items()))
+    return tuple((name, entries, digest) for name, (entries, digest) in sorted(ledger_heads(label_store(), study_id).items()))
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -60,7 +60,7 @@ def current_report(study_id: str, *, judged: bool = True) -> Report:
 
 def seat_names(study_id: str) -> dict[str, str]:
     """Seat -> whom a reader knows by it: `annotator_a` -> `A (ana)`."""
-    people = annotators_of(label_store(), study_id)
+    people = list_annotators(label_store(), study_id)
     named = {f"annotator_{letter}": letter.upper() for letter in "ab"}
     if len(people) == len(named):
         named = {seat: f"{letter} ({name})" for (seat, letter), name in zip(named.items(), people, strict=True)}

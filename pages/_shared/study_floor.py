@@ -12,13 +12,13 @@ from annotation.agreement.comparisons import MAJORITY
 from annotation.agreement.floor import Rival, beside
 from annotation.agreement.report import HEADLINE
 from annotation.agreement.text import SPOKEN
-from annotation.baseline import baseline_of_study
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.results import seat_rows
+from annotation.label_store.results import assignment_rows
 from annotation.ratings import GOLD, Ratings
+from annotation.studies.baseline_judge import baseline_of_study
 from audit.judging.baseline import NAME
 from audit.number_format import fixed, signed
-from pages._blinded.people import label_store
+from pages._blinded.access import label_store
 from pages._blinded.text import escaped
 from pages._shared.study_figures import Stand, current_ratings, stand
 from pages._shared.tables import table
@@ -64,7 +64,7 @@ def floor(study_id: str, by: str, scope: str, names: dict[str, str]) -> None:
     st.markdown(escaped(in_words(rows, names.get(yardstick, yardstick))))
     table(readable(rows), "floor", HEADINGS)
     st.caption(escaped(WHY))
-    if any(row["source"] == "simulated" for row in seat_rows(store, study_id)):
+    if any(row["source"] == "simulated" for row in assignment_rows(store, study_id)):
         st.caption(escaped(SIMULATED))
 
 
