@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import norm, svds
 
 from audit.embedding.basis import Vectors, unit
-from audit.text import words
+from audit.text.tokens import content_words
 
 LETTERS = (3, 4, 5)
 DIMENSIONS = 256
@@ -23,7 +23,7 @@ def features(phrase: str) -> Features:
 
     A phrase of nothing but stop words is taken word by word.
     """
-    stems = [word.stem for word in words(phrase)] or phrase.split()
+    stems = [word.stem for word in content_words(phrase)] or phrase.split()
     return tuple(part for stem in stems for part in _parts(f" {stem} "))
 
 

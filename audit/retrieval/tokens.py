@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from audit.text import stem
-from audit.text.grammar import plain_text
-from audit.text.words import STOP_WORDS
+from audit.text.tokens import STOP_WORDS, plain_text, stem
 
 TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 

@@ -23,7 +23,7 @@ from audit.metrics.pair import (
     Side,
 )
 from audit.store.runs import Run
-from audit.text import Kind
+from audit.text.comparison import DifferenceKind
 from pages._shared.marked import marked, shortened
 from pages._shared.pickers import choose
 from pages._shared.widgets import link
@@ -42,7 +42,7 @@ SILENT = {
     UNKNOWN: "This release came without answers.",
 }
 HOW = {"prefix": " (its answer says so)", "check": " (found by the yes-or-no check)"}
-MARKS = {"all": tuple(Kind), "numbers": (Kind.NUMBER, Kind.NEGATION), "none": ()}
+MARKS = {"all": tuple(DifferenceKind), "numbers": (DifferenceKind.NUMBER, DifferenceKind.NEGATION), "none": ()}
 MARK_WORDS = {"all": "Mark all differences", "numbers": "Numbers and negations", "none": "No marks"}
 LEGEND = (
     '<div class="legend"><span><mark class="number">3 months</mark> amount or duration only here</span>'

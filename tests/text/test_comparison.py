@@ -1,4 +1,4 @@
-"""Amounts, denials and words: what two answers say differently."""
+"""Quantities, negations and words: where two answers differ."""
 
 import time
 
@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.text import Kind, contrast, negations, quantities
-from audit.text.grammar import plain_text
+from audit.text.comparison import DifferenceKind, differences, find_negations
+from audit.text.quantity import find_quantities
+from audit.text.tokens import plain_text
 
 SAME = [
     ("wait three months", "wait 3 months"),
@@ -66,7 +67,7 @@ DIFFERENT = [
     ("140/90", "130/80"),
     ("8 a.m.", "8 p.m."),
 ]
-NO_AMOUNT = """
+NOT_A_QUANTITY = """
     type 2 diabetes
     types 1 and 2
     chromosome 7
@@ -105,35 +106,35 @@ NO_AMOUNT = """
 
 
 def pairs_agree(a, b):
-    (left,), (right,) = quantities(a), quantities(b)
+    (left,), (right,) = find_quantities(a), find_quantities(b)
     assert left.agrees(right) == right.agrees(left)
     return left.agrees(right)
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)
-def test_the_same_amount_in_other_words_agrees(a, b):
+def test_the_same_quantity_in_other_words_agrees(a, b):
     assert pairs_agree(a, b)
 
 
 @pytest.mark.parametrize(("a", "b"), DIFFERENT)
-def test_another_amount_does_not_agree(a, b):
+def test_different_quantities_do_not_agree(a, b):
     assert not pairs_agree(a, b)
 
 
-@pytest.mark.parametrize("text", NO_AMOUNT.strip().splitlines())
-def test_dates_telephone_numbers_markers_and_names_are_no_amounts(text):
-    assert quantities(text.strip()) == ()
+@pytest.mark.parametrize("text", NOT_A_QUANTITY.strip().splitlines())
+def test_dates_telephone_numbers_markers_and_names_are_not_quantities(text):
+    assert find_quantities(text.strip()) == ()
 
 
-def test_an_amount_knows_its_place_its_value_and_its_bound():
-    (found,) = quantities("Wait at least 12 to 24\u00a0hours.")
-    assert (found.start, found.end, found.text) == (5, 28, "at least 12 to 24 hours")
-    assert (found.dimension, found.low, found.high, found.bound) == ("duration", 12, 24, "at least")
+def test_a_quantity_has_its_position_its_value_and_its_bound():
+    (quantity,) = find_quantities("Wait at least 12 to 24\u00a0hours.")
+    assert (quantity.start, quantity.end, quantity.text) == (5, 28, "at least 12 to 24 hours")
+    assert (quantity.dimension, quantity.low, quantity.high, quantity.bound) == ("duration", 12, 24, "at least")
 
 
-def test_a_sentence_with_several_amounts_gives_each_once():
-    found = quantities("Take 500 mg every 8 hours for 2 weeks; 1 in 10 patients stops before age 65.")
-    assert [quantity.text for quantity in found] == ["500 mg", "every 8 hours", "2 weeks", "1 in 10", "age 65"]
+def test_each_quantity_in_a_sentence_is_found_once():
+    quantities = find_quantities("Take 500 mg every 8 hours for 2 weeks; 1 in 10 patients stops before age 65.")
+    assert [quantity.text for quantity in quantities] == ["500 mg", "every 8 hours", "2 weeks", "1 in 10", "age 65"]
 
 
 @pytest.mark.parametrize(
@@ -146,8 +147,8 @@ def test_a_sentence_with_several_amounts_gives_each_once():
         ("Live vaccines are contraindicated.", "Do not get live vaccines."),
     ],
 )
-def test_two_ways_of_denying_the_same_thing_agree(a, b):
-    (left,), (right,) = negations(a), negations(b)
+def test_two_negations_of_the_same_subject_agree(a, b):
+    (left,), (right,) = find_negations(a), find_negations(b)
     assert left.agrees(right)
     assert right.agrees(left)
 
@@ -155,12 +156,12 @@ def test_two_ways_of_denying_the_same_thing_agree(a, b):
 @pytest.mark.parametrize(
     "text", ["Lift no more than 10 pounds.", "not only fruit", "whether or not it rains", 'a "no-no" motion', "a knot"]
 )
-def test_limits_and_turns_of_speech_deny_nothing(text):
-    assert negations(text) == ()
+def test_limits_and_fixed_phrases_are_not_negations(text):
+    assert find_negations(text) == ()
 
 
-def test_denials_of_different_things_do_not_agree():
-    (left,), (right,) = negations("Do not take aspirin."), negations("Do not take ibuprofen.")
+def test_negations_of_different_subjects_do_not_agree():
+    (left,), (right,) = find_negations("Do not take aspirin."), find_negations("Do not take ibuprofen.")
     assert not left.agrees(right)
 
 
@@ -222,8 +223,8 @@ CLINICAL = [
 
 
 @pytest.mark.parametrize(("a", "b", "in_a", "in_b"), CLINICAL)
-def test_what_differs_between_two_answers_is_marked_and_nothing_else(a, b, in_a, in_b):
-    left, right = contrast(a, b)
+def test_only_what_differs_between_two_answers_is_marked(a, b, in_a, in_b):
+    left, right = differences(a, b)
     assert marked(a, left) == in_a
     assert marked(b, right) == in_b
 
@@ -237,41 +238,41 @@ TEXTS = st.one_of(st.lists(st.sampled_from([*FRAGMENTS.split(), "\n"]), max_size
 
 
 @given(TEXTS, TEXTS)
-def test_spans_are_ordered_apart_and_inside_the_text(a, b):
-    for text, spans in zip((a, b), contrast(a, b), strict=True):
-        places = [place for span in spans for place in (span.start, span.end)]
-        assert places == sorted(places)
+def test_spans_are_in_order_do_not_overlap_and_lie_inside_the_text(a, b):
+    for text, spans in zip((a, b), differences(a, b), strict=True):
+        edges = [edge for span in spans for edge in (span.start, span.end)]
+        assert edges == sorted(edges)
         assert all(0 <= span.start < span.end <= len(text) for span in spans)
 
 
 @given(TEXTS)
 def test_a_text_does_not_differ_from_itself(text):
-    assert contrast(text, text) == ([], [])
+    assert differences(text, text) == ([], [])
 
 
 @given(TEXTS, TEXTS)
-def test_the_contrast_the_other_way_round_is_the_same(a, b):
-    assert contrast(b, a) == contrast(a, b)[::-1]
+def test_swapping_the_texts_swaps_the_spans(a, b):
+    assert differences(b, a) == differences(a, b)[::-1]
 
 
 @given(TEXTS)
-def test_amounts_lie_in_the_text_and_are_ranges(text):
-    for quantity in quantities(text):
+def test_quantities_lie_inside_the_text_and_are_ranges(text):
+    for quantity in find_quantities(text):
         assert 0 <= quantity.start < quantity.end <= len(text)
         assert quantity.low <= quantity.high
 
 
-def test_long_answers_and_hostile_ones_are_read_in_no_time():
+def test_long_and_hostile_texts_are_read_in_little_time():
     for unit in ("1 ", "between ", "1,000", "not ", "a", "1/", "twenty-", "at least ", "type 2 "):
         text = unit * (100_000 // len(unit))
         started = time.process_time()
-        quantities(text), negations(text)
+        find_quantities(text), find_negations(text)
         assert time.process_time() - started < 3, unit
 
 
-def test_the_kinds_have_names_a_page_can_use():
-    assert [str(kind) for kind in Kind] == ["number", "negation", "word"]
+def test_the_difference_kinds_have_stable_names():
+    assert [str(kind) for kind in DifferenceKind] == ["number", "negation", "word"]
 
 
-def test_positions_stay_the_same_where_a_capital_has_a_lower_case_of_two_characters() -> None:
+def test_positions_stay_the_same_if_a_capital_has_a_lower_case_of_two_characters() -> None:
     assert plain_text("İn 3\u2013Months") == "İn 3-months"

@@ -1,7 +1,7 @@
-"""The patterns by which amounts stand in a text: one pattern per rule, tried in the order of `RULES` at every word.
+"""The patterns of quantities in a text: one for each rule, tried in the order of `RULES` at every word.
 
-The text is lower case with plain hyphens (`plain_text`). A rule named "skip" claims what looks like an amount and is
-none: dates, telephone numbers, list and footnote markers, "type 2", "chromosome 7".
+The text is lower case with plain hyphens (`audit.text.tokens.plain_text`). The rule "skip" takes what looks like a quantity
+but is not: dates, telephone numbers, list and footnote markers, "type 2", "chromosome 7".
 """
 
 from __future__ import annotations
@@ -11,19 +11,9 @@ from collections.abc import Iterable, Iterator
 
 from audit.text.units import ADVERBS, DECADES, FRACTIONS, ONES, POWERS, TENS, UNITS
 
-DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−", "-") | {"’": "'", "\u2215": "/", "\u2044": "/"})
-
-
-def plain_text(text: str) -> str:
-    """`text` in lower case with plain hyphens and apostrophes, character for character: positions stay the same."""
-    lower = text.lower()
-    if len(lower) != len(text):  # a few capitals have a lower case of two characters
-        lower = "".join(low if len(low := ch.lower()) == 1 else ch for ch in text)
-    return lower.translate(DASHES)
-
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for any of these words, the longest first."""
+    """A pattern for any of these words, the longest first, so that "months" is not read as "month"."""
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
@@ -125,7 +115,7 @@ PATTERNS = {rule: re.compile(pattern) for rule, pattern in RULES.items()}
 ANY = re.compile("|".join(f"(?P<{rule}>{re.sub(r'[?]P<[a-z_]+>', '?:', pattern)})" for rule, pattern in RULES.items()))
 
 START = re.compile(rf"(?<![\w/-])(?:[a-z]+|[\d<>≥≤$+(\[{''.join(FRACTIONS)}])")
-_FIRST = """
+_FIRST_WORDS = """
 a an half third quarter once twice every each between at up no not minimum maximum more greater longer older higher
 heavier later less fewer younger lower lighter shorter over above exceeding exceeds beyond under below within age ages
 aged early mid late teens few several couple http https www type types chromosome chromosomes stage stages grade
@@ -133,16 +123,16 @@ grades class group phase chapter chapters page pages section sections figure fig
 numbers factor factors category trisomy level levels version room suite part box score jan january feb february mar
 march apr april may jun june jul july aug august sep sept september oct october nov november dec december
 """
-FIRST_WORDS = {*_FIRST.split(), *ONES, *TENS, *DECADES, *ADVERBS}
-"""The words with which a rule can begin. Most words of a text begin none, and a look-up is cheaper than the rules."""
+FIRST_WORDS = {*_FIRST_WORDS.split(), *ONES, *TENS, *DECADES, *ADVERBS}
+"""The words with which a rule can begin. Most words of a text begin no rule, and a look-up is cheaper than trying them all."""
 
 
-def matches(plain: str) -> Iterator[re.Match[str]]:
-    """Every place in a plain text where a rule applies, from left to right, none inside another."""
-    done = 0
+def pattern_matches(plain: str) -> Iterator[re.Match[str]]:
+    """The match of a rule at every place in a plain text where one applies, from left to right, without overlaps."""
+    matched_until = 0
     for start in START.finditer(plain):
-        if start.start() < done or (start.group()[0].isalpha() and start.group() not in FIRST_WORDS):
+        if start.start() < matched_until or (start.group()[0].isalpha() and start.group() not in FIRST_WORDS):
             continue
         if match := ANY.match(plain, start.start()):
-            done = match.end()
+            matched_until = match.end()
             yield match
