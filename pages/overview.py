@@ -10,7 +10,7 @@ from audit.metrics.labels import labels
 from audit.metrics.organs import organs
 from audit.store.runs import Run
 from audit.vocabulary import LABELS
-from pages._blinded.people import who
+from pages._blinded.access import current_account
 from pages._blinded.tour import tour
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -49,7 +49,7 @@ def named(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 with page("{Run}", LEAD) as run:
-    tour(who(), terms(run))
+    tour(current_account(), terms(run))
     outcomes, total = load(labels, run), load(organs, run).iloc[-1]
     facts(run)
     headline(run, total)

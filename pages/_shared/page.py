@@ -10,9 +10,9 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.store.runs import Run
+from pages._blinded.access import current_account, may_browse
 from pages._blinded.frame import STYLE, SYNTHETIC, explain
-from pages._blinded.ground import follow_ground
-from pages._blinded.people import may_browse, who
+from pages._blinded.theme import rerun_on_theme_change
 from pages._shared import loaders
 from pages._shared.copy_link import copy_link
 from pages._shared.navigation import MENU_SEEN, menu
@@ -35,7 +35,7 @@ def page(title: str, lead: str) -> Iterator[Run]:
     """
     _come_through_the_menu()
     st.html(STYLE)
-    follow_ground()
+    rerun_on_theme_change()
     heading = st.container()
     run = _run_or_stop(heading, title)
     heading.title(say(run, title), anchor=False)
@@ -57,7 +57,7 @@ def _come_through_the_menu() -> None:
     if not st.session_state.get(MENU_SEEN):
         st.navigation(menu())
         st.rerun()
-    if not may_browse(who()):
+    if not may_browse(current_account()):
         st.stop()
 
 

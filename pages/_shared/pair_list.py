@@ -13,7 +13,7 @@ import streamlit as st
 from audit.charts.dark_mode import DARK_BACKGROUND, DARK_LABEL_COLOURS, LIGHT_BACKGROUND
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
 from audit.vocabulary import Label
-from pages._blinded.ground import dark
+from pages._blinded.theme import is_dark
 from pages._shared.pickers import param_value, warn_unknown_value
 
 PER_PAGE = 100
@@ -84,8 +84,8 @@ def _readable(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
 
 
 def _coloured(frame: pd.DataFrame) -> object:
-    ground, colours = (DARK_BACKGROUND, DARK_LABEL_COLOURS) if dark() else (LIGHT_BACKGROUND, LABEL_COLOURS)
-    tints = {LABEL_WORDS[name]: _tint(colour, ground) for name, colour in colours.items()}
+    background, colours = (DARK_BACKGROUND, DARK_LABEL_COLOURS) if is_dark() else (LIGHT_BACKGROUND, LABEL_COLOURS)
+    tints = {LABEL_WORDS[name]: _tint(colour, background) for name, colour in colours.items()}
     return frame.style.map(lambda label: f"background-color: {tints[label.splitlines()[0]]}", subset=["label"])
 
 

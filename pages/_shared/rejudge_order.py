@@ -16,7 +16,7 @@ from audit.metrics.disagreements import Filters, disagreements, matching
 from audit.metrics.pair import pair
 from audit.settings import Settings
 from audit.store.runs import Run
-from pages._blinded.people import who
+from pages._blinded.access import current_account
 from pages._shared.filters import pick_filters
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, pick_many
@@ -93,7 +93,7 @@ def in_words(filters: Filters) -> str:
 
 
 def _nothing(run: Run) -> Order:
-    account = who()
+    account = current_account()
     return Order(run.digest, run.title, "", 0, by=account.name if account else "")
 
 

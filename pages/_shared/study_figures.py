@@ -12,19 +12,19 @@ from annotation.agreement.comparisons import MAJORITY
 from annotation.agreement.floor import Rival, beside
 from annotation.agreement.report import HEADLINE, Report, agreement_report, report_without_judge
 from annotation.agreement.text import SPOKEN
-from annotation.baseline import baseline_of_study
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ledger import heads_of
-from annotation.label_store.results import seat_rows
-from annotation.label_store.studies import Study, annotators_of, list_studies
+from annotation.label_store.ledger import ledger_heads
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import Study, list_annotators, list_studies
 from annotation.prevalence import prevalence
 from annotation.prevalence_checks import INVERSION, PPI, checks
 from annotation.ratings import GOLD, JUDGE, Ratings
-from annotation.study_tables import repeats_table, study_ratings
+from annotation.studies.baseline_judge import baseline_of_study
+from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
 from audit.judging.baseline import NAME
 from audit.number_format import fixed, signed
-from pages._blinded.people import label_store
+from pages._blinded.access import label_store
 from pages._blinded.text import escaped
 from pages._shared.tables import table
 
@@ -42,7 +42,7 @@ def pick_study() -> Study | None:
 
 def stand(study_id: str) -> Stand:
     """Where a study's ledgers end: it changes with every rating and every decision, and with nothing else."""
-    return tuple((name, entries, digest) for name, (entries, digest) in sorted(heads_of(label_store(), study_id).items()))
+    return tuple((name, entries, digest) for name, (entries, digest) in sorted(ledger_heads(label_store(), study_id).items()))
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -71,7 +71,7 @@ def current_report(study_id: str, *, judged: bool = True) -> Report:
 
 def seat_names(study_id: str) -> dict[str, str]:
     """Seat -> whom a reader knows by it: `annotator_a` -> `A (ana)`."""
-    people = annotators_of(label_store(), study_id)
+    people = list_annotators(label_store(), study_id)
     named = {f"annotator_{letter}": letter.upper() for letter in "ab"}
     if len(people) == len(named):
         named = {seat: f"{letter} ({name})" for (seat, letter), name in zip(named.items(), people, strict=True)}
@@ -147,7 +147,7 @@ def floor(study_id: str, by: str, scope: str, names: dict[str, str]) -> None:
     st.markdown(escaped(in_words(rows, names.get(yardstick, yardstick))))
     table(readable(rows), "floor", HEADINGS)
     st.caption(escaped(WHY))
-    if any(row["source"] == "simulated" for row in seat_rows(store, study_id)):
+    if any(row["source"] == "simulated" for row in assignment_rows(store, study_id)):
         st.caption(escaped(SIMULATED))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from annotation.theme_edits.acts import Change, Kind
-from annotation.theme_edits.record import NAME_LIMIT, Wish
+from annotation.theme_edits.edits import EditKind, ThemeChange
+from annotation.theme_edits.record import NAME_LIMIT, NewEdit
 from audit.metrics.themes import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
@@ -137,11 +137,13 @@ def _save(run: Run, built: Taxonomy, theme: Theme, action: str, labels: dict[str
         refuse("It is not said where to. Nothing was saved. Choose from the list.", CONTROLS)
         return
     kind = {
-        RENAME: Kind.RENAME, MERGE: Kind.MERGE, SPLIT: Kind.SPLIT, MOVE: Kind.MOVE_PHRASES, PARENT: Kind.MOVE_THEME,
-        ASIDE: Kind.SET_ASIDE, BACK: Kind.BRING_BACK,
+        RENAME: EditKind.RENAME, MERGE: EditKind.MERGE, SPLIT: EditKind.SPLIT, MOVE: EditKind.MOVE_PHRASES, PARENT: EditKind.MOVE_THEME,
+        ASIDE: EditKind.SET_ASIDE, BACK: EditKind.BRING_BACK,
     }[action]  # fmt: skip
     phrases = tuple(typed["phrases"] or ()) if action in (SPLIT, MOVE) else ()
     name = typed["name"] or "" if action in (RENAME, SPLIT) else ""
-    change = Change(kind, None if theme.theme_id == NO_THEME else theme.theme_id, labels.get(str(typed["into"])), name, phrases)
-    if save(run, built, Wish(change, typed["reason"] or "", key, seen), CONTROLS):
+    change = ThemeChange(
+        kind, None if theme.theme_id == NO_THEME else theme.theme_id, labels.get(str(typed["into"])), name, phrases
+    )
+    if save(run, built, NewEdit(change, typed["reason"] or "", key, seen), CONTROLS):
         st.session_state.update({_key(theme, field): empty for field, empty in EMPTY.items()})

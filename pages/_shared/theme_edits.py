@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from annotation.accounts import Account
 from annotation.label_store.errors import ConflictError
-from annotation.theme_edits.acts import Act, Change, Kind, sentence, undone_by
-from annotation.theme_edits.record import CURATORS, Wish, acts_of, record
-from annotation.theme_edits.replay import Curated, curated
-from annotation.theme_edits.tables import history_table, jsonl
+from annotation.studies.accounts import Account
+from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
+from annotation.theme_edits.history import edits_to_jsonl, history_table
+from annotation.theme_edits.record import CURATORS, NewEdit, list_edits, record_edit
+from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
-from pages._blinded.people import anybody, label_store, now, who
+from pages._blinded.access import accounts_exist, current_account, label_store, now
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row
 from pages._shared.terms import escaped
@@ -57,8 +57,8 @@ class Themes:
 
     taxonomy: Taxonomy
     built: Taxonomy
-    now: Curated
-    acts: Sequence[Act]
+    now: CuratedTaxonomy
+    acts: Sequence[ThemeEdit]
 
     @property
     def original(self) -> bool:
@@ -86,23 +86,25 @@ def taxonomy_now(run: Run, built: Taxonomy) -> Taxonomy:
     return curation_now(run, built)[1].taxonomy
 
 
-def acts_on(run: Run) -> list[Act]:
+def acts_on(run: Run) -> list[ThemeEdit]:
     """Every act on the themes of a run, first to last."""
-    return acts_of(label_store(), run.digest) if anybody() else []
+    return list_edits(label_store(), run.digest) if accounts_exist() else []
 
 
-def curation_now(run: Run, built: Taxonomy) -> tuple[list[Act], Curated]:
+def curation_now(run: Run, built: Taxonomy) -> tuple[list[ThemeEdit], CuratedTaxonomy]:
     """Every act on the themes of a run, first to last, and what came of them."""
     acts = acts_on(run)
-    return acts, _curated((run.digest, built.sha256, len(acts), acts[-1].made_at), built, acts) if acts else Curated(built)
+    return acts, _curated((run.digest, built.sha256, len(acts), acts[-1].made_at), built, acts) if acts else CuratedTaxonomy(
+        built
+    )
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _curated(known_by: tuple[str, str, int, str], _built: Taxonomy, _acts: Sequence[Act]) -> Curated:
-    return curated(_built, _acts)
+def _curated(known_by: tuple[str, str, int, str], _built: Taxonomy, _acts: Sequence[ThemeEdit]) -> CuratedTaxonomy:
+    return apply_edits(_built, _acts)
 
 
-def _say(run: Run, found: Curated) -> None:
+def _say(run: Run, found: CuratedTaxonomy) -> None:
     last = found.last
     many = "1 act" if found.acts == 1 else f"{found.acts:,} acts"
     counts(
@@ -113,20 +115,20 @@ def _say(run: Run, found: Curated) -> None:
 
 def curator() -> Account | None:
     """Who is signed in, where that person may curate."""
-    account = who()
+    account = current_account()
     return account if account is not None and account.role in CURATORS else None
 
 
 def say_who_may() -> None:
     """How somebody who may not curate comes to it."""
-    if anybody():
+    if accounts_exist():
         st.info(SIGN_IN)
     else:
         st.info(NO_ACCOUNT)
         st.code(ADD_ACCOUNT, language="bash")
 
 
-def save(run: Run, built: Taxonomy, wish: Wish, place: str) -> bool:
+def save(run: Run, built: Taxonomy, wish: NewEdit, place: str) -> bool:
     """Write an act, and keep what is to be said of it at a `place` of the page; whether it is written.
 
     For callbacks: they run before the page does, with what the page had shown when the button was drawn.
@@ -135,14 +137,14 @@ def save(run: Run, built: Taxonomy, wish: Wish, place: str) -> bool:
         account = curator()
         if account is None:
             raise AuditError("Your session has ended. Nothing was saved, and what you typed is still there. Sign in again.")
-        act = record(label_store(), run.digest, built, account, wish, now())
+        act = record_edit(label_store(), run.digest, built, account, wish, now())
     except AuditError as error:
         refuse(str(error), place)
         if isinstance(error, ConflictError):
             st.session_state.pop(SEEN, None)
         return False
     st.session_state.pop(SEEN, None)
-    st.session_state[SAID] = (place, True, f"Saved as act {act.seq}: {act.author} {sentence(act.change)}.")
+    st.session_state[SAID] = (place, True, f"Saved as act {act.seq}: {act.author} {describe_change(act.change)}.")
     st.session_state[PRESS] = secrets.token_hex(8)
     return True
 
@@ -184,13 +186,13 @@ def curation_list(run: Run, themes: Themes, theme_id: str | None = None) -> None
     _export(run, themes)
 
 
-def about(act: Act, themes: Themes) -> set[str]:
+def about(act: ThemeEdit, themes: Themes) -> set[str]:
     """The themes that an act is about, by the ids under which they are found today; an undo is about those of the undone act."""
     change = act.change if act.change.undoes is None else themes.acts[act.change.undoes - 1].change
     return {themes.now.merged.get(theme, theme) for theme in (change.theme, change.into) if theme is not None}
 
 
-def _conflicts(found: Curated) -> None:
+def _conflicts(found: CuratedTaxonomy) -> None:
     if not found.conflicts:
         return
     many = "1 act fits" if len(found.conflicts) == 1 else f"{len(found.conflicts):,} acts fit"
@@ -200,7 +202,7 @@ def _conflicts(found: Curated) -> None:
             st.markdown(escaped(conflict.words))
 
 
-def _history(run: Run, themes: Themes, shown: Sequence[Act]) -> None:
+def _history(run: Run, themes: Themes, shown: Sequence[ThemeEdit]) -> None:
     table = history_table(themes.acts, themes.now.conflicts)
     table = table[table["act"].isin([act.seq for act in shown])].reset_index(drop=True)
     table = table.assign(when=table["made_at"].str[:16].str.replace("T", " "))
@@ -217,7 +219,7 @@ def _one_act(run: Run, themes: Themes, row: pd.Series) -> None:
     st.markdown(escaped(f"Act {seq}, {row['when']}: {row['author']} {row['what']}. Why: {row['reason']}"))
     if row["phrases"]:
         st.text(row["phrases"])
-    if seq in undone_by(themes.acts):
+    if seq in undos_by_edit(themes.acts):
         return
     if curator() is None:
         say_who_may()
@@ -228,7 +230,7 @@ def _one_act(run: Run, themes: Themes, row: pd.Series) -> None:
 
 def _undo(run: Run, built: Taxonomy, seq: int, key: str, seen: int) -> None:
     reason = st.session_state.get(f"undo_reason_{seq}", "")
-    save(run, built, Wish(Change(Kind.UNDO, undoes=seq), reason, key, seen), LIST)
+    save(run, built, NewEdit(ThemeChange(EditKind.UNDO, undoes=seq), reason, key, seen), LIST)
 
 
 def _export(run: Run, themes: Themes) -> None:
@@ -241,6 +243,6 @@ def _export(run: Run, themes: Themes) -> None:
             on_click="ignore", icon=":material/download:",
         )  # fmt: skip
         st.download_button(
-            "All acts as JSON lines", data=lambda: jsonl(themes.acts).encode(), file_name=name.removesuffix("csv") + "jsonl",
+            "All acts as JSON lines", data=lambda: edits_to_jsonl(themes.acts).encode(), file_name=name.removesuffix("csv") + "jsonl",
             mime="application/x-ndjson", key="curation_jsonl", on_click="ignore", icon=":material/download:",
         )  # fmt: skip

@@ -12,7 +12,7 @@ from audit.charts.style import Figure
 from audit.exports.tables import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from pages._blinded.ground import dark
+from pages._blinded.theme import is_dark
 from pages._shared.terms import say
 
 CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True}
@@ -93,4 +93,4 @@ def link(script: str, label: str, run: Run, /, icon: str | None = None, **params
 
 def on_this_ground(figure: Figure) -> Figure:
     """The figure as it is drawn on a light page, or its like for a dark one."""
-    return to_dark_mode(figure) if dark() else figure
+    return to_dark_mode(figure) if is_dark() else figure

@@ -13,9 +13,9 @@ from streamlit.runtime.media_file_storage import MediaFileStorageError
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
-from annotation.accounts import open_session
 from annotation.cli import main as annotation
 from annotation.label_store.engine import open_label_store
+from annotation.studies.accounts import open_session
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.errors import AuditError
@@ -23,7 +23,7 @@ from audit.exports.files import zipped
 from audit.exports.package import Order, package, today
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from pages._blinded.people import TOKEN
+from pages._blinded.access import TOKEN
 from pages._shared.package_cache import KEPT, ZIP, Shelf
 from tests.pages.conftest import ROOT, Open, words_on
 from tests.support.studies import people

@@ -13,14 +13,14 @@ from sqlalchemy.engine import RowMapping
 from annotation.label_store import ledger
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.schema import theme_acts
-from annotation.label_store.texts import remark, stamp
+from annotation.label_store.schema import theme_edits
+from annotation.label_store.texts import checked_text, to_timestamp
 
 KEY_LIMIT = 100
 
 
 @dataclass(frozen=True)
-class ActRow:
+class ThemeEditRow:
     """One entry of the ledger.
 
     body      the change, as JSON
@@ -41,33 +41,33 @@ class ActRow:
     hash: str
 
 
-def open_ledger(tx: Connection, run: str) -> Mapping[str, Any]:
+def lock_edit_ledger(tx: Connection, run: str) -> Mapping[str, Any]:
     """The end of a run's ledger, locked until the transaction ends."""
-    return ledger.lock_or_start(tx, theme_acts, run)
+    return ledger.lock_or_start(tx, theme_edits, run)
 
 
-def act_rows(con: Connection, run: str) -> list[ActRow]:
+def edit_rows(con: Connection, run: str) -> list[ThemeEditRow]:
     """Every act on the themes of a run, first to last."""
-    found = con.execute(select(theme_acts).where(theme_acts.c.run == run).order_by(theme_acts.c.seq)).mappings()
+    found = con.execute(select(theme_edits).where(theme_edits.c.run == run).order_by(theme_edits.c.seq)).mappings()
     return [_row(row) for row in found]
 
 
-def list_acts(store: LabelStore, run: str) -> list[ActRow]:
+def list_edit_rows(store: LabelStore, run: str) -> list[ThemeEditRow]:
     """The same, in a connection of its own."""
     with store.read() as con:
-        return act_rows(con, run)
+        return edit_rows(con, run)
 
 
-def count_acts(store: LabelStore, run: str) -> int:
+def count_edits(store: LabelStore, run: str) -> int:
     """How many acts there are on the themes of a run, undos among them."""
     with store.read() as con:
-        return int(con.execute(select(func.count()).where(theme_acts.c.run == run)).scalar_one())
+        return int(con.execute(select(func.count()).where(theme_edits.c.run == run)).scalar_one())
 
 
-def add_act(
+def append_edit(
     tx: Connection, head: Mapping[str, Any], *, kind: str, body: str, undoes: int | None, author: str, reason: str,
     taxonomy: str, key: str, now: datetime,
-) -> ActRow:  # fmt: skip
+) -> ThemeEditRow:  # fmt: skip
     """Write an act behind the locked `head`.
 
     Raises StudyError when the key has no length that can be kept, or the reason is missing or too long.
@@ -77,11 +77,11 @@ def add_act(
     if not reason.strip():
         raise StudyError("Curation needs a reason. Nothing was saved. Say in a sentence why.")
     entry = {
-        "kind": kind, "body": body, "undoes": undoes, "author": author, "reason": remark(reason.strip(), "reason"),
-        "made_at": stamp(now), "taxonomy": taxonomy, "key": key,
+        "kind": kind, "body": body, "undoes": undoes, "author": author, "reason": checked_text(reason.strip(), "reason"),
+        "made_at": to_timestamp(now), "taxonomy": taxonomy, "key": key,
     }  # fmt: skip
-    return _row(ledger.append(tx, theme_acts, dict(head), entry))
+    return _row(ledger.append(tx, theme_edits, dict(head), entry))
 
 
-def _row(row: Mapping[str, Any] | RowMapping) -> ActRow:
-    return ActRow(**{name: row[name] for name in ActRow.__dataclass_fields__})
+def _row(row: Mapping[str, Any] | RowMapping) -> ThemeEditRow:
+    return ThemeEditRow(**{name: row[name] for name in ThemeEditRow.__dataclass_fields__})

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Kind(StrEnum):
+class EditKind(StrEnum):
     """What an act does."""
 
     RENAME = "rename"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Change:
+class ThemeChange:
     """What an act changes. Themes go by their ids, which stay; `told` keeps the names that the curator saw, for reading only.
 
     rename        theme, name
@@ -34,7 +34,7 @@ class Change:
     undo          the act with the number `undoes` counts no longer; undoing an undo lets it count again
     """
 
-    kind: Kind
+    kind: EditKind
     theme: str | None = None
     into: str | None = None
     name: str = ""
@@ -47,9 +47,9 @@ class Change:
         return {name: value for name, value in asdict(self).items() if value and name not in ("kind", "undoes")}
 
     @classmethod
-    def of(cls, kind: str, body: Mapping[str, Any], undoes: int | None = None) -> Change:
+    def of(cls, kind: str, body: Mapping[str, Any], undoes: int | None = None) -> ThemeChange:
         """The change that `body` was made from."""
-        return cls(Kind(kind), **{**body, "phrases": tuple(body.get("phrases", ()))}, undoes=undoes)
+        return cls(EditKind(kind), **{**body, "phrases": tuple(body.get("phrases", ()))}, undoes=undoes)
 
     def called(self, theme_id: str | None) -> str:
         """A theme by the name that it had for the curator."""
@@ -57,21 +57,21 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Act:
+class ThemeEdit:
     """A change with its number (from 1), author, time and reason.
 
     taxonomy  sha256 of the taxonomy as built that the curator had before them
     """
 
     seq: int
-    change: Change
+    change: ThemeChange
     author: str
     made_at: str
     reason: str
     taxonomy: str = ""
 
 
-def standing(acts: Iterable[Act]) -> list[Act]:
+def effective_edits(acts: Iterable[ThemeEdit]) -> list[ThemeEdit]:
     """The acts that count, first to last: neither undone nor an undo. An undo may itself be undone."""
     undone: set[int] = set()
     found = []
@@ -85,26 +85,26 @@ def standing(acts: Iterable[Act]) -> list[Act]:
     return found[::-1]
 
 
-def undone_by(acts: Sequence[Act]) -> dict[int, Act]:
+def undos_by_edit(acts: Sequence[ThemeEdit]) -> dict[int, ThemeEdit]:
     """Number of an act that counts no longer -> the undo that took it back."""
-    void: dict[int, Act] = {}
+    void: dict[int, ThemeEdit] = {}
     for act in sorted(acts, key=lambda act: act.seq, reverse=True):
         if act.change.undoes is not None and act.seq not in void:
             void[act.change.undoes] = act
     return void
 
 
-def sentence(change: Change) -> str:
+def describe_change(change: ThemeChange) -> str:
     """The change in words, with the names that the curator saw."""
     one, other = change.called(change.theme), change.called(change.into)
     count = f"{len(change.phrases):,} phrase{'' if len(change.phrases) == 1 else 's'}"
     return {
-        Kind.RENAME: f"renamed {one} to '{change.name}'",
-        Kind.MERGE: f"merged {one} into {other}",
-        Kind.SPLIT: f"split {count} off {one} as '{change.name}'",
-        Kind.MOVE_PHRASES: f"moved {count} from {one} to {other}",
-        Kind.MOVE_THEME: f"moved {one} " + ("to the top" if change.into is None else f"under {other}"),
-        Kind.SET_ASIDE: f"set {one} aside as not clinically meaningful",
-        Kind.BRING_BACK: f"brought {one} back as clinically meaningful",
-        Kind.UNDO: f"undid act {change.undoes}",
+        EditKind.RENAME: f"renamed {one} to '{change.name}'",
+        EditKind.MERGE: f"merged {one} into {other}",
+        EditKind.SPLIT: f"split {count} off {one} as '{change.name}'",
+        EditKind.MOVE_PHRASES: f"moved {count} from {one} to {other}",
+        EditKind.MOVE_THEME: f"moved {one} " + ("to the top" if change.into is None else f"under {other}"),
+        EditKind.SET_ASIDE: f"set {one} aside as not clinically meaningful",
+        EditKind.BRING_BACK: f"brought {one} back as clinically meaningful",
+        EditKind.UNDO: f"undid act {change.undoes}",
     }[change.kind]

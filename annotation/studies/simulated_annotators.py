@@ -9,21 +9,21 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from annotation.accounts import Role, account, add_account
-from annotation.adjudication import close, disputes
-from annotation.label_store.decisions import Ruling, decide
+from annotation.label_store.assignments import Choice, next_task
+from annotation.label_store.decisions import NewDecision, submit_decision
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ratings import SIMULATED, Submit, submit_and_next
-from annotation.label_store.results import seat_rows
-from annotation.label_store.seats import Choice, next_task
-from annotation.label_store.studies import State, list_studies, move
-from annotation.sampling import Plan, draw_study
+from annotation.label_store.ratings import SIMULATED, NewRating, submit_and_next
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import StudyState, advance_study, list_studies
+from annotation.studies.accounts import Role, add_account, find_account
+from annotation.studies.adjudication import close_study, list_disputes
+from annotation.studies.sampling import SamplePlan, draw_study
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label
 
-PEOPLE = {
+DEMO_ACCOUNTS = {
     "ana": ("Ana (simulated annotator)", Role.ANNOTATOR),
     "ben": ("Ben (simulated annotator)", Role.ANNOTATOR),
     "ada": ("Ada (simulated adjudicator)", Role.ADJUDICATOR),
@@ -60,18 +60,20 @@ REASONS = (
 
 
 @dataclass(frozen=True)
-class Stage:
+class DemoStudy:
     """How one of the demo's studies was drawn, and how long ago it began."""
 
     title: str
     days_ago: int
-    plan: Plan
+    plan: SamplePlan
 
 
 STAGES = {
-    FINISHED: Stage("Is the judge right? (finished)", 40, Plan(seed=7, calibration=10)),
-    DISPUTED: Stage("Is the judge right? (to be decided)", 20, Plan(seed=9, per_label=dict.fromkeys(LABELS, 8), calibration=5)),
-    RUNNING: Stage("Is the judge right? (under way)", 2, Plan(seed=8, calibration=10)),
+    FINISHED: DemoStudy("Is the judge right? (finished)", 40, SamplePlan(seed=7, calibration=10)),
+    DISPUTED: DemoStudy(
+        "Is the judge right? (to be decided)", 20, SamplePlan(seed=9, per_label=dict.fromkeys(LABELS, 8), calibration=5)
+    ),
+    RUNNING: DemoStudy("Is the judge right? (under way)", 2, SamplePlan(seed=8, calibration=10)),
 }
 
 Relation = Callable[[str, str, str], Label]
@@ -79,7 +81,7 @@ Relation = Callable[[str, str, str], Label]
 
 
 @dataclass(frozen=True)
-class Reader:
+class SimulatedAnnotator:
     """A simulated annotator in one study: the truth by item, and the luck of the draw."""
 
     truth: Mapping[str, Label]
@@ -102,7 +104,9 @@ class Reader:
         return self.said[item_id]
 
 
-def demo_studies(store: LabelStore, run: Run, settings: Settings, now: datetime, passwords: Mapping[str, str]) -> list[str]:
+def create_demo_studies(
+    store: LabelStore, run: Run, settings: Settings, now: datetime, passwords: Mapping[str, str]
+) -> list[str]:
     """Make the demo's people and its three studies on the demo run, and return the ids of those that were not there yet.
 
     FINISHED is closed, with every difference adjudicated; DISPUTED is small, and its differences wait for an adjudicator;
@@ -112,8 +116,8 @@ def demo_studies(store: LabelStore, run: Run, settings: Settings, now: datetime,
     Raises StudyError when `run` is not a demo run whose truth stands beside its release.
     """
     relation = _truths(run, settings)
-    for username, (name, role) in PEOPLE.items():
-        if account(store, username) is None:
+    for username, (name, role) in DEMO_ACCOUNTS.items():
+        if find_account(store, username) is None:
             add_account(store, username, role, passwords[username], now, name=name)
     there = {study.study_id for study in list_studies(store)}
     made = [study_id for study_id in STAGES if study_id not in there]
@@ -126,46 +130,50 @@ def _make(store: LabelStore, run: Run, relation: Relation, study_id: str, now: d
     stage = STAGES[study_id]
     start = now - timedelta(days=stage.days_ago)
     draw_study(store, run, stage.plan, study_id=study_id, title=stage.title, annotators=("ana", "ben"), now=start)
-    rows = seat_rows(store, study_id)
+    rows = assignment_rows(store, study_id)
     truth = {row["item_id"]: relation(row["question_id"], row["handbook_a"], row["handbook_b"]) for row in rows}
-    readers = {name: Reader(truth, np.random.default_rng([stage.plan.seed, n]), {}) for n, name in enumerate(DONE_SO_FAR)}
+    readers = {
+        name: SimulatedAnnotator(truth, np.random.default_rng([stage.plan.seed, n]), {}) for n, name in enumerate(DONE_SO_FAR)
+    }
     _rate(store, study_id, readers, start, dict.fromkeys(readers, 1.0))
-    _move(store, study_id, State.CALIBRATION)
+    _move(store, study_id, StudyState.CALIBRATION)
     shares = DONE_SO_FAR if study_id == RUNNING else dict.fromkeys(readers, 1.0)
     _rate(store, study_id, readers, start + timedelta(days=1), shares)
     if study_id != RUNNING:
-        _move(store, study_id, State.LABELLING)
+        _move(store, study_id, StudyState.LABELLING)
     if study_id == FINISHED:
         _adjudicate(store, study_id, truth, start + timedelta(days=8))
 
 
-def _move(store: LabelStore, study_id: str, state: State) -> None:
+def _move(store: LabelStore, study_id: str, state: StudyState) -> None:
     with store.begin() as tx:
-        move(tx, study_id, state)
+        advance_study(tx, study_id, state)
 
 
-def _rate(store: LabelStore, study_id: str, readers: Mapping[str, Reader], start: datetime, shares: Mapping[str, float]) -> None:
-    item = {row["seat_id"]: (row["item_id"], row["repeat_of"]) for row in seat_rows(store, study_id)}
+def _rate(
+    store: LabelStore, study_id: str, readers: Mapping[str, SimulatedAnnotator], start: datetime, shares: Mapping[str, float]
+) -> None:
+    item = {row["seat_id"]: (row["item_id"], row["repeat_of"]) for row in assignment_rows(store, study_id)}
     for annotator, reader in readers.items():
         now, visit = start, f"simulated/{annotator}"
         task = next_task(store, study_id, annotator, now, visit)
         while task is not None and task.total is not None and task.position <= shares[annotator] * task.total:
             choice, seconds = reader.choose(*item[task.seat_id])
             now += timedelta(seconds=seconds)
-            press = Submit(task.seat_id, choice, f"{visit}/{task.seat_id}", source=SIMULATED)
+            press = NewRating(task.seat_id, choice, f"{visit}/{task.seat_id}", source=SIMULATED)
             _, task = submit_and_next(store, annotator, press, now, visit)
 
 
 def _adjudicate(store: LabelStore, study_id: str, truth: Mapping[str, Label], now: datetime) -> None:
     """The simulated adjudicator knows the truth."""
-    for dispute in disputes(store, study_id):
+    for dispute in list_disputes(store, study_id):
         label = truth[dispute.item_id]
         significance = SIGNIFICANCES[1] if label in DISAGREEING else None
         told = next((r.significance for r in dispute.readings if r.label == label and r.significance), significance)
         reason = REASONS[(3, 2, 1, 0, 4)[label.code]]
-        decide(store, "ada", Ruling(dispute.item_id, label, told, reason, f"simulated/{dispute.item_id}"), now)
+        submit_decision(store, "ada", NewDecision(dispute.item_id, label, told, reason, f"simulated/{dispute.item_id}"), now)
         now += timedelta(seconds=60)
-    close(store, study_id)
+    close_study(store, study_id)
 
 
 def _truths(run: Run, settings: Settings) -> Relation:

@@ -63,18 +63,18 @@ HTML = f"""
 _board = st.components.v2.component(
     "labelling_board",
     html=HTML,
-    css=(HERE / "board.css").read_text(encoding="utf-8"),
-    js=(HERE / "board.js").read_text(encoding="utf-8"),
+    css=(HERE / "widget.css").read_text(encoding="utf-8"),
+    js=(HERE / "widget.js").read_text(encoding="utf-8"),
 )
 
 
-def pending() -> list[dict[str, Any]]:
+def pending_events() -> list[dict[str, Any]]:
     """The events that the browser holds and has not yet been told of."""
     state = st.session_state.get(KEY)
     return list(state.get("outbox") or []) if state else []
 
 
-def board(data: dict[str, Any]) -> None:
+def labelling_widget(data: dict[str, Any]) -> None:
     """Draw the component; a change of its outbox runs the fragment round it again."""
     _board(key=KEY, data=data, default={"outbox": []}, on_outbox_change=_noted)
 

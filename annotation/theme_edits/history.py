@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from annotation.label_store.errors import StudyError
-from annotation.label_store.texts import storable
-from annotation.theme_edits.acts import Act, Change, sentence, undone_by
-from annotation.theme_edits.replay import Conflict
+from annotation.label_store.texts import storable_text
+from annotation.theme_edits.edits import ThemeChange, ThemeEdit, describe_change, undos_by_edit
+from annotation.theme_edits.replay import EditConflict
 
 COLUMNS = (
     "act", "what", "author", "made_at", "reason", "standing", "kind", "theme", "into", "name", "phrases", "undoes", "taxonomy",
@@ -19,7 +19,7 @@ COLUMNS = (
 COUNTS, UNDONE, PART, NOT = "counts", "undone by act", "in part", "not applied"
 
 
-def history_table(acts: Sequence[Act], conflicts: Sequence[Conflict] = ()) -> pd.DataFrame:
+def history_table(acts: Sequence[ThemeEdit], conflicts: Sequence[EditConflict] = ()) -> pd.DataFrame:
     """Every act, newest first.
 
     act             int, its number
@@ -29,49 +29,49 @@ def history_table(acts: Sequence[Act], conflicts: Sequence[Conflict] = ()) -> pd
     kind, theme, into, name, undoes, taxonomy  as in `acts.Act` and `acts.Change`; empty where the kind has none
     phrases         str, one phrase a line
     """
-    void = undone_by(acts)
+    void = undos_by_edit(acts)
     faulty = {conflict.act.seq: PART if conflict.in_part else NOT for conflict in conflicts}
     rows = [_row(act) | {"standing": _standing(act, void, faulty)} for act in reversed(acts)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _standing(act: Act, void: dict[int, Act], faulty: dict[int, str]) -> str:
+def _standing(act: ThemeEdit, void: dict[int, ThemeEdit], faulty: dict[int, str]) -> str:
     return f"{UNDONE} {void[act.seq].seq}" if act.seq in void else faulty.get(act.seq, COUNTS)
 
 
-def _row(act: Act) -> dict[str, Any]:
+def _row(act: ThemeEdit) -> dict[str, Any]:
     change = act.change
     return {
-        "act": act.seq, "what": sentence(change), "author": act.author, "made_at": act.made_at, "reason": act.reason,
+        "act": act.seq, "what": describe_change(change), "author": act.author, "made_at": act.made_at, "reason": act.reason,
         "kind": str(change.kind), "theme": change.theme or "", "into": change.into or "", "name": change.name,
-        "phrases": storable("\n".join(change.phrases)), "undoes": str(change.undoes or ""), "taxonomy": act.taxonomy,
+        "phrases": storable_text("\n".join(change.phrases)), "undoes": str(change.undoes or ""), "taxonomy": act.taxonomy,
     }  # fmt: skip
 
 
-def jsonl(acts: Sequence[Act]) -> str:
+def edits_to_jsonl(acts: Sequence[ThemeEdit]) -> str:
     """One act a line, first to last, with all that it says."""
     return "".join(json.dumps(_record(act)) + "\n" for act in acts)
 
 
-def _record(act: Act) -> dict[str, Any]:
+def _record(act: ThemeEdit) -> dict[str, Any]:
     own = {"act": act.seq, "author": act.author, "made_at": act.made_at, "reason": act.reason, "taxonomy": act.taxonomy}
     undoes = {"undoes": act.change.undoes} if act.change.undoes is not None else {}
     return {**own, "kind": str(act.change.kind), **undoes, "change": act.change.body()}
 
 
-def read_jsonl(text: str) -> list[Act]:
-    """The acts that `jsonl` wrote.
+def edits_from_jsonl(text: str) -> list[ThemeEdit]:
+    """The acts that `edits_to_jsonl` wrote.
 
     Raises StudyError, naming the line, when one is no act.
     """
     return [_read(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
 
 
-def _read(line: str, number: int) -> Act:
+def _read(line: str, number: int) -> ThemeEdit:
     try:
         told = json.loads(line)
-        change = Change.of(told["kind"], told["change"], told.get("undoes"))
-        return Act(int(told["act"]), change, told["author"], told["made_at"], told["reason"], told["taxonomy"])
+        change = ThemeChange.of(told["kind"], told["change"], told.get("undoes"))
+        return ThemeEdit(int(told["act"]), change, told["author"], told["made_at"], told["reason"], told["taxonomy"])
     except (ValueError, KeyError, TypeError):
         raise StudyError(
             f"Line {number} is no act of curation. Nothing was done. "

@@ -17,11 +17,11 @@ from functools import cache
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
-from annotation.label_store import people
+from annotation.label_store import account_rows
+from annotation.label_store.account_rows import UserRow
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import SignInError, StudyError
-from annotation.label_store.people import UserRow
-from annotation.label_store.texts import moment
+from annotation.label_store.texts import from_timestamp
 from audit.vocabulary import nearest
 
 
@@ -43,14 +43,14 @@ ROLES = tuple(Role)
 USERNAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{1,63}")
 USERNAME_LIMIT = 64
 PASSWORD_LENGTH = (12, 256)
-SESSION = timedelta(hours=12)
+SESSION_LENGTH = timedelta(hours=12)
 WINDOW = timedelta(minutes=15)
 FREE_FAILURES = 5
 """Wrong passwords of one account in WINDOW before it has to wait: 1 s, then twice as long each time, up to LONGEST_WAIT."""
 LONGEST_WAIT = timedelta(minutes=5)
 ALL_WINDOW, ALL_FAILURES = timedelta(minutes=1), 60
 """Wrong passwords of all accounts together: after this many in this time nobody signs in until some of it has passed."""
-WRONG = "The name or the password is wrong."
+WRONG_CREDENTIALS = "The name or the password is wrong."
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def add_account(
     username = username.strip().casefold()
     _check_account(username, role, password)
     hashed = None if password is None else (hasher or default_hasher()).hash(password)
-    people.add_user(store, UserRow(username, name.strip() or username, Role(role), hashed), now)
+    account_rows.add_user(store, UserRow(username, name.strip() or username, Role(role), hashed), now)
     return Account(username, name.strip() or username, Role(role))
 
 
@@ -117,19 +117,19 @@ def change_password(store: LabelStore, username: str, password: str, hasher: Pas
     """
     username = username.strip().casefold()
     _check_password(password)
-    if people.find_user(store, username) is None:
+    if account_rows.find_user(store, username) is None:
         raise StudyError(f"There is no account '{username}'. Nothing was changed. See: annotation account list")
-    people.set_password_hash(store, username, (hasher or default_hasher()).hash(password), sign_out=True)
+    account_rows.set_password_hash(store, username, (hasher or default_hasher()).hash(password), sign_out=True)
 
 
-def accounts(store: LabelStore) -> list[Account]:
+def list_accounts(store: LabelStore) -> list[Account]:
     """All accounts by name."""
-    return [_account(user) for user in people.list_users(store)]
+    return [_account(user) for user in account_rows.list_users(store)]
 
 
-def account(store: LabelStore, username: str) -> Account | None:
+def find_account(store: LabelStore, username: str) -> Account | None:
     """The account of that name: for somebody whom the identity provider has vouched for."""
-    user = people.find_user(store, username.strip().casefold())
+    user = account_rows.find_user(store, username.strip().casefold())
     return None if user is None else _account(user)
 
 
@@ -149,31 +149,31 @@ def sign_in(store: LabelStore, username: str, password: str, now: datetime, hash
     hasher = hasher or default_hasher()
     username = username.strip().casefold()[:USERNAME_LIMIT]
     attempt = _admit(store, username, now)
-    user = people.find_user(store, username)
+    user = account_rows.find_user(store, username)
     known = user.password_hash if user is not None else None
     if not _matches(hasher, known or _nobody(hasher), password) or user is None or known is None:
-        raise SignInError(WRONG)
-    people.note_success(store, attempt)
+        raise SignInError(WRONG_CREDENTIALS)
+    account_rows.record_success(store, attempt)
     if hasher.check_needs_rehash(known):
-        people.set_password_hash(store, username, hasher.hash(password), sign_out=False)
+        account_rows.set_password_hash(store, username, hasher.hash(password), sign_out=False)
     return open_session(store, username, now)
 
 
 def _admit(store: LabelStore, username: str, now: datetime) -> int:
     """Write the attempt down before the password is looked at: many guesses at once count as many."""
     with store.begin() as tx:
-        own, last = people.failures(tx, now - WINDOW, username)
-        everybody, _ = people.failures(tx, now - ALL_WINDOW)
+        own, last = account_rows.recent_failures(tx, now - WINDOW, username)
+        everybody, _ = account_rows.recent_failures(tx, now - ALL_WINDOW)
         wait = max(_own_wait(own, last, now), ALL_WINDOW if everybody >= ALL_FAILURES else timedelta(0))
         if wait > timedelta(0):
             raise SignInError(f"Too many wrong passwords. Try again in {math.ceil(wait.total_seconds())} seconds.")
-        return people.note_attempt(tx, username, now, forget_before=now - WINDOW)
+        return account_rows.record_attempt(tx, username, now, forget_before=now - WINDOW)
 
 
 def _own_wait(failed: int, last: str | None, now: datetime) -> timedelta:
     if failed < FREE_FAILURES or last is None:
         return timedelta(0)
-    return moment(last) + min(timedelta(seconds=2 ** min(failed - FREE_FAILURES, 20)), LONGEST_WAIT) - now
+    return from_timestamp(last) + min(timedelta(seconds=2 ** min(failed - FREE_FAILURES, 20)), LONGEST_WAIT) - now
 
 
 @cache
@@ -195,19 +195,19 @@ def _matches(hasher: PasswordHasher, hashed: str, password: str) -> bool:
 def open_session(store: LabelStore, username: str, now: datetime) -> str:
     """A token for an account that has proved itself: by password, or to the identity provider. It ends after SESSION."""
     token = secrets.token_urlsafe(32)
-    people.add_session(store, _hashed(token), username, now, now + SESSION)
+    account_rows.add_session(store, _hashed(token), username, now, now + SESSION_LENGTH)
     return token
 
 
-def signed_in(store: LabelStore, token: str, now: datetime) -> Account | None:
+def account_of_token(store: LabelStore, token: str, now: datetime) -> Account | None:
     """Whose token this is; None when it is unknown, ended or expired."""
-    user = people.session_user(store, _hashed(token), now)
+    user = account_rows.session_user(store, _hashed(token), now)
     return None if user is None else _account(user)
 
 
 def sign_out(store: LabelStore, token: str) -> None:
     """End a session everywhere."""
-    people.end_session(store, _hashed(token))
+    account_rows.end_session(store, _hashed(token))
 
 
 def _hashed(token: str) -> str:

@@ -19,11 +19,11 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.styles import Alignment, Font
 from openpyxl.utils.exceptions import InvalidFileException
 
+from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ratings import PACKET, Submit, add_rating, check_choice
-from annotation.label_store.seats import Choice, Task, my_tasks
-from annotation.label_store.texts import COMMENT_LIMIT, storable
+from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
+from annotation.label_store.texts import MAX_COMMENT_LENGTH, storable_text
 from audit.spreadsheet_safety import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
@@ -46,7 +46,7 @@ Rows = list[tuple[int, dict[str, str]]]
 
 
 @dataclass(frozen=True)
-class Imported:
+class PacketImport:
     """What reading a packet did: ratings stored, rows whose rating was there already, rows left empty."""
 
     stored: int
@@ -59,7 +59,7 @@ def packet_csv(store: LabelStore, study_id: str, annotator: str) -> bytes:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    writer.writerows([safe_cell(value) for value in _values(task)] for task in my_tasks(store, study_id, annotator))
+    writer.writerows([safe_cell(value) for value in _values(task)] for task in list_tasks(store, study_id, annotator))
     return buffer.getvalue().encode("utf-8-sig")
 
 
@@ -73,7 +73,7 @@ def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
     assert sheet is not None
     sheet.title = "packet"
     sheet.append(COLUMNS)
-    for task in my_tasks(store, study_id, annotator):
+    for task in list_tasks(store, study_id, annotator):
         sheet.append([_xlsx_text(str(safe_cell(value)), task) for value in _values(task)])
     _lay_out(sheet)
     buffer = io.BytesIO()
@@ -81,7 +81,7 @@ def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
     return buffer.getvalue()
 
 
-def _values(task: Task) -> list[str]:
+def _values(task: LabellingTask) -> list[str]:
     said = task.rated or Choice()
     return [
         task.seat_id, str(task.position), task.question, task.first, task.second, task.first_name or "", task.second_name or "",
@@ -101,7 +101,7 @@ def _lay_out(sheet: Any) -> None:
             cell.alignment = Alignment(wrap_text=True, vertical="top")
 
 
-def _xlsx_text(text: str, task: Task) -> str:
+def _xlsx_text(text: str, task: LabellingTask) -> str:
     escaped = XLSX_ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
     if len(escaped) > XLSX_CELL:
         raise StudyError(
@@ -114,7 +114,7 @@ def _xlsx_text(text: str, task: Task) -> str:
 # -- reading back ------------------------------------------------------------------------------------------------------
 
 
-def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, data: bytes, now: datetime) -> Imported:
+def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, data: bytes, now: datetime) -> PacketImport:
     """Store the ratings of a filled packet: all of them, or none when anything is wrong with any row.
 
     name  the file's name: it ends in .csv or .xlsx and stands in messages
@@ -125,7 +125,7 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
     Raises StudyError naming file, row and column of every fault (the first twenty).
     """
     found = _read(name, data)
-    tasks = {task.seat_id: task for task in my_tasks(store, study_id, annotator)}
+    tasks = {task.seat_id: task for task in list_tasks(store, study_id, annotator)}
     faults: list[str] = []
     said = [_submit(name, number, row, tasks, faults) for number, row in found]
     faults += _twice(name, found)
@@ -137,7 +137,7 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
         for submit in news:
             add_rating(tx, annotator, submit, now)
     filled = sum(submit is not None for submit in said)
-    return Imported(len(news), filled - len(news), len(said) - filled)
+    return PacketImport(len(news), filled - len(news), len(said) - filled)
 
 
 def _read(name: str, data: bytes) -> Rows:
@@ -196,7 +196,7 @@ def _cell_text(value: object) -> str:
     return "" if value is None else XLSX_ESCAPED.sub(lambda found: chr(int(found[1], 16)), str(value))
 
 
-def _submit(name: str, number: int, row: dict[str, str], tasks: dict[str, Task], faults: list[str]) -> Submit | None:
+def _submit(name: str, number: int, row: dict[str, str], tasks: dict[str, LabellingTask], faults: list[str]) -> NewRating | None:
     """The rating of one row; None where it has no label, or where something is wrong and was added to `faults`."""
     before = len(faults)
 
@@ -212,7 +212,7 @@ def _submit(name: str, number: int, row: dict[str, str], tasks: dict[str, Task],
     if task is None or choice is None or len(faults) > before:
         return None
     key = hashlib.sha256(repr((task.seat_id, task.revision, choice)).encode()).hexdigest()
-    return Submit(task.seat_id, choice, f"packet/{key}", task.revision, PACKET)
+    return NewRating(task.seat_id, choice, f"packet/{key}", task.revision, PACKET)
 
 
 def _same_words(text: str) -> list[str]:
@@ -225,13 +225,13 @@ def _choice(row: dict[str, str], fault: Callable[[str, str], None]) -> Choice | 
     flagged = row["unsure"].strip().casefold()
     if flagged not in ("", *YES, *NO):
         fault("unsure", f"'{row['unsure'][:40]}' is neither yes nor no.")
-    if len(row["comment"]) > COMMENT_LIMIT:
-        fault("comment", f"it has {len(row['comment']):,} characters; at most {COMMENT_LIMIT:,} are kept.")
+    if len(row["comment"]) > MAX_COMMENT_LENGTH:
+        fault("comment", f"it has {len(row['comment']):,} characters; at most {MAX_COMMENT_LENGTH:,} are kept.")
     if label is None:
         if any(row[column].strip() for column in TO_FILL[1:]) and plain(row["label"]) in EMPTY_WORDS:
             fault("label", "it is empty, but something else is filled in.")
         return None
-    choice = Choice(label, significance, flagged in YES, storable(row["comment"]))
+    choice = Choice(label, significance, flagged in YES, storable_text(row["comment"]))
     try:
         check_choice(choice)
     except StudyError as error:

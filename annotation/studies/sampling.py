@@ -12,18 +12,18 @@ import numpy as np
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.studies import Kind, NewItem, NewStudy, check_id, create_study
-from annotation.verdict_store import Origin, Stratum, Verdict, keep
+from annotation.label_store.studies import ItemKind, NewItem, NewStudy, check_study_id, create_study
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.text.names import hide_names
 from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
 
-PER_LABEL = 40
-MOST = 5_000
+ITEMS_PER_LABEL = 40
+MAX_STUDY_ITEMS = 5_000
 """Items that are drawn without asking back: with five minutes an item, ten weeks of work for each of two people."""
-MOST_CALIBRATION, HIGHEST_SEED = 1_000, 2**31 - 1
-SECOND = ("organ",)
+MAX_CALIBRATION_ITEMS, MAX_SEED = 1_000, 2**31 - 1
+SECOND_CRITERIA = ("organ",)
 """What may be a second criterion: a property that each question has once."""
 
 POPULATION = """
@@ -59,7 +59,7 @@ COUNTS = "select has_answers, (select count(*) from pairs), (select count(*) fro
 
 
 @dataclass(frozen=True)
-class Plan:
+class SamplePlan:
     """What to draw.
 
     per_label    study items per label of the judge; a stratum that holds fewer is taken whole
@@ -71,7 +71,7 @@ class Plan:
     """
 
     seed: int = 1
-    per_label: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, LABELS), PER_LABEL))
+    per_label: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, LABELS), ITEMS_PER_LABEL))
     second: str | None = None
     calibration: int = 15
     repeats: int = 10
@@ -79,7 +79,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Cell:
+class StratumPlan:
     """One stratum before the draw: its population, and how many study and calibration items come from it."""
 
     label: str
@@ -95,39 +95,39 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSample:
     """A sample: the items as annotators get them, what the judge said of each, the strata, where it comes from."""
 
     items: list[NewItem]
-    verdicts: list[Verdict]
+    verdicts: list[StoredVerdict]
     strata: list[Stratum]
-    origin: Origin
+    origin: SampleOrigin
 
 
 def draw_study(
     store: LabelStore,
     run: Run,
-    plan: Plan,
+    plan: SamplePlan,
     *,
     study_id: str,
     title: str,
     annotators: Sequence[str],
     now: datetime,
-    most: int | None = MOST,
-) -> Drawn:
+    most: int | None = MAX_STUDY_ITEMS,
+) -> DrawnSample:
     """Draw a sample from a run and make the study, whole or not at all.
 
     Raises StudyError when the plan cannot be, the run has no answers to show, or the study cannot be made.
     """
-    drawn = draw(run, plan, study_id, most)
+    drawn = draw_sample(run, plan, study_id, most)
     new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, plan.names_shown, dict(run.terms), run.synthetic)
     with store.begin() as tx:
         create_study(tx, new, now)
-        keep(tx, study_id, drawn.origin, drawn.strata, drawn.verdicts)
+        store_sample(tx, study_id, drawn.origin, drawn.strata, drawn.verdicts)
     return drawn
 
 
-def draw(run: Run, plan: Plan, study_id: str, most: int | None = MOST) -> Drawn:
+def draw_sample(run: Run, plan: SamplePlan, study_id: str, most: int | None = MAX_STUDY_ITEMS) -> DrawnSample:
     """The sample alone. The same run, plan and study id give the same sample.
 
     most  study items at the most; None: however many the plan asks for
@@ -135,18 +135,18 @@ def draw(run: Run, plan: Plan, study_id: str, most: int | None = MOST) -> Drawn:
     Every stratum is a simple random sample without replacement of all pairs of the run that carry its label, pre-screened
     ABSENT pairs included, so that its weight N_h / n_h is exact. Unscored pairs are in no stratum; they are counted.
     """
-    check_id(study_id)
+    check_study_id(study_id)
     _check(plan)
     with open_store(run.path) as con:
         return _draw(con, run, plan, study_id, most)
 
 
-def _draw(con: Connection, run: Run, plan: Plan, study_id: str, most: int | None) -> Drawn:
+def _draw(con: Connection, run: Run, plan: SamplePlan, study_id: str, most: int | None) -> DrawnSample:
     ((has_answers, pairs, unscored),) = rows(con, COUNTS)
     if not has_answers:
         raise StudyError(f"Run {run.key} came without answers, so there is nothing to read. Nothing was drawn.")
     chance = np.random.default_rng(plan.seed)
-    cells = allocate(_population(con, plan), plan)
+    cells = allocate_items(_population(con, plan), plan)
     _check_size(sum(cell.study for cell in cells), most)
     places = [_places(cell, chance) for cell in cells]
     records = _records(con, plan, cells, places)
@@ -154,19 +154,20 @@ def _draw(con: Connection, run: Run, plan: Plan, study_id: str, most: int | None
     items, said = _items(study_id, plan, cells, places, records, order.tolist())
     items, said = _with_repeats(study_id, items, said, plan.repeats, chance)
     strata = [Stratum(cell.name, cell.label, cell.second, cell.population, cell.study) for cell in cells]
-    origin = Origin(run.key, run.digest, int(pairs), int(unscored), {**asdict(plan), "per_label": dict(plan.per_label)})
-    return Drawn(items, said, strata, origin)
+    origin = SampleOrigin(run.key, run.digest, int(pairs), int(unscored), {**asdict(plan), "per_label": dict(plan.per_label)})
+    return DrawnSample(items, said, strata, origin)
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: SamplePlan) -> None:
     unknown = [label for label in plan.per_label if label not in LABELS]
     faults = {
         f"'{', '.join(unknown)}' is no label (allowed: {', '.join(LABELS)})": bool(unknown),
         "a count is below 0": min([plan.calibration, plan.repeats, plan.seed, *plan.per_label.values()]) < 0,
-        f"the calibration round has more than {MOST_CALIBRATION:,} items": plan.calibration > MOST_CALIBRATION,
-        f"the seed is above {HIGHEST_SEED:,}": plan.seed > HIGHEST_SEED,
+        f"the calibration round has more than {MAX_CALIBRATION_ITEMS:,} items": plan.calibration > MAX_CALIBRATION_ITEMS,
+        f"the seed is above {MAX_SEED:,}": plan.seed > MAX_SEED,
         "no items are asked for": sum(plan.per_label.values()) == 0,
-        f"there is no second criterion '{plan.second}' (allowed: {', '.join(SECOND)})": plan.second not in (None, *SECOND),
+        f"there is no second criterion '{plan.second}' (allowed: {', '.join(SECOND_CRITERIA)})": plan.second
+        not in (None, *SECOND_CRITERIA),
     }
     found = [fault for fault, wrong in faults.items() if wrong]
     if found:
@@ -181,24 +182,24 @@ def _check_size(items: int, most: int | None) -> None:
         )
 
 
-def _population(con: Connection, plan: Plan) -> dict[tuple[str, str | None], int]:
+def _population(con: Connection, plan: SamplePlan) -> dict[tuple[str, str | None], int]:
     counted = rows(con, POPULATION, {"organ": plan.second == "organ"})
     return {(label, second): int(pairs) for label, second, pairs in counted}
 
 
-def allocate(population: Mapping[tuple[str, str | None], int], plan: Plan) -> list[Cell]:
+def allocate_items(population: Mapping[tuple[str, str | None], int], plan: SamplePlan) -> list[StratumPlan]:
     """How many items come from each stratum; strata stand in label order, then by name. Every stratum is listed, also those
     from which nothing is drawn: no figure speaks for them, and a report must be able to say so.
     """
     cells = []
     for label in LABELS:
         sizes = {second: count for (of, second), count in population.items() if of == label}
-        study = share_out(plan.per_label.get(label, 0), list(sizes.values()))
-        cells += [Cell(label.value, second, size, n, 0) for (second, size), n in zip(sizes.items(), study, strict=True)]
+        study = apportion(plan.per_label.get(label, 0), list(sizes.values()))
+        cells += [StratumPlan(label.value, second, size, n, 0) for (second, size), n in zip(sizes.items(), study, strict=True)]
     return _with_calibration(cells, plan.calibration)
 
 
-def share_out(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
+def apportion(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
     """`wanted` items over strata of these sizes: in proportion, at least `least` from each, never more than it holds.
 
     Two are needed for a variance inside a stratum, so `wanted` is exceeded where there are many small strata. What the
@@ -215,7 +216,7 @@ def share_out(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
     return given
 
 
-def _with_calibration(cells: Sequence[Cell], wanted: int) -> list[Cell]:
+def _with_calibration(cells: Sequence[StratumPlan], wanted: int) -> list[StratumPlan]:
     """Calibration items are dealt label by label, one at a time, from what the study leaves over."""
     dealt = [0] * len(cells)
     while sum(dealt) < wanted:
@@ -224,17 +225,17 @@ def _with_calibration(cells: Sequence[Cell], wanted: int) -> list[Cell]:
             break
         labels = {label: sum(dealt[i] for i in range(len(cells)) if cells[i].label == label) for label in LABELS}
         dealt[min(open_, key=lambda i: (labels[Label(cells[i].label)], dealt[i], i))] += 1
-    return [Cell(c.label, c.second, c.population, c.study, n) for c, n in zip(cells, dealt, strict=True)]
+    return [StratumPlan(c.label, c.second, c.population, c.study, n) for c, n in zip(cells, dealt, strict=True)]
 
 
-def _places(cell: Cell, chance: np.random.Generator) -> list[int]:
+def _places(cell: StratumPlan, chance: np.random.Generator) -> list[int]:
     """Places in the stratum: study items first, so that calibration takes nothing from their randomness."""
     drawn: list[int] = chance.choice(cell.population, cell.study + cell.calibration, replace=False).tolist()
     return drawn
 
 
 def _records(
-    con: Connection, plan: Plan, cells: Sequence[Cell], places: Sequence[Sequence[int]]
+    con: Connection, plan: SamplePlan, cells: Sequence[StratumPlan], places: Sequence[Sequence[int]]
 ) -> dict[tuple[str, str | None, int], tuple[Any, ...]]:
     wanted = [(cell.label, cell.second, place) for cell, own in zip(cells, places, strict=True) for place in own]
     labels, seconds, numbers = ([key[i] for key in wanted] for i in range(3))
@@ -244,25 +245,25 @@ def _records(
 
 def _items(
     study_id: str,
-    plan: Plan,
-    cells: Sequence[Cell],
+    plan: SamplePlan,
+    cells: Sequence[StratumPlan],
     places: Sequence[Sequence[int]],
     records: Mapping[tuple[str, str | None, int], tuple[Any, ...]],
     order: Sequence[int],
-) -> tuple[list[NewItem], list[Verdict]]:
+) -> tuple[list[NewItem], list[StoredVerdict]]:
     number = iter(order)
     items, said = [], []
     for cell, own in zip(cells, places, strict=True):
         for rank, place in enumerate(own):
             item_id = f"{study_id}-{next(number) + 1:04}"
-            kind = Kind.STUDY if rank < cell.study else Kind.CALIBRATION
+            kind = ItemKind.STUDY if rank < cell.study else ItemKind.CALIBRATION
             *shown, significance, topic, reasoning = records[cell.label, cell.second, place]
             items.append(_item(item_id, kind, shown, not plan.names_shown))
-            said.append(Verdict(item_id, cell.name, cell.label, significance, topic, reasoning))
+            said.append(StoredVerdict(item_id, cell.name, cell.label, significance, topic, reasoning))
     return items, said
 
 
-def _item(item_id: str, kind: Kind, shown: Sequence[Any], hidden: bool) -> NewItem:
+def _item(item_id: str, kind: ItemKind, shown: Sequence[Any], hidden: bool) -> NewItem:
     question_id, question, handbook_a, handbook_b, name_a, name_b, center_a, center_b, *answers = shown
     names = (name_a, name_b, center_a, center_b) if hidden else ()
     # A generator may leave the text of an absent answer out; the annotator reads what it stands for.
@@ -271,14 +272,14 @@ def _item(item_id: str, kind: Kind, shown: Sequence[Any], hidden: bool) -> NewIt
 
 
 def _with_repeats(
-    study_id: str, items: list[NewItem], said: list[Verdict], repeats: int, chance: np.random.Generator
-) -> tuple[list[NewItem], list[Verdict]]:
+    study_id: str, items: list[NewItem], said: list[StoredVerdict], repeats: int, chance: np.random.Generator
+) -> tuple[list[NewItem], list[StoredVerdict]]:
     verdict = {each.item_id: each for each in said}
-    study = [item for item in items if item.kind is Kind.STUDY]
+    study = [item for item in items if item.kind is ItemKind.STUDY]
     again = chance.choice(len(study), min(repeats, len(study)), replace=False).tolist()
     for number, place in enumerate(again, start=len(items) + 1):
         of = study[place]
         own = f"{study_id}-{number:04}"
-        items = [*items, NewItem(**{**asdict(of), "item_id": own, "kind": Kind.REPEAT, "repeat_of": of.item_id})]
-        said = [*said, Verdict(**{**asdict(verdict[of.item_id]), "item_id": own})]
+        items = [*items, NewItem(**{**asdict(of), "item_id": own, "kind": ItemKind.REPEAT, "repeat_of": of.item_id})]
+        said = [*said, StoredVerdict(**{**asdict(verdict[of.item_id]), "item_id": own})]
     return items, said

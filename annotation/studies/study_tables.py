@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.adjudication import Gold, gold
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.results import seat_rows
-from annotation.label_store.studies import Kind, find_study
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import ItemKind, find_study
 from annotation.ratings import Ratings, ratings_from
-from annotation.verdict_store import Stratum, Verdict, strata_of, verdicts_of
+from annotation.studies.adjudication import GoldLabel, gold_labels
+from annotation.studies.verdict_store import StoredVerdict, Stratum, list_strata, verdicts_by_item
 
 CODEBOOK: dict[str, str] = {
     "study_id": "the study",
@@ -70,11 +70,11 @@ def ratings_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     Raises StudyError when there is no such study.
     """
     find_study(store, study_id)
-    said, layers = verdicts_of(store, study_id), {layer.stratum: layer for layer in strata_of(store, study_id)}
-    decided = gold(store, study_id)
+    said, layers = verdicts_by_item(store, study_id), {layer.stratum: layer for layer in list_strata(store, study_id)}
+    decided = gold_labels(store, study_id)
     rows = [
         {"study_id": study_id, **_seat(row), **_design(row, said, layers), **_gold(decided.get(row["item_id"]))}
-        for row in seat_rows(store, study_id)
+        for row in assignment_rows(store, study_id)
     ]
     return pd.DataFrame(rows, columns=list(CODEBOOK))
 
@@ -98,7 +98,7 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     Raises StudyError when there is no such study.
     """
     table = ratings_table(store, study_id)
-    table = table[table["kind"] == Kind.STUDY]
+    table = table[table["kind"] == ItemKind.STUDY]
     item = ["item_id", "question_id", "handbook_a", "handbook_b", "stratum", "design_weight", "judge", "judge_significance"]
     end = ["gold", "gold_significance", "gold_source", "adjudicator", "adjudication_reason"]
     wide = table[item + end].drop_duplicates("item_id").set_index("item_id")
@@ -115,7 +115,7 @@ def study_ratings(store: LabelStore, study_id: str) -> Ratings:
 
     Raises StudyError when there is no such study, AuditError when it has no items that count.
     """
-    pairs = {stratum.stratum: float(stratum.population) for stratum in strata_of(store, study_id)}
+    pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, study_id)}
     return ratings_from(labels_table(store, study_id), f"Study {study_id}", pairs)
 
 
@@ -127,7 +127,7 @@ def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     positions_apart                            int, items in between, plus one
     """
     table = ratings_table(store, study_id).dropna(subset=["label"])
-    again = table[table["kind"] == Kind.REPEAT]
+    again = table[table["kind"] == ItemKind.REPEAT]
     both = again.merge(table, left_on=["repeat_of", "annotator"], right_on=["item_id", "annotator"], suffixes=("_again", ""))
     return pd.DataFrame(
         {
@@ -145,7 +145,7 @@ def _seat(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in CODEBOOK if name in row} | renamed
 
 
-def _design(row: dict[str, Any], said: dict[str, Verdict], layers: dict[str, Stratum]) -> dict[str, Any]:
+def _design(row: dict[str, Any], said: dict[str, StoredVerdict], layers: dict[str, Stratum]) -> dict[str, Any]:
     verdict = said.get(row["item_id"])
     if verdict is None:
         return {}
@@ -156,11 +156,11 @@ def _design(row: dict[str, Any], said: dict[str, Verdict], layers: dict[str, Str
         "stratum": verdict.stratum,
         "stratum_population": layer.population,
         "stratum_sample": layer.sampled,
-        "design_weight": layer.weight if row["kind"] == Kind.STUDY else None,
+        "design_weight": layer.weight if row["kind"] == ItemKind.STUDY else None,
     }
 
 
-def _gold(decided: Gold | None) -> dict[str, Any]:
+def _gold(decided: GoldLabel | None) -> dict[str, Any]:
     if decided is None:
         return {}
     told = {"gold": decided.label, "gold_significance": decided.significance, "gold_source": decided.source}

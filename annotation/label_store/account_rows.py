@@ -1,4 +1,4 @@
-"""Accounts, sessions and sign-in attempts as rows. The rules stand in `annotation.accounts`."""
+"""Accounts, sessions and sign-in attempts as rows. The rules stand in `annotation.studies.accounts`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.schema import attempts, sessions, users
-from annotation.label_store.texts import stamp
+from annotation.label_store.schema import sessions, sign_in_attempts, users
+from annotation.label_store.texts import to_timestamp
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def add_user(store: LabelStore, user: UserRow, now: datetime) -> None:
     """
     try:
         with store.begin() as tx:
-            tx.execute(insert(users).values(**user.__dict__, created_at=stamp(now)))
+            tx.execute(insert(users).values(**user.__dict__, created_at=to_timestamp(now)))
     except IntegrityError:
         raise StudyError(f"There is an account '{user.username}' already. Nothing was changed.") from None
 
@@ -65,14 +65,19 @@ def set_password_hash(store: LabelStore, username: str, password_hash: str, *, s
 def add_session(store: LabelStore, token_hash: str, username: str, now: datetime, expires_at: datetime) -> None:
     """Insert a session, and forget those that expired."""
     with store.begin() as tx:
-        tx.execute(delete(sessions).where(sessions.c.expires_at <= stamp(now)))
-        made = {"token_hash": token_hash, "username": username, "created_at": stamp(now), "expires_at": stamp(expires_at)}
+        tx.execute(delete(sessions).where(sessions.c.expires_at <= to_timestamp(now)))
+        made = {
+            "token_hash": token_hash,
+            "username": username,
+            "created_at": to_timestamp(now),
+            "expires_at": to_timestamp(expires_at),
+        }
         tx.execute(insert(sessions).values(**made))
 
 
 def session_user(store: LabelStore, token_hash: str, now: datetime) -> UserRow | None:
     """Whose session this is; None when there is none or it expired."""
-    alive = (sessions.c.token_hash == token_hash, sessions.c.expires_at > stamp(now))
+    alive = (sessions.c.token_hash == token_hash, sessions.c.expires_at > to_timestamp(now))
     theirs = select(users).join(sessions, sessions.c.username == users.c.username).where(*alive)
     with store.read() as con:
         return _user(con.execute(theirs).mappings().first())
@@ -84,24 +89,34 @@ def end_session(store: LabelStore, token_hash: str) -> None:
         tx.execute(delete(sessions).where(sessions.c.token_hash == token_hash))
 
 
-def failures(tx: Connection, since: datetime, username: str | None = None) -> tuple[int, str | None]:
+def recent_failures(tx: Connection, since: datetime, username: str | None = None) -> tuple[int, str | None]:
     """(failed sign-ins since then, time of the last one) of an account, or of all; a success of the account clears its own."""
-    failed = select(func.count(), func.max(attempts.c.at)).where(attempts.c.failed, attempts.c.at > stamp(since))
+    failed = select(func.count(), func.max(sign_in_attempts.c.at)).where(
+        sign_in_attempts.c.failed, sign_in_attempts.c.at > to_timestamp(since)
+    )
     if username is not None:
-        good = select(func.max(attempts.c.at)).where(~attempts.c.failed, attempts.c.username == username).scalar_subquery()
-        failed = failed.where(attempts.c.username == username, attempts.c.at > func.coalesce(good, ""))
+        good = (
+            select(func.max(sign_in_attempts.c.at))
+            .where(~sign_in_attempts.c.failed, sign_in_attempts.c.username == username)
+            .scalar_subquery()
+        )
+        failed = failed.where(sign_in_attempts.c.username == username, sign_in_attempts.c.at > func.coalesce(good, ""))
     count, last = tx.execute(failed).one()
     return int(count), last
 
 
-def note_attempt(tx: Connection, username: str, now: datetime, forget_before: datetime) -> int:
+def record_attempt(tx: Connection, username: str, now: datetime, forget_before: datetime) -> int:
     """Write an attempt down as failed, before the password is looked at, and return its number; drop old ones."""
-    tx.execute(delete(attempts).where(attempts.c.at <= stamp(forget_before)))
-    made = tx.execute(insert(attempts).values(username=username, at=stamp(now), failed=True).returning(attempts.c.attempt))
+    tx.execute(delete(sign_in_attempts).where(sign_in_attempts.c.at <= to_timestamp(forget_before)))
+    made = tx.execute(
+        insert(sign_in_attempts)
+        .values(username=username, at=to_timestamp(now), failed=True)
+        .returning(sign_in_attempts.c.attempt)
+    )
     return int(made.scalar_one())
 
 
-def note_success(store: LabelStore, attempt: int) -> None:
+def record_success(store: LabelStore, attempt: int) -> None:
     """The attempt was good after all."""
     with store.begin() as tx:
-        tx.execute(update(attempts).where(attempts.c.attempt == attempt).values(failed=False))
+        tx.execute(update(sign_in_attempts).where(sign_in_attempts.c.attempt == attempt).values(failed=False))

@@ -53,13 +53,13 @@ verdicts = Table(
 
 
 @dataclass(frozen=True)
-class Origin:
+class SampleOrigin:
     """Where a sample comes from.
 
     run_key, digest   the run, and the SHA-256 of its release
     pairs, unscored   all pairs of the run, and those without a verdict: they are in no stratum, so no figure of the
                       study speaks for them
-    plan              what was asked for (`annotation.sampling.Plan`), seed included
+    plan              what was asked for (`annotation.studies.sampling.SamplePlan`), seed included
     """
 
     run_key: str
@@ -91,7 +91,7 @@ class Stratum:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class StoredVerdict:
     """What the judge said of one item."""
 
     item_id: str
@@ -102,14 +102,16 @@ class Verdict:
     reasoning: str | None
 
 
-def keep(tx: Connection, study_id: str, origin: Origin, layers: Sequence[Stratum], said: Sequence[Verdict]) -> None:
+def store_sample(
+    tx: Connection, study_id: str, origin: SampleOrigin, layers: Sequence[Stratum], said: Sequence[StoredVerdict]
+) -> None:
     """Write where a study's sample comes from and its verdicts, in the transaction that makes the study."""
     tx.execute(insert(designs).values(study_id=study_id, **asdict(origin)))
     tx.execute(insert(strata), [{"study_id": study_id, **asdict(layer)} for layer in layers])
     tx.execute(insert(verdicts), [{"study_id": study_id, **asdict(verdict)} for verdict in said])
 
 
-def origin_of(store: LabelStore, study_id: str) -> Origin:
+def find_origin(store: LabelStore, study_id: str) -> SampleOrigin:
     """Where a study's sample comes from.
 
     Raises StudyError when the study was not drawn from a run.
@@ -118,18 +120,20 @@ def origin_of(store: LabelStore, study_id: str) -> Origin:
         row = con.execute(select(designs).where(designs.c.study_id == study_id)).mappings().first()
     if row is None:
         raise StudyError(f"Study '{study_id}' has no design: it was not drawn from a run here. Nothing is shown.")
-    return Origin(**{name: row[name] for name in Origin.__dataclass_fields__})
+    return SampleOrigin(**{name: row[name] for name in SampleOrigin.__dataclass_fields__})
 
 
-def strata_of(store: LabelStore, study_id: str) -> list[Stratum]:
+def list_strata(store: LabelStore, study_id: str) -> list[Stratum]:
     """The strata of a study, by name."""
     with store.read() as con:
         found = con.execute(select(strata).where(strata.c.study_id == study_id).order_by(strata.c.stratum)).mappings()
         return [Stratum(**{name: row[name] for name in Stratum.__dataclass_fields__}) for row in found]
 
 
-def verdicts_of(store: LabelStore, study_id: str) -> dict[str, Verdict]:
+def verdicts_by_item(store: LabelStore, study_id: str) -> dict[str, StoredVerdict]:
     """What the judge said of each item, repeats and calibration items included, by item id."""
     with store.read() as con:
         found = con.execute(select(verdicts).where(verdicts.c.study_id == study_id)).mappings()
-        return {row["item_id"]: Verdict(**{name: row[name] for name in Verdict.__dataclass_fields__}) for row in found}
+        return {
+            row["item_id"]: StoredVerdict(**{name: row[name] for name in StoredVerdict.__dataclass_fields__}) for row in found
+        }

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from annotation.accounts import SESSION
+from annotation.studies.accounts import SESSION_LENGTH
 
 NAME = "handbook_session"
 ADDRESS = "/session"
@@ -106,7 +106,7 @@ async def _change(request: Request) -> Response:
     if token is None:
         return Response(status_code=403)
     secure = bool(asked.get("secure")) or request.url.scheme == "https"
-    answer.set_cookie(NAME, token, max_age=int(SESSION.total_seconds()), httponly=True, samesite="strict", secure=secure)
+    answer.set_cookie(NAME, token, max_age=int(SESSION_LENGTH.total_seconds()), httponly=True, samesite="strict", secure=secure)
     return answer
 
 

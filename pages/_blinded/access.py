@@ -8,15 +8,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotation import accounts
-from annotation.accounts import Account, Role
 from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.studies import accounts
+from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
 from audit.settings import Settings
-from pages._blinded.cookie import cookie_token, forget_token, keep_token
+from pages._blinded.session_cookie import cookie_token, forget_token, keep_token
 
 TOKEN = "session token"  # noqa: S105 - the name under which it is kept, not a token
-TURNING = "somebody has just signed in or out"
+SIGN_IN_CHANGED = "somebody has just signed in or out"
 SQLITE = "sqlite:///"
 
 STUDY_PAGES = {
@@ -57,9 +57,9 @@ def _opened(url: str) -> LabelStore:
     return open_label_store(url)
 
 
-def anybody() -> bool:
+def accounts_exist() -> bool:
     """Whether any account exists. Looking makes no database."""
-    return _database_exists() and bool(accounts.accounts(label_store()))
+    return _database_exists() and bool(accounts.list_accounts(label_store()))
 
 
 def _database_exists() -> bool:
@@ -67,12 +67,12 @@ def _database_exists() -> bool:
     return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
 
 
-def who() -> Account | None:
+def current_account() -> Account | None:
     """The account of this session; None when nobody is signed in or the session has ended."""
     if not _database_exists():
         return None
     token = st.session_state.get(TOKEN) or cookie_token()
-    known = accounts.signed_in(label_store(), token, now()) if token else None
+    known = accounts.account_of_token(label_store(), token, now()) if token else None
     return known or _vouched_for()
 
 
@@ -80,7 +80,7 @@ def sign_in(username: str, password: str) -> None:
     """Begin a session. Raises SignInError when the name or the password is wrong, or too many were."""
     token = accounts.sign_in(label_store(), username, password, now())
     st.session_state[TOKEN] = token
-    st.session_state[TURNING] = True
+    st.session_state[SIGN_IN_CHANGED] = True
     keep_token(token)
 
 
@@ -93,7 +93,7 @@ def sign_out() -> None:
     if token:
         accounts.sign_out(label_store(), token)
     st.session_state.clear()
-    st.session_state[TURNING] = True
+    st.session_state[SIGN_IN_CHANGED] = True
     forget_token()
     if _provider_says():
         _ended().add(_sign_in_of_provider())
@@ -106,7 +106,7 @@ def provider_configured() -> bool:
     return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
 
 
-def unknown_to_us() -> str:
+def provider_refusal() -> str:
     """Why the identity provider has signed somebody in who is nobody here; empty where it has signed in nobody, or an account."""
     if not _provider_says() or _vouched_for() is not None:
         return ""
@@ -120,7 +120,7 @@ def unknown_to_us() -> str:
 def _vouched_for() -> Account | None:
     """The account of whom the identity provider has signed in, where its verified e-mail address has one here."""
     email = st.user.get("email") if _provider_says() else None
-    return accounts.account(label_store(), str(email)) if email and _verified() else None
+    return accounts.find_account(label_store(), str(email)) if email and _verified() else None
 
 
 def _provider_says() -> bool:
@@ -131,7 +131,7 @@ def _provider_says() -> bool:
     if not provider_configured() or not st.user.get("is_logged_in"):
         return False
     said = datetime.fromtimestamp(float(str(st.user.get("iat") or 0)), UTC)
-    return now() < said + accounts.SESSION and _sign_in_of_provider() not in _ended()
+    return now() < said + accounts.SESSION_LENGTH and _sign_in_of_provider() not in _ended()
 
 
 def _verified() -> bool:
@@ -155,7 +155,7 @@ def browsing_is_open() -> bool:
     By AUDIT_BROWSING where it is set. Else: on loopback, and wherever no account exists.
     """
     said = Settings().browsing
-    return said == "open" or (said == "" and (_on_loopback() or not anybody()))
+    return said == "open" or (said == "" and (_on_loopback() or not accounts_exist()))
 
 
 def _on_loopback() -> bool:
@@ -177,7 +177,7 @@ def may_rejudge(account: Account | None) -> bool:
     Without accounts, an installation on loopback is its owner's; one that others reach has no owner, so nobody may.
     """
     if account is None:
-        return _on_loopback() and browsing_is_open() and not anybody()
+        return _on_loopback() and browsing_is_open() and not accounts_exist()
     return account.role is Role.PI
 
 
@@ -185,12 +185,12 @@ def own_pages(account: Account | None) -> tuple[str, ...]:
     """The scripts of `pages/studies` that exist for somebody."""
     if account is not None:
         return OWN_PAGES[account.role]
-    return OWN_PAGES[None] if anybody() or provider_configured() or not browsing_is_open() else ()
+    return OWN_PAGES[None] if accounts_exist() or provider_configured() or not browsing_is_open() else ()
 
 
-def required(*roles: Role) -> Account:
+def require_role(*roles: Role) -> Account:
     """The account of this session. Raises AuditError where the page does not exist for it: the menu has it for no other."""
-    account = who()
+    account = current_account()
     if account is None or account.role not in roles:
         raise AuditError("Your session has ended, or this page is not for your role. Sign in again.")
     return account

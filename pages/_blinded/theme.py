@@ -22,15 +22,15 @@ export default function (component) {
 _watch = st.components.v2.component("ground", js=SCRIPT)
 
 
-def dark() -> bool:
+def is_dark() -> bool:
     """Whether letters are light on a dark ground."""
     return st.context.theme.type == "dark"
 
 
-def follow_ground() -> None:
+def rerun_on_theme_change() -> None:
     """Run the page again when light turns to dark or back: charts are drawn here, and Streamlit lets them stand as they were."""
     with st.sidebar:
-        _watch(key="ground", data={"drawn": "dark" if dark() else "light"}, on_ground_change=_nothing, height=1)
+        _watch(key="ground", data={"drawn": "dark" if is_dark() else "light"}, on_ground_change=_nothing, height=1)
 
 
 def _nothing() -> None:

@@ -10,12 +10,12 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any
 
+from annotation.label_store.assignments import Choice, LabellingTask, list_tasks, next_task, prefetch_tasks, restart_clock
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ratings import Submit, save_draft, submit_and_next
-from annotation.label_store.seats import Choice, Task, my_tasks, next_task, restart_clock, take_ahead
+from annotation.label_store.ratings import NewRating, save_draft, submit_and_next
 from audit.errors import AuditError
-from pages._blinded.people import now
+from pages._blinded.access import now
 
 BEHIND, AHEAD = 6, 14
 """Tasks that the browser holds: rated ones to go back to, and those that come next, so that typing ahead meets its item."""
@@ -24,7 +24,7 @@ Event = Mapping[str, Any]
 
 
 @dataclass
-class Desk:
+class LabellingSession:
     """One annotator's sitting at one study.
 
     visit    names the sitting for the clock of each task
@@ -39,7 +39,7 @@ class Desk:
     study_id: str
     annotator: str
     visit: str = field(default_factory=lambda: secrets.token_hex(8))
-    tasks: dict[str, Task] = field(default_factory=dict)
+    tasks: dict[str, LabellingTask] = field(default_factory=dict)
     rated: set[str] = field(default_factory=set)
     total: int | None = None
     next: str | None = None
@@ -53,8 +53,8 @@ class Desk:
         """
         following = next_task(store, self.study_id, self.annotator, now(), self.visit)
         if following is not None and following.total is None:
-            take_ahead(store, self.study_id, self.annotator, AHEAD)
-        self.tasks = {task.seat_id: task for task in my_tasks(store, self.study_id, self.annotator)}
+            prefetch_tasks(store, self.study_id, self.annotator, AHEAD)
+        self.tasks = {task.seat_id: task for task in list_tasks(store, self.study_id, self.annotator)}
         self.rated = {seat for seat, task in self.tasks.items() if task.revision}
         self.total = next((task.total for task in self.tasks.values()), None)
         self.next = following.seat_id if following is not None else None
@@ -83,7 +83,7 @@ class Desk:
             self.opened = seat
 
     def _submit(self, store: LabelStore, seat: str, event: Event) -> None:
-        press = Submit(seat, choice_of(event), str(event["key"]), int(event["revises"]))
+        press = NewRating(seat, choice_of(event), str(event["key"]), int(event["revises"]))
         rating, following = submit_and_next(store, self.annotator, press, now(), self.visit)
         self.opened = None
         self.rated.add(seat)
@@ -94,12 +94,12 @@ class Desk:
             self._hold(following)
             self._take_ahead(store, following)
 
-    def _take_ahead(self, store: LabelStore, following: Task) -> None:
+    def _take_ahead(self, store: LabelStore, following: LabellingTask) -> None:
         """With open seats, have the next ones ready before the last is rated, a few at a time."""
         if following.total is None and len(self.tasks.keys() - self.rated) <= AHEAD // 2:
-            self._hold(*take_ahead(store, self.study_id, self.annotator, AHEAD))
+            self._hold(*prefetch_tasks(store, self.study_id, self.annotator, AHEAD))
 
-    def _hold(self, *tasks: Task) -> None:
+    def _hold(self, *tasks: LabellingTask) -> None:
         """Put tasks among the annotator's own, which stand in their order."""
         known = all(task.seat_id in self.tasks for task in tasks)
         self.tasks |= {task.seat_id: task for task in tasks}
@@ -119,7 +119,7 @@ class Desk:
         keys = [str(event["key"]) for event in events]
         return {
             "study": self.study_id,
-            "tasks": [shown(task) for task in self._window()],
+            "tasks": [task_view(task) for task in self._window()],
             "current": self.opened or self.next,
             "next": self.next,
             "rated": len(self.rated),
@@ -128,7 +128,7 @@ class Desk:
             "failed": {key: self.handled[key] for key in keys if self.handled.get(key)},
         }
 
-    def _window(self) -> list[Task]:
+    def _window(self) -> list[LabellingTask]:
         tasks = list(self.tasks.values())
         at = self.tasks.get(self.opened or self.next or "")
         place = bisect_left(tasks, at.position, key=attrgetter("position")) if at else len(tasks)
@@ -143,7 +143,7 @@ def choice_of(event: Event) -> Choice:
     return Choice(label or None, significance or None, bool(event.get("flagged")), str(event.get("comment") or ""))
 
 
-def shown(task: Task) -> dict[str, Any]:
+def task_view(task: LabellingTask) -> dict[str, Any]:
     """A task as the browser gets it: what stands on the screen, and nothing else."""
     chosen = task.choice
     return {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from annotation.theme_edits.acts import Change, Kind
+from annotation.theme_edits.edits import EditKind, ThemeChange
 from audit.themes.naming import EXEMPLARS
 from audit.themes.phrases import plain_phrase, shown_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
@@ -18,14 +18,14 @@ CURATOR = "curator"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EditOutcome:
     """What came of a change: whether it changed anything, and what of it could not be done, in words."""
 
     changed: bool
     faults: tuple[str, ...] = ()
 
 
-class State:
+class TaxonomyEditor:
     """Names, parents and phrases by theme id. `apply` changes it; where a change cannot be made at all, it stays as it was."""
 
     def __init__(self, taxonomy: Taxonomy) -> None:
@@ -41,23 +41,23 @@ class State:
         self.exemplars = {theme.theme_id: theme.exemplars for theme in taxonomy.themes}
         self._empty = {theme.theme_id for theme in taxonomy.leaves if not theme.topics}
 
-    def apply(self, change: Change) -> Outcome:
+    def apply(self, change: ThemeChange) -> EditOutcome:
         """Make one change (not an undo), as far as it can be made."""
-        rules: dict[Kind, Callable[[Change], Outcome]] = {
-            Kind.RENAME: self._rename, Kind.MERGE: self._merge, Kind.SPLIT: self._split,
-            Kind.MOVE_PHRASES: self._move_phrases, Kind.MOVE_THEME: self._move_theme,
-            Kind.SET_ASIDE: self._set_aside, Kind.BRING_BACK: self._set_aside,
+        rules: dict[EditKind, Callable[[ThemeChange], EditOutcome]] = {
+            EditKind.RENAME: self._rename, EditKind.MERGE: self._merge, EditKind.SPLIT: self._split,
+            EditKind.MOVE_PHRASES: self._move_phrases, EditKind.MOVE_THEME: self._move_theme,
+            EditKind.SET_ASIDE: self._set_aside, EditKind.BRING_BACK: self._set_aside,
         }  # fmt: skip
         missing = [self._gone(change, theme) for theme in self._needed(change) if theme not in self.name]
-        return Outcome(False, tuple(missing)) if missing else rules[change.kind](change)
+        return EditOutcome(False, tuple(missing)) if missing else rules[change.kind](change)
 
     @staticmethod
-    def _needed(change: Change) -> list[str]:
+    def _needed(change: ThemeChange) -> list[str]:
         """The themes without which a change makes no sense; what a split makes is not there yet."""
-        named = [change.theme] if change.kind is Kind.SPLIT else [change.theme, change.into]
+        named = [change.theme] if change.kind is EditKind.SPLIT else [change.theme, change.into]
         return [theme for theme in named if theme is not None]
 
-    def _gone(self, change: Change, theme: str) -> str:
+    def _gone(self, change: ThemeChange, theme: str) -> str:
         into = self.merged.get(theme)
         if into is None:
             return f"the theme {change.called(theme)} ({theme}) is not there any more"
@@ -71,15 +71,15 @@ class State:
 
     # -- rules ---------------------------------------------------------------------------------------------------------
 
-    def _rename(self, change: Change) -> Outcome:
+    def _rename(self, change: ThemeChange) -> EditOutcome:
         theme = str(change.theme)
         if self.name[theme] == change.name:
-            return Outcome(False)
+            return EditOutcome(False)
         if fault := self._taken(change.name, theme):
-            return Outcome(False, (fault,))
+            return EditOutcome(False, (fault,))
         self.name[theme] = change.name
         self.renamed.add(theme)
-        return Outcome(True)
+        return EditOutcome(True)
 
     def _taken(self, name: str, rank_of: str) -> str:
         """Why no theme of that rank but itself may be called `name`; empty where it may. A parent may be called as a theme is."""
@@ -90,10 +90,10 @@ class State:
                 return f"the name '{name}' is taken by another theme ({theme}); merge the two, or choose another name"
         return ""
 
-    def _merge(self, change: Change) -> Outcome:
+    def _merge(self, change: ThemeChange) -> EditOutcome:
         theme, into = str(change.theme), str(change.into)
         if fault := self._cannot_merge(change):
-            return Outcome(False, (fault,))
+            return EditOutcome(False, (fault,))
         for phrase in list(self.topics[theme]):
             self._put(phrase, into)
         for child in [child for child, parent in self.parent.items() if parent == theme]:
@@ -102,9 +102,9 @@ class State:
         self.merged[theme] = into
         self.aside.discard(theme)
         del self.name[theme], self.parent[theme], self.topics[theme], self.exemplars[theme]
-        return Outcome(True)
+        return EditOutcome(True)
 
-    def _cannot_merge(self, change: Change) -> str:
+    def _cannot_merge(self, change: ThemeChange) -> str:
         one, other = change.called(change.theme), change.called(change.into)
         parents = set(self.parent.values())
         if change.theme == change.into:
@@ -115,19 +115,19 @@ class State:
             return f"of {one} and {other}, one has themes below it and the other has none; only like can be merged with like"
         return ""
 
-    def _split(self, change: Change) -> Outcome:
+    def _split(self, change: ThemeChange) -> EditOutcome:
         theme, new = str(change.theme), str(change.into)
         if new in self.topics or new in self.merged:
-            return Outcome(False, (f"the id {new} is taken",))
+            return EditOutcome(False, (f"the id {new} is taken",))
         here, faults = self._found(change)
         if here and (fault := self._cannot_split(change, len(here))):
-            return Outcome(False, (*faults, fault))
+            return EditOutcome(False, (*faults, fault))
         if here:
             self.name[new], self.parent[new], self.topics[new], self.exemplars[new] = change.name, self.parent[theme], {}, ()
             self.renamed.add(new)
         return self._moved(here, new, faults)
 
-    def _cannot_split(self, change: Change, count: int) -> str:
+    def _cannot_split(self, change: ThemeChange, count: int) -> str:
         theme = str(change.theme)
         if count == len(self.topics[theme]):
             return f"it would take every phrase of {change.called(theme)}; rename that theme instead"
@@ -135,26 +135,26 @@ class State:
             return f"the name '{change.name}' is that of the theme it comes from; choose another name"
         return self._taken(change.name, theme)
 
-    def _move_phrases(self, change: Change) -> Outcome:
+    def _move_phrases(self, change: ThemeChange) -> EditOutcome:
         if change.into is not None and change.into in self.parent.values():
-            return Outcome(False, (f"{change.called(change.into)} has themes below it; phrases go to one of those",))
+            return EditOutcome(False, (f"{change.called(change.into)} has themes below it; phrases go to one of those",))
         here, faults = self._found(change)
         if here and change.theme is not None and len(here) == len(self.topics[change.theme]):
             left = f"it would leave {change.called(change.theme)} without a phrase; merge that theme instead"
-            return Outcome(False, (*faults, left))
+            return EditOutcome(False, (*faults, left))
         return self._moved(here, change.into, faults)
 
-    def _moved(self, phrases: Sequence[str], into: str | None, faults: Sequence[str]) -> Outcome:
+    def _moved(self, phrases: Sequence[str], into: str | None, faults: Sequence[str]) -> EditOutcome:
         for phrase in phrases:
             self._put(phrase, into)
-        return Outcome(bool(phrases), tuple(faults))
+        return EditOutcome(bool(phrases), tuple(faults))
 
     def _put(self, phrase: str, into: str | None) -> None:
         del self.topics[self.holder[phrase]][phrase]
         self.topics[into][phrase] = None
         self.holder[phrase] = into
 
-    def _found(self, change: Change) -> tuple[list[str], list[str]]:
+    def _found(self, change: ThemeChange) -> tuple[list[str], list[str]]:
         """The phrases that are where the curator saw them, and in words which are not; those at their goal need nothing."""
         here: list[str] = []
         away: list[str] = []
@@ -175,16 +175,16 @@ class State:
     def _place(self, theme: str | None) -> str:
         return "no theme" if theme is None else f"'{self.name[theme]}'"
 
-    def _move_theme(self, change: Change) -> Outcome:
+    def _move_theme(self, change: ThemeChange) -> EditOutcome:
         theme, under = str(change.theme), change.into
         if self.parent[theme] == under:
-            return Outcome(False)
+            return EditOutcome(False)
         if under is not None and (under == theme or theme in self._above(under)):
-            return Outcome(False, (f"{change.called(under)} lies below {change.called(theme)}, or is the same theme",))
+            return EditOutcome(False, (f"{change.called(under)} lies below {change.called(theme)}, or is the same theme",))
         if under is not None and self.topics[under]:
-            return Outcome(False, (f"{change.called(under)} holds phrases itself, so no theme can be put under it",))
+            return EditOutcome(False, (f"{change.called(under)} holds phrases itself, so no theme can be put under it",))
         self.parent[theme] = under
-        return Outcome(True)
+        return EditOutcome(True)
 
     def _above(self, theme: str) -> list[str]:
         found = []
@@ -194,12 +194,12 @@ class State:
             above = self.parent[above]
         return found
 
-    def _set_aside(self, change: Change) -> Outcome:
-        theme, away = str(change.theme), change.kind is Kind.SET_ASIDE
+    def _set_aside(self, change: ThemeChange) -> EditOutcome:
+        theme, away = str(change.theme), change.kind is EditKind.SET_ASIDE
         if (theme in self.aside) == away:
-            return Outcome(False)
+            return EditOutcome(False)
         (self.aside.add if away else self.aside.discard)(theme)
-        return Outcome(True)
+        return EditOutcome(True)
 
     # -- what came of it -----------------------------------------------------------------------------------------------
 

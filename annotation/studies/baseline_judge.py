@@ -15,7 +15,7 @@ import pandas as pd
 
 from annotation.agreement.floor import Rival
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.results import seat_rows
+from annotation.label_store.results import assignment_rows
 from audit.errors import AuditError
 from audit.judging.baseline import NAME, judge
 from audit.release import validate
@@ -32,7 +32,7 @@ Texts = tuple[str, str, str]
 
 def baseline_of_study(store: LabelStore, study_id: str, items: Iterable[str]) -> Rival:
     """The baseline judge on these items of a study, by the texts that the study keeps."""
-    texts = {row["item_id"]: (row["question"], row["answer_a"], row["answer_b"]) for row in seat_rows(store, study_id)}
+    texts = {row["item_id"]: (row["question"], row["answer_a"], row["answer_b"]) for row in assignment_rows(store, study_id)}
     return _judged(texts[item_id] for item_id in items)
 
 
