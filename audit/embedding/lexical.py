@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import norm, svds
 
 from audit.embedding.vectors import Vectors, unit_rows
-from audit.text import words
+from audit.text.tokens import content_words
 
 NGRAM_LENGTHS = (3, 4, 5)
 DIMENSIONS = 256
@@ -23,7 +23,7 @@ def lexical_features(phrase: str) -> Features:
 
     A phrase of stop words only is taken word by word.
     """
-    stems = [word.stem for word in words(phrase)] or phrase.split()
+    stems = [word.stem for word in content_words(phrase)] or phrase.split()
     return tuple(feature for stem in stems for feature in _stem_and_ngrams(f" {stem} "))
 
 

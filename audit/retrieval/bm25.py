@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
 
 from audit.optional_imports import optional
-from audit.text.grammar import plain_text
-from audit.text.words import STOP_WORDS
+from audit.text.tokens import STOP_WORDS, plain_text
 
 Scores = NDArray[np.float32]
 K1, B = 1.5, 0.75

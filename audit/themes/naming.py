@@ -11,7 +11,7 @@ from math import log
 import numpy as np
 
 from audit.embedding.vectors import Vectors, unit_rows
-from audit.text import stem, words
+from audit.text.tokens import content_words, stem
 from audit.themes.basis import Labels
 
 TERMS = 5
@@ -67,7 +67,7 @@ def terms_by(phrases: Sequence[str], labels: Sequence[int], count: int) -> list[
 
 
 def _terms(phrase: str, forms: defaultdict[str, Counter[str]]) -> Iterable[str]:
-    found = words(phrase)
+    found = content_words(phrase)
     for word in found:
         forms[word.stem][phrase[word.start : word.end]] += 1
     stems = [word.stem for word in found if word.stem not in AGAINST]
@@ -117,7 +117,7 @@ def _spread(vectors: Vectors, members: Labels, medoid: int) -> list[int]:
 
 def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of names that share at least three quarters of their words (of all the words in either)."""
-    stems = [frozenset(word.stem for word in words(name)) or frozenset(name.split()) for name in names]
+    stems = [frozenset(word.stem for word in content_words(name)) or frozenset(name.split()) for name in names]
     holding: defaultdict[str, list[int]] = defaultdict(list)
     shared: Counter[tuple[int, int]] = Counter()
     for number, mine in enumerate(stems):
