@@ -1,4 +1,4 @@
-"""Measures the code itself, so that a clean-up can show what it changed: `python .ci/measure.py [CHECKOUT]`, on this checkout by default.
+"""Measures the code itself, so that a clean-up can show what it changed: `python .ci/measure.py [CHECKOUT]`.
 
 Prints one figure a line: modules and lines of the product (audit, annotation, pages, app.py), tests apart; class names that are
 defined in several modules; file and function lengths; the share of lines that are comments; bytes of README.md, lines of

@@ -102,9 +102,14 @@ def _carried_out(arguments: argparse.Namespace, context: RunContext, stages: lis
 def stages_of(context: RunContext, until: str) -> list[Stage]:
     """The stages up to `until`, with what asks a model put into their hands."""
     every: list[Stage] = [
-        ExtractStage(context), QuestionsStage(context), RetrieveStage(context), GenerateStage(context, written), JudgeStage(context, judged, generator_name(context)),
-        ThemesStage(context), LoadStage(context),
-    ]  # fmt: skip
+        ExtractStage(context),
+        QuestionsStage(context),
+        RetrieveStage(context),
+        GenerateStage(context, written),
+        JudgeStage(context, judged, generator_name(context)),
+        ThemesStage(context),
+        LoadStage(context),
+    ]
     return every[: STAGES.index(until) + 1]
 
 

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
 from pydantic.fields import FieldInfo
 
-from audit.retrieval import STRATEGIES, Options
+from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.strategies import STRATEGIES
 from audit.vocabulary import nearest
 
 EXTRACTIVE: Final = "extractive"
@@ -73,9 +74,11 @@ class Section(BaseModel):
 
 def _settings_model() -> type[BaseModel]:
     """The settings of retrieval as a pydantic model, made from their dataclass so that its fields are listed once."""
-    hints = get_type_hints(Options)
+    hints = get_type_hints(RetrievalSettings)
     kinds = {Path | None: ExistingPath | None, frozenset[str]: Annotated[frozenset[Text], Field(strict=False)]}
-    known: dict[str, Any] = {item.name: (kinds.get(hints[item.name], hints[item.name]), item.default) for item in fields(Options)}
+    known: dict[str, Any] = {
+        item.name: (kinds.get(hints[item.name], hints[item.name]), item.default) for item in fields(RetrievalSettings)
+    }
     return create_model("retrieval.options", __base__=Section, **known)
 
 
@@ -87,7 +90,7 @@ def _retrieval_settings(value: Any, info: ValidationInfo) -> Any:
         return value
     checked = SETTINGS_MODEL.model_validate(value, context=info.context)
     try:
-        return Options(**checked.model_dump())
+        return RetrievalSettings(**checked.model_dump())
     except ValueError as error:
         raise ValueError(f"cannot be combined: {error}.") from None
 
@@ -123,8 +126,8 @@ class RetrievalOptions(Section):
     reranker: NameOrPath = Field("", description="name or path of a cross-encoder; left out: no reranking")
     compare: Strategies = Field((), description="strategies to compare on every question, for the page Retrieval")
     gold: ExistingPath | None = Field(None, description="which section answers which question (JSONL), for the page Retrieval")
-    options: Annotated[Options, BeforeValidator(_retrieval_settings)] = Field(
-        Options(), description="[retrieval.options]: the settings of HERO-QA, named as in `audit retrieve --help`"
+    options: Annotated[RetrievalSettings, BeforeValidator(_retrieval_settings)] = Field(
+        RetrievalSettings(), description="[retrieval.options]: the settings of HERO-QA, named as in `audit retrieve --help`"
     )
     workers: Text = Field("one", description="one: this process; local:N: N processes; slurm: jobs by [cluster] (extra cluster)")
 
@@ -232,7 +235,7 @@ def _option_line(option: tuple[str, FieldInfo]) -> str:
     name, details = option
     allowed = [value for value in get_args(details.annotation) if isinstance(value, str)]
     default = details.default
-    shown = "" if default in (None, "", (), {}, Options()) else f" (default: {as_written(default).strip(chr(39))})"
+    shown = "" if default in (None, "", (), {}, RetrievalSettings()) else f" (default: {as_written(default).strip(chr(39))})"
     return f"  {name:<14}{details.description}{': ' * bool(allowed)}{', '.join(allowed)}{shown}"
 
 

@@ -1,4 +1,4 @@
-"""Whether the questions and the handbooks of a corpus meet at all: a pair needs two handbooks that are asked the same question."""
+"""Whether questions and handbooks meet at all: a pair needs two handbooks that are asked the same question."""
 
 from __future__ import annotations
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from audit.corpus.documents import read_document
-from audit.embedding.cache import cached
-from audit.embedding.encoders import FULL, LEXICAL, Encoder, sentence_encoder
+from audit.embedding.encoders import FULL_PRECISION, LEXICAL, Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.build_cache import write_lines
-from audit.retrieval import Options, Query, Retrieval, build_index, strategy
-from audit.retrieval.reranking import cross_encoder
+from audit.retrieval.index import build_index
+from audit.retrieval.model import Query, Retrieval
+from audit.retrieval.retrievers import cross_encoder
+from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.strategies import make_strategy
 
 MAX_RANKED = 20
 """Sections that a trial keeps, best first."""
@@ -24,7 +26,7 @@ class HandbookSearch:
 
     strategies  answers are written from the passages of the first; all are compared where `trials` is a file
     gold        question -> the sections that hold its answer, where that is known
-    precision   of the model (audit.embedding.encoders: FULL, or HALF, whose vectors differ slightly)
+    precision   of the model (audit.embedding.encoders: FULL_PRECISION, or HALF, whose vectors differ slightly)
     threads     of the model
     """
 
@@ -32,14 +34,14 @@ class HandbookSearch:
     document: Path
     questions: tuple[Mapping[str, Any], ...]
     strategies: tuple[str, ...]
-    options: Options
+    options: RetrievalSettings
     encoder: str
     reranker: str
     cache: Path
     out: Path
     trials: Path | None = None
     gold: Mapping[str, Sequence[str]] | None = None
-    precision: str = FULL
+    precision: str = FULL_PRECISION
     threads: int = 1
 
 
@@ -48,7 +50,7 @@ def search_handbook(task: HandbookSearch) -> dict[str, Any]:
     index = build_index(read_document(task.document), task.options, _encoder(task), task.cache / "indexes")
     queries = [query_of(question) for question in task.questions]
     reranker = cross_encoder(task.reranker) if task.reranker else None
-    retrievals = {name: list(map(strategy(name, index, reranker).retrieve, queries)) for name in task.strategies}
+    retrievals = {name: list(map(make_strategy(name, index, reranker).retrieve, queries)) for name in task.strategies}
     records = [
         {"question_id": query.question_id, "handbook_id": task.handbook_id, "retrieval": _record(retrieval)}
         for query, retrieval in zip(queries, retrievals[task.strategies[0]], strict=True)
@@ -68,7 +70,7 @@ def _encoder(task: HandbookSearch) -> Encoder | None:
     """The model, with its vectors cached; None without a model: HERO-QA then searches by words alone."""
     if task.encoder == LEXICAL:
         return None
-    return cached(sentence_encoder(task.encoder, task.threads, task.precision), task.cache / "vectors")
+    return cached_encoder(sentence_encoder(task.encoder, task.threads, task.precision), task.cache / "vectors")
 
 
 def _record(retrieval: Retrieval) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The handbooks that a config names, and whose they are; files that cannot be told apart or read are left out, with the reason."""
+"""The handbooks that a config names, and whose they are; unreadable or ambiguous files are left out, with the reason."""
 
 from __future__ import annotations
 

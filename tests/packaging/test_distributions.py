@@ -56,14 +56,16 @@ def test_the_wheel_carries_the_dashboard_the_examples_and_its_types(distribution
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "audit/dashboard/app.py", "audit/dashboard/pages/overview.py", "audit/dashboard/.streamlit/config.toml",
-        "audit/examples/tenancy/config.toml", "audit/store/schema.sql", "audit/py.typed", "annotation/py.typed", "annotation/PROTOCOL.md",
+        "audit/examples/tenancy/config.toml", "audit/store/schema.sql",
+        "audit/py.typed", "annotation/py.typed", "annotation/PROTOCOL.md",
     } <= names  # fmt: skip
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "data/"))]
 
 
 def test_the_sdist_carries_the_tests(distributions: Path) -> None:
     (sdist,) = distributions.glob("*.tar.gz")
-    names = {Path(*Path(name).parts[1:]).as_posix() for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        names = {Path(*Path(name).parts[1:]).as_posix() for name in archive.getnames()}
     assert {"pyproject.toml", "constraints.txt", "CITATION.cff", "tests/conftest.py", ".ci/test", "app.py"} <= names
 
 

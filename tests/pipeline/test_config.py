@@ -99,7 +99,7 @@ def test_a_strategy_to_compare_that_does_not_exist_is_refused(config):
 def test_the_papers_fusion_is_one_word_and_takes_no_weights(config):
     ranks = SOUND + '[retrieval.options]\nfusion = "ranks"\n'
     assert config(ranks).retrieval.options.fusion == "ranks"
-    assert "fusion by ranks counts all retrievers alike, and takes no dense_weight" in refused(config, ranks + "dense_weight = 2")
+    assert "so dense_weight cannot be set" in refused(config, ranks + "dense_weight = 2")
 
 
 def test_a_term_that_pages_do_not_have_is_refused(config):

@@ -16,7 +16,7 @@ from audit.generation import extractive
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes
-from tests.pipeline.project import Project, project_in, pages_of
+from tests.pipeline.project import Project, pages_of, project_in
 from tests.support.pdfs import write_pdf
 
 CODES = sorted(codes())

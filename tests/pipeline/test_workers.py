@@ -73,7 +73,7 @@ def test_jobs_of_a_real_slurm_find_the_same(files, tmp_path, monkeypatch):
             for name, value in slurm.environment.items():
                 monkeypatch.setenv(name, value)
             options = ClusterOptions(jobs=1, cores=1, memory="300MB", walltime="00:05:00", interface="lo")
-            assert told(run_tasks("slurm", options, length, files, tmp_path / "logs")) == EXPECTED
+            assert outcomes(run_tasks("slurm", options, length, files, tmp_path / "logs")) == EXPECTED
             assert {path.suffix for path in (tmp_path / "logs").iterdir()} == {".err", ".out"}
     except NoSlurmError as why:
         pytest.skip(str(why))

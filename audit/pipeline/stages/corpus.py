@@ -10,7 +10,7 @@ from audit.atomic_io import write_whole
 from audit.corpus.documents import write_document
 from audit.corpus.extraction import engine_named, extract
 from audit.corpus.questions import default_path, import_questions, read_taxonomy, screen
-from audit.embedding.cache import encoder_factory
+from audit.embedding.encoders import encoder_factory
 from audit.pipeline.build_cache import Task, code_digest
 from audit.pipeline.context import Figures, SourceDocument, TaskByTask
 

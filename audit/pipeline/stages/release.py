@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.atomic_io import write_whole
-from audit.embedding.cache import encoder_factory
-from audit.embedding.encoders import LEXICAL
+from audit.embedding.encoders import LEXICAL, encoder_factory
 from audit.pipeline.build_cache import Task, code_digest
 from audit.pipeline.context import Figures, TaskByTask
 from audit.store.load import load_release

@@ -14,7 +14,7 @@ from audit.pipeline.context import CachedStage, Outcome, SourceDocument
 from audit.pipeline.coverage_check import check_questions_meet
 from audit.pipeline.handbook_search import HandbookSearch, query_of, search_handbook
 from audit.pipeline.workers import check_workers, run_tasks
-from audit.retrieval.gold import Gold, read_gold, unmatched
+from audit.retrieval.gold import Gold, read_gold, unused_gold
 
 CODE = ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
 
@@ -70,7 +70,7 @@ class RetrieveStage(CachedStage):
         """Which entries of the file of gold sections match nothing."""
         path = self.context.config.retrieval.gold
         questions = {question["question_id"] for question in self.context.questions()}
-        return unmatched(path, self._documents(), questions) if path else ""
+        return unused_gold(path, self._documents(), questions) if path else ""
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """With as many workers as the config asks for."""
