@@ -11,7 +11,7 @@ from annotation.label_store.studies import State, Study, list_studies
 from annotation.theme_edits.part import curation_part
 from annotation.validation.part import study_part
 from annotation.verdict_store import origin_of
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
 from audit.exports.readme import CONTENTS
 from audit.store.runs import Run

@@ -7,14 +7,15 @@ import streamlit as st
 
 from audit.charts.names import handbook_names
 from audit.charts.rates import rate_dots
-from audit.charts.style import NO_VALUE, interval, percent, shown
+from audit.charts.style import NO_VALUE, interval, percent
 from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES, change_of, change_within
-from audit.metrics.choices import handbook_list
 from audit.metrics.retrieval import retrieval
-from audit.metrics.retrieval_answers import retrieval_answers
-from audit.metrics.retrieval_missed import retrieval_missed
+from audit.metrics.retrieval import retrieval_answers
+from audit.metrics.retrieval import retrieval_missed
 from audit.metrics.retrieval_paired import retrieval_paired
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
+from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
@@ -105,7 +106,7 @@ def by_group(run: Run, names: dict[str, str]) -> None:
     st.header("Where it is harder", anchor=False)
     by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), label_in_sight=False)
     frame = load(retrieval, run, by=by)
-    told = frame.assign(name=[names.get(name, shown(name)) for name in frame["name"]])
+    told = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
     headings = {
         "name": title_of(run, by), "strategy": "Strategy", "trials": "Searches", "hit_5": "hit@5", "hit_1": "hit@1", "mrr": "MRR",
     }  # fmt: skip

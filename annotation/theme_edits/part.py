@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from annotation.theme_edits.acts import Act
 from annotation.theme_edits.replay import Curated
 from annotation.theme_edits.tables import history_table, jsonl
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 
 SHOWN = ["act", "made_at", "what", "reason", "standing"]
 """Not who: a package is mailed to people who are not asked who curated."""

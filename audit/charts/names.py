@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.style import shown
+from audit.terms import display_name
 
 PARTS = ("organ", "center", "phase")
 
@@ -17,7 +17,7 @@ def handbook_names(handbooks: pd.DataFrame, without: tuple[str, ...] = ()) -> di
     """
     single = handbooks.drop_duplicates("handbook_id")
     telling = [part for part in PARTS if part == "center" or (part not in without and single[part].nunique() > 1)]
-    names = single[telling].map(shown).agg(" · ".join, axis=1)
+    names = single[telling].map(display_name).agg(" · ".join, axis=1)
     twins = single[list(PARTS)].duplicated(keep=False)
     names = names.mask(twins, names + " · " + single["handbook_id"])
     return dict(zip(single["handbook_id"], names, strict=True))

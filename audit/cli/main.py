@@ -20,7 +20,8 @@ from audit.demo.earlier import write_earlier
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
-from audit.metrics.attached import needed_taxonomy, taxonomy_of
+from audit.queries.run_taxonomy import taxonomy_of
+from audit.queries.run_taxonomy import require_taxonomy
 from audit.release.report import as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings
@@ -202,9 +203,9 @@ def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -
 
 def _taxonomies(metric: Metric, run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
     """What a metric that counts by themes takes; the second run's themes may be missing."""
-    if not metric.of_themes:
+    if not metric.by_theme:
         return {}
-    found: dict[str, Any] = {"taxonomy": needed_taxonomy(run, settings.themes_dir)}
+    found: dict[str, Any] = {"taxonomy": require_taxonomy(run, settings.themes_dir)}
     if against:
         found["against"] = taxonomy_of(find_run(settings.store_dir, against), settings.themes_dir)
     return found

@@ -7,7 +7,7 @@ import pandas as pd
 from audit.metrics.intervals import with_interval, with_wilson
 from audit.metrics.pair_blocks import members, read_pairs
 from audit.metrics.pigeonhole import pooled_intervals
-from audit.metrics.steps import COUNTS, SUMMED
+from audit.queries.sql_fragments import COUNTS, SUMMED
 from audit.store.connection import Connection
 
 GROUP_COUNTS = f"""

@@ -5,18 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from audit.metrics import metric
 from audit.metrics.intervals import Floats, percentiles
 from audit.metrics.pigeonhole import draws
 from audit.metrics.severity import LEVELS, SQL, severity
 from audit.store.connection import Connection
-
-__all__ = ["SQL", "severity_rho", "spearman"]
+from audit.tables import Column, TableSpec
 
 FEWEST = 4
 """With fewer ranked units nearly every draw repeats one or two, and rho jumps between -1 and 1."""
 UNKNOWN = np.full(1, np.nan), np.full(1, np.nan)
+TABLE = TableSpec(
+    "Whether weighting by clinical significance changes the ranking",
+    (Column.text("level", "Level"), Column.count("units", "Ranked"), Column.decimal("rho", "Spearman's rho")),
+    ("In brackets: 95 % intervals, the units resampled. A dash: not known.",),
+)
+GLOSSARY = {"Spearman's rho": "How far two rankings agree: 1 the same order, 0 no connection, -1 the reverse."}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def severity_rho(con: Connection) -> pd.DataFrame:
     """How far the severity-weighted ranking is the plain one, for questions, topics and handbooks.
 

@@ -14,7 +14,7 @@ from pages._shared.widgets import link
 from pages._shared.words import listed, say
 
 OTHERS = {
-    "silent": "{n} do not address this question: {who}.",
+    "not addressed": "{n} do not address this question: {who}.",
     "unread": "{n} gave a reply that could not be read: {who}.",
     "not asked": "{n} were not asked: {who}.",
 }

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from audit.charts.style import shown
 from audit.store.runs import Run, newest_whole
+from audit.terms import display_name
 from pages._shared import loaders, url
 from pages._shared.words import escaped
 
@@ -44,7 +44,7 @@ def pick_one(
     options: Sequence[str],
     param: str,
     default: str | None = None,
-    format_func: Callable[[str], str] = shown,
+    format_func: Callable[[str], str] = display_name,
     placeholder: str = "All",
 ) -> str | None:
     """One of `options`; with no default it may be left open (None)."""
@@ -57,7 +57,7 @@ def pick_one(
 
 
 def pick_many(
-    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = shown, placeholder: str = "All"
+    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = display_name, placeholder: str = "All"
 ) -> list[str]:
     """Any number of `options`; none chosen means no filter."""
     st.session_state[param] = url.many(param, set(options), [])
@@ -69,7 +69,7 @@ def pick_many(
 
 
 def choose(
-    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = shown, *, label_in_sight: bool = True
+    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = display_name, *, label_in_sight: bool = True
 ) -> str:
     """One of a few `options`, all of them in sight; the first is the default."""
     st.session_state[param] = url.one(param, set(options), options[0])

@@ -11,11 +11,14 @@ from audit.cli.judge_jobs import Job
 from audit.cli.judge_results import MOST_REPLIES, proposed_title, raw_replies, result_of, save
 from audit.llm.calls import Reply
 from audit.llm.journal import begun_with
-from audit.metrics.choices import handbook_list
-from audit.metrics.pair import pair
-from audit.metrics.rejudged import ALL, CHANGED, SAME, rejudged
+from audit.metrics.transitions import rejudged
+from audit.metrics.transitions import SAME
+from audit.metrics.transitions import CHANGED
+from audit.metrics.transitions import ALL
 from audit.metrics.run_agreement import run_agreement
 from audit.metrics.transitions import NOT_THERE, transitions
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._shared.loaders import load, load_two, runs

@@ -10,15 +10,19 @@ from audit.charts.changes import change_dots, points, points_interval
 from audit.charts.names import handbook_names
 from audit.charts.rates import rate_dots
 from audit.charts.steps import change_steps
-from audit.charts.style import percent, shown
+from audit.charts.style import percent
 from audit.exports.changed import STEPS, VERDICTS, disagreement_of_parts
-from audit.metrics.choices import handbook_list
-from audit.metrics.handbooks_moved import handbooks_moved
+from audit.metrics.most_moved import handbooks_moved
 from audit.metrics.paired import ALL, SAME, UNKNOWN
-from audit.metrics.questions_moved import ABSENCE, DISAGREEMENT, LABEL, questions_moved
+from audit.metrics.most_moved import questions_moved
+from audit.metrics.most_moved import LABEL
+from audit.metrics.most_moved import DISAGREEMENT
+from audit.metrics.most_moved import ABSENCE
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
 from audit.number_format import signed
+from audit.queries.picker_options import handbook_list
+from audit.terms import display_name
 from pages._shared.loaders import load, load_two
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row, table
@@ -99,7 +103,7 @@ def by_organ(two: Two) -> None:
     st.header(say(two.run, "What changed, by {organ}"), anchor=False)
     frame = load_two(runs, two.first, two.second)
     everything = f"all {two.run.term('organ', 2)}"
-    named = frame.assign(organ=frame["organ"].replace(ALL, everything).map(shown))
+    named = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
     chart(
         change_dots(named, "organ", RATES, everything),
         f"changes_{two.id}",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import shown
-from audit.metrics.themes import NO_THEME, NO_TOPIC, REST, tops
+from audit.metrics.themes import REST, tops
+from audit.queries.theme_pairs import NO_TOPIC
+from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
+from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy
 from pages._shared.curation import Themes, curated_themes, taxonomy_now
 from pages._shared.loaders import built_taxonomy
@@ -68,7 +70,7 @@ def with_top(frame: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:
 def marked(frame: pd.DataFrame, aside: frozenset[str]) -> pd.DataFrame:
     """A frame of `themes` under names as a person reads them; a theme set aside says so."""
     words = [
-        shown(name) + (" (set aside: not clinically meaningful)" if theme_id in aside else "")
+        display_name(name) + (" (set aside: not clinically meaningful)" if theme_id in aside else "")
         for theme_id, name in zip(frame["theme_id"], frame["name"], strict=True)
     ]
     return frame.assign(name=words)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from audit.charts.style import shown
 from audit.metrics.themes_moved import themes_moved
 from audit.store.runs import Run
+from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy
 from pages._shared.loaders import built_taxonomy, load_two, runs
 from pages._shared.pickers import pick_one
@@ -37,7 +37,7 @@ def moved_section(run: Run, taxonomy: Taxonomy) -> None:
     if frame.empty:
         counts(run, "The two runs have no disagreeing pair in common.")
         return
-    table(frame.assign(name=frame["name"].map(shown)), "moved_table", HEADINGS, SHARES)
+    table(frame.assign(name=frame["name"].map(display_name)), "moved_table", HEADINGS, SHARES)
     counts(run, "Only pairs that both runs have. A theme rises or falls where the 95 % interval of its change leaves out 0.")
     footer(frame, "themes-moved", run, "themes_moved")
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.exports.changed import told_apart
-from audit.metrics.left_out import left_out
+from audit.metrics.run_overlap import left_out
 from audit.store.runs import Run
 from pages._shared.loaders import load_two, runs
 from pages._shared.pickers import choose, pick_one

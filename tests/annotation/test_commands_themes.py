@@ -18,7 +18,8 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.theme_acts import count_acts
 from annotation.theme_edits.acts import Change, Kind
 from annotation.theme_edits.record import Wish, acts_of, record
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from audit.queries.run_taxonomy import taxonomy_path
+from audit.queries.run_taxonomy import require_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import read_map, read_taxonomy
@@ -84,7 +85,7 @@ def curate(store: LabelStore, run: Run, *changes: Change) -> None:
     assert person is not None
     for each in changes:
         seen = count_acts(store, run.digest)
-        taxonomy = needed_taxonomy(run, Settings().themes_dir)
+        taxonomy = require_taxonomy(run, Settings().themes_dir)
         record(store, run.digest, taxonomy, person, Wish(each, "clearer", f"k{seen}", seen), NOW)
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from audit.metrics.handbooks import pairs
 from audit.metrics.intervals import wilson
-from audit.metrics.pairs import pairs
 from tests.support.tiny import handbook
 
 TABLE = """

@@ -23,10 +23,10 @@ def test_the_options_of_a_metric_are_what_its_function_takes_after_the_connectio
 
 
 def test_a_metric_by_themes_takes_the_taxonomy_of_its_run_beside_its_options():
-    assert METRICS["themes"].of_themes
+    assert METRICS["themes"].by_theme
     assert METRICS["themes"].options == {"level": "theme"}
     assert METRICS["themes_moved"].options == {}
-    assert not METRICS["topics"].of_themes
+    assert not METRICS["topics"].by_theme
 
 
 @pytest.mark.parametrize(

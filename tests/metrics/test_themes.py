@@ -14,11 +14,10 @@ from audit.metrics.intervals import wilson
 from audit.metrics.pair_blocks import members, read_pairs
 from audit.metrics.pigeonhole import RATES, pooled, pooled_intervals
 from audit.metrics.pigeonhole_groups import added, rows_of, weigh
-from audit.metrics.positions import positions
-from audit.metrics.theme_mix import theme_mix
-from audit.metrics.theme_places import theme_places
-from audit.metrics.theme_topics import theme_topics
-from audit.metrics.themes import NO_THEME, NO_TOPIC, one_theme, themes
+from audit.metrics.position_groups import positions
+from audit.metrics.theme import theme_mix, theme_places, theme_topics
+from audit.metrics.themes import one_theme, themes
+from audit.queries.theme_pairs import NO_THEME, NO_TOPIC
 from audit.store.connection import frame, open_store
 from audit.themes.taxonomy import Taxonomy, Theme
 from tests.support.loading import load

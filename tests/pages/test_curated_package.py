@@ -20,7 +20,8 @@ from annotation.theme_edits.acts import Change, Kind
 from annotation.theme_edits.record import Wish, record
 from audit.charts.pictures import NoPicturesError
 from audit.cli.main import main as audit
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from audit.queries.run_taxonomy import taxonomy_path
+from audit.queries.run_taxonomy import require_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import write_taxonomy
@@ -58,7 +59,7 @@ def store(run: Run) -> Iterator[LabelStore]:
 
 def curate(store: LabelStore, run: Run, *changes: Change) -> None:
     """Acts of vera, one after another."""
-    vera, built = account(store, "vera"), needed_taxonomy(run, Settings().themes_dir)
+    vera, built = account(store, "vera"), require_taxonomy(run, Settings().themes_dir)
     assert vera is not None
     for each in changes:
         seen = count_acts(store, run.digest)

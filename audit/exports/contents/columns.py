@@ -6,10 +6,9 @@ import pandas as pd
 
 from audit.charts.audit_rates import ANY, CONSISTENT, DISAGREE, MEANINGS, RATES, SILENT
 from audit.charts.rates import Rate
-from audit.charts.style import shown
-from audit.exports.material import Material
-from audit.exports.record import Column, Kind
-from audit.terms import terms
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Kind
+from audit.terms import display_name, terms
 
 ALL = "(all)"
 SYMBOLS = {SILENT: "r_abs", DISAGREE: "R_div", CONSISTENT: "R_con", ANY: "pct_any_div"}
@@ -55,7 +54,7 @@ def title_of(material: Material, word: str) -> str:
 
 def named(values: pd.Series, everything: str) -> pd.Series:
     """Names as a person reads them; the row of the whole run is called `everything`."""
-    return values.replace(ALL, everything).map(shown)
+    return values.replace(ALL, everything).map(display_name)
 
 
 def pairs_behind(material: Material) -> str:

@@ -11,9 +11,9 @@ from importlib.resources import files
 import pandas as pd
 
 from audit.charts.style import NO_VALUE
-from audit.exports.measured import Measured
 from audit.exports.numbers import count, estimate
-from audit.exports.record import Column, Table
+from audit.exports.run_figures import Measured
+from audit.exports.table_model import Column, Table
 from audit.number_format import typed
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"

@@ -1,15 +1,9 @@
-"""Steps that several metrics share: how pairs are counted, how rates are drawn from counts. Text only, no queries.
+"""SQL that several metrics share: how pairs are counted, and how two runs are aligned. Text only, no queries.
 
-Each metric's `SQL` is put together from these when its module is imported, so what a page prints is complete.
+Each metric's statement is put together from these when its module is imported, so what a page prints is complete.
 """
 
 from __future__ import annotations
-
-from typing import Any
-
-from audit.errors import AuditError, NotInRunError
-from audit.store.connection import Connection, rows
-from audit.vocabulary import nearest
 
 COUNTS = (
     "pairs", "scored", "prescreened", "absent_judged", "absent", "present",
@@ -52,30 +46,3 @@ BY_COUPLE = f"""tallies as (
     from pairs
     group by handbook_a, handbook_b
 )"""
-
-
-def require_answers(con: Connection, wanted: str) -> None:
-    """Raise NotInRunError when the release came without answers, so that what was not told is not shown as zero."""
-    ((run_id, has_answers),) = rows(con, "select run_id, has_answers from run")
-    if not has_answers:
-        raise NotInRunError(
-            f"Run '{run_id}' was loaded from a release without answers, so {wanted} is unknown for it (not zero). "
-            "Nothing was computed. Load a release with answers.jsonl to see it; all that counts pairs works without."
-        )
-
-
-def require_level(level: str, levels: tuple[str, ...]) -> None:
-    """Raise AuditError when `level` is not one of `levels`."""
-    if level not in levels:
-        raise AuditError(f"Level '{level}' is not known here. Nothing was computed. Give one of: {', '.join(levels)}.")
-
-
-def handbook_number(con: Connection, handbook_id: str) -> int:
-    """The number of the handbook called `handbook_id`. Raises NotInRunError when there is none."""
-    known: dict[Any, int] = dict(rows(con, "select handbook_id, handbook::integer from handbooks order by handbook"))
-    if handbook_id not in known:
-        raise NotInRunError(
-            f"Handbook '{handbook_id}' is not in this run.{nearest(handbook_id, tuple(known))} "
-            f"It has {len(known)} handbooks. Nothing was computed. Pick one of them."
-        )
-    return known[handbook_id]

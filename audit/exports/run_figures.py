@@ -9,8 +9,8 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.exports.contents.columns import ALL
-from audit.exports.material import Material
-from audit.metrics.choices import handbook_list
+from audit.exports.context import Material
+from audit.queries.picker_options import handbook_list
 from audit.store.connection import rows
 from audit.vocabulary import GENERAL, LABELS, PHASES, Label
 

@@ -62,7 +62,7 @@ class Material:
             found = METRICS[metric]
             con = self.both if found.compares else self.con
             assert con is not None, f"{metric} compares two runs"
-            by = self._themes_for(found, curated=curated) if found.of_themes else {}
+            by = self._themes_for(found, curated=curated) if found.by_theme else {}
             self._frames[key] = found.function(con, **options, **by)
         return self._frames[key]
 

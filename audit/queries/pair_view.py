@@ -1,26 +1,25 @@
-"""One pair: the question, what each handbook answers, and what the judge says of it."""
+"""One pair: the question, what each handbook answers, and the judge's verdict."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from audit.errors import NotInRunError
-from audit.metrics.known import question_number
-from audit.metrics.steps import handbook_number
+from audit.queries.lookup import handbook_number, question_number
 from audit.store.connection import Connection, rows
 
 PRESENT, ABSENT, UNREAD, NOT_ASKED, UNKNOWN = "present", "absent", "unread", "not asked", "unknown"
 PRESCREENED, UNSCORED, NOT_IN_RELEASE = "prescreened", "unscored", "not in the release"
 
-SQL = """
-with told as (
+SIDE = """
+with own_answer as (
     from answers where question = $question and handbook = $handbook
 )
 select handbook_id, organ, center, phase, title,
        case when absent then 'absent' when not absent then 'present' when unread_reason is not null then 'unread'
             when (select has_answers from run) then 'not asked' else 'unknown' end as state,
-       answer, absence_method, unread_reason, coalesce(sections, []) as sections, mode, told.url
-from handbooks h left join told using (handbook)
+       answer, absence_method, unread_reason, coalesce(sections, []) as sections, mode, own_answer.url
+from handbooks h left join own_answer using (handbook)
 where h.handbook = $handbook
 """
 QUESTION = """
@@ -52,7 +51,7 @@ class Side:
 
     `state` is present, absent (the handbook does not address the question), unread (the generator's reply could not be
     read, and why), not asked, or unknown (the release came without answers). `answer` may be there when absent: it is then
-    how the generator said so.
+    how the generator put it.
     """
 
     handbook_id: str
@@ -71,7 +70,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is known of a pair's verdict.
+    """The verdict on a pair.
 
     `status` is judged; prescreened (labelled ABSENT without asking the judge); unscored (asked, no readable verdict); or
     not in the release (the pair was never asked). Only judged and prescreened pairs have a label.
@@ -113,8 +112,8 @@ def pair(con: Connection, question_id: str, handbook_a: str, handbook_b: str) ->
 
 def side(con: Connection, question: int, handbook: int) -> Side:
     """A handbook and its answer to a question, both by number."""
-    ((*known, sections, mode, url),) = rows(con, SQL, {"question": question, "handbook": handbook})
-    handbook_id, organ, center, phase, title, state, answer, method, reason = known
+    ((*fields, sections, mode, url),) = rows(con, SIDE, {"question": question, "handbook": handbook})
+    handbook_id, organ, center, phase, title, state, answer, method, reason = fields
     return Side(handbook_id, organ, center, phase, title, state, answer, method, reason, tuple(sections), mode, url)
 
 
@@ -124,5 +123,5 @@ def _question(con: Connection, question: int) -> Question:
 
 
 def _judgement(con: Connection, question: int, a: int, b: int) -> Judgement:
-    found = rows(con, JUDGEMENT, {"question": question, "first": min(a, b), "second": max(a, b)})
-    return Judgement(*found[0]) if found else Judgement(NOT_IN_RELEASE)
+    judgements = rows(con, JUDGEMENT, {"question": question, "first": min(a, b), "second": max(a, b)})
+    return Judgement(*judgements[0]) if judgements else Judgement(NOT_IN_RELEASE)

@@ -1,4 +1,4 @@
-"""What there is to choose from in a run: questions, handbooks, and the values that filters take."""
+"""What a page offers to choose from in a run: questions, handbooks, and the values of filters."""
 
 from __future__ import annotations
 
