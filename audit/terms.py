@@ -11,18 +11,17 @@ ALL = "(all)"
 RATE_TITLES = {
     "r_abs": "Not addressed",
     "r_div": "Disagreement",
-    "r_con": "Full agreement",
-    "pct_any_div": "Any disagreement",
+    "r_con": "Same advice",
+    "pct_any_div": "Questions with disagreement",
 }
 """The four rates of the audit, in the order in which every page and table shows them."""
 RATE_SYMBOLS = {"r_abs": "r_abs", "r_div": "R_div", "r_con": "R_con", "pct_any_div": "pct_any_div"}
 RATE_MEANINGS = {
-    "r_abs": "Of the pairs with a verdict, the share in which at least one of the two {handbooks} does not address the "
-    "{question} (r_abs).",
-    "r_div": "Of the pairs in which both {handbooks} answer, the share judged divergent or contradictory (R_div).",
-    "r_con": "Of the pairs in which both {handbooks} answer, the share judged consistent: the same advice (R_con). "
-    "The other pairs add to each other without conflict (complementary) or disagree.",
-    "pct_any_div": "Of the {questions} with a verdict on any pair, the share on which at least one pair disagrees "
+    "r_abs": "Share of pairs with a verdict in which at least one of the two {handbooks} does not address the {question} (r_abs).",
+    "r_div": "Share of pairs judged divergent or contradictory, among those in which both {handbooks} answer (R_div).",
+    "r_con": "Share of pairs judged consistent (the same advice), among those in which both {handbooks} answer (R_con). "
+    "The other pairs complement each other without conflict, or disagree.",
+    "pct_any_div": "Share of {questions} on which at least one pair disagrees, among those with a verdict on any pair "
     "(pct_any_div). The more {handbooks} answer, the more pairs there are, so this share rises with their number.",
 }
 

@@ -20,8 +20,7 @@ from audit.demo.earlier import write_earlier
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
-from audit.queries.run_taxonomy import taxonomy_of
-from audit.queries.run_taxonomy import require_taxonomy
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_of
 from audit.release.report import as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings

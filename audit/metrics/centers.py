@@ -124,7 +124,7 @@ def centers(con: Connection) -> pd.DataFrame:
         between_present, ..._disagreeing  int, pairs with another center's handbook
         r_div_within, r_div_between       float in [0, 1], disagreeing / present of those pairs
         ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; questions are resampled and,
-                                          for pairs with other centers, so are their handbooks (two-way cluster bootstrap); Wilson's
+                                          for pairs with other centers, so are their handbooks (two-way bootstrap); Wilson's
                                           over questions where an outcome or its opposite is on fewer than five
 
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook

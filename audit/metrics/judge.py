@@ -94,11 +94,11 @@ def judge_checks(con: Connection) -> pd.DataFrame:
 
     Checks are of three kinds. swap: the two answers are in the other order, so a label that changes depended on position.
     blind: the names of centers are hidden. repeat: nothing is changed, so every change is chance: the noise floor
-    with which the other two are compared. changed: of the checks in which both verdicts can be read, the share with another label.
-    crossed: the share that moves between agreeing (absent, consistent, complementary) and disagreeing (divergent,
-    contradictory); to disagreement, to agreement: its two directions, equally common when asking differently makes
-    the judge neither stricter nor milder. kappa: agreement of both verdicts beyond chance. unread: of all checks, the share
-    in which one of the two verdicts could not be read; they count in nothing else.
+    with which the other two are compared. changed: of the checks in which both verdicts can be read, the share with
+    another label. crossed: the share that moves between agreeing (absent, consistent, complementary) and disagreeing
+    (divergent, contradictory); to disagreement, to agreement: its two directions, equally common when asking
+    differently makes the judge neither stricter nor milder. kappa: agreement of both verdicts beyond chance. unread:
+    of all checks, the share in which one of the two verdicts could not be read; they count in nothing else.
 
     One row per kind and figure, kinds in the order swap, blind, repeat; 'changed' first:
         kind                   str

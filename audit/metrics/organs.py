@@ -42,8 +42,8 @@ TABLE = TableSpec(
 GLOSSARY = {
     "not addressed (r_abs)": RATE_MEANINGS["r_abs"],
     "disagreement (R_div)": RATE_MEANINGS["r_div"],
-    "full agreement (R_con)": RATE_MEANINGS["r_con"],
-    "any disagreement (pct_any_div)": RATE_MEANINGS["pct_any_div"],
+    "same advice (R_con)": RATE_MEANINGS["r_con"],
+    "{questions} with disagreement (pct_any_div)": RATE_MEANINGS["pct_any_div"],
 }
 
 

@@ -39,8 +39,8 @@ TABLE = TableSpec(
     ),
     (
         TWO_RUNS,
-        "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change of "
-        "R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does not "
+        "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change "
+        "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does not "
         "create it (Melitz and Polanec 2015).",
         "In brackets: 95 % intervals, {questions} resampled, one draw for both runs; none where fewer than five contribute to a "
         "change. R_div of a part: Wilson's with {questions} as trials where rare. A dash: not known.",
@@ -79,10 +79,11 @@ def runs_change(con: Connection) -> pd.DataFrame:
         moves                                  str, what the effect does: 'rises', 'falls', 'not clear' (0 lies within),
                                                'the same' (nothing differs) or 'too few questions'
 
-    Intervals: questions resampled, each with all its pairs, one draw for both runs; NaN where fewer than five questions contribute to
-    the change. r_div_first and r_div_second are intervals of one run each: Wilson's over questions where rare, NaN with fewer than two. Takes a
-    connection to both runs (audit.store.connection.open_two). Source: the three effects are those of survivors, entrants and
-    leavers in Melitz and Polanec (2015), RAND J. Econ. 46(2).
+    Intervals: questions resampled, each with all its pairs, one draw for both runs; NaN where fewer than five
+    questions contribute to the change. r_div_first and r_div_second are intervals of one run each: Wilson's over
+    questions where rare, NaN with fewer than two. Takes a connection to both runs (audit.store.connection.open_two).
+    Source: the three effects are those of survivors, entrants and leavers in Melitz and Polanec (2015), RAND J. Econ.
+    46(2).
     """
     both = paired(con)
     table = pd.concat([_part_rows(both, part) for part in PARTS])

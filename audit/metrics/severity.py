@@ -83,8 +83,8 @@ TABLE = TableSpec(
     (SEVERITY_NOTE, "Places gained: how far a row moves up when severity counts."),
 )  # fmt: skip
 GLOSSARY = {
-    "severity score": "Disagreements weighted by clinical significance (low or not stated 1, medium 2, high 3), per pair in which "
-    "both answer.",
+    "severity score": "Disagreements weighted by clinical significance (low or not stated 1, medium 2, high 3), per pair in "
+    "which both answer.",
     "clinical significance": "How much a disagreement matters to {a_patient}, in the judge's view: low, medium or high.",
 }
 

@@ -103,8 +103,9 @@ def transitions(con: Connection) -> pd.DataFrame:
 
     The same pair is the same question and the same two handbooks, by their ids, in whatever order each run lists them. Only
     questions and handbooks that both runs have are compared; what is not shared is counted by `shared`. A run may have for a
-    pair one of the five labels as judged; the note that it was pre-screened (ABSENT without asking the judge); that it is unscored
-    (the judge gave no readable verdict); or nothing, because the pair is not in that run. The last three are not labels.
+    pair one of the five labels as judged; the note that it was pre-screened (ABSENT without asking the judge); that
+    it is unscored (the judge gave no readable verdict); or nothing, because the pair is not in that run. The last
+    three are not labels.
 
     One row per combination, also of those that do not occur, in label order:
         first, second  str, PRE-SCREENED, a label, UNSCORED or NOT IN THE RUN; not both NOT IN THE RUN

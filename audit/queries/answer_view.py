@@ -10,7 +10,7 @@ from typing import Any
 from audit.queries.lookup import handbook_number, question_number
 from audit.queries.pair_view import PRESENT, Side, side
 from audit.store.connection import Connection, rows
-from audit.text import cited_sentences
+from audit.text.citations import cited_spans
 
 RETRIEVAL = "select retrieval::varchar from answers where question = $question and handbook = $handbook"
 SECTIONS = """
@@ -111,12 +111,19 @@ def answer(con: Connection, question_id: str, handbook_id: str) -> Answer:
     passages = tuple(_passage(passage, number, sections) for number, passage in enumerate(passage_records, 1))
     supported, cites = _supported(answered, record, {passage.number for passage in passages})
     return Answer(
-        side=answered, recorded=bool(record), texts=_texts(con, numbers["handbook"]), strategy=_text_or_none(record.get("strategy")),
-        reason=_text_or_none(record.get("reason")), seconds=_float_or_none(record.get("seconds")), passages=passages, supported=supported,
-        queries=tuple(query for entry in _shown_part(record.get("queries")) if (query := _text_or_none(entry))), cites=tuple(sorted(cites)),
+        side=answered,
+        recorded=bool(record),
+        texts=_texts(con, numbers["handbook"]),
+        strategy=_text_or_none(record.get("strategy")),
+        reason=_text_or_none(record.get("reason")),
+        queries=tuple(query for entry in _shown_part(record.get("queries")) if (query := _text_or_none(entry))),
+        seconds=_float_or_none(record.get("seconds")),
+        passages=passages,
+        supported=supported,
+        cites=tuple(sorted(cites)),
         unknown=tuple(number for number, known in sorted(cites.items()) if not known),
         layers=tuple(_layer(layer, sections) for layer in layers),
-    )  # fmt: skip
+    )
 
 
 def _retrieval_record(con: Connection, numbers: Mapping[str, int]) -> Record:
@@ -169,7 +176,7 @@ def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[S
             if start is not None and end is not None and 0 <= start < end <= len(text):
                 parts.append((start, end, (number,)))
     if answered.state == PRESENT and given:
-        marks = cited_sentences(text)
+        marks = cited_spans(text)
         cites = {number: number in given for mark in marks for number in mark.numbers} | cites
         parts = parts or [(mark.start, mark.end, mark.numbers) for mark in marks]
     # Where two citations overlap, the text is marked once: by the one that begins first.

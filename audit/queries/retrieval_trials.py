@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from audit.metrics.intervals import Floats
-from audit.retrieval.measures import hit, ndcg, rank, reciprocal_rank
+from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
 from audit.store.connection import Connection, frame
 
+Floats = npt.NDArray[np.floating]
 PASSAGES, FULL_DOCUMENT, FALLBACK = "passages", "full_document", "full_document_fallback"
 MODES = (PASSAGES, FULL_DOCUMENT, FALLBACK)
 MEASURES = ("hit_1", "hit_5", "mrr", "ndcg_5", "given")
@@ -38,11 +39,11 @@ def trials_with_measures(con: Connection) -> pd.DataFrame:
     measures: dict[str, Any] = {
         "mode": mode,
         "gold": [len(sections) for sections in gold],
-        "rank": _as_floats(rank(*trial) for trial in lists),
-        "hit_1": _as_floats(hit(*trial, 1) for trial in lists),
-        "hit_5": _as_floats(hit(*trial, CUTOFF) for trial in lists),
+        "rank": _as_floats(first_gold_rank(*trial) for trial in lists),
+        "hit_1": _as_floats(hit_at(*trial, 1) for trial in lists),
+        "hit_5": _as_floats(hit_at(*trial, CUTOFF) for trial in lists),
         "mrr": _as_floats(reciprocal_rank(*trial) for trial in lists),
-        "ndcg_5": _as_floats(ndcg(*trial, CUTOFF) for trial in lists),
+        "ndcg_5": _as_floats(ndcg_at(*trial, CUTOFF) for trial in lists),
     }
     full_document = mode.isin((FULL_DOCUMENT, FALLBACK)).to_numpy()
     # Whoever was given the full document was given the gold section, wherever the search ranked it.

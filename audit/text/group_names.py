@@ -7,7 +7,9 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
-from audit.text import COUNT, Quantity, quantities, words
+from audit.text.quantity import Quantity, find_quantities
+from audit.text.tokens import content_words
+from audit.text.units import COUNT
 
 SHARED = 0.5
 """A group is named by what at least this share of its answers say ..."""
@@ -45,9 +47,9 @@ def group_names(
     the reasonings too, and not be `proper_names` (of centers, say). No two groups share a name.
     """
     cited_words = _cited_words(reasonings) if len(groups) > 1 else Counter()
-    for stem in {word.stem for name in proper_names for word in words(name.replace("_", " "))}:
+    for stem in {word.stem for name in proper_names for word in content_words(name.replace("_", " "))}:
         cited_words.pop(stem, None)
-    cited = [quantity for reasoning in reasonings for quantity in quantities(reasoning)]
+    cited = [quantity for reasoning in reasonings for quantity in find_quantities(reasoning)]
     candidates = [list(_candidates(i, groups, cited)) for i in range(len(groups))]
     weight = _weights(candidates, groups)
     names = [
@@ -58,8 +60,8 @@ def group_names(
 
 
 def _candidates(group: int, groups: Sequence[Sequence[str]], cited: Sequence[Quantity]) -> Iterator[NameCandidate]:
-    inside = [quantities(text) for text in groups[group]]
-    outside = [quantities(text) for i, texts in enumerate(groups) if i != group for text in texts]
+    inside = [find_quantities(text) for text in groups[group]]
+    outside = [find_quantities(text) for i, texts in enumerate(groups) if i != group for text in texts]
     for quantity in _distinct(inside):
         held = _share_stating(quantity, inside)
         margin = held - _share_stating(quantity, outside)
@@ -79,7 +81,7 @@ def _share_stating(quantity: Quantity, answers: Sequence[Sequence[Quantity]]) ->
 
 def _as_written(quantity: Quantity, texts: Sequence[str]) -> str:
     """The spelling most of the group uses, with what is counted: "three types"."""
-    spellings = [_in_words(text, other) for text in texts for other in quantities(text) if quantity.agrees(other)]
+    spellings = [_in_words(text, other) for text in texts for other in find_quantities(text) if quantity.agrees(other)]
     return Counter(spellings).most_common(1)[0][0]
 
 
@@ -111,14 +113,14 @@ def _quantity_name(
 
 def _cited_words(reasonings: Sequence[str]) -> Counter[str]:
     """In how many reasonings each word occurs. Words of one or two letters distinguish nothing, except "no"."""
-    stems_of = ({word.stem for word in words(reasoning)} for reasoning in reasonings)
+    stems_of = ({word.stem for word in content_words(reasoning)} for reasoning in reasonings)
     return Counter(stem for stems in stems_of for stem in stems if len(stem) > 2 or stem == "no")
 
 
 def _word_name(group: int, groups: Sequence[Sequence[str]], cited: Counter[str]) -> GroupName | None:
     """Up to three words of the judge's reasoning that most of the group's answers have and the others' seldom."""
-    inside = [{word.stem: text[word.start : word.end].lower() for word in words(text)} for text in groups[group]]
-    outside = [{word.stem for word in words(text)} for i, texts in enumerate(groups) if i != group for text in texts]
+    inside = [{word.stem: text[word.start : word.end].lower() for word in content_words(text)} for text in groups[group]]
+    outside = [{word.stem for word in content_words(text)} for i, texts in enumerate(groups) if i != group for text in texts]
     margin = {
         stem: _share_containing(stem, inside) - _share_containing(stem, outside)
         for stem in cited

@@ -9,15 +9,10 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from audit.queries.answer_view import Answer
-from audit.queries.answer_view import passages_by_section
-from audit.queries.answer_view import LayerResult
-from audit.queries.answer_view import ShownPassage
-from audit.queries.answer_view import AnswerSection
+from audit.queries.answer_view import Answer, AnswerSection, LayerResult, ShownPassage, passages_by_section
 from audit.store.runs import Run
-from pages._shared.marked import shortened
-from pages._shared.side_by_side import HOW, SILENT
-from pages._shared.words import fill, terms
+from pages._shared.side_by_side import HOW, SILENT, shortened
+from pages._shared.terms import fill, terms
 
 CSS = Path(__file__).with_name("passages.css")
 MODES = {

@@ -11,7 +11,7 @@ from audit.metrics.position_groups import position_groups
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
-from audit.text import quantities
+from audit.text.quantity import find_quantities
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +32,13 @@ def _answering(con, truth):
 
 
 def test_camps_are_those_of_the_values_that_handbooks_hold(found):
-    scores = [adjusted_rand_score(table["value"], table["group"].astype(int)) for table in found]
+    scores = [adjusted_rand_score(table["value"], table["camp"].astype(int)) for table in found]
     assert len(scores) > 80
     assert sum(scores) / len(scores) > 0.85
 
 
 def test_where_all_hold_one_value_there_is_nearly_always_one_camp(found):
-    agreed = [table["group"].nunique() == 1 for table in found if table["value"].nunique() == 1]
+    agreed = [table["camp"].nunique() == 1 for table in found if table["value"].nunique() == 1]
     assert sum(agreed) / len(agreed) > 0.9
 
 
@@ -50,9 +50,11 @@ def test_a_camp_named_by_a_value_goes_by_the_value_most_of_it_holds(found):
 
 def _by_value(table):
     named = table[(table["basis"] == "value") & (table["size"] > 1)]
-    return [(camp, group) for camp, group in named.groupby("group") if quantities(Counter(group["value"]).most_common(1)[0][0])]
+    return [
+        (camp, group) for camp, group in named.groupby("camp") if find_quantities(Counter(group["value"]).most_common(1)[0][0])
+    ]
 
 
 def _names_it(group):
-    (true, *_) = quantities(Counter(group["value"]).most_common(1)[0][0])
-    return any(true.agrees(named) or true.low == named.low for named in quantities(group["name"].iloc[0]))
+    (true, *_) = find_quantities(Counter(group["value"]).most_common(1)[0][0])
+    return any(true.agrees(named) or true.low == named.low for named in find_quantities(group["name"].iloc[0]))

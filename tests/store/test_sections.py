@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from audit.metrics.position_groups import position_groups
-from audit.metrics.coverage import coverage
-from audit.metrics.coverage import gaps
+from audit.metrics.coverage import coverage, gaps, profile
 from audit.metrics.handbooks import handbooks
-from audit.metrics.coverage import profile
+from audit.metrics.position_groups import position_groups
 from audit.queries.pair_view import pair
 from audit.release.write import write_jsonl
 from audit.store.connection import open_store

@@ -8,9 +8,7 @@ from audit.exports.contents.columns import counted, share, title_of
 from audit.exports.contents.two_runs import compared_pairs, whom
 from audit.exports.context import Material
 from audit.exports.table_model import Column, Table
-from audit.metrics.most_moved import LABEL
-from audit.metrics.most_moved import DISAGREEMENT
-from audit.metrics.most_moved import ABSENCE
+from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL
 from audit.terms import display_name
 
 ON_PAPER = 30
