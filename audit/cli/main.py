@@ -187,7 +187,7 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -> Connection:
+def _opened(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> Connection:
     """A connection to the run, and for a metric that compares, to the other run too."""
     if metric.compares != bool(against):
         fault = "compares two runs: name the other with --against RUN" if metric.compares else "is of one run, without --against"
@@ -200,7 +200,7 @@ def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -
     return open_two(run.path, other.path)
 
 
-def _taxonomies(metric: Metric, run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
+def _taxonomies(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
     """What a metric that counts by themes takes; the second run's themes may be missing."""
     if not metric.by_theme:
         return {}
@@ -210,7 +210,7 @@ def _taxonomies(metric: Metric, run: Run, against: str | None, settings: Setting
     return found
 
 
-def _metric(name: str) -> Metric:
+def _metric(name: str) -> Metric[...]:
     if name not in METRICS:
         raise AuditError(
             f"There is no metric '{name}'.{nearest(name, tuple(METRICS))} Nothing was counted. Allowed: {', '.join(METRICS)}."
@@ -218,7 +218,7 @@ def _metric(name: str) -> Metric:
     return METRICS[name]
 
 
-def _options(metric: Metric, given: list[str]) -> dict[str, str]:
+def _options(metric: Metric[...], given: list[str]) -> dict[str, str]:
     """The metric's own options from NAME=VALUE texts, every required one among them."""
     options = dict(text.partition("=")[::2] for text in given)
     known = {name: default for name, default in metric.options.items() if default is Parameter.empty or isinstance(default, str)}

@@ -66,7 +66,7 @@ class Material:
             self._frames[key] = found.function(con, **options, **by)
         return self._frames[key]
 
-    def _themes_for(self, metric: Metric, *, curated: bool) -> dict[str, Taxonomy | None]:
+    def _themes_for(self, metric: Metric[...], *, curated: bool) -> dict[str, Taxonomy | None]:
         beside = {"against": self.against} if metric.compares else {}
         return {"taxonomy": self.curated.taxonomy if curated else self.themes, **beside}
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from audit.metrics.intervals import Floats, Interval, Ints, percentiles, wilson_paired
 from audit.metrics.pigeonhole import FEW, THIN, draws
-from audit.metrics.transitions import ALIGNED
+from audit.queries.aligned_runs import ALIGNED
 from audit.store.connection import Connection, frame
 from audit.vocabulary import DISAGREEING, GENERAL, Label
 
