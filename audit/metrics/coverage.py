@@ -6,8 +6,8 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import ABSENCE, WILSON
-from audit.metrics.intervals import with_wilson
 from audit.queries.lookup import handbook_number, require_answers, require_one_of
+from audit.stats.interval_columns import with_wilson
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import INTERVAL_METHOD
-from audit.metrics.by_question import NONE, SAID, kappa_of, share_of, tables_of
 from audit.metrics.judge_length import judge_length
+from audit.queries.question_shares import LABEL_NAMES, NO_INTERVAL, kappa_columns, label_tables, share_columns
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import CHECK_KINDS, DISAGREEING, PARSES
@@ -116,7 +116,7 @@ def judge_checks(con: Connection) -> pd.DataFrame:
 
 
 def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
-    scored = counts["first"].isin(SAID) & counts["again"].isin(SAID)
+    scored = counts["first"].isin(LABEL_NAMES) & counts["again"].isin(LABEL_NAMES)
     before, after = (counts[side].isin(DISAGREEING) for side in ("first", "again"))
     changed = counts["first"] != counts["again"]
     for figure, counted, denominator in (
@@ -126,8 +126,8 @@ def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
         ("to agreement", before & ~after, scored),
         ("unread", ~scored, scored | True),
     ):
-        yield {"kind": kind, "figure": figure, **share_of(counts, counted, denominator)}
-    yield {"kind": kind, "figure": "kappa", **kappa_of(tables_of(counts, "first", "again"))}
+        yield {"kind": kind, "figure": figure, **share_columns(counts, counted, denominator)}
+    yield {"kind": kind, "figure": "kappa", **kappa_columns(label_tables(counts, "first", "again"))}
 
 
 @metric(sql=PARSE_SQL, table=PARSE_TABLE, glossary=PARSE_GLOSSARY)
@@ -155,20 +155,20 @@ def judge_reading(con: Connection) -> pd.DataFrame:
         {
             "part": "read",
             "name": name,
-            **_only_if(reported or name == NOT_STATED, share_of(counts, counts["parse"] == name, asked)),
+            **_only_if(reported or name == NOT_STATED, share_columns(counts, counts["parse"] == name, asked)),
         }
         for name in (*map(str, PARSES), NOT_STATED)
     ]
     reasons = counts[counts["unscored"]].groupby("reason")["pairs"].sum().sort_values(ascending=False, kind="stable").index
-    unscored = [{"part": "unscored", "name": "(all)", **share_of(counts, counts["unscored"], asked)}]
-    unscored += [{"part": "unscored", "name": name, **share_of(counts, counts["reason"] == name, asked)} for name in reasons]
+    unscored = [{"part": "unscored", "name": "(all)", **share_columns(counts, counts["unscored"], asked)}]
+    unscored += [{"part": "unscored", "name": name, **share_columns(counts, counts["reason"] == name, asked)} for name in reasons]
     return pd.DataFrame(parsed + unscored)
 
 
 def _only_if(reported: bool, figure: dict[str, object]) -> dict[str, object]:
     """A share that the release does not report is unknown, not zero."""
     unknown = dict.fromkeys(("value", "value_low", "value_high"), float("nan"))
-    return figure if reported else figure | unknown | {"interval": NONE}
+    return figure if reported else figure | unknown | {"interval": NO_INTERVAL}
 
 
 @metric(sql=CHECKS_SQL, table=TABLE, glossary=GLOSSARY)

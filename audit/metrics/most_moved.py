@@ -7,10 +7,11 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import TWO_RUNS
-from audit.metrics.intervals import wilson, with_interval
-from audit.metrics.pigeonhole import clustered_interval
 from audit.queries.aligned_runs import COMPARED
 from audit.queries.lookup import require_one_of
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import wilson
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
@@ -159,7 +160,7 @@ def handbooks_moved(con: Connection, kind: str = DISAGREEMENT) -> pd.DataFrame:
     options = {"kind": require_one_of(kind, KINDS, "Kind of change")}
     table, counts = frame(con, HANDBOOKS_SQL, options), frame(con, BY_QUESTION_SQL, options)
     moved, compared = (_by_question(counts, name, table["handbook"]) for name in ("moved", "compared"))
-    return _by_lower_end(with_interval(table, "share", *clustered_interval(moved, compared)).drop(columns="handbook"))
+    return _by_lower_end(with_interval(table, "share", *clustered_ratio_interval(moved, compared)).drop(columns="handbook"))
 
 
 def _by_question(counts: pd.DataFrame, name: str, handbooks: pd.Series) -> np.ndarray:

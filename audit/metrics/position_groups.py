@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics.seriation import Labels, seriate
 from audit.queries.lookup import question_number
 from audit.queries.theme_pairs import THEME_PAIRS, grouping_of, require_theme
+from audit.stats.seriation import Labels, seriate
 from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
 from audit.text.group_names import group_names

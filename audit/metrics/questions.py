@@ -6,11 +6,11 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, PRESENT, rate_columns, rate_notes
-from audit.metrics.intervals import with_interval
-from audit.metrics.pair_blocks import read_pairs
-from audit.metrics.pigeonhole import question_intervals
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
+from audit.queries.pair_table import read_pairs
 from audit.queries.sql_fragments import BY_QUESTION, COUNTS
+from audit.stats.bootstrap import rate_intervals
+from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
@@ -98,7 +98,7 @@ def questions(con: Connection) -> pd.DataFrame:
     Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007) two-way cluster bootstrap.
     """
     table, pairs = frame(con, SQL).astype({"asked": "Int64", "answering": "Int64"}), read_pairs(con)
-    low, high = question_intervals(pairs)
+    low, high = rate_intervals(pairs)["r_div"]
     # A question without pairs was not resampled: its interval is unknown.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
     return with_interval(table, "r_div", ends["low"], ends["high"])

@@ -11,11 +11,11 @@ import pandas as pd
 from audit.errors import NotInRunError
 from audit.metrics import metric
 from audit.metrics._shared import INTERVAL_METHOD, QUESTIONS
-from audit.metrics.by_question import share_of
-from audit.metrics.intervals import with_interval
-from audit.metrics.pigeonhole import clustered_interval
 from audit.queries.lookup import require_one_of
+from audit.queries.question_shares import share_columns
 from audit.queries.retrieval_trials import GROUPS, MEASURES, MODES, SQL, by_cell, strategies, trials_with_measures
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.terms import ALL
@@ -148,7 +148,7 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
         seconds                     float, mean CPU seconds per search; NaN where none is reported
 
     No row where the run has no trials. Raises AuditError for another `by`.
-    Source: the measures as in arXiv:2605.29084, appendix D; interval: audit.metrics.pigeonhole.
+    Source: the measures as in arXiv:2605.29084, appendix D; interval: audit.stats.bootstrap.
     """
     require_one_of(by, GROUPS, "Group")
     table = trials_with_measures(con)
@@ -183,7 +183,7 @@ def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
         return counted
     whole = by_cell(cells, np.ones(len(known)))
     for name in MEASURES:
-        low, high = clustered_interval(by_cell(cells, known[name].to_numpy(dtype=float)), whole)
+        low, high = clustered_ratio_interval(by_cell(cells, known[name].to_numpy(dtype=float)), whole)
         ends = pd.DataFrame({"low": low, "high": high}).reindex(range(len(counted)))
         counted = with_interval(counted, name, ends["low"], ends["high"])
     return counted
@@ -245,7 +245,7 @@ def retrieval_answers(con: Connection) -> pd.DataFrame:
     states = pd.Series([_answer_state(row) for row in table.to_dict("records")], dtype=object, index=table.index)
     counts = table.assign(pairs=1)
     everything = pd.Series(True, index=table.index)
-    return pd.DataFrame([{"answer": name, **share_of(counts, states == name, everything)} for name in ANSWER_WORDS])
+    return pd.DataFrame([{"answer": name, **share_columns(counts, states == name, everything)} for name in ANSWER_WORDS])
 
 
 def _answer_state(row: dict[Any, Any]) -> str:

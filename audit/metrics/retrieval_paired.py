@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics.intervals import Floats
-from audit.metrics.paired import change_interval, direction
-from audit.metrics.pigeonhole import draws
 from audit.metrics.retrieval import MEANINGS, MEASURE_TITLES, STRATEGY
 from audit.queries.retrieval_trials import MEASURES, SQL, strategies, trials_with_measures
+from audit.stats.bootstrap import draws
+from audit.stats.intervals import Floats
+from audit.stats.paired import change_interval, direction
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
 

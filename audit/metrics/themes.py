@@ -6,12 +6,11 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, THEME, TWO_WAY
-from audit.metrics.intervals import with_interval
-from audit.metrics.pigeonhole import pooled
-from audit.metrics.pigeonhole_groups import added, rows_of, weigh, whole
 from audit.metrics.severity import WEIGHT
 from audit.queries.lookup import require_one_of
 from audit.queries.theme_pairs import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
+from audit.stats.bootstrap import ratio_interval, resample_groups
+from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.themes.taxonomy import Taxonomy, Theme
@@ -112,7 +111,7 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
         share                                 float in [0, 1], disagreeing / disagreeing pairs of the run
         r_div                                 float in [0, 1], disagreeing / pairs
         share_..., r_div_low, ..._high        95 % intervals: questions and handbooks resampled; Wilson's over questions where a
-                                              theme, or the rest, is on fewer than five questions (audit.metrics.pigeonhole)
+                                              theme, or the rest, is on fewer than five questions (audit.stats.bootstrap)
 
     severity and shares are NaN where nothing was counted. Raises AuditError for another level. Source: themes and weights as in
     arXiv:2605.29084; intervals: Owen (2007).
@@ -160,11 +159,12 @@ def _with_names(table: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:
 def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> pd.DataFrame:
     pairs = frame(con, PAIRS_SQL, grouped)
     place = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
-    # Disagreeing pairs in the first half of the groups, the others in the second, so that each pair is weighed once.
-    weighed = weigh(pairs, place + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool), 2 * len(table))
-    disagreeing, others = rows_of(weighed, slice(0, len(table))), rows_of(weighed, slice(len(table), None))
-    table = with_interval(table, "share", *pooled(disagreeing, whole(disagreeing)))
-    return with_interval(table, "r_div", *pooled(disagreeing, added([disagreeing, others])))
+    # Disagreeing pairs in the first half of the groups, the others in the second, so that both share their draws.
+    group = place + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool)
+    counts = resample_groups(pairs, group, 2 * len(table))
+    disagreeing, others = counts[: len(table)], counts[len(table) :]
+    table = with_interval(table, "share", *ratio_interval(disagreeing, disagreeing.total()))
+    return with_interval(table, "r_div", *ratio_interval(disagreeing, disagreeing + others))
 
 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import PAIRS, PRESENT, QUESTIONS, rate_columns, rate_notes
-from audit.metrics.rates import GROUP_COLUMNS, GROUP_COUNTS, with_rate_intervals
+from audit.queries.group_rates import GROUP_COLUMNS, GROUP_COUNTS, with_rate_intervals
 from audit.queries.lookup import require_one_of
 from audit.queries.sql_fragments import BY_QUESTION
 from audit.store.connection import Connection, frame

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
+from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 
 Floats = npt.NDArray[np.floating]

@@ -12,12 +12,13 @@ from audit.charts.run_changes import change_dots, change_steps, points, points_i
 from audit.charts.style import handbook_names, percent
 from audit.exports.changed import STEPS, VERDICTS, disagreement_of_parts, told_apart
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
-from audit.metrics.paired import ALL, SAME, UNKNOWN
 from audit.metrics.run_overlap import left_out
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
 from audit.number_format import signed
+from audit.queries.paired_runs import ALL
 from audit.queries.picker_options import handbook_list
+from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
 from audit.terms import display_name
 from pages._shared.loaders import load, load_two, loaded_runs

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from audit.metrics.handbooks import pairs
-from audit.metrics.intervals import wilson
+from audit.stats.intervals import wilson
 from tests.support.tiny import handbook
 
 TABLE = """
