@@ -118,8 +118,8 @@ FAULTS = [
     ("# system\nx\n# user\n<q>{question}</q><a>{answer}</a>{answer}", "once each and in this order"),
     ("# system\nx\n# user\n<q>{answer}</q><a>{question}</a>", "once each and in this order"),
     ("# system\n{answer}\n# user\n<q>{question}</q><a>{answer}</a>", "the same for every call"),
-    ("# system\nx\n# user\n<q>{question}</q>\n{answer}", "must stand between <tag> and </tag>"),
-    ("# system\n{include:nothing}\n# user\n<q>{question}</q><a>{answer}</a>", "names no template"),
+    ("# system\nx\n# user\n<q>{question}</q>\n{answer}", "must be between <tag> and </tag>"),
+    ("# system\n{include:nothing}\n# user\n<q>{question}</q><a>{answer}</a>", "does not name a template"),
 ]
 
 
