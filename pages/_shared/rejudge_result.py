@@ -11,7 +11,8 @@ from audit.cli.judge_results import MOST_REPLIES, proposed_title, raw_replies, r
 from audit.llm.calls import Reply
 from audit.llm.journal import journal_plan
 from audit.metrics.run_agreement import run_agreement
-from audit.metrics.transitions import ALL, CHANGED, NOT_THERE, SAME, rejudged, transitions
+from audit.metrics.transitions import ALL, CHANGED, SAME, rejudged, transitions
+from audit.queries.aligned_runs import NOT_THERE
 from audit.queries.pair_view import pair
 from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
