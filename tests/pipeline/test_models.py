@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.llm.journal import stored_in
+from audit.llm.journal import count_answered_calls
 from tests.pipeline.project import Project, lodging_project
 
 
@@ -24,7 +24,7 @@ def project(tmp_path, monkeypatch, real_judge) -> Project:
 
 def stored(project: Project) -> dict[str, int]:
     """Stage -> how many calls have their reply in its journal."""
-    return {path.name.partition("-")[0]: stored_in(path) for path in (project.work / "journals").glob("*.journal")}
+    return {path.name.partition("-")[0]: count_answered_calls(path) for path in (project.work / "journals").glob("*.journal")}
 
 
 def answers(project: Project) -> list[dict]:
