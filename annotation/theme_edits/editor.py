@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
-from audit.themes.naming import EXEMPLARS
+from audit.themes.naming import MAX_EXEMPLARS
 from audit.themes.phrases import plain_phrase, shown_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
 
@@ -241,7 +241,7 @@ def _still(exemplars: Sequence[str], topics: Sequence[str]) -> tuple[str, ...]:
     kept = [exemplar for exemplar in dict.fromkeys(exemplars) if exemplar.casefold() in plain]
     first = {plain_phrase(topic): shown_phrase(topic) for topic in reversed(topics)}
     others = [first[phrase] for phrase, _ in plain.most_common()]
-    return tuple((kept or others)[:EXEMPLARS])
+    return tuple((kept or others)[:MAX_EXEMPLARS])
 
 
 def _in_turn(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:

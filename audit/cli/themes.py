@@ -21,7 +21,7 @@ from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.assign import assign, words_encoder_of
-from audit.themes.build import PRINCIPAL, Options, build_taxonomy
+from audit.themes.build import PRINCIPAL, ThemeBuildOptions, build_taxonomy
 from audit.themes.clusters import METHODS
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy, read_map, read_taxonomy, write_taxonomy
@@ -55,10 +55,10 @@ def _build(parts: Any) -> None:
     fine = command.add_mutually_exclusive_group()
     fine.add_argument("--target-themes", type=count, metavar="N", help="come as close to N themes as can be")
     fine.add_argument(
-        "--cut", type=distance, default=Options.cut, metavar="D",
+        "--cut", type=distance, default=ThemeBuildOptions.cut, metavar="D",
         help="of average: mean cosine distance within a theme, at most (default: %(default)s)",
     )  # fmt: skip
-    command.add_argument("--seed", type=int, default=Options.seed, metavar="N", help="of the map (default: %(default)s)")
+    command.add_argument("--seed", type=int, default=ThemeBuildOptions.seed, metavar="N", help="of the map (default: %(default)s)")
     command.add_argument("--layout", choices=("umap", "principal"), help="of the map (default: umap where it is installed)")
     command.add_argument("--previous", type=Path, metavar="FILE", help="an earlier taxonomy, whose ids are kept where they can")
     command.add_argument("--llm-names", action="store_true", help="let the judge's model name the themes (AUDIT_JUDGE_URL)")
@@ -79,13 +79,13 @@ def _phrases(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--model", metavar="NAME|PATH", help=f"sentence model, or '{LEXICAL}': none (default: all-MiniLM-L6-v2 where installed)"
     )
-    command.add_argument("--threads", type=count, default=Options.threads, metavar="N", help="(default: %(default)s)")
+    command.add_argument("--threads", type=count, default=ThemeBuildOptions.threads, metavar="N", help="(default: %(default)s)")
 
 
 def build(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes build`"""
     counts, out = _read(arguments, settings)
-    options = Options(
+    options = ThemeBuildOptions(
         arguments.method, arguments.target_themes, arguments.cut, arguments.seed, arguments.threads, arguments.layout
     )
     earlier = read_taxonomy(arguments.previous) if arguments.previous else None
@@ -137,7 +137,9 @@ def by_words(run: Run, settings: Settings, like: Run | None = None) -> None:
         counts = dict(rows(con, TOPICS))
     if counts:
         earlier = taxonomy_of(like, settings.themes_dir) if like else None
-        found = build_taxonomy(counts, words_encoder(list(by_plain_phrase(counts))), Options(layout=PRINCIPAL), earlier=earlier)
+        found = build_taxonomy(
+            counts, words_encoder(list(by_plain_phrase(counts))), ThemeBuildOptions(layout=PRINCIPAL), earlier=earlier
+        )
         write_taxonomy(*found, taxonomy_path(run, settings.themes_dir))
 
 
