@@ -39,6 +39,7 @@ HEAVY = [
 VERDICTS = [
     "audit.llm",
     "audit.judging",
+    "audit.jobs",
     "audit.store",
     "audit.release",
     "audit.metrics",
@@ -90,7 +91,7 @@ CONTRACTS = [
         [
             "__main__",
             "cli",
-            "exports | (pipeline)",
+            "jobs | exports | (pipeline)",
             "terms",
             "metrics | charts",
             "store | demo | (generation) | themes",
@@ -150,6 +151,7 @@ CONTRACTS = [
         ["audit.store"],
     ),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
+    forbidden("Pages never import the command line", ["pages"], ["audit.cli", "annotation.cli"]),
     forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),
     forbidden("Heavy libraries are imported when they are needed, never with a module", ["audit", "annotation", "pages"], HEAVY),
     only_in(["duckdb"], ["audit.store.connection"]),

@@ -85,7 +85,7 @@ def codebook() -> pd.DataFrame:
 
 
 def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
-    """One row per study item, the form that `annotation agreement --labels` reads; calibration and repeats are not in it.
+    """One row per study item, the form that `audit agreement --labels` reads; calibration and repeats are not in it.
 
         item_id, question_id, handbook_a, handbook_b  str
         stratum                      str, stratum of the draw

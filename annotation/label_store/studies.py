@@ -218,7 +218,7 @@ def find_study(store: LabelStore, study_id: str) -> Study:
     """
     known = {study.study_id: study for study in list_studies(store)}
     if study_id not in known:
-        there_are = f"There are: {', '.join(known)}." if known else "There is none yet; make one with: annotation sample"
+        there_are = f"There are: {', '.join(known)}." if known else "There is none yet; make one with: audit study sample"
         raise StudyError(f"There is no study '{study_id}'. {there_are}")
     return known[study_id]
 

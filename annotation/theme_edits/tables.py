@@ -75,5 +75,5 @@ def _read(line: str, number: int) -> Act:
     except (ValueError, KeyError, TypeError):
         raise StudyError(
             f"Line {number} is no act of curation. Nothing was done. "
-            "Give a file that was written by: annotation themes export --out FILE.jsonl"
+            "Give a file that was written by: audit themes history --out FILE.jsonl"
         ) from None

@@ -9,13 +9,13 @@ import pytest
 
 from annotation.accounts import Role, account
 from annotation.adjudication import disputes
-from annotation.commands_study import demo
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ledger import verify
 from annotation.label_store.studies import State, find_study, list_studies, progress
 from annotation.simulated import DISPUTED, FINISHED, PEOPLE, RUNNING, demo_studies
 from annotation.study_tables import labels_table, repeats_table
+from audit.cli.main import main
 from audit.settings import Settings
 from audit.vocabulary import LABELS
 from tests.support.loading import BASE, load
@@ -24,12 +24,12 @@ from tests.support.tiny import release_from
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder after `annotation demo`."""
+    """A data folder after `audit demo --studies`."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
         patch.delenv("AUDIT_STUDIES_URL", raising=False)
-        assert demo(None, Settings()) == 0
+        assert main(["demo", "--studies", "--no-serve"]) == 0
     return folder
 
 
