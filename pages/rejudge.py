@@ -4,8 +4,8 @@ import streamlit as st
 
 from audit.jobs.processes import find_job
 from audit.settings import Settings
-from pages._shared.opened import PARAMS
 from pages._shared.page import page
+from pages._shared.pair_list import PARAMS
 from pages._shared.rejudge_job import earlier_jobs, job_view
 from pages._shared.rejudge_request import request_pair, request_selection
 from pages._shared.rejudge_rights import only_for_the_owner

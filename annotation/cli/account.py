@@ -7,9 +7,9 @@ import getpass
 import sys
 from datetime import UTC, datetime
 
-from annotation.accounts import ROLES, accounts, add_account, change_password
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.errors import StudyError
+from annotation.studies.accounts import ROLES, add_account, change_password, list_accounts
 from audit.cli.arguments import add_json, print_result
 from audit.cli.execution import OK
 from audit.settings import Settings
@@ -57,14 +57,14 @@ def _read_password(arguments: argparse.Namespace) -> str:
     return first
 
 
-def list_accounts_options(parser: argparse.ArgumentParser) -> None:
+def list_all_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit account list`."""
     add_json(parser)
 
 
-def list_accounts(arguments: argparse.Namespace, settings: Settings) -> int:
+def list_all(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit account list`"""
-    listed = accounts(open_label_store(settings.studies_url))
+    listed = list_accounts(open_label_store(settings.studies_url))
     text = "\n".join(f"{account.username:<32}{account.role:<14}{account.name}" for account in listed)
     records = [{"username": account.username, "role": str(account.role), "name": account.name} for account in listed]
     print_result(arguments, text, records)

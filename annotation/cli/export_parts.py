@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from annotation.label_store.engine import open_label_store
 from annotation.theme_edits.part import curation_part
-from annotation.theme_edits.record import acts_of
-from annotation.theme_edits.replay import curated
+from annotation.theme_edits.record import list_edits
+from annotation.theme_edits.replay import apply_edits
 from annotation.validation.part import study_part
 from audit.exports.material import CurationPart
 from audit.exports.package import StudyPart
@@ -23,5 +23,5 @@ def curated_themes(run: Run, built: Taxonomy, settings: Settings) -> CurationPar
     """What people changed about a run's themes, if anybody changed anything."""
     if not settings.studies and not (settings.data_dir / "studies.db").is_file():
         return None  # opening the label store would create it
-    edits = acts_of(open_label_store(settings.studies_url), run.digest)
-    return curation_part(edits, curated(built, edits))
+    edits = list_edits(open_label_store(settings.studies_url), run.digest)
+    return curation_part(edits, apply_edits(built, edits))

@@ -12,14 +12,14 @@ import pandas as pd
 from annotation.agreement import text
 from annotation.agreement.floor import Rival, beside
 from annotation.agreement.report import agreement_report
-from annotation.baseline import baseline_of_release, baseline_of_study
 from annotation.design import read_strata
 from annotation.label_store.engine import open_label_store
 from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS, prevalence
 from annotation.prevalence_checks import INVERSION, PPI, checks
 from annotation.ratings import GOLD, Ratings, labels_in, read_ratings, read_table
-from annotation.study_tables import repeats_table, study_ratings
+from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
+from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.cli.arguments import add_format, note
 from audit.cli.execution import OK
 from audit.errors import AuditError
@@ -126,9 +126,7 @@ def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit prevalence`."""
     _add_source(parser)
     parser.add_argument("--human", default=GOLD, help=f"whose labels are taken as true: an annotator, or {GOLD} (default)")
-    parser.add_argument(
-        "--checks", action="store_true", help="add PPI++ (needs ppi-python) and the inverted confusion matrix"
-    )
+    parser.add_argument("--checks", action="store_true", help="add PPI++ (needs ppi-python) and the inverted confusion matrix")
     parser.add_argument(
         "--plan", type=float, metavar="HALF_WIDTH",
         help="print instead how many ratings an interval of this half-width needs, such as 0.02",

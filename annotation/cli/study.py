@@ -8,17 +8,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.accounts import account
-from annotation.adjudication import close
+from annotation.label_store.assignments import release_assignments
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ledger import heads_of, verify
-from annotation.label_store.seats import release_seats
-from annotation.label_store.studies import Kind, State, find_annotator, find_study, move
-from annotation.packets import import_packet, packet_csv, packet_xlsx
-from annotation.sampling import MOST, PER_LABEL, SECOND, Drawn, Plan, draw, draw_study
-from annotation.simulated import PEOPLE, demo_studies
-from annotation.study_tables import codebook, ratings_table
+from annotation.label_store.ledger import ledger_heads, verify_study
+from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_annotator, find_study
+from annotation.studies.accounts import find_account
+from annotation.studies.adjudication import close_study
+from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
+from annotation.studies.sampling import (
+    ITEMS_PER_LABEL,
+    MAX_STUDY_ITEMS,
+    SECOND_CRITERIA,
+    DrawnSample,
+    SamplePlan,
+    draw_sample,
+    draw_study,
+)
+from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
+from annotation.studies.study_tables import codebook, ratings_table
 from audit.atomic_io import write_whole
 from audit.cli.arguments import add_json, add_run, print_result
 from audit.cli.execution import FINDINGS, OK
@@ -45,33 +53,33 @@ def sample_options(parser: argparse.ArgumentParser) -> None:
     add_run(parser)
     parser.add_argument("--title", help="what people see (default: the id)")
     parser.add_argument(
-        "--per-label", type=int, default=PER_LABEL, metavar="N", help="items for each label (default: %(default)s)"
+        "--per-label", type=int, default=ITEMS_PER_LABEL, metavar="N", help="items for each label (default: %(default)s)"
     )
     parser.add_argument(
         "--items", action="append", default=[], metavar="LABEL=N", help="a different number for one label, such as ABSENT=20"
     )
-    parser.add_argument("--by", choices=SECOND, help="a second criterion to stratify by")
+    parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
     parser.add_argument(
-        "--calibration", type=int, default=Plan.calibration, metavar="N",
+        "--calibration", type=int, default=SamplePlan.calibration, metavar="N",
         help="items to practise on before the study (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--repeats", type=int, default=Plan.repeats, metavar="N",
+        "--repeats", type=int, default=SamplePlan.repeats, metavar="N",
         help="items shown a second time, without saying so (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=Plan.seed, help="another seed draws another sample")
+    parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="another seed draws another sample")
     parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
     parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
-    parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MOST:,} items")
+    parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
     add_json(parser)
 
 
 def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study sample STUDY --annotators A,B`"""
     run, plan = find_run(settings.store_dir, arguments.run), _plan(arguments)
-    max_items = None if arguments.yes else MOST
+    max_items = None if arguments.yes else MAX_STUDY_ITEMS
     if arguments.dry_run:
-        drawn = draw(run, plan, arguments.study, max_items)
+        drawn = draw_sample(run, plan, arguments.study, max_items)
         print_result(arguments, _strata_text(drawn), _strata_record(drawn))
         return OK
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
@@ -85,24 +93,26 @@ def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _plan(arguments: argparse.Namespace) -> Plan:
+def _plan(arguments: argparse.Namespace) -> SamplePlan:
     per_label = dict.fromkeys(map(str, LABELS), arguments.per_label)
     for text in arguments.items:
         label, _, count = text.partition("=")
         if not count.strip().isdigit():
             raise StudyError(f"--items {text}: expected LABEL=NUMBER, such as ABSENT=20. Nothing was drawn.")
         per_label[label.strip().upper()] = int(count)
-    return Plan(
+    return SamplePlan(
         seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
         repeats=arguments.repeats, names_shown=arguments.show_names,
     )  # fmt: skip
 
 
-def _strata_text(drawn: Drawn) -> str:
+def _strata_text(drawn: DrawnSample) -> str:
     lines = [f"{'stratum':<32}{'pairs N_h':>12}{'items n_h':>12}{'weight':>12}"]
-    for layer in drawn.strata:
-        lines.append(f"{layer.stratum:<32}{layer.population:>12,}{layer.sampled:>12,}{layer.weight:>12,.2f}")
-    empty = [label for label in LABELS if label not in {layer.label for layer in drawn.strata}]
+    lines += [
+        f"{stratum.stratum:<32}{stratum.population:>12,}{stratum.sampled:>12,}{stratum.weight:>12,.2f}"
+        for stratum in drawn.strata
+    ]
+    empty = [label for label in LABELS if label not in {stratum.label for stratum in drawn.strata}]
     study, calibration, repeats = _items_by_kind(drawn)
     lines.append(f"{study} study items, {calibration} for calibration, {repeats} repeats.")
     lines.append(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
@@ -110,15 +120,15 @@ def _strata_text(drawn: Drawn) -> str:
     return "\n".join(lines)
 
 
-def _items_by_kind(drawn: Drawn) -> list[int]:
+def _items_by_kind(drawn: DrawnSample) -> list[int]:
     kinds = [item.kind for item in drawn.items]
-    return [kinds.count(kind) for kind in (Kind.STUDY, Kind.CALIBRATION, Kind.REPEAT)]
+    return [kinds.count(kind) for kind in (ItemKind.STUDY, ItemKind.CALIBRATION, ItemKind.REPEAT)]
 
 
-def _strata_record(drawn: Drawn) -> dict[str, Any]:
+def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
     strata = [
-        {"stratum": layer.stratum, "pairs": layer.population, "items": layer.sampled, "weight": layer.weight}
-        for layer in drawn.strata
+        {"stratum": stratum.stratum, "pairs": stratum.population, "items": stratum.sampled, "weight": stratum.weight}
+        for stratum in drawn.strata
     ]
     counts = dict(zip(("study_items", "calibration_items", "repeats"), _items_by_kind(drawn), strict=True))
     return {"strata": strata, **counts, "unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs}
@@ -137,11 +147,11 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study advance STUDY`"""
     store = _store(settings)
     state = find_study(store, arguments.study).state
-    if state is State.ADJUDICATION:
-        following = close(store, arguments.study)
+    if state is StudyState.ADJUDICATION:
+        following = close_study(store, arguments.study)
     else:
         with store.begin() as tx:
-            following = move(tx, arguments.study, state, incomplete=arguments.incomplete)
+            following = advance_study(tx, arguments.study, state, incomplete=arguments.incomplete)
     text = f"Study '{arguments.study}' was in {state} and is now in {following}."
     print_result(arguments, text, {"study": arguments.study, "from": str(state), "to": str(following)})
     return OK
@@ -158,23 +168,23 @@ def release(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study release STUDY ANNOTATOR`"""
     store = _store(settings)
     annotator = find_annotator(store, arguments.study, arguments.annotator)
-    released = release_seats(store, arguments.study, annotator)
+    released = release_assignments(store, arguments.study, annotator)
     text = f"Study '{arguments.study}': {released:,} items released by {annotator}."
     print_result(arguments, text, {"study": arguments.study, "annotator": str(annotator), "released": released})
     return OK
 
 
-def verify_study_options(parser: argparse.ArgumentParser) -> None:
+def verify_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit study verify`."""
     _add_study(parser)
 
 
-def verify_study(arguments: argparse.Namespace, settings: Settings) -> int:
+def verify(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study verify STUDY`"""
     store = _store(settings)
     find_study(store, arguments.study)
-    faults = verify(store, arguments.study)
-    heads = heads_of(store, arguments.study)
+    faults = verify_study(store, arguments.study)
+    heads = ledger_heads(store, arguments.study)
     lines = [*faults, *(f"{ledger}: {entries:,} entries, the last one {last}" for ledger, (entries, last) in heads.items())]
     lines.append("The ledgers have been changed since they were written." if faults else "Every entry is as it was written.")
     ledgers = {ledger: {"entries": entries, "last": last} for ledger, (entries, last) in heads.items()}
@@ -262,16 +272,17 @@ def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]
 def make_demo_studies(run: Run, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Make the demo's studies and accounts where they are missing; returns how to sign in, as text and as a record."""
     store = _store(settings)
-    new = [username for username in PEOPLE if account(store, username) is None]
+    new = [username for username in DEMO_ACCOUNTS if find_account(store, username) is None]
     passwords = {username: secrets.token_urlsafe(12) for username in new}
-    studies = demo_studies(store, run, settings, _now(), passwords)
+    studies = create_demo_studies(store, run, settings, _now(), passwords)
     lines = [f"Studies created: {', '.join(studies)}." if studies else "The demo studies exist already."]
-    for username, (name, role) in PEOPLE.items():
+    for username, (name, role) in DEMO_ACCOUNTS.items():
         password = passwords.get(username, "unchanged since the account was created")
         lines.append(f"  {role:<13}{username:<8}password {password}  {name}")
     lines.append("View them with: audit serve")
     people = [
-        {"username": username, "role": str(role), "password": passwords.get(username)} for username, (_, role) in PEOPLE.items()
+        {"username": username, "role": str(role), "password": passwords.get(username)}
+        for username, (_, role) in DEMO_ACCOUNTS.items()
     ]
     return "\n".join(lines), {"studies": list(studies), "accounts": people}
 

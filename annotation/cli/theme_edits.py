@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.accounts import account
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ledger import verify_acts
-from annotation.label_store.theme_acts import count_acts
-from annotation.theme_edits.acts import Act, sentence, standing
-from annotation.theme_edits.record import Wish, acts_of, record
-from annotation.theme_edits.replay import Conflict, curated
-from annotation.theme_edits.tables import history_table, jsonl, read_jsonl
+from annotation.label_store.ledger import verify_edits
+from annotation.label_store.theme_edits import count_edits
+from annotation.studies.accounts import find_account
+from annotation.theme_edits.edits import ThemeEdit, describe_change, effective_edits
+from annotation.theme_edits.history import edits_from_jsonl, edits_to_jsonl, history_table
+from annotation.theme_edits.record import NewEdit, list_edits, record_edit
+from annotation.theme_edits.replay import apply_edits
 from audit.atomic_io import write_whole
 from audit.cli.arguments import add_json, add_run, note, print_result
 from audit.cli.execution import FINDINGS, OK
@@ -50,19 +50,19 @@ def history_options(parser: argparse.ArgumentParser) -> None:
 def history(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes history --run RUN`"""
     run, store = find_run(settings.store_dir, arguments.run), open_label_store(settings.studies_url)
-    edits = acts_of(store, run.digest)
+    edits = list_edits(store, run.digest)
     if arguments.out:
         return _export(arguments, run, edits)
     built = taxonomy_of(run, settings.themes_dir)
-    conflicts = curated(built, edits).conflicts if built else ()
+    conflicts = apply_edits(built, edits).conflicts if built else ()
     table = history_table(edits, conflicts)
-    faults = verify_acts(store, run.digest)
+    faults = verify_edits(store, run.digest)
     lines = [_history_line(row) for row in reversed(table.to_dict("records"))]
-    lines.append(f"{len(edits):,} edits of the themes of {run.key}; {len(standing(edits)):,} of them are in effect.")
+    lines.append(f"{len(edits):,} edits of the themes of {run.key}; {len(effective_edits(edits)):,} of them are in effect.")
     lines += [conflict.words for conflict in conflicts]
     lines += faults or ["Every entry is as it was written."]
     result = {
-        "run": run.key, "edits": table.to_dict("records"), "in_effect": len(standing(edits)),
+        "run": run.key, "edits": table.to_dict("records"), "in_effect": len(effective_edits(edits)),
         "conflicts": [conflict.words for conflict in conflicts], "faults": list(faults),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)
@@ -74,8 +74,8 @@ def _history_line(row: dict[str, object]) -> str:
     return f"{row['act']:>4}  {when}  {row['author']}: {row['what']}. {row['reason']} [{row['standing']}]"
 
 
-def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[Act]) -> int:
-    writers = {".csv": lambda: csv_bytes(history_table(edits)), ".jsonl": lambda: jsonl(edits).encode()}
+def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[ThemeEdit]) -> int:
+    writers = {".csv": lambda: csv_bytes(history_table(edits)), ".jsonl": lambda: edits_to_jsonl(edits).encode()}
     suffix = arguments.out.suffix.lower()
     if suffix not in writers:
         raise StudyError(f"--out {arguments.out}: the name must end in {' or '.join(writers)}. Nothing was written.")
@@ -116,7 +116,7 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.keep_as:
         return _keep(arguments, store, run, _own_taxonomy(arguments, run, settings), edits, source)
     taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else needed_taxonomy(run, settings.themes_dir)
-    edited = curated(taxonomy, edits)
+    edited = apply_edits(taxonomy, edits)
     fitting = edited.acts - len(edited.conflicts)
     lines = [f"{edited.acts:,} edits are in effect; {fitting:,} of them fit the taxonomy as intended."]
     lines += [conflict.words for conflict in edited.conflicts]
@@ -131,16 +131,16 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     return FINDINGS if edited.conflicts else OK
 
 
-def _edits(arguments: argparse.Namespace, settings: Settings, store: LabelStore, run: Run) -> tuple[list[Act], str]:
+def _edits(arguments: argparse.Namespace, settings: Settings, store: LabelStore, run: Run) -> tuple[list[ThemeEdit], str]:
     """The edits to replay, and a short name of their source."""
     if arguments.edits:
         try:
             data = arguments.edits.read_bytes()
-            return read_jsonl(data.decode("utf-8-sig")), hashlib.sha256(data).hexdigest()[:16]
+            return edits_from_jsonl(data.decode("utf-8-sig")), hashlib.sha256(data).hexdigest()[:16]
         except (OSError, UnicodeDecodeError) as error:
             raise StudyError(f"{arguments.edits} cannot be read ({plainly(error)}). Nothing was done.") from None
     other = find_run(settings.store_dir, arguments.source) if arguments.source else run
-    return acts_of(store, other.digest), other.key
+    return list_edits(store, other.digest), other.key
 
 
 def _own_taxonomy(arguments: argparse.Namespace, run: Run, settings: Settings) -> Taxonomy:
@@ -154,25 +154,25 @@ def _own_taxonomy(arguments: argparse.Namespace, run: Run, settings: Settings) -
 
 
 def _keep(
-    arguments: argparse.Namespace, store: LabelStore, run: Run, taxonomy: Taxonomy, edits: Sequence[Act], source: str
+    arguments: argparse.Namespace, store: LabelStore, run: Run, taxonomy: Taxonomy, edits: Sequence[ThemeEdit], source: str
 ) -> int:
     """Record the edits that fit in the run's own ledger, under the account of whoever replays them.
 
     The reason of each names its source and its first author, so that nobody appears to have made what another person made.
     """
-    person = account(store, arguments.keep_as)
+    person = find_account(store, arguments.keep_as)
     if person is None:
         raise StudyError(f"There is no account '{arguments.keep_as}'. Nothing was saved. List them with: audit account list")
     left_out = []
-    for edit in standing(edits):
+    for edit in effective_edits(edits):
         reason = f"{edit.reason} [from {source}, edit {edit.seq} by {edit.author}, {edit.made_at[:10]}]"
-        wish = Wish(edit.change, reason, f"{source[-80:]}/{edit.seq}", count_acts(store, run.digest))
+        wish = NewEdit(edit.change, reason, f"{source[-80:]}/{edit.seq}", count_edits(store, run.digest))
         try:
-            record(store, run.digest, taxonomy, person, wish, datetime.now(UTC))
+            record_edit(store, run.digest, taxonomy, person, wish, datetime.now(UTC))
         except StudyError as error:
-            left_out.append(f"Edit {edit.seq} ({sentence(edit.change)}): {error}")
+            left_out.append(f"Edit {edit.seq} ({describe_change(edit.change)}): {error}")
             note(left_out[-1])
-    kept = len(standing(edits)) - len(left_out)
+    kept = len(effective_edits(edits)) - len(left_out)
     text = f"{kept:,} edits were added to those of the themes of {run.key}; {len(left_out):,} were left out."
     print_result(arguments, text, {"run": run.key, "kept": kept, "left_out": left_out})
     return FINDINGS if left_out else OK

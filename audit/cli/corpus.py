@@ -17,8 +17,7 @@ from audit.corpus.extraction.many import Watch
 from audit.corpus.questions import THRESHOLD, import_questions, read_taxonomy, screen
 from audit.corpus.questions.run import EncoderOf
 from audit.corpus.questions.screening import REGIONS
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, default_model, sentence_encoder, words_encoder
+from audit.embedding.encoders import LEXICAL, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import DocumentError, QuestionsError
 from audit.settings import Settings
 from audit.vocabulary import PHASES
@@ -143,4 +142,6 @@ def _encoder_of(name: str | None, settings: Settings) -> EncoderOf | None:
     model = name or default_model() or LEXICAL
     if model == NO_ENCODER:
         return None
-    return words_encoder if model == LEXICAL else lambda _: cached(sentence_encoder(model), settings.themes_dir / "vectors")
+    return (
+        words_encoder if model == LEXICAL else lambda _: cached_encoder(sentence_encoder(model), settings.themes_dir / "vectors")
+    )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from audit.atomic_io import whole_folder, write_whole
-from audit.cli.arguments import add_json, add_run, note, print_result
+from audit.cli.arguments import add_json, note, print_result
 from audit.cli.commands import CURATED_THEMES, STUDY_TABLES, load_object
 from audit.cli.execution import OK
 from audit.errors import AuditError, plainly

@@ -51,12 +51,13 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = ABOUT
     parser.set_defaults(progress=Progress())
     parser.add_argument("run", metavar="RUN", help="run id or key")
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="RELEASE", help="folder to write, such as data/releases/again"
-    )
+    parser.add_argument("--out", type=Path, required=True, metavar="RELEASE", help="folder to write, such as data/releases/again")
     parser.add_argument("--pairs", type=_pair_selection, default=ALL, metavar="SELECTION", help=PAIRS_HELP)
     parser.add_argument(
-        "--protocol", choices=tuple(STAGES), default="structured", help="one call a pair, or the label first (default: %(default)s)"
+        "--protocol",
+        choices=tuple(STAGES),
+        default="structured",
+        help="one call a pair, or the label first (default: %(default)s)",
     )
     parser.add_argument(
         "--absence", choices=(KEEP, CHECK), default=KEEP, help="keep the run's absence flags (default), or check every answer"

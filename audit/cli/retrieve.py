@@ -13,15 +13,16 @@ from audit.cli.arguments import add_json, count, count_or_zero, note, print_resu
 from audit.cli.execution import OK
 from audit.corpus.documents import Document
 from audit.corpus.documents.files import documents_and_files
-from audit.embedding.encoders import FULL, HALF, LEXICAL, default_model
+from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
 from audit.generation.files import read_questions
 from audit.generation.pairing import meets
 from audit.pipeline.ledger import Ledger, Piece, code_of, digest_of, read_lines, write_lines
 from audit.pipeline.searching import Search, search
-from audit.retrieval import STRATEGIES, Options, Query
-from audit.retrieval.gold import Gold, read_gold, unmatched
-from audit.retrieval.options import FUSIONS, SCORES
+from audit.retrieval.gold import Gold, read_gold, unused_gold
+from audit.retrieval.model import Query
+from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
+from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 
 TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/searching.py")
@@ -63,7 +64,7 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
         help=f"sentence model, such as BAAI/bge-large-en-v1.5, or '{LEXICAL}' for no model (default: MiniLM if installed)",
     )  # fmt: skip
     parser.add_argument(
-        "--precision", choices=(FULL, HALF), default=FULL,
+        "--precision", choices=(FULL_PRECISION, HALF_PRECISION), default=FULL_PRECISION,
         help="of the model; bfloat16 halves the time on processors that support it (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--threads", type=count, default=1, metavar="N", help="threads of the model (default: %(default)s)")
@@ -75,7 +76,7 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     for name, (kind, words) in TUNABLE.items():
         parser.add_argument(
-            f"--{name.replace('_', '-')}", type=kind, default=getattr(Options, name), metavar="N",
+            f"--{name.replace('_', '-')}", type=kind, default=getattr(RetrievalSettings, name), metavar="N",
             help=f"{words} (default: %(default)s)",
         )  # fmt: skip
     add_json(parser)
@@ -127,7 +128,7 @@ def _gold(path: Path, documents: Sequence[Document], questions: Sequence[Query])
     gold = read_gold(path, documents)
     if not any(gold.values()):
         note(f"{path} has no gold sections for these handbooks, so the trials cannot be measured.")
-    if warning := unmatched(path, documents, {question.question_id for question in questions}):
+    if warning := unused_gold(path, documents, {question.question_id for question in questions}):
         note(warning)
     return gold
 
@@ -136,10 +137,10 @@ def _record(question: Query) -> dict[str, Any]:
     return {"question_id": question.question_id, "question": question.text, "organ": question.organ, "topics": question.topics}
 
 
-def _options(arguments: argparse.Namespace) -> Options:
+def _options(arguments: argparse.Namespace) -> RetrievalSettings:
     try:
         tuned = {name: getattr(arguments, name) for name in TUNABLE}
-        return Options(expansion=arguments.expansion, fusion=arguments.fusion, **tuned)
+        return RetrievalSettings(expansion=arguments.expansion, fusion=arguments.fusion, **tuned)
     except ValueError as error:
         raise RetrievalError(f"With these settings {error}. Nothing was retrieved.") from error
 

@@ -50,7 +50,9 @@ All settings of a config (paths are relative to its folder):
 def run_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit run`."""
     parser.epilog = ABOUT + table()
-    parser.add_argument("config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` has one")
+    parser.add_argument(
+        "config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` has one"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it would cost, and do nothing")
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="stop after this stage (default: load)")
     add_json(parser)

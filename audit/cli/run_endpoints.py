@@ -54,7 +54,9 @@ def check_endpoints(shop: Shop, stages: Sequence[Stage]) -> None:
 def endpoint_checks(shop: Shop, rows: Sequence[Row], stages: Iterable[str] = tuple(STAGE_BEFORE)) -> list[EndpointCheck]:
     """The checks of those `stages` that call a model and have work, or have work before them; each endpoint is tried once."""
     tried: dict[Any, EndpointCheck] = {}
-    return [_check(shop, stage, options, tried) for stage, options in _by_model(shop) if stage in stages and _has_work(rows, stage)]
+    return [
+        _check(shop, stage, options, tried) for stage, options in _by_model(shop) if stage in stages and _has_work(rows, stage)
+    ]
 
 
 def _rows(shop: Shop, stages: Sequence[Stage]) -> list[Row]:
@@ -90,9 +92,7 @@ def _has_work(rows: Sequence[Row], stage: str, *, itself: bool = True) -> bool:
     return stage in names and any(row.to_do for row in rows[: names.index(stage) + itself])
 
 
-def _check(
-    shop: Shop, stage: str, options: GenerateOptions | JudgeOptions, tried: dict[Any, EndpointCheck]
-) -> EndpointCheck:
+def _check(shop: Shop, stage: str, options: GenerateOptions | JudgeOptions, tried: dict[Any, EndpointCheck]) -> EndpointCheck:
     settings = settings_for(shop, options)
     if not settings.judge_urls:
         remedy = (
@@ -107,9 +107,7 @@ def _check(
 
 def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:
     try:
-        reached = [
-            asyncio.run(reach(endpoint, limits_of(settings))) for endpoint in endpoints_of(settings, settings.judge_model)
-        ]
+        reached = [asyncio.run(reach(endpoint, limits_of(settings))) for endpoint in endpoints_of(settings, settings.judge_model)]
     except AuditError as error:
         return EndpointCheck(stage, str(error))
     return EndpointCheck(stage, "", tuple(f"{endpoint.model} at {endpoint.base_url}" for endpoint in reached))

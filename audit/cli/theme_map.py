@@ -14,9 +14,8 @@ import pandas as pd
 from audit.atomic_io import write_whole
 from audit.cli.arguments import add_json, add_run, print_result
 from audit.cli.execution import OK
-from audit.embedding.basis import Progress, Vectors, silent
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, Encoder, sentence_encoder
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
+from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import EmbeddingError, ThemesError
 from audit.exports.theme_files import OPEN, html_page, map_table, write_parquet
 from audit.metrics.attached import needed_taxonomy, points_of
@@ -90,11 +89,11 @@ def stored_vectors(taxonomy: Taxonomy, points: pd.DataFrame, settings: Settings)
     if taxonomy.built.get("model") == LEXICAL:
         encoder = words_encoder_of(taxonomy)
     elif taxonomy.built.get("model_sha256"):
-        encoder = cached(_cached_only(taxonomy), settings.themes_dir / "vectors")
+        encoder = cached_encoder(_cached_only(taxonomy), settings.themes_dir / "vectors")
     else:
         return None
     try:
-        vectors = encoder.encode(distinct, silent)
+        vectors = encoder.encode(distinct, no_progress)
     except EmbeddingError:  # some phrase was never embedded here
         return None
     row_of = {phrase: row for row, phrase in enumerate(distinct)}
@@ -130,7 +129,7 @@ def search(arguments: argparse.Namespace, settings: Settings) -> int:
             f"The vectors of run {run.key} are not in {settings.themes_dir / 'vectors'}. Nothing was searched. "
             f"Build the themes here: audit themes build --run {run.key}"
         )
-    query = encoder.encode([plain_phrase(arguments.words)], silent)
+    query = encoder.encode([plain_phrase(arguments.words)], no_progress)
     theme_of = taxonomy.theme_of()
     nearest = nearest_themes(vectors, query, points["phrase"].tolist(), [theme_of.get(phrase) for phrase in points["phrase"]])
     names = {theme.theme_id: theme.name for theme in taxonomy.themes} | {NO_THEME: "no theme"}

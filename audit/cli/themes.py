@@ -15,8 +15,7 @@ from typing import Any
 from audit.cli.arguments import add_json, count, distance, note, print_result
 from audit.cli.execution import OK
 from audit.cli.model_calls import endpoints_of, limits_of, model_of
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, Encoder, default_model, sentence_encoder, words_encoder
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import AuditError, ThemesError, plainly
 from audit.judging.prompts import load_prompts
 from audit.judging.schemas import LONGEST_NAME
@@ -159,7 +158,7 @@ def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[
         note("No sentence model is installed, so phrases are compared by their words.")
     if model in (None, LEXICAL):
         return words_encoder(list(by_plain_phrase(counts)))
-    return cached(sentence_encoder(model, arguments.threads), settings.themes_dir / "vectors")
+    return cached_encoder(sentence_encoder(model, arguments.threads), settings.themes_dir / "vectors")
 
 
 def show_progress(step: str, done: int, total: int) -> None:

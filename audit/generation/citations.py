@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from audit.generation.evidence import Evidence
-from audit.text import cited
-
-__all__ = ["citations", "cited"]
+from audit.text.citations import cited_numbers
 
 
 def citations(text: str, evidence: Evidence) -> list[dict[str, Any]]:
     """The citations of an answer as records; `known` is false where it cites what it was not given."""
-    return [_citation(number, evidence) for number in cited(text)]
+    return [_citation(number, evidence) for number in cited_numbers(text)]
 
 
 def _citation(number: int, evidence: Evidence) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from collections.abc import Set
 from audit.corpus.documents import Document, Section
 from audit.judging.baseline.question import Asked as Question
 from audit.judging.baseline.question import read_question
-from audit.text import words
+from audit.text.tokens import content_words
 
 
 def stems_of(text: str) -> frozenset[str]:
     """The stems of a text's words."""
-    return frozenset(word.stem for word in words(text))
+    return frozenset(word.stem for word in content_words(text))
 
 
 class Relevance:

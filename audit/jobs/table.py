@@ -142,9 +142,7 @@ class JobTable:
         texts = {key: json.dumps(value) if key in JSON_COLUMNS else value for key, value in columns.items()}
         assignments = ", ".join(f"{key} = ?" for key in texts)
         with self._transaction() as con:
-            cursor = con.execute(
-                f"update jobs set {assignments} where name = ? {condition}", (*texts.values(), name, *values)
-            )
+            cursor = con.execute(f"update jobs set {assignments} where name = ? {condition}", (*texts.values(), name, *values))
         return cursor.rowcount == 1
 
     def _select(self, clause: str, values: tuple[Any, ...]) -> list[Job]:

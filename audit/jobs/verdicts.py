@@ -31,8 +31,6 @@ def judge_by_model(out: Path, task: Sitting, journal: Journal, servers: Sequence
     return source.summary
 
 
-def _write(
-    out: Path, corpus: Corpus, source: Bench, progress: Progress, judge: str, settings: Mapping[str, Any]
-) -> None:
+def _write(out: Path, corpus: Corpus, source: Bench, progress: Progress, judge: str, settings: Mapping[str, Any]) -> None:
     counted = CountedVerdicts(source, progress)
     write_judged(out, corpus, counted, judge=judge, settings=settings, date=datetime.now(UTC).date().isoformat())

@@ -15,7 +15,7 @@ from audit.judging.verdicts import Verdict
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
 from audit.llm.work import Replies, batches, unanswered
-from audit.text import hide_names
+from audit.text.names import hide_names
 from audit.vocabulary import DISAGREEING, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"

@@ -11,7 +11,7 @@ from audit.metrics.known import question_number
 from audit.metrics.pair import PRESENT, Side, side
 from audit.metrics.steps import handbook_number
 from audit.store.connection import Connection, rows
-from audit.text import cited_sentences
+from audit.text.citations import cited_spans
 
 RETRIEVAL = "select retrieval::varchar from answers where question = $question and handbook = $handbook"
 SECTIONS = """
@@ -169,7 +169,7 @@ def _rests(told: Side, record: Record, given: set[int]) -> tuple[tuple[Rest, ...
             if start is not None and end is not None and 0 <= start < end <= len(text):
                 parts.append((start, end, (number,)))
     if told.state == PRESENT and given:
-        marks = cited_sentences(text)
+        marks = cited_spans(text)
         cites = {number: number in given for mark in marks for number in mark.numbers} | cites
         parts = parts or [(mark.start, mark.end, mark.numbers) for mark in marks]
     ordered = [part for place, part in enumerate(sorted(parts)) if not any(part[0] < end for _, end, _ in sorted(parts)[:place])]

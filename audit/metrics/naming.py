@@ -7,7 +7,9 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
-from audit.text import COUNT, Quantity, quantities, words
+from audit.text.quantity import Quantity, find_quantities
+from audit.text.tokens import content_words
+from audit.text.units import COUNT
 
 SHARED = 0.5
 """A camp is named by what at least this share of its answers say ..."""
@@ -43,9 +45,9 @@ def camp_names(camps: Sequence[Sequence[str]], reasonings: Sequence[str] = (), p
     reasonings too, and not be `proper_names` (of centers, say). No two camps share a name.
     """
     telling = _cited_words(reasonings) if len(camps) > 1 else Counter()
-    for stem in {word.stem for name in proper_names for word in words(name.replace("_", " "))}:
+    for stem in {word.stem for name in proper_names for word in content_words(name.replace("_", " "))}:
         telling.pop(stem, None)
-    cited = [quantity for reasoning in reasonings for quantity in quantities(reasoning)]
+    cited = [quantity for reasoning in reasonings for quantity in find_quantities(reasoning)]
     candidates = [list(_candidates(i, camps, cited)) for i in range(len(camps))]
     weight = _weights(candidates, camps)
     names = [_value(mine, weight, candidates) or _words(i, camps, telling) for i, mine in enumerate(candidates)]
@@ -54,8 +56,8 @@ def camp_names(camps: Sequence[Sequence[str]], reasonings: Sequence[str] = (), p
 
 
 def _candidates(camp: int, camps: Sequence[Sequence[str]], cited: Sequence[Quantity]) -> Iterator[Candidate]:
-    inside = [quantities(text) for text in camps[camp]]
-    outside = [quantities(text) for i, texts in enumerate(camps) if i != camp for text in texts]
+    inside = [find_quantities(text) for text in camps[camp]]
+    outside = [find_quantities(text) for i, texts in enumerate(camps) if i != camp for text in texts]
     for quantity in _distinct(inside):
         held = _share(quantity, inside)
         margin = held - _share(quantity, outside)
@@ -75,7 +77,7 @@ def _share(quantity: Quantity, answers: Sequence[Sequence[Quantity]]) -> float:
 
 def _as_written(quantity: Quantity, texts: Sequence[str]) -> str:
     """The spelling most of the camp uses, with what is counted: "three types"."""
-    found = [_in_words(text, other) for text in texts for other in quantities(text) if quantity.agrees(other)]
+    found = [_in_words(text, other) for text in texts for other in find_quantities(text) if quantity.agrees(other)]
     return Counter(found).most_common(1)[0][0]
 
 
@@ -105,14 +107,14 @@ def _value(mine: list[Candidate], weight: dict[str, float], candidates: list[lis
 
 def _cited_words(reasonings: Sequence[str]) -> Counter[str]:
     """In how many reasonings each word stands; words of one or two letters tell nothing, but "no" does."""
-    found = ({word.stem for word in words(reasoning)} for reasoning in reasonings)
+    found = ({word.stem for word in content_words(reasoning)} for reasoning in reasonings)
     return Counter(stem for stems in found for stem in stems if len(stem) > 2 or stem == "no")
 
 
 def _words(camp: int, camps: Sequence[Sequence[str]], cited: Counter[str]) -> Name | None:
     """Up to three words of the judge's reasoning that most of the camp's answers have and the others' seldom."""
-    inside = [{word.stem: text[word.start : word.end].lower() for word in words(text)} for text in camps[camp]]
-    outside = [{word.stem for word in words(text)} for i, texts in enumerate(camps) if i != camp for text in texts]
+    inside = [{word.stem: text[word.start : word.end].lower() for word in content_words(text)} for text in camps[camp]]
+    outside = [{word.stem for word in content_words(text)} for i, texts in enumerate(camps) if i != camp for text in texts]
     margin = {stem: _have(stem, inside) - _have(stem, outside) for stem in cited if _have(stem, inside) >= SHARED}
     best = sorted((stem for stem in margin if margin[stem] >= MARGIN), key=lambda stem: (-margin[stem], -cited[stem], stem))
     spelled = {stem: spelling for answer in reversed(inside) for stem, spelling in answer.items()}

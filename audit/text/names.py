@@ -1,4 +1,4 @@
-"""Names in a text, taken out: whoever reads it shall not know whose it is."""
+"""Masking of names in a text, so that a reader cannot tell whose text it is."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 HIDDEN_NAME = "[name]"
-SHORTEST_NAME = 4
-"""Shorter names are left: taking out every `ana` or `uw` would spoil more words than it blinds."""
+MIN_NAME_LENGTH = 4
+"""Shorter names stay: masking every `ana` or `uw` would damage more words than it hides names."""
 
 
 def hide_names(text: str, names: Iterable[str]) -> str:
-    """The text with every one of `names` that it mentions replaced by HIDDEN_NAME, case aside."""
-    for name in sorted(names, key=len, reverse=True):  # a title before the center in it
-        if len(name) >= SHORTEST_NAME:
+    """`text` with every occurrence of one of `names` replaced by HIDDEN_NAME; upper and lower case are equal."""
+    for name in sorted(names, key=len, reverse=True):  # a title before the center named inside it
+        if len(name) >= MIN_NAME_LENGTH:
             text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", HIDDEN_NAME, text, flags=re.IGNORECASE)
     return text

@@ -1,26 +1,58 @@
-"""One amount as a text states it, in a form in which two texts can be compared."""
+"""The quantities that a text states: durations, intervals, shares, temperatures, weights, counts and the like."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import takewhile
 from math import isclose
 
-from audit.text.units import COUNT, TEMPERATURE, TEMPERATURE_TOLERANCE_C, TOLERANCE
-from audit.text.words import stems
+from audit.text.quantity_patterns import PATTERNS, pattern_matches
+from audit.text.tokens import STOP_WORDS, plain_text, stems
+from audit.text.units import (
+    ADVERBS,
+    CLOCK,
+    COUNT,
+    DAY,
+    DECADES,
+    DURATION,
+    FRACTIONS,
+    INTERVAL,
+    ONES,
+    POWERS,
+    PRESSURE,
+    SHARE,
+    TEMPERATURE,
+    TEMPERATURE_TOLERANCE_C,
+    TENS,
+    TOLERANCE,
+    UNITS,
+    YEAR,
+    Unit,
+)
+
+Parts = dict[str, str]
+"""The named groups of a pattern that matched, without empty ones."""
+PIECES = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fourth": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
+NEGATED_BEFORE = re.compile(r"(?:\b(?:not|never|no|nothing|cannot|avoid\w*|without|nor)|n't)\b[^.;:!?\n]{0,40}$")
+WORDS_AFTER = re.compile(r"(?:[\s-]([^\W\d_]+)){1,3}")
+YEARS = UNITS["years"]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """An amount: `low` and `high` are equal unless the text gives a range, and stand in the base unit of `dimension`.
+    """A quantity in a text. `low` and `high` are in the base unit of `dimension` and equal unless the text gives a range.
 
-    start, end   where it stands in the text, bound words included ("at least 3 months")
-    text         those characters, spaces made plain
-    dimension    duration (base: hour), interval (hours between two times), share (of 1), temperature (°C), mass (kg),
-                 volume (litre), length (metre), count, ... ; a rate joins two with "/" ("volume/duration")
-    system       units of one system convert exactly: 48 hours and 2 days; months and days do not
+    start, end   its characters in the text, words for a bound included ("at least 3 months")
+    text         those characters with single spaces
+    dimension    duration (base unit: hour), interval (hours between two times), share (in [0, 1]), temperature (°C),
+                 mass (kg), volume (litre), length (metre), count, ...; a rate joins two with "/" ("volume/duration")
+    system       units of one system convert exactly: 48 hours are 2 days; months and days do not
     bound        "at least", "at most", or "" for neither
-    vague        "few" where the text gives no figure ("every few months"); low and high then measure one unit
-    noun         what a bare count counts, the words that follow it: "main types" of "two main types of disease"
+    vague        "few" if the text gives no figure ("every few months"); low and high then measure one unit
+    noun         what a bare count counts: "main types" in "two main types of disease"
     """
 
     start: int
@@ -35,26 +67,211 @@ class Quantity:
     noun: str = ""
 
     def comparable(self, other: Quantity) -> bool:
-        """Whether both measure the same thing, so that their values can agree or differ."""
+        """Whether both measure the same kind of thing, so that their values can agree or differ."""
         if self.dimension != other.dimension:
             return False
         return self.dimension != COUNT or self.noun == other.noun or not set(stems(self.noun)).isdisjoint(stems(other.noun))
 
     def agrees(self, other: Quantity) -> bool:
-        """Whether both state the same amount: "three months", "3-month", "90 days"; never "at least 3" and "at most 3".
+        """Whether both state the same quantity: "three months", "3-month" and "90 days" do, "at least 3" and "at most 3" do not.
 
-        A range agrees with the same range only, a vague amount with a vague one in the same unit only. An amount
-        without a bound agrees with the same amount with any bound.
+        A range agrees only with the same range, a vague quantity only with a vague one in the same unit. A quantity without
+        a bound agrees with the same quantity with any bound.
         """
         if not self.comparable(other) or self.vague != other.vague:
             return False
         if self.bound != other.bound and self.bound and other.bound:
             return False
-        return self._close(self.low, other.low, other.system) and self._close(self.high, other.high, other.system)
+        return self._is_close(self.low, other.low, other.system) and self._is_close(self.high, other.high, other.system)
 
-    def _close(self, mine: float, theirs: float, system: str) -> bool:
+    def _is_close(self, value: float, other: float, system: str) -> bool:
         if self.system == system:
-            return isclose(mine, theirs, rel_tol=1e-6, abs_tol=1e-12)
+            return isclose(value, other, rel_tol=1e-6, abs_tol=1e-12)
         if self.dimension == TEMPERATURE:
-            return abs(mine - theirs) <= TEMPERATURE_TOLERANCE_C
-        return isclose(mine, theirs, rel_tol=TOLERANCE.get(self.dimension.split("/")[0], 1e-6))
+            return abs(value - other) <= TEMPERATURE_TOLERANCE_C
+        return isclose(value, other, rel_tol=TOLERANCE.get(self.dimension.split("/")[0], 1e-6))
+
+
+@lru_cache(maxsize=4096)
+def find_quantities(text: str) -> tuple[Quantity, ...]:
+    """Every quantity in `text`, in order, without overlaps.
+
+    "three months", "3-month" and "90 days" agree with each other (`Quantity.agrees`); so do "twice a day" and "every
+    12 hours", "1 in 4" and "25 %", "38 °C" and "100.4 °F". Dates, telephone numbers, list and footnote markers, "type 2" and
+    the pronoun "one" are not quantities. A bare year such as 1997 is a date, so "2000 people" is missed.
+    """
+    plain = plain_text(text)
+    return tuple(quantity for match in pattern_matches(plain) if (quantity := _parse(text, plain, match)) is not None)
+
+
+def _parse(text: str, plain: str, match: re.Match[str]) -> Quantity | None:
+    rule = match.lastgroup or "skip"
+    parsed = PATTERNS[rule].match(plain, match.start())
+    if rule == "skip" or parsed is None:
+        return None
+    parts = {name: value for name, value in parsed.groupdict().items() if value}
+    quantity = PARSERS[rule](parts)
+    if quantity is None:
+        return None
+    start, end = match.span()
+    return replace(
+        quantity,
+        start=start,
+        end=end,
+        text=" ".join(text[start:end].split()),
+        bound=_bound(parts, plain[max(0, start - 60) : start]),
+        noun=_counted_noun(plain, end) if quantity.dimension == COUNT else "",
+    )
+
+
+def _counted_noun(plain: str, end: int) -> str:
+    """The words after a count up to the first stop word: "main types" in "two main types of disease"."""
+    following = WORDS_AFTER.match(plain, end)
+    words = re.split(r"[\s-]+", following.group().strip(" -\n")) if following else []
+    return " ".join(takewhile(lambda word: word not in STOP_WORDS, words))
+
+
+def _bound(parts: Parts, before: str) -> str:
+    # "Do not lift more than 10 pounds": the words of a lower bound, negated, set an upper one. It counts as no bound.
+    if ("least" in parts or "most" in parts) and NEGATED_BEFORE.search(before):
+        return ""
+    if {"least", "or_more", "plus"} & parts.keys():
+        return "at least"
+    return "at most" if {"most", "or_less", "minus"} & parts.keys() else ""
+
+
+def number_value(number: str) -> float:
+    """The value of a number in digits or words: "2,000", "1 1/2", "twenty-four", "half a", "2.5 million"."""
+    half = number.endswith(" and a half")
+    words = number.removesuffix(" and a half").replace(",", "").replace("-", " ").split()
+    power = POWERS[words.pop()] if words[-1] in POWERS else 1.0
+    return (sum(map(_word_value, words)) or 1.0) * power + (0.5 * power if half else 0.0)
+
+
+def _word_value(word: str) -> float:
+    if word in ONES or word in TENS:
+        return float(ONES.get(word) or TENS[word])
+    if word == "half":
+        return 0.5
+    if word[-1] in FRACTIONS:
+        return FRACTIONS[word[-1]] + float(word[:-1] or 0)
+    if "/" in word:
+        above, below = word.split("/")
+        return float(above) / (float(below) or 1.0)
+    return 0.0 if word in ("a", "an", "of") else float(word)
+
+
+def _unit(spelling: str, value: float) -> Unit:
+    """The unit of a spelling; bare "degrees" are Fahrenheit from 60 on, where Celsius could not be a body temperature."""
+    word = " ".join(spelling.split()).replace("mm hg", "mmhg").removeprefix("fluid ").removeprefix("fl. ").removeprefix("fl ")
+    bare = re.sub(r"^(?:degrees?|[°º])\s?(?=[cf])", "", word)
+    unit = UNITS[bare]
+    if unit.system != "degrees":
+        return unit
+    return UNITS["f"] if value >= 60 else UNITS["c"]
+
+
+def _quantity(dimension: str, system: str, low: float, high: float, vague: str = "") -> Quantity:
+    return Quantity(0, 0, "", dimension, system, min(low, high), max(low, high), vague=vague)
+
+
+def _range(parts: Parts) -> tuple[float, float]:
+    low = number_value(parts["low"])
+    return low, number_value(parts["high"]) if "high" in parts else low
+
+
+def _measured(parts: Parts) -> Quantity | None:
+    low, high = _range(parts)
+    unit = _unit(parts["unit"], high)
+    low_unit = _unit(parts["low_unit"], low) if "low_unit" in parts else unit
+    if low_unit.dimension != unit.dimension:
+        return None
+    quantity = _quantity(unit.dimension, unit.system, low * low_unit.scale + low_unit.offset, high * unit.scale + unit.offset)
+    for word in re.findall(r"[a-zµμ°º]+", re.sub(r"\bof\s[a-z]+|\b(?:per|an?|each|every)\b", " ", parts.get("per", ""))):
+        quantity = _divided_by(quantity, word)
+    return quantity
+
+
+def _divided_by(quantity: Quantity, word: str) -> Quantity:
+    unit = Unit(DURATION, "clock", ADVERBS[word]) if word in ADVERBS else UNITS[word]
+    dimension, system = f"{quantity.dimension}/{unit.dimension}", f"{quantity.system}/{unit.system}"
+    return replace(quantity, dimension=dimension, system=system, low=quantity.low / unit.scale, high=quantity.high / unit.scale)
+
+
+def _every(parts: Parts) -> Quantity:
+    unit = UNITS[parts["unit"]]
+    low, high = _range(parts) if "low" in parts else (1.0, 1.0)
+    step = 2.0 if "other" in parts else 1.0
+    return _quantity(INTERVAL, unit.system, low * step * unit.scale, high * step * unit.scale, _vague(parts))
+
+
+def _vague(parts: Parts) -> str:
+    return "few" if "few" in parts else ""
+
+
+def _times(parts: Parts) -> tuple[float, float]:
+    """The lowest and the highest number of times in the period that follows."""
+    if "low_often" in parts:
+        low = 1.0 if parts["low_often"] == "once" else number_value(parts["low_often"])
+        return low, 2.0 if "high_twice" in parts else number_value(parts["high_times"])
+    count = number_value(parts["times"]) if "times" in parts else {"twice": 2.0}.get(parts.get("once", "once"), 1.0)
+    return count, count
+
+
+def _often(parts: Parts) -> Quantity | None:
+    rarely, often = _times(parts)
+    unit = UNITS[parts["unit"]]
+    every = number_value(parts["every"]) if "every" in parts else 1.0
+    longest = number_value(parts["every_high"]) if "every_high" in parts else every
+    return _quantity(INTERVAL, unit.system, every * unit.scale / often, longest * unit.scale / rarely) if rarely else None
+
+
+def _adverb(parts: Parts) -> Quantity | None:
+    rarely, often = _times(parts)
+    span = ADVERBS[parts["adverb"]]
+    return _quantity(INTERVAL, "clock" if span < 28 * DAY else "calendar", span / often, span / rarely) if rarely else None
+
+
+def _odds(parts: Parts) -> Quantity | None:
+    (low, high), whole = _range(parts), number_value(parts["whole"])
+    return _quantity(SHARE, "odds", low / whole, high / whole) if high <= whole else None
+
+
+def _fraction(parts: Parts) -> Quantity:
+    share = ONES.get(parts.get("parts", "one"), 1) * PIECES[parts["piece"]]
+    return _quantity(SHARE, "odds", share, share)
+
+
+def _age(parts: Parts) -> Quantity:
+    low, high = _range(parts)
+    return _quantity(DURATION, YEARS.system, low * YEAR, high * YEAR)
+
+
+def _decade(parts: Parts) -> Quantity:
+    first = _decade_start(parts["first"])
+    last = _decade_start(parts["last"]) if "last" in parts else first
+    return _quantity(DURATION, YEARS.system, first * YEAR, (last + 9) * YEAR)
+
+
+def _decade_start(words: str) -> int:
+    word = re.split(r"[-\s]", words)[-1]
+    return DECADES.get(word) or int(re.sub(r"\D", "", word) or 10)
+
+
+def _clock(parts: Parts) -> Quantity:
+    hour = int(parts["hour"]) % 12 + (12 if parts["half"] == "p" else 0) + int(parts.get("minute", 0)) / 60
+    return _quantity(CLOCK, CLOCK, hour, hour)
+
+
+def _unit_only(parts: Parts) -> Quantity:
+    unit = UNITS[parts["unit"]]
+    return _quantity(unit.dimension, unit.system, unit.scale, unit.scale, _vague(parts))
+
+
+PARSERS: dict[str, Callable[[Parts], Quantity | None]] = {
+    "often": _often, "adverb": _adverb, "every": _every, "clock": _clock, "odds": _odds, "fraction": _fraction, "age": _age,
+    "decade": _decade, "between": _measured, "quantity": _measured, "vague": _unit_only, "single": _unit_only,
+    "pressure": lambda parts: _quantity(PRESSURE, "pair", *_range(parts)),
+    "between_count": lambda parts: _quantity(COUNT, COUNT, *_range(parts)),
+    "count": lambda parts: _quantity(COUNT, COUNT, *_range(parts)),
+}  # fmt: skip

@@ -1,8 +1,8 @@
-"""Units, number words and vague amounts, as data: what a spelling measures and how much of it.
+"""Units and number words as data: what each spelling measures, and its value in the base unit.
 
-Units of one `system` convert exactly into each other (48 hours are 2 days, 12 months are a year). Units of two
-systems of one dimension are equal within the dimension's `TOLERANCE`, because nobody who writes "4 weeks" for
-"1 month", or "38 °C" for "100.4 °F", means another value.
+Units of one `system` convert exactly into each other (48 hours are 2 days, 12 months are a year). Values in units of two
+systems are equal within the `TOLERANCE` of their dimension, because nobody who writes "4 weeks" for "1 month", or "38 °C" for
+"100.4 °F", means another value.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ SPELLINGS: dict[Unit, str] = {
 UNITS: dict[str, Unit] = {spelling: unit for unit, spellings in SPELLINGS.items() for spelling in spellings.split()}
 
 TOLERANCE = {DURATION: 0.085, INTERVAL: 0.085, MASS: 0.05, VOLUME: 0.06, LENGTH: 0.05, SHARE: 0.02}
-"""How far two values from two systems may lie apart, as a share of the larger one.
+"""How far apart equal values in units of two systems may be, as a share of the larger one.
 
 Durations: 4 weeks are a month and 90 days are 3 months, but 6 weeks are not 2 months, nor 5 weeks a month.
 """

@@ -10,8 +10,8 @@ from math import log
 
 import numpy as np
 
-from audit.embedding.basis import Vectors, unit
-from audit.text import stem, words
+from audit.embedding.vectors import Vectors, unit_rows
+from audit.text.tokens import content_words, stem
 from audit.themes.basis import Labels
 
 TERMS = 5
@@ -67,7 +67,7 @@ def terms_by(phrases: Sequence[str], labels: Sequence[int], count: int) -> list[
 
 
 def _terms(phrase: str, forms: defaultdict[str, Counter[str]]) -> Iterable[str]:
-    found = words(phrase)
+    found = content_words(phrase)
     for word in found:
         forms[word.stem][phrase[word.start : word.end]] += 1
     stems = [word.stem for word in found if word.stem not in AGAINST]
@@ -99,7 +99,7 @@ def exemplars_by(plain: Sequence[str], vectors: Vectors, labels: Labels) -> list
 def _medoid(plain: Sequence[str], vectors: Vectors, members: Labels) -> int:
     """Place among the members of the shortest of those nearest to the mean."""
     mine = vectors[members]
-    similar = mine @ unit(mine.sum(axis=0, keepdims=True))[0]
+    similar = mine @ unit_rows(mine.sum(axis=0, keepdims=True))[0]
     close = np.flatnonzero(similar >= similar.max() - AS_NEAR)
     return int(min(close, key=lambda place: (len(plain[int(members[place])]), place)))
 
@@ -117,7 +117,7 @@ def _spread(vectors: Vectors, members: Labels, medoid: int) -> list[int]:
 
 def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of names that share at least three quarters of their words (of all the words in either)."""
-    stems = [frozenset(word.stem for word in words(name)) or frozenset(name.split()) for name in names]
+    stems = [frozenset(word.stem for word in content_words(name)) or frozenset(name.split()) for name in names]
     holding: defaultdict[str, list[int]] = defaultdict(list)
     shared: Counter[tuple[int, int]] = Counter()
     for number, mine in enumerate(stems):

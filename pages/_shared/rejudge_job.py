@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from audit.charts.names import handbook_names
+from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.jobs.processes import STOPPED, cancel_job, discard_job, find_job, list_jobs
 from audit.jobs.progress import LOADING, WRITING
@@ -18,14 +18,14 @@ from audit.llm.journal import stored_in
 from audit.metrics.choices import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
-from pages._shared.loaders import load, runs
-from pages._shared.opened import PARAMS
+from pages._shared.loaders import load, loaded_runs
+from pages._shared.pair_list import PARAMS
 from pages._shared.rejudge_request import pairs
 from pages._shared.rejudge_result import result
 from pages._shared.rejudge_rights import only_for_the_owner
 from pages._shared.tables import clicked_row, table
+from pages._shared.terms import escaped
 from pages._shared.widgets import counts
-from pages._shared.words import escaped
 
 OUTCOMES = ("answered", "unreadable", "cut", "refused", "failed")
 STOPPING = "asked to stop"
@@ -43,7 +43,7 @@ KEEPS_RUNNING = (
 
 def job_view(job: Job) -> None:
     """The job in the address, with what can be done in its state."""
-    run = next((run for run in runs() if run.digest == request_of(job).run), None)
+    run = next((run for run in loaded_runs() if run.digest == request_of(job).run), None)
     st.button("Judge other pairs", on_click=_leave_job, icon=":material/arrow_back:")
     _heading(job, run)
     if job.message:

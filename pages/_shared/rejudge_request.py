@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from audit.charts.names import handbook_names
-from audit.charts.style import shown
+from audit.charts.style import handbook_names, shown
 from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, start_judging
 from audit.jobs.run_corpus import PairIds
 from audit.judging import baseline
@@ -17,7 +16,7 @@ from audit.metrics.disagreements import Filters, disagreements, matching
 from audit.metrics.pair import pair
 from audit.settings import Settings
 from audit.store.runs import Run
-from pages._blinded.people import who
+from pages._blinded.access import current_account
 from pages._shared.filters import pick_filters
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, pick_many
@@ -55,7 +54,7 @@ def request_pair(run: Run, question_id: str, a: str, b: str) -> None:
 def request_selection(run: Run) -> None:
     """A selection of pairs: counted first, estimated next, and judged once that is confirmed."""
     st.header("Which pairs", anchor=False)
-    selection = choose("Which pairs", tuple(SELECTIONS), "which", lambda name: SELECTIONS[name], label_in_sight=False)
+    selection = choose("Which pairs", tuple(SELECTIONS), "which", lambda name: SELECTIONS[name], show_label=False)
     if selection == "filters":
         filters = pick_filters(run, handbook_names(load(handbook_list, run)))
         request = replace(_empty_request(run), selection=filters_text(filters), count=matching_count(run, filters))
@@ -90,7 +89,7 @@ def filters_text(filters: Filters) -> str:
 
 
 def _empty_request(run: Run) -> JobRequest:
-    account = who()
+    account = current_account()
     return JobRequest(run.digest, run.title, "", 0, requested_by=account.name if account else "")
 
 
@@ -109,7 +108,7 @@ def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
         counts(run, "Judged by the {name}. {rules}", name=baseline.NAME, rules=RULES)
         return replace(request, baseline=True)
     names = {MODEL: model_text(settings), BASELINE: baseline.NAME}
-    if choose("Which judge", tuple(names), "judge", lambda name: names[name], label_in_sight=False) == BASELINE:
+    if choose("Which judge", tuple(names), "judge", lambda name: names[name], show_label=False) == BASELINE:
         counts(run, RULES)
         return replace(request, baseline=True)
     left, right, last = st.columns([4, 5, 2])

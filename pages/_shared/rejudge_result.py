@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from audit.charts.names import handbook_names
-from audit.charts.numerals import coefficient, coefficient_interval
+from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.jobs.rejudging import MAX_REPLIES, first_replies, journal_path, proposed_title, request_of, result_run, save_result
 from audit.jobs.table import Job
@@ -18,12 +17,12 @@ from audit.metrics.run_agreement import run_agreement
 from audit.metrics.transitions import NOT_THERE, transitions
 from audit.settings import Settings
 from audit.store.runs import Run
-from pages._shared.loaders import load, load_two, runs
+from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose
 from pages._shared.side_by_side import CSS, answers_html, verdict_html
 from pages._shared.tables import clicked_row
+from pages._shared.terms import escaped, listed, say
 from pages._shared.widgets import chart, counts, footer, link
-from pages._shared.words import escaped, listed, say
 
 SUBSETS = {ALL: "All", CHANGED: "Changed", SAME: "Unchanged"}
 HEADINGS = {
@@ -70,7 +69,9 @@ def _changes(run: Run, new: Run, job: Job) -> None:
     cells = cells[cells["second"] != NOT_THERE]
     total = cells.groupby("first")["pairs"].transform("sum")
     cells = cells.assign(share=cells["pairs"] / total.where(total > 0))
-    chart(transitions_figure(cells, "The old judge", "The new judge"), "moves", "The old label of each pair against its new label.")
+    chart(
+        transitions_figure(cells, "The old judge", "The new judge"), "moves", "The old label of each pair against its new label."
+    )
     counts(
         run, "Framed: the same label twice. For the {n} pairs that both labelled, kappa is **{value}** (95 % interval {span}).",
         n=f"{kappa['of']:,}", value=coefficient(kappa["value"]),
@@ -84,7 +85,7 @@ def _changes(run: Run, new: Run, job: Job) -> None:
 def _pair_table(run: Run, new: Run, names: dict[str, str]) -> None:
     """The pairs; the one that is clicked is shown with both verdicts and both answers."""
     st.header("Pair by pair", anchor=False)
-    subset = choose("Show", tuple(SUBSETS), "shown", lambda name: SUBSETS[name], label_in_sight=False)
+    subset = choose("Show", tuple(SUBSETS), "shown", lambda name: SUBSETS[name], show_label=False)
     frame = load_two(rejudged, run, new, which=subset, limit=MAX_LISTED)
     if frame.empty:
         counts(run, "None.")
@@ -136,14 +137,16 @@ def _replies(job: Job) -> None:
 
 def _usage_text(reply: Reply) -> str:
     usage = reply.usage
-    tokens = f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written, " if "prompt_tokens" in usage else ""
+    tokens = (
+        f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written, " if "prompt_tokens" in usage else ""
+    )
     return f"{tokens}{reply.latency_s or 0:.1f} s"
 
 
 def _save(run: Run, job: Job) -> None:
     """Save the result as a run; where it is saved already, the links to that run."""
     st.header("Save the result", anchor=False)
-    saved = next((loaded for loaded in runs() if loaded.key == job.result), None)
+    saved = next((loaded for loaded in loaded_runs() if loaded.key == job.result), None)
     if saved is not None:
         st.success(say(run, "Saved as the run **{title}** ({key}).", title=saved.title, key=saved.key))
         with st.container(horizontal=True):

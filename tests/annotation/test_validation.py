@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
-from audit.charts.pictures import NoPicturesError
 
 STUDY = "demo-finished"
 

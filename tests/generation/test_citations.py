@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from audit.generation.citations import citations, cited
+from audit.generation.citations import citations
 from audit.generation.evidence import evidence_of
 from audit.generation.relevance import Relevance
+from audit.text.citations import cited_numbers
 from tests.generation.leaflets import ALDER, asked
 
 
@@ -22,7 +23,7 @@ from tests.generation.leaflets import ALDER, asked
     ],
 )
 def test_numbers_in_brackets_are_citations(text, numbers):
-    assert cited(text) == numbers
+    assert cited_numbers(text) == numbers
 
 
 def test_a_citation_of_what_was_not_given_is_flagged():

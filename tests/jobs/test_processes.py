@@ -14,7 +14,17 @@ import pytest
 
 from audit.errors import AuditError
 from audit.jobs import processes
-from audit.jobs.processes import EXITED, STOPPED, cancel_job, create_job, discard_job, find_job, job_table, list_jobs, start_process
+from audit.jobs.processes import (
+    EXITED,
+    STOPPED,
+    cancel_job,
+    create_job,
+    discard_job,
+    find_job,
+    job_table,
+    list_jobs,
+    start_process,
+)
 from audit.jobs.table import Job, JobState
 from audit.settings import Settings
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,12 @@ TABLE = """
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     for name in ("URL", "MODEL", "KEY"):
         monkeypatch.delenv(f"AUDIT_JUDGE_{name}", raising=False)
     load(release_from(tmp_path, TABLE), tmp_path / "data")
-    yield tmp_path
+    return tmp_path
 
 
 def judge(folder: Path, *options: str) -> tuple[int, list[dict[str, Any]]]:
@@ -53,7 +52,7 @@ def test_at_the_end_it_records_the_outcome_of_the_pairs(folder: Path, monkeypatc
         monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
         code, stored = judge(folder)
     last = stored[-1]
-    assert (code, [values["phase"] for values in stored][0]) == (OK, "asking")
+    assert (code, stored[0]["phase"]) == (OK, "asking")
     assert (last["stage"], last["calls"], last["done"], last["answered"]) == ("structured", 6, 6, 6)
     assert (last["judged"], last["prescreened"], last["not_asked"], last["unscored"]) == (6, 6, 0, {})
 
@@ -86,7 +85,7 @@ def test_the_baseline_records_how_many_pairs_it_has_written(folder: Path) -> Non
 
 def test_an_error_is_raised_and_not_recorded_as_progress(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_JUDGE_URL", "http://127.0.0.1:9/v1")
-    with pytest.raises(AuditError, match="cannot be reached.*AUDIT_JUDGE_URL"):
+    with pytest.raises(AuditError, match=r"cannot be reached.*AUDIT_JUDGE_URL"):
         judge(folder)
 
 

@@ -236,7 +236,7 @@ def test_only_the_chosen_pairs_are_judged_and_a_reply_is_kept_as_it_came(setting
         ("URL", "http://127.0.0.1:9/v1", "cannot be reached"),
         ("MODEL", "gpt-nonesuch", "has no model 'gpt-nonesuch'"),
         ("KEY", "sk-wrong", "does not take the key"),
-        ("URL", "", "No judge is set"),
+        ("URL", "", "No model endpoint is set"),
     ],
 )
 def test_an_endpoint_that_cannot_be_used_ends_in_the_sentence_of_the_command(settings, monkeypatch, name, value, sentence):

@@ -11,7 +11,7 @@ from audit.metrics.camps import camps
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
-from audit.text import quantities
+from audit.text.quantity import find_quantities
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +50,11 @@ def test_a_camp_named_by_a_value_goes_by_the_value_most_of_it_holds(found):
 
 def _by_value(table):
     named = table[(table["basis"] == "value") & (table["size"] > 1)]
-    return [(camp, group) for camp, group in named.groupby("camp") if quantities(Counter(group["value"]).most_common(1)[0][0])]
+    return [
+        (camp, group) for camp, group in named.groupby("camp") if find_quantities(Counter(group["value"]).most_common(1)[0][0])
+    ]
 
 
 def _names_it(group):
-    (true, *_) = quantities(Counter(group["value"]).most_common(1)[0][0])
-    return any(true.agrees(named) or true.low == named.low for named in quantities(group["name"].iloc[0]))
+    (true, *_) = find_quantities(Counter(group["value"]).most_common(1)[0][0])
+    return any(true.agrees(named) or true.low == named.low for named in find_quantities(group["name"].iloc[0]))

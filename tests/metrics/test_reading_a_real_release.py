@@ -6,7 +6,7 @@ from audit.metrics.camps import camps
 from audit.metrics.disagreements import Filters, disagreements
 from audit.metrics.pair import pair
 from audit.store.connection import open_store
-from audit.text import Kind, contrast
+from audit.text.comparison import DifferenceKind, differences
 from tests.support.loading import load
 
 
@@ -43,8 +43,8 @@ def test_the_phlebotomy_interval_with_the_lost_dash_is_marked_on_both_sides(con)
     found = pair(con, "nih-hemochromatosis--treatment", "nih_nhlbi_combined", "nih_niddk_combined")
     texts = (found.a.answer, found.b.answer)
     marked = [
-        [text[span.start : span.end] for span in spans if span.kind is Kind.NUMBER]
-        for text, spans in zip(texts, contrast(*texts), strict=True)
+        [text[span.start : span.end] for span in spans if span.kind is DifferenceKind.NUMBER]
+        for text, spans in zip(texts, differences(*texts), strict=True)
     ]
     assert "every 24 months" in marked[0]
     assert "every few months" in marked[1]

@@ -8,8 +8,8 @@ from itertools import product
 from audit.judging.baseline.conflict import Conflict
 from audit.judging.baseline.question import GENERIC, Asked
 from audit.judging.baseline.statements import Answer, Statement
-from audit.text import COUNT, Quantity
-from audit.text.units import CLOCK
+from audit.text.quantity import Quantity
+from audit.text.units import CLOCK, COUNT
 
 ROUNDING = 0.15
 """Two figures closer than this share of the larger one are the same figure, rounded (protocol, section 4)."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from audit.judging.baseline.statements import MEASURES, Statement
-from audit.text import Quantity, stem, words
+from audit.text.quantity import Quantity
+from audit.text.tokens import content_words, stem
 
 _GENERIC = """
 patient people person doctor team transplant surgery hospital center medical health year day week month time long old
@@ -54,6 +55,6 @@ def read_question(text: str) -> Asked:
     """What a question asks."""
     sentences = [found.group().strip() for found in SENTENCE.finditer(text)]
     asking = [sentence for sentence in sentences if sentence.endswith("?")] or [text]
-    stems = frozenset(word.stem for sentence in asking for word in words(sentence)) - MEASURES - GENERIC
+    stems = frozenset(word.stem for sentence in asking for word in content_words(sentence)) - MEASURES - GENERIC
     measures = {one for pattern, some in MEASURED.items() if re.search(pattern, " ".join(asking).lower()) for one in some}
     return Asked(stems, any(map(YES_OR_NO.match, asking)), frozenset(measures))

@@ -10,7 +10,7 @@ from audit.judging.baseline.stances import opposite
 from audit.judging.baseline.statements import Answer, read_answer
 from audit.judging.baseline.weight import significance, topic
 from audit.judging.verdicts import Verdict
-from audit.text import uncited
+from audit.text.citations import without_citations
 from audit.vocabulary import NOT_ADDRESSED, Label
 
 NAME = "baseline judge (rules, no model)"
@@ -36,7 +36,7 @@ def judge(question: str, a: str, b: str) -> Verdict:
     It reads no meaning: a disagreement without a figure, a yes or a no is COMPLEMENTARY to it. The numbers of cited passages,
     as in [2], are no figures.
     """
-    a, b = uncited(a), uncited(b)
+    a, b = without_citations(a), without_citations(b)
     if silent := [side for side, text in (("A", a), ("B", b)) if _silent(text)]:
         reasoning = f"Silence: answer {' and '.join(silent)} does not address the question."
         return Verdict(Label.ABSENT, reasoning=reasoning, parse=PARSE)

@@ -14,7 +14,7 @@ from itertools import product
 from audit.judging.baseline.conflict import Conflict
 from audit.judging.baseline.question import GENERIC, Asked
 from audit.judging.baseline.statements import Answer, Statement
-from audit.text.grammar import plain_text
+from audit.text.tokens import plain_text
 
 GOOD = "allowed|permitted|safe|fine|acceptable|possible|ok|okay|all right|needed|required|necessary|recommended"
 PERMITS = re.compile(rf"\b(?:you (?:may|can)|(?:may|can) be|(?:is|are) (?:\w+ )?(?:{GOOD}))\b")
@@ -48,7 +48,7 @@ def _nearest(asked: Asked, answer: Answer) -> tuple[Statement, bool] | None:
 
 def _stance(asked: Asked, statement: Statement) -> bool | None:
     plain = plain_text(statement.text)
-    if any(asked.stems & (denial.about - GENERIC) for denial in statement.denials):
+    if any(asked.stems & (denial.subject - GENERIC) for denial in statement.denials):
         return False
     if PERMITS.search(plain):
         return True

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from audit.text import Negation, Quantity, negations, quantities, stem, words
+from audit.text.comparison import Negation, find_negations
+from audit.text.quantity import Quantity, find_quantities
+from audit.text.tokens import content_words, stem
 from audit.text.units import ONES, TENS, UNITS
 
 BREAK = re.compile(r"(?<=[.!?])[\"')\]]{0,3}\s+(?=[\"'(\[]?[A-Z0-9•*-])|[;\n]")
@@ -78,7 +80,7 @@ class Answer:
 @lru_cache(maxsize=4096)
 def read_answer(text: str) -> Answer:
     """The statements of an answer. Kept, because each answer meets all others to its question."""
-    known, amounts, denials = words(text), quantities(text), negations(text)
+    known, amounts, denials = content_words(text), find_quantities(text), find_negations(text)
     starts = [[one.start for one in found] for found in (known, amounts, denials)]
     statements = []
     for start, end in _spans(text):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from audit.judging.baseline.conflict import Conflict
 from audit.judging.baseline.question import GENERIC, Asked
-from audit.text import stem, words
-from audit.text.grammar import plain_text
+from audit.text.tokens import content_words, plain_text, stem
 from audit.vocabulary import Significance
 
 MATTERS: dict[str, tuple[Significance, str]] = {
@@ -41,7 +40,7 @@ def topic(asked: Asked, found: Conflict, question: str) -> str:
     """What a conflict is about, in up to four words: those that both statements share, else those that the question asks with."""
     for text, known in ((found.first.text, found.shared - GENERIC), (question, asked.stems)):
         plain = plain_text(text)
-        said = {word.stem: plain[word.start : word.end] for word in reversed(words(text)) if word.stem in known}
+        said = {word.stem: plain[word.start : word.end] for word in reversed(content_words(text)) if word.stem in known}
         if said:
             return " ".join([*reversed(said.values())][:TOPIC_WORDS])
     return found.one

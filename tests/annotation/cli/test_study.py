@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from annotation.label_store.assignments import prefetch_tasks
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.seats import take_ahead
 from audit.cli.main import parse
 from audit.settings import Settings
 from tests.annotation.test_sampling import TABLE
@@ -132,7 +132,7 @@ def test_items_that_an_annotator_took_and_did_not_rate_are_released(typed, home:
         typed(f"account add {name} --role annotator")
     typed("sample v1 --annotators ana,ben,cem --per-label 2 --items ABSENT=1 --calibration 0 --repeats 2")
     store = open_label_store(Settings(data_dir=home, studies="").studies_url)
-    taken = len(take_ahead(store, "v1", "ana", 14))
+    taken = len(prefetch_tasks(store, "v1", "ana", 14))
     assert taken > 2
     assert typed("release v1 ana") == (0, f"Study 'v1': {taken:,} items released by ana.\n")
     assert typed("release v1 ana") == (0, "Study 'v1': 0 items released by ana.\n")
