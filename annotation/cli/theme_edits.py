@@ -25,7 +25,7 @@ from audit.cli.execution import FINDINGS, OK
 from audit.cli.themes import TOPICS
 from audit.errors import plainly
 from audit.exports.tables import csv_bytes
-from audit.metrics.attached import needed_taxonomy, points_of, taxonomy_of
+from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
@@ -115,14 +115,14 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     edits, source = _edits(arguments, settings, store, run)
     if arguments.keep_as:
         return _keep(arguments, store, run, _own_taxonomy(arguments, run, settings), edits, source)
-    taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else needed_taxonomy(run, settings.themes_dir)
+    taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else require_taxonomy(run, settings.themes_dir)
     edited = apply_edits(taxonomy, edits)
     fitting = edited.acts - len(edited.conflicts)
     lines = [f"{edited.acts:,} edits are in effect; {fitting:,} of them fit the taxonomy as intended."]
     lines += [conflict.words for conflict in edited.conflicts]
     result = {"edits": edited.acts, "fitting": fitting, "conflicts": [conflict.words for conflict in edited.conflicts]}
     if arguments.out:
-        positions = points_of(run, settings.themes_dir)
+        positions = map_points(run, settings.themes_dir)
         written = write_taxonomy(edited.taxonomy, _edited_map(edited.taxonomy, run, positions), arguments.out)
         themes = written.counts["themes"]
         lines.append(f"Wrote the edited taxonomy, {themes:,} themes, sha256 {written.sha256[:12]}: {arguments.out}")
@@ -150,7 +150,7 @@ def _own_taxonomy(arguments: argparse.Namespace, run: Run, settings: Settings) -
             "--keep-as records the edits of another run or of a file (--from, --edits) as edits of this run, so they must fit "
             "its own taxonomy (no --taxonomy). Nothing was saved."
         )
-    return needed_taxonomy(run, settings.themes_dir)
+    return require_taxonomy(run, settings.themes_dir)
 
 
 def _keep(

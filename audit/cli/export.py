@@ -14,7 +14,7 @@ from audit.cli.execution import OK
 from audit.errors import AuditError, plainly
 from audit.exports.files import zipped
 from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
-from audit.metrics.attached import taxonomy_of
+from audit.queries.run_taxonomy import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run
 

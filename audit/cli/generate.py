@@ -18,10 +18,9 @@ from audit.errors import AuditError
 from audit.generation import EXTRACTIVE, Extract, Summary, Writing, by_model, extractive, load_prompt
 from audit.generation.files import Sources, check_room, read_sources, write_answers
 from audit.generation.writing import CONTEXT, WRITTEN
-from audit.llm.costs import cost_of
-from audit.llm.journal import Journal, journal_of
+from audit.llm.journal import Journal, journal_path
 from audit.llm.limits import StoppedError
-from audit.llm.work import Replies
+from audit.llm.tasks import Replies, stage_cost
 from audit.settings import Settings
 
 EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"
@@ -122,7 +121,7 @@ def _extract_answers(arguments: argparse.Namespace, sources: Sources) -> int:
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, writing: Writing, sources: Sources) -> int:
     servers: list[str] = []
-    with Journal(journal_of(arguments.out), writing.plan()) as journal:
+    with Journal(journal_path(arguments.out), writing.plan()) as journal:
         try:
             if not arguments.parse_again:
                 servers = ask_all(settings, writing, journal)
@@ -133,7 +132,7 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, writing: Writi
 
 
 def _use_cluster(arguments: argparse.Namespace, _: Settings, writing: Writing, sources: Sources) -> int:
-    with Journal(journal_of(arguments.out), writing.plan()) as journal:
+    with Journal(journal_path(arguments.out), writing.plan()) as journal:
         if arguments.emit_batch:
             print_before_result(arguments, emit_batch(arguments.emit_batch, arguments.shards, writing, journal.latest))
             return OK
@@ -147,11 +146,11 @@ def _use_cluster(arguments: argparse.Namespace, _: Settings, writing: Writing, s
 
 def _print_estimate(arguments: argparse.Namespace, settings: Settings, writing: Writing) -> int:
     def measure(replies: Replies) -> CostEstimate:
-        costs = [cost_of(stage, writing.open_calls(stage, replies), WRITTEN) for stage in writing.stages]
+        costs = [stage_cost(stage, writing.open_calls(stage, replies), WRITTEN) for stage in writing.stages]
         return estimate(settings, writing.model, costs, trial=not arguments.untried)
 
     cost = with_stored_replies(arguments.out, writing.plan(), measure)
-    print_result(arguments, cost.text, cost.figures)
+    print_result(arguments, cost.text, cost.record)
     return OK
 
 

@@ -25,9 +25,9 @@ from audit.judging.prompts import load_prompts
 from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
 from audit.judging.records import Summary
 from audit.judging.sitting import Sitting
-from audit.llm.journal import Journal, journal_of
+from audit.llm.journal import Journal, journal_path
 from audit.llm.limits import StoppedError
-from audit.llm.work import Replies
+from audit.llm.tasks import Replies
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store
 from audit.store.load import load_release
@@ -140,7 +140,7 @@ def _judge_by_rules(arguments: argparse.Namespace, settings: Settings, corpus: C
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     task, servers = Sitting(protocol, corpus), list[str]()
-    with Journal(journal_of(arguments.out), task.plan()) as journal:
+    with Journal(journal_path(arguments.out), task.plan()) as journal:
         try:
             if not arguments.parse_again:
                 servers = ask_all(settings, task, journal, arguments.progress.update_calls)
@@ -152,7 +152,7 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, protocol: Prot
 
 def _use_cluster(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     task = Sitting(protocol, corpus)
-    with Journal(journal_of(arguments.out), task.plan()) as journal:
+    with Journal(journal_path(arguments.out), task.plan()) as journal:
         if arguments.emit_batch:
             print_before_result(arguments, emit_batch(arguments.emit_batch, arguments.shards, task, journal.latest))
             return OK
@@ -189,11 +189,11 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, protocol:
         stages = costs(protocol, corpus, replies)
         cost = estimate(settings, protocol.model, stages, trial=not arguments.untried, remarks=remarks(stages))
         pairs, to_ask = pairs_to_ask(protocol, corpus)
-        return replace(cost, figures={**cost.figures, "pairs": pairs, "without_call": pairs - to_ask})
+        return replace(cost, record={**cost.record, "pairs": pairs, "without_call": pairs - to_ask})
 
     cost = with_stored_replies(arguments.out, Sitting(protocol, corpus).plan(), measure)
-    print_result(arguments, cost.text, cost.figures)
-    arguments.progress.update(estimate=cost.figures)
+    print_result(arguments, cost.text, cost.record)
+    arguments.progress.update(estimate=cost.record)
     return OK
 
 

@@ -12,7 +12,7 @@ from audit.cli.execution import OK
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
-from audit.metrics.attached import needed_taxonomy, taxonomy_of
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run, find_run
@@ -51,7 +51,7 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -> Connection:
+def _opened(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> Connection:
     """A connection to the run, and to the other run too for a metric that compares two."""
     if metric.compares != bool(against):
         fault = "compares two runs: name the other with --against RUN" if metric.compares else "takes one run, without --against"
@@ -64,24 +64,24 @@ def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -
     return open_two(run.path, other.path)
 
 
-def _taxonomies(metric: Metric, run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
+def _taxonomies(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
     """What a metric that counts by theme takes; the second run may have no themes."""
-    if not metric.of_themes:
+    if not metric.by_theme:
         return {}
-    taxonomies: dict[str, Any] = {"taxonomy": needed_taxonomy(run, settings.themes_dir)}
+    taxonomies: dict[str, Any] = {"taxonomy": require_taxonomy(run, settings.themes_dir)}
     if against:
         taxonomies["against"] = taxonomy_of(find_run(settings.store_dir, against), settings.themes_dir)
     return taxonomies
 
 
-def _metric(name: str) -> Metric:
+def _metric(name: str) -> Metric[...]:
     if name not in METRICS:
         hint = nearest(name, tuple(METRICS))
         raise AuditError(f"There is no metric '{name}'.{hint} Nothing was computed. Allowed: {', '.join(METRICS)}.")
     return METRICS[name]
 
 
-def _metric_options(metric: Metric, pairs: list[str]) -> dict[str, str]:
+def _metric_options(metric: Metric[...], pairs: list[str]) -> dict[str, str]:
     """The metric's own options from NAME=VALUE texts, with every required one among them."""
     options = dict(text.partition("=")[::2] for text in pairs)
     known = {name: default for name, default in metric.options.items() if default is Parameter.empty or isinstance(default, str)}

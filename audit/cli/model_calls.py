@@ -15,13 +15,11 @@ from audit.cli.arguments import count
 from audit.errors import AuditError
 from audit.llm.calls import Call
 from audit.llm.client import Endpoint
-from audit.llm.costs import Cost, Rates, estimate_text, figures, rates_from
-from audit.llm.journal import Journal, begun_with, journal_of
+from audit.llm.journal import Journal, journal_path, journal_plan
 from audit.llm.limits import Limits
-from audit.llm.probe import find_model, probe
-from audit.llm.runner import run_calls
-from audit.llm.tally import Tally
-from audit.llm.work import Replies, Work, ask_stages
+from audit.llm.probe import find_model, probe_endpoint
+from audit.llm.runner import CallStats, run_calls
+from audit.llm.tasks import CallRates, LlmTask, Replies, StageCost, ask_stages, estimate_figures, estimate_text, rates_from_sample
 from audit.settings import Settings
 
 DEFAULT_SHARDS = 32
@@ -79,7 +77,7 @@ def model_of(settings: Settings, recorded: str | None, *, calls: bool = True) ->
 
 def model_for(arguments: argparse.Namespace, settings: Settings) -> str:
     """The model of a command that writes to `--out`; for an estimate without test calls any name will do."""
-    recorded = (begun_with(journal_of(arguments.out)) or {}).get("model")
+    recorded = (journal_plan(journal_path(arguments.out)) or {}).get("model")
     if arguments.dry_run and (arguments.untried or not settings.judge_urls):
         return settings.judge_model or recorded or "unknown"
     return model_of(settings, recorded, calls=not uses_batch(arguments))
@@ -93,9 +91,9 @@ def limits_of(settings: Settings) -> Limits:
 
 def ask_all(
     settings: Settings,
-    work: Work,
+    work: LlmTask,
     journal: Journal,
-    watch: Callable[[Cost, Tally], None] = lambda *_: None,
+    watch: Callable[[StageCost, CallStats], None] = lambda *_: None,
 ) -> list[str]:
     """Make every open call, with a bar on standard error; returns what the servers report to be.
 
@@ -105,12 +103,12 @@ def ask_all(
     """
     endpoints, limits, servers = endpoints_of(settings, work.model), limits_of(settings), set[str]()
 
-    def ask(cost: Cost, calls: Iterator[Call]) -> None:
+    def ask(cost: StageCost, calls: Iterator[Call]) -> None:
         for endpoint in endpoints:
-            servers.add(asyncio.run(probe(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
+            servers.add(asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
         with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
 
-            def progress(tally: Tally) -> None:
+            def progress(tally: CallStats) -> None:
                 draw(bar, tally)
                 watch(cost, tally)
 
@@ -120,7 +118,7 @@ def ask_all(
     return sorted(servers)
 
 
-def draw(bar: Any, tally: Tally) -> None:
+def draw(bar: Any, tally: CallStats) -> None:
     """Move the bar to the calls done, and show the failures so far beside it."""
     names = ("unreadable", "cut", "refused", "failed", "waiting_again")
     faults = {name.replace("_", " "): number for name in names if (number := getattr(tally, name))}
@@ -133,28 +131,30 @@ class CostEstimate:
     """The open calls, and the tokens and time that they would take: as text, and as figures for a page."""
 
     text: str
-    figures: dict[str, Any]
+    record: dict[str, Any]
 
 
-def estimate(settings: Settings, model: str, costs: Sequence[Cost], *, trial: bool = True, remarks: str = "") -> CostEstimate:
+def estimate(
+    settings: Settings, model: str, costs: Sequence[StageCost], *, trial: bool = True, remarks: str = ""
+) -> CostEstimate:
     """What the open calls of `costs` would take; with `trial` a few calls are made where an endpoint is set."""
     sample = next((cost.sample for cost in costs if cost.sample), ())
-    rates = _rates(settings, model, sample) if trial else Rates()
+    rates = _rates(settings, model, sample) if trial else CallRates()
     text = estimate_text(costs, rates, settings.judge_concurrency)
-    return CostEstimate(f"{text}\n{remarks}".rstrip(), figures(costs, rates, settings.judge_concurrency))
+    return CostEstimate(f"{text}\n{remarks}".rstrip(), estimate_figures(costs, rates, settings.judge_concurrency))
 
 
 def with_stored_replies(out: Path, plan: dict[str, Any], measure: Callable[[Replies], CostEstimate]) -> CostEstimate:
     """What `measure` makes of the replies that are stored for `out` already; a journal is read but never created."""
-    path = journal_of(out)
+    path = journal_path(out)
     if not path.exists():
         return measure(lambda _: {})
     with Journal(path, plan) as journal:
         return measure(journal.latest)
 
 
-def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> Rates:
+def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> CallRates:
     if not settings.judge_urls or not sample:
-        return Rates()
-    report = asyncio.run(probe(endpoints_of(settings, model)[0], sample, limits_of(settings)))
-    return rates_from(sample, report.prompt_tokens, report.completion_tokens, report.latency_s)
+        return CallRates()
+    report = asyncio.run(probe_endpoint(endpoints_of(settings, model)[0], sample, limits_of(settings)))
+    return rates_from_sample(sample, report.prompt_tokens, report.completion_tokens, report.latency_s)

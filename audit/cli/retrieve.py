@@ -17,15 +17,15 @@ from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, de
 from audit.errors import RetrievalError
 from audit.generation.files import read_questions
 from audit.generation.pairing import meets
-from audit.pipeline.ledger import Ledger, Piece, code_of, digest_of, read_lines, write_lines
-from audit.pipeline.searching import Search, search
+from audit.pipeline.build_cache import BuildCache, Task, code_digest, digest_of, read_lines, write_lines
+from audit.pipeline.handbook_search import HandbookSearch, search_handbook
 from audit.retrieval.gold import Gold, read_gold, unused_gold
 from audit.retrieval.model import Query
 from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 
-TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/searching.py")
+TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
 TUNABLE: dict[str, tuple[Any, str]] = {
     "whole_characters": (count_or_zero, "a handbook of at most this many characters is used in full; 0: never"),
     "passages": (count, "passages for each question"),
@@ -85,16 +85,16 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
 def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit retrieve DOCUMENTS --questions FILE --out DIR`"""
     searches = _searches(arguments, settings)
-    ledger = Ledger(arguments.out / ".done")
-    pieces = [(task, _piece(task, ledger)) for task in searches]
-    open_pieces = [(task, piece) for task, piece in pieces if not ledger.done(piece)]
-    for task, piece in tqdm(open_pieces, desc="retrieve", unit="handbook", disable=None, dynamic_ncols=True):
-        ledger.note(piece, search(task))
-    lines = [line for task in searches if task.trials for line in read_lines(task.trials)]
+    cache = BuildCache(arguments.out / ".done")
+    tasks = [(search, _task(search, cache)) for search in searches]
+    open_tasks = [(search, task) for search, task in tasks if not cache.done(task)]
+    for search, task in tqdm(open_tasks, desc="retrieve", unit="handbook", disable=None, dynamic_ncols=True):
+        cache.store(task, search_handbook(search))
+    lines = [line for search in searches if search.trials for line in read_lines(search.trials)]
     write_lines(arguments.out / f"{TRIALS}.jsonl", lines)
     result = {
-        "handbooks": len(searches), "searched_before": len(searches) - len(open_pieces),
-        "questions": sum(len(task.questions) for task in searches), "strategies": arguments.strategy,
+        "handbooks": len(searches), "searched_before": len(searches) - len(open_tasks),
+        "questions": sum(len(search.questions) for search in searches), "strategies": arguments.strategy,
         "encoder": searches[0].encoder, "trials": len(lines), "out": str(arguments.out),
     }  # fmt: skip
     text = (
@@ -106,13 +106,13 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _searches(arguments: argparse.Namespace, settings: Settings) -> list[Search]:
+def _searches(arguments: argparse.Namespace, settings: Settings) -> list[HandbookSearch]:
     handbooks = documents_and_files(arguments.documents)
     questions = read_questions(arguments.questions)
     gold = _gold(arguments.gold, [document for document, _ in handbooks], questions) if arguments.gold else {}
     out, encoder, options = arguments.out, _encoder(arguments), _options(arguments)
     return [
-        Search(
+        HandbookSearch(
             document.handbook_id, path, tuple(_record(question) for question in questions if meets(question, document)),
             tuple(dict.fromkeys(arguments.strategy)), options, encoder, arguments.reranker or "",
             settings.data_dir.resolve() / "retrieval", out / f"{document.handbook_id}.jsonl",
@@ -153,12 +153,18 @@ def _encoder(arguments: argparse.Namespace) -> str:
     return model or LEXICAL
 
 
-def _piece(task: Search, ledger: Ledger) -> Piece:
-    expansion = ledger.digest(task.options.expansion) if task.options.expansion else "shipped"
+def _task(search: HandbookSearch, cache: BuildCache) -> Task:
+    expansion = cache.digest(search.options.expansion) if search.options.expansion else "shipped"
     inputs = {
-        "document": ledger.digest(task.document), "questions": digest_of(task.questions), "strategies": task.strategies,
-        "options": task.options.record(), "expansion": expansion, "encoder": (task.encoder, task.precision),
-        "reranker": task.reranker,
-        "gold": digest_of(task.gold), "code": code_of(*CODE),
+        "document": cache.digest(search.document), "questions": digest_of(search.questions), "strategies": search.strategies,
+        "options": search.options.record(), "expansion": expansion, "encoder": (search.encoder, search.precision),
+        "reranker": search.reranker,
+        "gold": digest_of(search.gold), "code": code_digest(*CODE),
     }  # fmt: skip
-    return Piece("retrieve", task.handbook_id, inputs, (task.out, task.trials) if task.trials else (task.out,), task.handbook_id)
+    return Task(
+        "retrieve",
+        search.handbook_id,
+        inputs,
+        (search.out, search.trials) if search.trials else (search.out,),
+        search.handbook_id,
+    )

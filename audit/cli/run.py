@@ -17,21 +17,19 @@ from audit.cli.run_models import check_judge, estimate_text, generator_name, jud
 from audit.corpus.questions import read_taxonomy
 from audit.errors import AuditError
 from audit.llm.limits import StoppedError
-from audit.pipeline.books import books_of
-from audit.pipeline.config import table
+from audit.pipeline.config import options_table
+from audit.pipeline.config_reader import read_config
+from audit.pipeline.context import RunContext, Stage, Workspace
+from audit.pipeline.coverage_check import check_two_handbooks
 from audit.pipeline.folder import check_room, taken
-from audit.pipeline.meeting import check_several
-from audit.pipeline.plan import plan_of, plan_text
-from audit.pipeline.reading import read_config
-from audit.pipeline.running import CLEAN, STOPPED, Count, Tally, run_stages
-from audit.pipeline.shop import Shop, Stage, Work
-from audit.pipeline.stages.extract import Extract
-from audit.pipeline.stages.generate import Generate
-from audit.pipeline.stages.judge import Judging
-from audit.pipeline.stages.load import Load
-from audit.pipeline.stages.questions import Questions
-from audit.pipeline.stages.retrieve import Retrieve
-from audit.pipeline.stages.themes import Themes
+from audit.pipeline.plan import plan_run, plan_text
+from audit.pipeline.runner import CLEAN, STOPPED, RunSummary, StageCount, run_stages
+from audit.pipeline.sources import find_sources
+from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage
+from audit.pipeline.stages.generate import GenerateStage
+from audit.pipeline.stages.judge import JudgeStage
+from audit.pipeline.stages.release import LoadStage, ThemesStage
+from audit.pipeline.stages.retrieve import RetrieveStage
 from audit.settings import Settings
 
 STAGES = ("extract", "questions", "retrieve", "generate", "judge", "themes", "load")
@@ -49,7 +47,7 @@ All settings of a config (paths are relative to its folder):
 
 def run_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit run`."""
-    parser.epilog = ABOUT + table()
+    parser.epilog = ABOUT + options_table()
     parser.add_argument(
         "config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` has one"
     )
@@ -61,53 +59,55 @@ def run_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit run CONFIG.toml`"""
     config = read_config(arguments.config)
-    work = Work((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
-    books, left_out = books_of(config, work)
+    work = Workspace((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
+    sources, left_out = find_sources(config, work)
     check_room(work.root)
     check_judge(config.judge)
     if config.questions.taxonomy:
         read_taxonomy(config.questions.taxonomy)
-    shop = Shop(config, settings, work, books, left_out)
-    stages = stages_of(shop, arguments.until)
+    context = RunContext(config, settings, work, sources, left_out)
+    stages = stages_of(context, arguments.until)
     if arguments.dry_run:
-        return _print_plan(arguments, shop, stages)
+        return _print_plan(arguments, context, stages)
     if len(stages) > STAGES.index("judge"):
-        check_several(shop)
+        check_two_handbooks(context)
     with taken(work, config.path):
-        before = replace(shop, left_out=dict(left_out))
+        before = replace(context, left_out=dict(left_out))
         check_endpoints(before, stages_of(before, arguments.until))
-        return _run_stages(arguments, shop, stages)
+        return _run_stages(arguments, context, stages)
 
 
-def _print_plan(arguments: argparse.Namespace, shop: Shop, stages: list[Stage]) -> int:
-    plan = plan_of(shop, stages)
-    checks = endpoint_checks(shop, plan.rows)
+def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
+    plan = plan_run(context, stages)
+    checks = endpoint_checks(context, plan.stages)
     reached = {check.stage for check in checks if not check.fault}
-    texts = [plan_text(plan, shop.left_out), *(check.line for check in checks), estimate_text(shop, plan, reached)]
+    texts = [plan_text(plan, context.left_out), *(check.line for check in checks), estimate_text(context, plan, reached)]
     record = {
-        "stages": [{"stage": row.stage, "tasks": row.pieces, "to_do": list(row.to_do)} for row in plan.rows],
+        "stages": [{"stage": stage.stage, "tasks": stage.tasks, "to_do": list(stage.to_do)} for stage in plan.stages],
         "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs,
-        "pairs_to_judge": plan.to_judge, "left_out": dict(shop.left_out), "text": "\n".join(filter(None, texts)),
+        "pairs_to_judge": plan.to_judge, "left_out": dict(context.left_out), "text": "\n".join(filter(None, texts)),
     }  # fmt: skip
     print_result(arguments, "\n".join(filter(None, texts)), record)
     return OK
 
 
-def _run_stages(arguments: argparse.Namespace, shop: Shop, stages: list[Stage]) -> int:
+def _run_stages(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
     try:
-        tally = run_stages(shop, stages, Bars())
+        summary = run_stages(context, stages, Bars())
     except (KeyboardInterrupt, StoppedError, AuditError, OSError) as error:
         reason = "Stopped." if isinstance(error, KeyboardInterrupt) else str(error)
-        note(f"\naudit run: {reason}\nFinished work is kept in {shop.work.root}. Continue with:\n  {_same_command(arguments)}")
+        note(
+            f"\naudit run: {reason}\nFinished work is kept in {context.workspace.root}. Continue with:\n  {_same_command(arguments)}"
+        )
         return FAILED
-    return _finish(arguments, shop, tally)
+    return _finish(arguments, context, summary)
 
 
-def stages_of(shop: Shop, until: str) -> list[Stage]:
+def stages_of(context: RunContext, until: str) -> list[Stage]:
     """The stages up to `until`; those that call a model are given the functions that do so."""
     stages: list[Stage] = [
-        Extract(shop), Questions(shop), Retrieve(shop), Generate(shop, write_answers),
-        Judging(shop, judge_corpus, generator_name(shop)), Themes(shop), Load(shop),
+        ExtractStage(context), QuestionsStage(context), RetrieveStage(context), GenerateStage(context, write_answers),
+        JudgeStage(context, judge_corpus, generator_name(context)), ThemesStage(context), LoadStage(context),
     ]  # fmt: skip
     return stages[: STAGES.index(until) + 1]
 
@@ -115,7 +115,7 @@ def stages_of(shop: Shop, until: str) -> list[Stage]:
 class Bars:
     """A progress bar for each stage in a terminal; elsewhere a line for each stage."""
 
-    def begin(self, stage: str, pieces: int, to_do: int) -> None:
+    def begin(self, stage: str, tasks: int, to_do: int) -> None:
         """Show the bar, where there is something to do."""
         self.bar = tqdm(total=to_do, desc=stage, unit="file", disable=None if to_do else True, leave=False, dynamic_ncols=True)
 
@@ -124,31 +124,31 @@ class Bars:
         self.bar.set_postfix_str(name, refresh=False)
         self.bar.update()
 
-    def end(self, count: Count) -> None:
+    def end(self, count: StageCount) -> None:
         """Close the bar, and print a line."""
         self.bar.close()
         failed = f", {count.failed:,} failed" if count.failed else ""
         note(f"{count.stage:<10}{count.done:>6,} done, {count.kept:,} unchanged{failed} ({count.seconds:.1f} s)")
 
 
-def _finish(arguments: argparse.Namespace, shop: Shop, tally: Tally) -> int:
-    present = {book.handbook_id for book in shop.books}
-    for sentence in (reason for name, reason in shop.left_out.items() if name not in present):
+def _finish(arguments: argparse.Namespace, context: RunContext, summary: RunSummary) -> int:
+    present = {source.handbook_id for source in context.sources}
+    for sentence in (reason for name, reason in context.left_out.items() if name not in present):
         note(f"Left out: {sentence}")
-    for sentence in tally.failed:
-        note(f"{'Failed' if tally.verdict == STOPPED else 'Left out'}: {sentence}")
-    lines = list(tally.said)
-    if tally.verdict != STOPPED and arguments.until == STAGES[-1] and shop.config.load.load:
+    for sentence in summary.failed:
+        note(f"{'Failed' if summary.verdict == STOPPED else 'Left out'}: {sentence}")
+    lines = list(summary.messages)
+    if summary.verdict != STOPPED and arguments.until == STAGES[-1] and context.config.load.load:
         lines.append("View it with: audit serve")
     record: dict[str, Any] = {
-        "verdict": tally.verdict, "stopped_at": tally.stopped_at, "messages": list(tally.said), "failed": list(tally.failed),
-        "left_out": dict(shop.left_out), "release": str(shop.work.release),
+        "verdict": summary.verdict, "stopped_at": summary.stopped_at, "messages": list(summary.messages), "failed": list(summary.failed),
+        "left_out": dict(context.left_out), "release": str(context.workspace.release),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), record)
-    if tally.verdict == STOPPED:
-        note(f"Stopped at {tally.stopped_at}. Correct the problem, and continue with:\n  {_same_command(arguments)}")
+    if summary.verdict == STOPPED:
+        note(f"Stopped at {summary.stopped_at}. Correct the problem, and continue with:\n  {_same_command(arguments)}")
         return FAILED
-    return OK if tally.verdict == CLEAN and not shop.left_out and not tally.findings else FINDINGS
+    return OK if summary.verdict == CLEAN and not context.left_out and not summary.findings else FINDINGS
 
 
 def _same_command(arguments: argparse.Namespace) -> str:

@@ -21,55 +21,55 @@ from audit.judging.protocols import CHECK, STAGES, Protocol
 from audit.judging.records import Summary
 from audit.judging.sitting import Sitting
 from audit.llm.calls import Reply
-from audit.llm.costs import Cost, cost_of
 from audit.llm.journal import Journal
+from audit.llm.tasks import StageCost, stage_cost
+from audit.pipeline.build_cache import digest_of
 from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
-from audit.pipeline.corpus import corpus_of
-from audit.pipeline.ledger import digest_of
-from audit.pipeline.plan import Plan
-from audit.pipeline.shop import Shop
-from audit.pipeline.stages.generate import asked_of
+from audit.pipeline.context import RunContext
+from audit.pipeline.judging_input import judging_input
+from audit.pipeline.plan import RunPlan
+from audit.pipeline.stages.generate import grounded_questions
 from audit.settings import Settings
 
 ANSWER_PROMPT_CHARACTERS, VERDICT_PROMPT_CHARACTERS = 12_000, 5_000
 """Rough length of a prompt, for an estimate before the texts exist."""
 
 
-def settings_for(shop: Shop, options: GenerateOptions | JudgeOptions) -> Settings:
+def settings_for(context: RunContext, options: GenerateOptions | JudgeOptions) -> Settings:
     """The settings with the endpoint and the model that the config names; the key comes from the environment."""
     urls = tuple(url.rstrip("/") for url in options.url)
-    settings = shop.settings
+    settings = context.settings
     return replace(settings, judge_urls=urls or settings.judge_urls, judge_model=options.model or settings.judge_model)
 
 
-def generator_name(shop: Shop) -> str:
+def generator_name(context: RunContext) -> str:
     """What the manifest names as the writer of the answers."""
-    options = shop.config.generate
-    return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or shop.settings.judge_model or "a model"
+    options = context.config.generate
+    return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or context.settings.judge_model or "a model"
 
 
-def write_answers(shop: Shop, asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def write_answers(context: RunContext, asked: Sequence[Asked]) -> list[dict[str, Any]]:
     """The model's answers to everything that is asked; a call with a reply in the journal is not made again."""
-    options = shop.config.generate
-    settings = settings_for(shop, options)
+    options = context.config.generate
+    settings = settings_for(context, options)
     writing = Writing(load_prompt(), model_of(settings, None), lambda: asked, options.context)
-    path = shop.work.journal("generate", digest_of(writing.plan()))
+    path = context.workspace.journal("generate", digest_of(writing.plan()))
     with Journal(path, writing.plan()) as journal:
         ask_all(settings, writing, journal)
         return list(by_model(writing, journal.latest))
 
 
-def judge_corpus(shop: Shop, corpus: Corpus) -> Summary:
+def judge_corpus(context: RunContext, corpus: Corpus) -> Summary:
     """Write the release of the corpus as the judge of the config judges it."""
-    options = shop.config.judge
+    options = context.config.judge
     if options.judge == BASELINE:
-        return judge_by_rules(shop.work.release, corpus, Progress())
-    settings = settings_for(shop, options)
+        return judge_by_rules(context.workspace.release, corpus, Progress())
+    settings = settings_for(context, options)
     task = Sitting(_protocol(options, model_of(settings, None)), corpus)
-    path = shop.work.journal("judge", digest_of(task.plan()))
+    path = context.workspace.journal("judge", digest_of(task.plan()))
     with Journal(path, task.plan()) as journal:
         servers = ask_all(settings, task, journal)
-        return judge_by_model(shop.work.release, task, journal, servers, Progress())
+        return judge_by_model(context.workspace.release, task, journal, servers, Progress())
 
 
 def _protocol(options: JudgeOptions, model: str) -> Protocol:
@@ -89,44 +89,48 @@ def check_judge(options: JudgeOptions) -> None:
         )
 
 
-def estimate_text(shop: Shop, plan: Plan, reached: Collection[str]) -> str:
+def estimate_text(context: RunContext, plan: RunPlan, reached: Collection[str]) -> str:
     """Calls, tokens and time that the models of the config would take; empty where there are no models.
 
     Exact once everything before the stage is done, and with a few test calls where the stage's endpoint was `reached`; else by
     rules of thumb.
     """
-    config, planned, texts = shop.config, {row.stage for row in plan.rows}, []
+    config, planned, texts = context.config, {row.stage for row in plan.stages}, []
     if config.generate.generator != EXTRACTIVE and "generate" in planned:
-        texts.append(_stage_estimate(shop, config.generate, _writing_costs(shop, plan), reached="generate" in reached))
+        texts.append(_stage_estimate(context, config.generate, _writing_costs(context, plan), reached="generate" in reached))
     if config.judge.judge != BASELINE and "judge" in planned:
-        texts.append(_stage_estimate(shop, config.judge, _judging_costs(shop, plan), reached="judge" in reached))
+        texts.append(_stage_estimate(context, config.judge, _judging_costs(context, plan), reached="judge" in reached))
     return "\n".join(texts)
 
 
-def _stage_estimate(shop: Shop, options: GenerateOptions | JudgeOptions, costs: Sequence[Cost], *, reached: bool) -> str:
-    settings = settings_for(shop, options)
+def _stage_estimate(
+    context: RunContext, options: GenerateOptions | JudgeOptions, costs: Sequence[StageCost], *, reached: bool
+) -> str:
+    settings = settings_for(context, options)
     trial = reached and any(cost.sample for cost in costs)
     model = model_of(settings, None) if trial and settings.judge_urls else options.model
     return estimate(settings, model, costs, trial=trial).text
 
 
-def _writing_costs(shop: Shop, plan: Plan) -> list[Cost]:
+def _writing_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
     calls = plan.open_answers
     if plan.to_do("retrieve") or not plan.to_do("generate"):
-        return [Cost("generate", calls, calls * ANSWER_PROMPT_CHARACTERS, written=ANSWER_TOKENS)]
+        return [StageCost("generate", calls, calls * ANSWER_PROMPT_CHARACTERS, written=ANSWER_TOKENS)]
     to_do = set(plan.to_do("generate"))
-    asked = [question for book in shop.present if book.handbook_id in to_do for question in asked_of(shop, book)]
-    writing = Writing(load_prompt(), "unknown", lambda: asked, shop.config.generate.context)
-    return [cost_of("generate", writing.open_calls(writing.stages[0], no_replies), ANSWER_TOKENS)]
+    asked = [
+        question for source in context.present if source.handbook_id in to_do for question in grounded_questions(context, source)
+    ]
+    writing = Writing(load_prompt(), "unknown", lambda: asked, context.config.generate.context)
+    return [stage_cost("generate", writing.open_calls(writing.stages[0], no_replies), ANSWER_TOKENS)]
 
 
-def _judging_costs(shop: Shop, plan: Plan) -> list[Cost]:
-    options = shop.config.judge
-    if plan.silent is None or not plan.to_do("judge"):
+def _judging_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
+    options = context.config.judge
+    if plan.prescreened is None or not plan.to_do("judge"):
         calls_per_pair = 1 + options.swap + options.blind_centers + options.repeat
         calls = plan.to_judge * calls_per_pair if plan.to_do("judge") else 0
-        return [Cost("judge", calls, calls * VERDICT_PROMPT_CHARACTERS, written=VERDICT_TOKENS[STAGES[options.protocol][0]])]
-    return costs(_protocol(options, "unknown"), corpus_of(shop), no_replies)
+        return [StageCost("judge", calls, calls * VERDICT_PROMPT_CHARACTERS, written=VERDICT_TOKENS[STAGES[options.protocol][0]])]
+    return costs(_protocol(options, "unknown"), judging_input(context), no_replies)
 
 
 def no_replies(_: Iterable[str]) -> dict[str, Reply]:

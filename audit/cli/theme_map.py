@@ -18,8 +18,8 @@ from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import EmbeddingError, ThemesError
 from audit.exports.theme_files import OPEN, html_page, map_table, write_parquet
-from audit.metrics.attached import needed_taxonomy, points_of
-from audit.metrics.themes import NO_THEME
+from audit.queries.run_taxonomy import map_points, require_taxonomy
+from audit.queries.theme_pairs import NO_THEME
 from audit.settings import Settings
 from audit.store.connection import frame, open_store
 from audit.store.runs import find_run
@@ -56,7 +56,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.parquet is None and arguments.html is None:
         raise ThemesError("No file is named. Nothing was written. Name one with --parquet FILE, --html FILE, or both.")
     run = find_run(settings.store_dir, arguments.run)
-    taxonomy, points = needed_taxonomy(run, settings.themes_dir), points_of(run, settings.themes_dir)
+    taxonomy, points = require_taxonomy(run, settings.themes_dir), map_points(run, settings.themes_dir)
     if points.empty:
         raise ThemesError(
             f"The themes of run {run.key} have no map. Nothing was written. "
@@ -121,7 +121,7 @@ def search_options(parser: argparse.ArgumentParser) -> None:
 def search(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes search WORDS`"""
     run = find_run(settings.store_dir, arguments.run)
-    taxonomy, points = needed_taxonomy(run, settings.themes_dir), points_of(run, settings.themes_dir)
+    taxonomy, points = require_taxonomy(run, settings.themes_dir), map_points(run, settings.themes_dir)
     encoder = _same_encoder(taxonomy)
     vectors = stored_vectors(taxonomy, points, settings)
     if vectors is None:

@@ -22,7 +22,7 @@ from audit.judging.schemas import LONGEST_NAME
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
 from audit.llm.runner import run_calls
-from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.run_taxonomy import release_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
@@ -197,7 +197,7 @@ def _own_themes_warning(arguments: argparse.Namespace, settings: Settings) -> st
     if arguments.run:
         run = find_run(settings.store_dir, arguments.run)
         with open_store(run.path) as con:
-            if brought_taxonomy(con, run) is not None:
+            if release_taxonomy(con, run) is not None:
                 return f"Run {run.key} has themes of its own: the dashboard continues to show those."
     return None
 

@@ -11,8 +11,8 @@ from audit.judging.corpus import Item
 from audit.judging.outcome import Bench
 from audit.judging.protocols import Silence
 from audit.judging.records import Record, Summary
-from audit.llm.costs import Cost
-from audit.llm.tally import Tally
+from audit.llm.runner import CallStats
+from audit.llm.tasks import StageCost
 
 STARTING, ASKING, WRITING, LOADING = "starting", "asking", "writing", "loading"
 COUNTS = (
@@ -43,7 +43,7 @@ class Progress:
         if self.store is not None:
             self.store(self.values)
 
-    def update_calls(self, cost: Cost, tally: Tally) -> None:
+    def update_calls(self, cost: StageCost, tally: CallStats) -> None:
         """Record how far a stage of calls is."""
         self.update(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
 

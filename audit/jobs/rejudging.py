@@ -19,7 +19,7 @@ from audit.jobs.processes import create_job, job_table, start_process
 from audit.jobs.run_corpus import PAIR_COLUMNS, PairIds
 from audit.jobs.table import Job, JobState
 from audit.llm.calls import Reply
-from audit.llm.journal import copy_journal, journal_of, replies_in
+from audit.llm.journal import copy_journal, first_replies, journal_path
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run, list_runs
@@ -112,9 +112,9 @@ def release_folder(job: Job) -> Path:
     return job.folder / "release"
 
 
-def journal_path(job: Job) -> Path:
+def job_journal(job: Job) -> Path:
     """Where the replies are."""
-    return journal_of(release_folder(job))
+    return journal_path(release_folder(job))
 
 
 def result_run(job: Job) -> Run:
@@ -125,9 +125,9 @@ def result_run(job: Job) -> Run:
     return runs[0]
 
 
-def first_replies(job: Job) -> list[Reply]:
+def job_replies(job: Job) -> list[Reply]:
     """The first replies as they came, in the order of the calls; the baseline judge has none."""
-    return replies_in(journal_path(job), MAX_REPLIES)
+    return first_replies(job_journal(job), MAX_REPLIES)
 
 
 def proposed_title(job: Job) -> str:
@@ -164,5 +164,5 @@ def _copy_release(job: Job, target: Path, title: str) -> None:
     path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
     shutil.rmtree(target, ignore_errors=True)
     draft.rename(target)
-    journal_of(target).unlink(missing_ok=True)
-    copy_journal(journal_path(job), journal_of(target))
+    journal_path(target).unlink(missing_ok=True)
+    copy_journal(job_journal(job), journal_path(target))

@@ -9,14 +9,14 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from audit.errors import ConfigError
-from audit.pipeline.shop import Work
+from audit.pipeline.context import Workspace
 
 OWNER, LOCK = "whose.txt", "whose.lock"
 OURS = (OWNER, LOCK, "state")
 
 
 @contextmanager
-def taken(work: Work, config: Path) -> Iterator[None]:
+def taken(work: Workspace, config: Path) -> Iterator[None]:
     """Work in the folder for `config`, whose path is recorded in it. The lock ends with the process, however that ends.
 
     Raises ConfigError where another process works in the folder, or where it belongs to another config that still exists: the

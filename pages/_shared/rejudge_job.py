@@ -11,11 +11,11 @@ from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.jobs.processes import STOPPED, cancel_job, discard_job, find_job, list_jobs
 from audit.jobs.progress import LOADING, WRITING
-from audit.jobs.rejudging import JobRequest, estimate_judging, journal_path, request_of, start_judging
+from audit.jobs.rejudging import JobRequest, estimate_judging, job_journal, request_of, start_judging
 from audit.jobs.table import Job, JobState
 from audit.judging import baseline
-from audit.llm.journal import stored_in
-from audit.metrics.choices import handbook_list
+from audit.llm.journal import count_answered_calls
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._shared.loaders import load, loaded_runs
@@ -118,7 +118,7 @@ def _before_start(job: Job) -> None:
     request = request_of(job)
     if job.state is JobState.ESTIMATED:
         _estimate(job)
-    if stored := stored_in(journal_path(job)):
+    if stored := count_answered_calls(job_journal(job)):
         st.caption(f"{stored:,} replies are stored. Continuing does not ask for any of them again.")
     label = "Continue" if job.state is JobState.STOPPED else f"Judge {request.count:,} {pairs(request.count)}"
     with st.container(horizontal=True):

@@ -6,15 +6,15 @@ import streamlit as st
 
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, transitions_figure
-from audit.jobs.rejudging import MAX_REPLIES, first_replies, journal_path, proposed_title, request_of, result_run, save_result
+from audit.jobs.rejudging import MAX_REPLIES, job_journal, job_replies, proposed_title, request_of, result_run, save_result
 from audit.jobs.table import Job
 from audit.llm.calls import Reply
-from audit.llm.journal import begun_with
-from audit.metrics.choices import handbook_list
-from audit.metrics.pair import pair
-from audit.metrics.rejudged import ALL, CHANGED, SAME, rejudged
+from audit.llm.journal import journal_plan
 from audit.metrics.run_agreement import run_agreement
-from audit.metrics.transitions import NOT_THERE, transitions
+from audit.metrics.transitions import ALL, CHANGED, SAME, rejudged, transitions
+from audit.queries.aligned_runs import NOT_THERE
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._shared.loaders import load, load_two, loaded_runs
@@ -123,10 +123,10 @@ def _side_by_side(run: Run, new: Run, pair_ids: tuple[str, str, str], names: dic
 
 def _replies(job: Job) -> None:
     """The model's replies as they came, and the prompt."""
-    replies = first_replies(job)
+    replies = job_replies(job)
     if not replies:
         return
-    prompts = (begun_with(journal_path(job)) or {}).get("prompts", {})
+    prompts = (journal_plan(job_journal(job)) or {}).get("prompts", {})
     st.caption(escaped(f"Prompt: {', '.join(map(str, prompts.values()))}."))
     with st.expander("Raw reply" if len(replies) == 1 else f"Raw replies ({len(replies)}, at most {MAX_REPLIES})"):
         for reply in replies:

@@ -18,8 +18,8 @@ from audit.jobs.processes import EXITED, cancel_job, discard_job, find_job, list
 from audit.jobs.rejudging import (
     JobRequest,
     estimate_judging,
-    first_replies,
-    journal_path,
+    job_journal,
+    job_replies,
     proposed_title,
     request_judging,
     result_run,
@@ -27,7 +27,7 @@ from audit.jobs.rejudging import (
     start_judging,
 )
 from audit.jobs.table import Job, JobState
-from audit.llm.journal import stored_in
+from audit.llm.journal import count_answered_calls
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import find_run, list_runs
@@ -105,7 +105,7 @@ def test_a_request_is_estimated_judged_looked_at_and_saved_as_a_run(settings, se
     assert find_run(settings.store_dir, job.name).report["clean"]
     saved = find_job(settings, job.name)
     assert (saved.state, saved.result) == (JobState.SAVED, run.key)
-    assert stored_in(settings.releases_dir / f"{job.name}.journal") == 60
+    assert count_answered_calls(settings.releases_dir / f"{job.name}.journal") == 60
     discard_job(settings, saved)
     assert list_jobs(settings) == []
     assert find_run(settings.store_dir, job.name).title == "A second look"
@@ -131,14 +131,14 @@ def test_progress_is_recorded_and_a_cancelled_job_continues_where_it_was(setting
     cancel_job(settings, job)
     job = until(settings, job, rests)
     assert (job.state, job.message) == (JobState.STOPPED, "Stopped.")
-    stored = stored_in(journal_path(job))
+    stored = count_answered_calls(job_journal(job))
     assert 4 <= stored < 30
 
     server.delay_s = 0
     start_judging(settings, job)
     job = until(settings, job, rests)
     assert job.state is JobState.FINISHED
-    assert stored_in(journal_path(job)) == 30
+    assert count_answered_calls(job_journal(job)) == 30
     assert job.progress["calls"] == 30 - stored
 
 
@@ -150,7 +150,7 @@ def test_a_killed_process_is_reported_and_no_stored_call_is_made_twice(settings,
     os.kill(find_job(settings, job.name).pid, signal.SIGKILL)
     job = until(settings, job, rests)
     assert (job.state, job.message) == (JobState.STOPPED, EXITED)
-    stored = stored_in(journal_path(job))
+    stored = count_answered_calls(job_journal(job))
     server.delay_s, server.keys = 0, type(server.keys)()
     start_judging(settings, job)
     until(settings, job, lambda job: job.state is JobState.FINISHED)
@@ -215,7 +215,7 @@ def test_the_baseline_judge_needs_no_endpoint_and_has_no_replies(settings, monke
     start_judging(settings, job)
     job = until(settings, job, rests)
     assert job.state is JobState.FINISHED
-    assert first_replies(job) == []
+    assert job_replies(job) == []
     assert result_run(job).manifest["judge"] == "baseline judge (rules, no model)"
 
 
@@ -225,7 +225,7 @@ def test_only_the_chosen_pairs_are_judged_and_a_reply_is_kept_as_it_came(setting
     job = until(settings, job, rests)
     with open_store(result_run(job).path) as con:
         assert rows(con, "select question_id from pairs join questions using (question)") == [("q3",)]
-    (reply,) = first_replies(job)
+    (reply,) = job_replies(job)
     assert json.loads(reply.text)["classification"]
     assert reply.usage["completion_tokens"] > 0
 
