@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.label_store.errors import StudyError
-from annotation.label_store.texts import storable_text
+from annotation.label_store.schema import storable_text
 from annotation.theme_edits.edits import ThemeChange, ThemeEdit, describe_change, undos_by_edit
 from annotation.theme_edits.replay import EditConflict
 

@@ -11,7 +11,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import SignInError, StudyError
 from annotation.studies.accounts import (
     ALL_FAILURES,
-    FREE_FAILURES,
+    MAX_FREE_FAILURES,
     SESSION_LENGTH,
     Role,
     account_of_token,
@@ -76,7 +76,7 @@ def test_a_wrong_name_and_a_wrong_password_are_told_the_same(store: LabelStore) 
 
 def test_five_wrong_passwords_are_free_then_waiting_doubles(store: LabelStore) -> None:
     people(store, "ana")
-    for _ in range(FREE_FAILURES):
+    for _ in range(MAX_FREE_FAILURES):
         assert "wrong." in fail(store, "ana")
     assert fail(store, "ana") == "Too many wrong passwords. Try again in 1 seconds."
     assert "wrong." in fail(store, "ana", 1)
@@ -87,7 +87,7 @@ def test_five_wrong_passwords_are_free_then_waiting_doubles(store: LabelStore) -
 
 def test_while_waiting_even_the_right_password_is_not_looked_at(lite: LabelStore) -> None:
     people(lite, "ana")
-    for _ in range(FREE_FAILURES):
+    for _ in range(MAX_FREE_FAILURES):
         fail(lite, "ana")
     with pytest.raises(SignInError, match="Too many"):
         enter(lite, "ana", PASSWORD)

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from annotation.label_store.decisions import NewDecision, submit_decision
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
 from annotation.label_store.ledger import verify_study
+from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.studies.adjudication import ADJUDICATED, AGREED, BlindRating, Dispute, close_study, gold_labels, list_disputes
 from tests.support.studies import NOW, item, people, rate, step, study_of
@@ -74,7 +74,7 @@ def test_which_reading_stands_first_does_not_tell_the_annotator(lite: LabelStore
     for number in range(1, 31):
         rate(lite, "ana", number, "ABSENT"), rate(lite, "ben", number, "CONSISTENT")
     step(lite, StudyState.LABELLING)
-    first = [dispute.readings[0].label for dispute in list_disputes(lite, "s")]
+    first = [dispute.ratings[0].label for dispute in list_disputes(lite, "s")]
     assert 6 <= first.count("ABSENT") <= 24
 
 

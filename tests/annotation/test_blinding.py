@@ -21,7 +21,13 @@ from tests.support.studies import NOW, item, rate, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CANARY = "CANARY7F3A"
-ANNOTATORS_MODULES = ("studies.accounts", "studies.packets", "label_store.assignments", "label_store.ratings", "label_store.studies")
+ANNOTATORS_MODULES = (
+    "studies.accounts",
+    "studies.packets",
+    "label_store.assignments",
+    "label_store.ratings",
+    "label_store.studies",
+)
 
 
 @pytest.fixture
