@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from audit.charts.names import handbook_names
+from audit.charts.style import handbook_names
 from audit.metrics.answer import Answer, answer
 from audit.metrics.camps import camps
 from audit.metrics.choices import handbook_list, question_list
@@ -16,8 +16,8 @@ from pages._shared.passages import CSS, found_html, layers_html, passages_html, 
 from pages._shared.pickers import pick_one
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.side_by_side import verdict_html
+from pages._shared.terms import fill
 from pages._shared.widgets import counts, link
-from pages._shared.words import fill
 
 LEAD = "What stands behind an answer: how it was found, its passages inside the {handbook}, and the search layer by layer."
 SEARCH = "The search, layer by layer"

@@ -16,12 +16,12 @@ from audit.exports.package import Order, archive_name, command_of, today
 from audit.exports.readme import CONTENTS
 from audit.store.runs import Run
 from pages._blinded.access import current_account, label_store
-from pages._shared.curation import curation_now
-from pages._shared.loaders import built_taxonomy, runs
-from pages._shared.packages import ZIP, Key, progress, shelf
+from pages._shared.loaders import built_taxonomy, loaded_runs
+from pages._shared.package_cache import ZIP, Key, progress, shelf
 from pages._shared.page import page
 from pages._shared.pickers import pick_one
 from pages._shared.study_figures import stand
+from pages._shared.theme_edits import curation_now
 from pages._shared.widgets import counts
 
 LEAD = "Everything this dashboard counts, as files for a paper, a spreadsheet or a colleague."
@@ -57,7 +57,7 @@ def pick_study(run: Run) -> str | None:
 
 def pick_other(run: Run) -> Run | None:
     """The run to compare with, if any."""
-    others = {other.key: other for other in runs() if other.key != run.key}
+    others = {other.key: other for other in loaded_runs() if other.key != run.key}
     if not others:
         return None
     key = pick_one(

@@ -3,9 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from audit.charts.names import handbook_names
-from audit.charts.profile import profile_bars
-from audit.charts.style import interval, percent, shown
+from audit.charts.coverage import profile_bars
+from audit.charts.style import handbook_names, interval, percent, shown
 from audit.metrics.gaps import gaps
 from audit.metrics.handbooks import handbooks
 from audit.metrics.pairs import pairs
@@ -15,8 +14,8 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_one
 from pages._shared.tables import clicked_row
+from pages._shared.terms import say, title_of
 from pages._shared.widgets import chart, counts, footer, go_to, link
-from pages._shared.words import say, title_of
 
 
 def summary(run: Run, one: pd.Series) -> None:

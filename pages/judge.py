@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from audit.charts.numerals import coefficient, coefficient_interval
 from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import LABEL_COLOURS, interval, percent
+from audit.charts.style import LABEL_COLOURS, coefficient, coefficient_interval, interval, percent
 from audit.metrics.judge_checks import judge_checks
 from audit.metrics.judge_length import judge_length
 from audit.metrics.judge_reading import NOT_SAID, judge_reading
@@ -20,8 +19,8 @@ from audit.vocabulary import Label
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.tables import table
+from pages._shared.terms import fill, say
 from pages._shared.widgets import chart, counts, footer, link
-from pages._shared.words import fill, say
 
 LEAD = "How far can the labels of this run be trusted? What the judge was, what it could not say, and whether it says it again."
 KINDS = {"swap": "answers in the other order", "blind": "names of {centers} hidden", "repeat": "asked the same again"}

@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from audit.charts.audit_rates import MEANINGS, RATES
-from audit.charts.bars import two_step_bar
+from audit.charts.label_shares import two_step_bar
+from audit.charts.rates import AUDIT_RATES, RATE_MEANINGS
 from audit.charts.style import LABEL_WORDS, interval, percent
 from audit.metrics.labels import labels
 from audit.metrics.organs import organs
@@ -15,8 +15,8 @@ from pages._blinded.tour import tour
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.tables import table
+from pages._shared.terms import say, terms
 from pages._shared.widgets import chart, counts, footer, link
-from pages._shared.words import say, terms
 
 LEAD = "The same {patient} questions were put to each {handbook}; a judge then compared the answers two by two."
 OUTCOMES = {"pre-screened": "absent, pre-screened: not put to the judge", "unscored": "unscored: no readable verdict"}
@@ -35,9 +35,9 @@ def facts(run: Run) -> None:
 def headline(run: Run, total: pd.Series) -> None:
     """The four rates of the whole run, each with its interval and the number it is a share of."""
     with st.container(horizontal=True):
-        for rate in RATES:
+        for rate in AUDIT_RATES:
             with st.container(border=True, width=196, height="stretch"):
-                st.metric(rate.title, percent(total[rate.column]), help=say(run, MEANINGS[rate]))
+                st.metric(rate.title, percent(total[rate.column]), help=say(run, RATE_MEANINGS[rate]))
                 span = interval(total[f"{rate.column}_low"], total[f"{rate.column}_high"])
                 st.caption(f"of {total[rate.of]:,} {rate.unit}  \n95 % interval {span or 'unknown'}")
 

@@ -6,23 +6,22 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.matrix import matrix_figure
-from audit.charts.names import handbook_names
+from audit.charts.style import handbook_names
 from audit.metrics.camps import camps
 from audit.metrics.choices import handbook_list, question_list
 from audit.metrics.matrix import matrix
 from audit.metrics.pair import pair
 from audit.metrics.questions import questions
 from audit.store.runs import Run
-from pages._shared.answers import all_answers
-from pages._shared.camp_cards import camp_cards, summary
 from pages._shared.loaders import load
-from pages._shared.opened import click_opens, close_when_changed, opened_on
 from pages._shared.page import page
+from pages._shared.pair_list import click_opens, close_when_changed, opened_on
 from pages._shared.pickers import choose, pick_one
+from pages._shared.position_groups import all_answers, camp_cards, summary
 from pages._shared.rejudge_rights import link_for_a_pair
 from pages._shared.side_by_side import side_by_side
+from pages._shared.terms import fill, say
 from pages._shared.widgets import clicked_point, counts, footer
-from pages._shared.words import fill, say
 
 LEAD = "Who agrees with whom on one question: {handbooks} that agree stand side by side, and form camps."
 CAMPS = "Camps come from the judge's labels alone; a camp's name is what its answers say and the others seldom do."
@@ -41,7 +40,7 @@ def picked_question(run: Run) -> str:
 def drawing(question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]) -> None:
     """The matrix; a click on a cell opens its pair."""
     order = table["handbook_id"]
-    shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], label_in_sight=False)
+    shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], show_label=False)
     ids = list(order if shown == "everyone" else order[table["state"] == "answers"])
     figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["camp"], opened)
     alt = fill(run, f"The judge's label of every couple of {len(ids)} {{handbooks}}, those that agree side by side.")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.names import handbook_names
 from audit.charts.rates import rate_dots
-from audit.charts.style import NO_VALUE, interval, percent, shown
+from audit.charts.style import NO_VALUE, handbook_names, interval, percent, shown
 from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES, change_of, change_within
 from audit.metrics.choices import handbook_list
 from audit.metrics.retrieval import retrieval
@@ -19,8 +18,8 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row, table
+from pages._shared.terms import escaped, say, title_of
 from pages._shared.widgets import chart, counts, footer, go_to
-from pages._shared.words import escaped, say, title_of
 
 LEAD = "Which way of searching finds the section that holds the answer? Strategies on the same {questions} and {handbooks}."
 NO_TRIALS = (
@@ -103,7 +102,7 @@ def answered(run: Run) -> None:
 def by_group(run: Run, names: dict[str, str]) -> None:
     """hit@5 of every strategy by organ of the question or by handbook."""
     st.header("Where it is harder", anchor=False)
-    by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), label_in_sight=False)
+    by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
     frame = load(retrieval, run, by=by)
     told = frame.assign(name=[names.get(name, shown(name)) for name in frame["name"]])
     headings = {
@@ -117,7 +116,7 @@ def by_group(run: Run, names: dict[str, str]) -> None:
 def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
     """The searches that a strategy missed; a click opens the answer."""
     st.header("What a strategy misses", anchor=False)
-    strategy = choose("Strategy", strategies, "strategy", label_in_sight=False)
+    strategy = choose("Strategy", strategies, "strategy", show_label=False)
     frame = load(retrieval_missed, run, strategy=strategy)
     if frame.empty:
         counts(run, "It misses none of its searches with a known section.")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.names import handbook_names
 from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import LABEL_WORDS, interval, percent, shown
+from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent, shown
 from audit.metrics.choices import handbook_list
 from audit.metrics.disagreements import Filters, disagreements
 from audit.metrics.positions import MOST_QUESTIONS, positions
@@ -18,15 +17,15 @@ from audit.metrics.themes import NO_THEME, one_theme, themes
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
 from audit.vocabulary import LABELS, Label
-from pages._shared.curate import curation_controls
-from pages._shared.curation import CONTROLS, Themes, curation_list, what_came_of_it
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import pick_one
 from pages._shared.tables import clicked_row, table
+from pages._shared.terms import escaped, say, title_of
+from pages._shared.theme_edit_form import curation_controls
+from pages._shared.theme_edits import CONTROLS, Themes, curation_list, what_came_of_it
 from pages._shared.themes import theme_names, themes_or_stop
 from pages._shared.widgets import chart, counts, footer, go_to, link
-from pages._shared.words import escaped, say, title_of
 
 LEAD = "One thing that {handbooks} disagree about: what the judge wrote, who says what, and the pairs behind it."
 ANSWERED = tuple(label.value for label in reversed(LABELS) if label is not Label.ABSENT)

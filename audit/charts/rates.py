@@ -10,8 +10,20 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audit.charts.numerals import coefficient, coefficient_interval
-from audit.charts.style import ACCENT, FAINT, clipped, html, interval, percent, percent_ticks, styled
+from audit.charts.style import (
+    ACCENT,
+    FAINT,
+    LABEL_COLOURS,
+    clipped,
+    coefficient,
+    coefficient_interval,
+    html,
+    interval,
+    percent,
+    percent_ticks,
+    styled,
+)
+from audit.vocabulary import Label
 
 ROW_HEIGHT = 30
 WHOLE = 1.02
@@ -121,3 +133,35 @@ def _top(frame: pd.DataFrame, rate: Rate) -> float:
         return WHOLE
     highest = frame[[rate.column, f"{rate.column}_high"]].max().max()
     return 1.0 if pd.isna(highest) else min(WHOLE, max(0.02, float(highest) * 1.08))
+
+
+BOTH_ANSWER = "pairs in which both answer"
+NOT_ADDRESSED_RATE = Rate("r_abs", "Not addressed", "scored", "pairs with a verdict", "#6b7280")
+DISAGREEMENT_RATE = Rate("r_div", "Disagreement", "present", BOTH_ANSWER, "#c77700")
+SAME_ADVICE_RATE = Rate("r_con", "Same advice", "present", BOTH_ANSWER, LABEL_COLOURS[Label.CONSISTENT])
+ANY_DISAGREEMENT_RATE = Rate(
+    "pct_any_div", "Questions with disagreement", "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY]
+)
+AUDIT_RATES = (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, SAME_ADVICE_RATE, ANY_DISAGREEMENT_RATE)
+"""The four rates of the audit, in the order and under the names that every page and every export uses."""
+
+RATE_MEANINGS = {
+    NOT_ADDRESSED_RATE: "Share of pairs with a verdict in which at least one of the two {handbooks} does not address the "
+    "question (r_abs).",
+    DISAGREEMENT_RATE: "Share of pairs judged divergent or contradictory, among those in which both {handbooks} answer (R_div).",
+    SAME_ADVICE_RATE: "Share of pairs judged consistent (the same advice), among those in which both {handbooks} answer (R_con). "
+    "The other pairs complement each other without conflict, or disagree.",
+    ANY_DISAGREEMENT_RATE: "Share of questions on which at least one pair disagrees, among those with a verdict on any pair "
+    "(pct_any_div).",
+}
+
+AUDIT_RATE_HEADINGS = {rate.column: rate.title for rate in AUDIT_RATES}
+"""Table headings of the four rates."""
+
+AUDIT_COUNT_HEADINGS = {
+    "questions": "Questions",
+    "pairs": "Pairs",
+    "present": "Both answer",
+    "disagreeing": "Disagreeing",
+    "unscored": "Unscored",
+}

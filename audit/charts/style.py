@@ -133,3 +133,37 @@ def styled(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     figure.update_yaxes(automargin=True, fixedrange=True, zeroline=False)
     figure.update_layout(**layout)
     return figure
+
+
+HANDBOOK_NAME_PARTS = ("organ", "center", "phase")
+
+
+def handbook_names(handbooks: pd.DataFrame, without: tuple[str, ...] = ()) -> dict[str, str]:
+    """handbook_id -> name, such as `heart · Alder · pre`; parts that all handbooks share, or in `without`, are left out.
+
+    `handbooks` has one or more rows per handbook with handbook_id, organ, center and phase. Two handbooks whose
+    three parts are all equal keep their ids too, so that no two go by one name (unless `without` hides what differs).
+    """
+    single = handbooks.drop_duplicates("handbook_id")
+    telling = [part for part in HANDBOOK_NAME_PARTS if part == "center" or (part not in without and single[part].nunique() > 1)]
+    names = single[telling].map(shown).agg(" · ".join, axis=1)
+    twins = single[list(HANDBOOK_NAME_PARTS)].duplicated(keep=False)
+    names = names.mask(twins, names + " · " + single["handbook_id"])
+    return dict(zip(single["handbook_id"], names, strict=True))
+
+
+def coefficient(value: float | None, digits: int = 2) -> str:
+    """A kappa, a rho or the like, `0.47`; a dash where it is not known."""
+    return NO_VALUE if value is None or pd.isna(value) else fixed(value, digits)
+
+
+def coefficient_interval(low: float | None, high: float | None, digits: int = 2) -> str:
+    """`0.32 to 0.60`; `unknown` where there is no interval."""
+    if low is None or high is None or pd.isna(low) or pd.isna(high):
+        return "unknown"
+    return f"{fixed(low, digits)} to {fixed(high, digits)}"
+
+
+def unsigned_zeros(values: pd.Series, digits: int) -> pd.Series:
+    """Numbers for a table that a browser rounds: one that it would write as `-0.00` is 0."""
+    return values.mask((values < 0) & (values.round(digits) == 0), 0.0)

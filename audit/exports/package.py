@@ -14,7 +14,7 @@ from typing import Any
 
 import audit
 from audit.atomic_io import sha256_of
-from audit.charts.pictures import NoPicturesError, pictures, standalone_html
+from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
 from audit.exports.compared import compared

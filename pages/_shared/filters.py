@@ -14,8 +14,8 @@ from audit.store.runs import Run
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from pages._shared.loaders import load
 from pages._shared.pickers import pick_many, pick_one, type_words
+from pages._shared.terms import fill, title_of
 from pages._shared.themes import quiet_taxonomy, theme_names
-from pages._shared.words import fill, title_of
 
 LABEL_CHOICES = (*(label.value for label in reversed(LABELS)), UNSCORED)
 MOST_WORDS = 8

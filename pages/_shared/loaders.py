@@ -22,12 +22,12 @@ from audit.store.runs import Run, damage, list_runs, unreadable
 from audit.themes.taxonomy import Taxonomy
 
 
-def runs() -> list[Run]:
-    """Every loaded run, newest first; files that cannot be read are left out and told by `damaged`."""
+def loaded_runs() -> list[Run]:
+    """Every loaded run, newest first; files that cannot be read are left out and told by `damaged_stores`."""
     return _listing(*_store())[0]
 
 
-def damaged() -> list[AuditError]:
+def damaged_stores() -> list[AuditError]:
     """One problem per store file that cannot be read; the other runs are not touched by it."""
     return [
         AuditError(
@@ -90,12 +90,12 @@ def _name(metric: Callable[..., Any]) -> str:
 
 
 @contextmanager
-def _gone(*runs: Run) -> Iterator[None]:
+def _gone(*loaded_runs: Run) -> Iterator[None]:
     """Say which run's store could not be read, in place of what DuckDB says."""
     try:
         yield
     except DuckDBError as error:
-        run = next((run for run in runs if damage(run.path)), runs[0])
+        run = next((run for run in loaded_runs if damage(run.path)), loaded_runs[0])
         raise AuditError(
             f"Run {run.key} could not be read from {run.path} ({error}). Nothing is shown. "
             "If the file was removed or damaged, load the release again: audit load PATH"

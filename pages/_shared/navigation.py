@@ -14,7 +14,7 @@ from pages._blinded.access import SIGN_IN_CHANGED, STUDY_PAGES, current_account,
 from pages._blinded.frame import explain
 from pages._blinded.tour import tour_link
 from pages._shared.pickers import current_run
-from pages._shared.words import escaped, title_of
+from pages._shared.terms import escaped, title_of
 
 MENU_SEEN = "the menu was drawn"
 PAGES = {

@@ -17,7 +17,7 @@ from pages._shared import loaders
 from pages._shared.copy_link import copy_link
 from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import pick_run
-from pages._shared.words import say
+from pages._shared.terms import say
 
 NOTHING_LOADED = "No run is loaded yet. In a terminal, one of these two loads one; then reload this page."
 COMMANDS = """\
@@ -62,7 +62,7 @@ def _come_through_the_menu() -> None:
 
 
 def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
-    runs = loaders.runs()
+    runs = loaders.loaded_runs()
     if not runs:
         _empty_state(heading, title)
         st.stop()
@@ -74,7 +74,7 @@ def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
 
 def _empty_state(heading: st.delta_generator.DeltaGenerator, title: str) -> None:
     heading.title(say(NO_RUN, title), anchor=False)
-    for problem in loaders.damaged():
+    for problem in loaders.damaged_stores():
         explain(problem)
     st.info(NOTHING_LOADED)
     st.code(COMMANDS, language="bash")

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from audit.metrics.answer import Answer, Layer, Passage, Section, unfold
 from audit.store.runs import Run
-from pages._shared.marked import shortened
-from pages._shared.side_by_side import HOW, SILENT
-from pages._shared.words import fill, terms
+from pages._shared.side_by_side import HOW, SILENT, shortened
+from pages._shared.terms import fill, terms
 
 CSS = Path(__file__).with_name("passages.css")
 MODES = {

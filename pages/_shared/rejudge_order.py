@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from audit.charts.names import handbook_names
-from audit.charts.style import shown
+from audit.charts.style import handbook_names, shown
 from audit.cli.judge_jobs import Order, estimate, place, start
 from audit.cli.judge_source import Triple
 from audit.judging import baseline
@@ -55,7 +54,7 @@ def order_of_one(run: Run, question_id: str, a: str, b: str) -> None:
 def order_of_some(run: Run) -> None:
     """A choice of pairs: counted first, estimated next, and asked when that is confirmed."""
     st.header("Which pairs", anchor=False)
-    way = choose("Which pairs", tuple(WAYS), "which", lambda name: WAYS[name], label_in_sight=False)
+    way = choose("Which pairs", tuple(WAYS), "which", lambda name: WAYS[name], show_label=False)
     if way == "filters":
         filters = pick_filters(run, handbook_names(load(handbook_list, run)))
         order = replace(_nothing(run), chosen=in_words(filters), count=count_of(run, filters))
@@ -113,7 +112,7 @@ def _how(run: Run, order: Order) -> Order:
         counts(run, "Judged by the {name}. {rules}", name=baseline.NAME, rules=RULES)
         return replace(order, baseline=True)
     names = {MODEL: model_in_words(settings), BASELINE: baseline.NAME}
-    if choose("Which judge", tuple(names), "judge", lambda name: names[name], label_in_sight=False) == BASELINE:
+    if choose("Which judge", tuple(names), "judge", lambda name: names[name], show_label=False) == BASELINE:
         counts(run, RULES)
         return replace(order, baseline=True)
     left, right, last = st.columns([4, 5, 2])

@@ -21,8 +21,7 @@ from audit.number_format import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import explain, study_page, synthetic_notice
 from pages._blinded.text import escaped
-from pages._shared.study_figures import current_report, pick_study, seat_names, with_ends
-from pages._shared.study_floor import floor
+from pages._shared.study_figures import current_report, floor, pick_study, seat_names, with_ends
 from pages._shared.tables import clicked_row, table
 
 LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."

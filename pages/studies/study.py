@@ -31,7 +31,7 @@ from audit.vocabulary import LABELS
 from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.frame import explain, study_page, synthetic_notice
 from pages._blinded.text import escaped
-from pages._shared.loaders import runs
+from pages._shared.loaders import loaded_runs
 from pages._shared.tables import table
 
 LEAD = "Draw a sample from a run, give it to two annotators, watch them finish, and take the tables out."
@@ -210,7 +210,7 @@ def plan_fields() -> SamplePlan:
 
 def new_study(store: LabelStore) -> None:
     """The form that draws a sample and makes a study of it."""
-    by_key = {run.key: run for run in runs()}
+    by_key = {run.key: run for run in loaded_runs()}
     people = [account.username for account in list_accounts(store) if account.role is Role.ANNOTATOR]
     if not by_key or len(people) < 2:
         st.info(

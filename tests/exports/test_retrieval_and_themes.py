@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from audit.charts.pictures import NoPicturesError
+from audit.charts.figure_files import NoPicturesError
 from audit.errors import AuditError
 from audit.exports.catalogue import SECTIONS, chapters
 from audit.exports.contents import retrieval, themes

@@ -18,7 +18,7 @@ from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, record_edit
-from audit.charts.pictures import NoPicturesError
+from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main as audit
 from audit.metrics.attached import needed_taxonomy, taxonomy_path
 from audit.settings import Settings

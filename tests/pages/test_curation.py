@@ -25,12 +25,12 @@ from tests.support.studies import people
 
 SCRIPT = """
 import streamlit as st
-from pages._shared.curate import curation_controls
-from pages._shared.curation import CONTROLS, curated_themes, curation_list, what_came_of_it
-from pages._shared.loaders import runs
+from pages._shared.theme_edit_form import curation_controls
+from pages._shared.theme_edits import CONTROLS, curated_themes, curation_list, what_came_of_it
+from pages._shared.loaders import loaded_runs
 from tests.support.curating import outline, small
 
-(run,) = runs()
+(run,) = loaded_runs()
 themes = curated_themes(run, small())
 theme_id = themes.find(st.query_params.get("theme", "t-teeth"))
 theme = next((theme for theme in themes.taxonomy.themes if theme.theme_id == theme_id), None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from audit.charts.audit_rates import ANY, DISAGREE, SILENT
+from audit.charts.rates import ANY_DISAGREEMENT_RATE, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE
 from audit.charts.style import shown
 from audit.exports.contents.columns import OWN_FIXED, counted, named, pairs_behind, rate_columns, rate_notes, share, title_of
 from audit.exports.material import Material
 from audit.exports.numbers import estimate
 from audit.exports.record import Column, Table
+
+TOPIC_RATES = (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE)
 
 
 def organs(material: Material) -> Table:
@@ -31,9 +33,9 @@ def topics(material: Material) -> Table:
         "topics", material.say("Silence and disagreement by {topic}"), frame.assign(topic=frame["topic"].map(shown)),
         (
             Column("topic", title_of(material, "topic")), counted("questions", title_of(material, "questions")),
-            counted("present", "Both answer", "pairs"), *rate_columns(SILENT, DISAGREE, ANY),
+            counted("present", "Both answer", "pairs"), *rate_columns(*TOPIC_RATES),
         ),
-        (material.say("{A_question} on two {topics} counts in both."), *rate_notes(material, SILENT, DISAGREE, ANY)),
+        (material.say("{A_question} on two {topics} counts in both."), *rate_notes(material, *TOPIC_RATES)),
         pairs_behind(material),
     )  # fmt: skip
 
@@ -52,7 +54,7 @@ def centers(material: Material) -> Table:
         (
             material.say("Absence: of the answers asked of the {center}'s {handbooks}, those that leave the {question} out."),
             material.say("Within: pairs of two {handbooks} of the {center}; with others: pairs with another {center}'s."),
-            *rate_notes(material, DISAGREE, intervals=OWN_FIXED), material.say("Absence: {questions} resampled alone."),
+            *rate_notes(material, DISAGREEMENT_RATE, intervals=OWN_FIXED), material.say("Absence: {questions} resampled alone."),
         ), pairs_behind(material),
     )  # fmt: skip
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.names import handbook_names
 from audit.charts.rates import rate_dots
-from audit.charts.style import shown
+from audit.charts.style import handbook_names, shown
 from audit.errors import AuditError
 from audit.exports.contents.columns import counted, share, title_of
 from audit.exports.material import Material

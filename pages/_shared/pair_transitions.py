@@ -5,10 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.flows import flows_figure
-from audit.charts.names import handbook_names
-from audit.charts.numerals import coefficient, coefficient_interval
-from audit.charts.transitions import STATE_WORDS, transitions_figure
+from audit.charts.style import coefficient, coefficient_interval, handbook_names
+from audit.charts.transitions import STATE_WORDS, flows_figure, transitions_figure
 from audit.metrics.choices import handbook_list
 from audit.metrics.moved import ANY, moved
 from audit.metrics.pair import Pair, pair
@@ -16,11 +14,11 @@ from audit.metrics.run_agreement import run_agreement
 from audit.metrics.transitions import transitions
 from audit.store.runs import Run
 from pages._shared.loaders import load, load_two
+from pages._shared.run_comparison import Two
 from pages._shared.side_by_side import CSS, answers_html, verdict_html
 from pages._shared.tables import clicked_row, table
-from pages._shared.two_runs import Two
+from pages._shared.terms import escaped, title_of
 from pages._shared.widgets import chart, clicked_point, counts, footer, link
-from pages._shared.words import escaped, title_of
 
 FIGURES = {
     "same label": "Same label", "DIVERGENT kept": "Divergent, and still so",

@@ -1,6 +1,6 @@
 """The same figure on a dark ground: every colour of these charts has its like there, so a label keeps its hue and its place.
 
-Charts are drawn for paper, which is also what exports print. A page in dark passes them through `on_dark`.
+Charts are drawn for paper, which is also what exports print. A page in dark passes them through `to_dark_mode`.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from audit.charts.style import ACCENT, FAINT, INK, LABEL_COLOURS, NOT_ASKED, QUA
 from audit.charts.treemap import letters
 from audit.vocabulary import Label
 
-PAPER, NIGHT = "#ffffff", "#12151a"
+LIGHT_BACKGROUND, DARK_BACKGROUND = "#ffffff", "#12151a"
 """The two grounds, as .streamlit/config.toml has them."""
-DARK_LABELS: dict[str, str] = {
+DARK_LABEL_COLOURS: dict[str, str] = {
     Label.ABSENT: "#3a3f48",
     Label.CONSISTENT: "#6cc0f5",
     Label.COMPLEMENTARY: "#2a6699",
     Label.DIVERGENT: "#f2b134",
     Label.CONTRADICTORY: "#d03c26",
     UNSCORED: LABEL_COLOURS[UNSCORED],
-    NOT_ASKED: NIGHT,
+    NOT_ASKED: DARK_BACKGROUND,
 }
 """The labels on a dark ground: the same hues, and absence is again what stands out least."""
 SCALES = {
@@ -33,8 +33,9 @@ SCALES = {
     "#f4f0e6": "#262b33", SIGNIFICANCE_COLOURS["low"]: "#7a5a1e", "#fafbfc": "#191d24",  # severity, shares
 }  # fmt: skip
 LINES = {
-    INK: "#e6e8ec", "#1f2328": "#e6e8ec", "#2a3f5f": "#e6e8ec", FAINT: "#a3aab5", PAPER: NIGHT, "white": "#2a2f37",
-    "#e4e7eb": "#2a2f37", "#f3f4f6": "#1d2128", "#f4f5f6": "#1d2128", HATCHING: "#4a515c", "#9aa3ad": "#7d8691",
+    INK: "#e6e8ec", "#1f2328": "#e6e8ec", "#2a3f5f": "#e6e8ec", FAINT: "#a3aab5", LIGHT_BACKGROUND: DARK_BACKGROUND,
+    "white": "#2a2f37", "#e4e7eb": "#2a2f37", "#f3f4f6": "#1d2128", "#f4f5f6": "#1d2128", HATCHING: "#4a515c",
+    "#9aa3ad": "#7d8691",
 }  # fmt: skip
 FILLS = {
     "#c77700": "#f0a040", "#5b7083": "#51677b", "#5f9fb8": "#5f9fb8", "#cfe3f2": "#24506f", "#f7dcae": "#6a4d17",
@@ -43,29 +44,29 @@ FILLS = {
 BRIGHTER = {"#332288": "#9a8cf0", "#882255": "#d4699f", "#117733": "#3fae66"}
 """Hues of the qualitative palette that would sink into a dark ground; the others hold."""
 ABSENCE = [[0.0, SCALES["#0b4f6c"]], [0.5, SCALES["#8fb8c9"]], [1.0, SCALES["#f3ece0"]]]
-ON_DARK: dict[str, str] = {
-    **{LABEL_COLOURS[name]: colour for name, colour in DARK_LABELS.items()},
+DARK_COLOURS: dict[str, str] = {
+    **{LABEL_COLOURS[name]: colour for name, colour in DARK_LABEL_COLOURS.items()},
     **SCALES, **LINES, **FILLS, **{hue: BRIGHTER.get(hue, hue) for hue in QUALITATIVE},
     **dict(zip(SHADES, shades(ABSENCE), strict=True)),
-    ACCENT: DARK_LABELS[Label.CONSISTENT],
+    ACCENT: DARK_LABEL_COLOURS[Label.CONSISTENT],
 }  # fmt: skip
 """Colour on paper -> colour in the dark."""
 FADED = re.compile(r"rgba\((\d+), (\d+), (\d+), ([\d.]+)\)")
 
 
-def on_dark(figure: go.Figure) -> go.Figure:
+def to_dark_mode(figure: go.Figure) -> go.Figure:
     """A copy of a figure of this package for a dark ground; a colour that is not known here stays as it is."""
     drawn = figure.to_dict()
     dark = _recoloured(drawn, colour=False)
     for trace, before in zip(dark["data"], drawn["data"], strict=True):
         _readable(trace, before)
-    dark["layout"]["paper_bgcolor"] = NIGHT  # so that a picture saved from the page can be read elsewhere
+    dark["layout"]["paper_bgcolor"] = DARK_BACKGROUND  # so that a picture saved from the page can be read elsewhere
     return go.Figure(dark)
 
 
-def either(colour: str) -> str:
+def light_dark(colour: str) -> str:
     """A colour of ours as CSS that suits whichever ground the page has."""
-    return f"light-dark({colour}, {ON_DARK.get(colour, colour)})"
+    return f"light-dark({colour}, {DARK_COLOURS.get(colour, colour)})"
 
 
 def _recoloured(node: Any, colour: bool) -> Any:
@@ -82,7 +83,7 @@ def _dark(colour: str) -> str:
         whole = "#" + "".join(f"{int(part):02x}" for part in faded.groups()[:3])
         parts = ", ".join(str(int(_dark(whole)[i : i + 2], 16)) for i in (1, 3, 5))
         return f"rgba({parts}, {faded[4]})"
-    return ON_DARK.get(colour.lower(), colour)
+    return DARK_COLOURS.get(colour.lower(), colour)
 
 
 def _readable(trace: dict[str, Any], before: dict[str, Any]) -> None:

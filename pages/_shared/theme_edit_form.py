@@ -11,7 +11,7 @@ from annotation.theme_edits.record import NAME_LIMIT, NewEdit
 from audit.metrics.themes import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
-from pages._shared.curation import CONTROLS, SEEN, Themes, curator, press, refuse, save, say_who_may
+from pages._shared.theme_edits import CONTROLS, SEEN, Themes, curator, press, refuse, save, say_who_may
 
 RENAME, MERGE, SPLIT, MOVE, PARENT = "Rename", "Merge", "Split", "Move phrases", "Move theme"
 ASIDE, BACK = "Not clinically meaningful", "Clinically meaningful"

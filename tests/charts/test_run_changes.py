@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.charts.audit_rates import DISAGREE, SILENT
-from audit.charts.changes import change_dots, points, points_interval
-from audit.charts.flows import COLOURS, flows_figure
-from audit.charts.steps import change_steps
-from audit.charts.transitions import STATE_WORDS
+from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE
+from audit.charts.run_changes import change_dots, change_steps, points, points_interval
+from audit.charts.transitions import COLOURS, STATE_WORDS, flows_figure
 from audit.number_format import signed
 
 
@@ -51,10 +49,10 @@ def test_an_interval_that_is_not_known_is_told_as_nothing():
 
 
 def test_a_dot_is_filled_where_its_interval_leaves_out_zero_and_each_panel_has_zero_in_its_middle():
-    figure = change_dots(CHANGES, "organ", (SILENT, DISAGREE), "all")
+    figure = change_dots(CHANGES, "organ", (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE), "all")
     silent, disagree = figure.data
     assert list(silent.x) == [-0.03, 0.0]
-    assert list(silent.marker.color) == [SILENT.colour, "#ffffff"]
+    assert list(silent.marker.color) == [NOT_ADDRESSED_RATE.colour, "#ffffff"]
     assert list(disagree.marker.color) == ["#ffffff", "#ffffff"]
     for axis in (figure.layout.xaxis, figure.layout.xaxis2):
         assert axis.range[0] == -axis.range[1]
@@ -63,7 +61,7 @@ def test_a_dot_is_filled_where_its_interval_leaves_out_zero_and_each_panel_has_z
 
 
 def test_a_hover_says_what_stands_behind_a_change():
-    silent = change_dots(CHANGES, "organ", (SILENT,), "all").data[0]
+    silent = change_dots(CHANGES, "organ", (NOT_ADDRESSED_RATE,), "all").data[0]
     assert "−3.0 points<br>95 % interval −5.0 to −1.0<br>first: 25.0 % (1 of 4 pairs with a verdict)" in silent.text[0]
 
 

@@ -22,8 +22,8 @@ from audit.themes.taxonomy import Taxonomy
 from pages._blinded.access import accounts_exist, current_account, label_store, now
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row
+from pages._shared.terms import escaped
 from pages._shared.widgets import counts
-from pages._shared.words import escaped
 
 CURATED, AS_BUILT = "curated", "as built"
 SAID = "what came of an act of curation"
@@ -76,7 +76,7 @@ def curated_themes(run: Run, built: Taxonomy) -> Themes:
     if not found.acts:
         return Themes(built, built, found, acts)
     with st.container(horizontal=True, vertical_alignment="center"):
-        version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, label_in_sight=False)
+        version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, show_label=False)
         _say(run, found)
     return Themes(found.taxonomy if version == CURATED else built, built, found, acts)
 
