@@ -121,11 +121,11 @@ def test_an_account_of_the_identity_provider_has_no_password_to_guess(lite: Labe
 @pytest.mark.parametrize(
     ("name", "role", "password", "message"),
     [
-        ("a b", "pi", PASSWORD, "is no account name"),
+        ("a b", "pi", PASSWORD, "is not a valid account name"),
         ("ana", "owner", PASSWORD, "Role 'owner' is unknown. Allowed|Allowed: viewer, annotator, adjudicator, pi"),
         ("ana", "annotater", PASSWORD, "Did you mean 'annotator'"),
         ("ana", "pi", "short", "has 5 characters. Allowed: 12 to 256"),
-        ("ben", "pi", PASSWORD, "There is an account 'ben' already"),
+        ("ben", "pi", PASSWORD, "The account 'ben' already exists"),
     ],
 )
 def test_an_account_that_cannot_be_is_not_made(store: LabelStore, name: str, role: str, password: str, message: str) -> None:

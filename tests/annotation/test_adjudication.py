@@ -59,7 +59,7 @@ def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) 
         "question",
         "first",
         "second",
-        "readings",
+        "ratings",
         "decision",
         "label",
         "significance",
@@ -94,7 +94,7 @@ def test_gold_is_what_both_say_or_what_was_decided(disputed: LabelStore) -> None
 
 def test_a_study_closes_when_the_last_difference_is_decided(disputed: LabelStore) -> None:
     submit_decision(disputed, "jo", ruling(3), NOW)
-    with pytest.raises(StudyError, match="1 differences are not decided"):
+    with pytest.raises(StudyError, match="1 disputes are undecided"):
         close_study(disputed, "s")
     submit_decision(disputed, "jo", ruling(4, "ABSENT", None), NOW)
     assert close_study(disputed, "s") is StudyState.CLOSED
@@ -120,7 +120,7 @@ def test_a_decision_is_revised_by_a_further_one_and_the_same_one_twice_is_one(di
         ("jo", ruling(3, reason="  "), "needs a reason"),
         ("jo", ruling(3, significance=None), "needs a clinical significance"),
         ("jo", ruling(99), "no item 'i099'"),
-        ("ana", ruling(3), "Whoever rated an item does not adjudicate it"),
+        ("ana", ruling(3), "somebody else has to adjudicate it"),
     ],
 )
 def test_a_decision_that_does_not_hold_is_refused(disputed: LabelStore, who: str, what: NewDecision, message: str) -> None:

@@ -159,10 +159,10 @@ def test_no_cell_of_a_workbook_is_a_formula(lite: LabelStore) -> None:
         ({"label": "DIVERGENT"}, "row 2, column significance: DIVERGENT needs a clinical significance: low, medium, high."),
         ({"label": "ABSENT", "significance": "low"}, "row 2, column significance: ABSENT has no clinical significance"),
         ({"label": "DIVERGENT", "significance": "huge"}, "row 2, column significance: 'huge' is not in the vocabulary"),
-        ({"label": "ABSENT", "unsure": "maybe"}, "row 2, column unsure: 'maybe' is neither yes nor no"),
-        ({"comment": "but no label"}, "row 2, column label: it is empty, but something else is filled in"),
+        ({"label": "ABSENT", "unsure": "maybe"}, "row 2, column unsure: 'maybe' is not yes or no"),
+        ({"comment": "but no label"}, "row 2, column label: it is empty, but another column is filled in"),
         ({"label": "ABSENT", "comment": "x" * 4_001}, "row 2, column comment: it has 4,001 characters"),
-        ({"label": "ABSENT", "item": "zzz"}, "row 2, column item: 'zzz' is no item of this packet"),
+        ({"label": "ABSENT", "item": "zzz"}, "row 2, column item: 'zzz' is not an item of this packet"),
         ({"label": "ABSENT", "question": "Question 9?"}, "row 2, column question: this is not the question of the item"),
     ],
 )
@@ -188,7 +188,7 @@ def test_one_wrong_row_keeps_every_other_row_out(lite: LabelStore) -> None:
 def test_an_item_that_stands_twice_is_a_fault(lite: LabelStore) -> None:
     study_of(lite, 2)
     first = packet_csv(lite, "s", "ana").decode().splitlines()
-    assert "stands in row 2 already" in refused(lite, "\r\n".join([*first, first[1]]).encode())
+    assert "already appears in row 2" in refused(lite, "\r\n".join([*first, first[1]]).encode())
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_an_item_that_stands_twice_is_a_fault(lite: LabelStore) -> None:
     [
         ("p.csv", b"", "row 1: column 'item' is missing"),
         ("p.csv", b"item,label\n", "row 1: column 'order' is missing"),
-        ("p.csv", ",".join([*COLUMNS, "label"]).encode(), "row 1: a column name stands twice"),
-        ("p.csv", b"item\n\xff\xfe", "about row 2: this is not UTF-8"),
+        ("p.csv", ",".join([*COLUMNS, "label"]).encode(), "row 1: a column name appears twice"),
+        ("p.csv", b"item\n\xff\xfe", "near row 2: the text is not UTF-8"),
         ("p.ods", b"", "Allowed: .csv and .xlsx"),
         ("p.xlsx", b"not a zip", "cannot be read as a workbook"),
         ("p.csv", b"x" * (20 * 2**20 + 1), "larger than 20 MB"),
@@ -221,7 +221,7 @@ def test_semicolons_of_another_countrys_spreadsheet_are_read(lite: LabelStore) -
 def test_the_packet_of_another_annotator_is_not_taken(lite: LabelStore) -> None:
     study_of(lite, 2)
     data = fill(packet_csv(lite, "s", "ben"), lambda row: row.update(label="absent"))
-    assert "is no item of this packet" in refused(lite, data)
+    assert "is not an item of this packet" in refused(lite, data)
 
 
 def test_a_text_too_long_for_a_cell_is_not_cut_in_silence(lite: LabelStore) -> None:

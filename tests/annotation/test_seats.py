@@ -159,7 +159,7 @@ def test_whoever_takes_a_seat_that_was_opened_again_sees_nothing_of_what_was_cho
 def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
     study_of(store, 1)
     for ask in (lambda: next_task(store, "s", "eve", NOW, "v"), lambda: list_tasks(store, "s", "eve")):
-        with pytest.raises(StudyError, match="no study 's' in which you rate"):
+        with pytest.raises(StudyError, match="do not take part in a study 's'"):
             ask()
     assert list_studies(store, "eve") == []
     assert [study.study_id for study in list_studies(store, "ana")] == ["s"]
@@ -168,7 +168,7 @@ def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
 @pytest.mark.parametrize(
     ("annotators", "items", "message"),
     [
-        (("ana",), 2, "two|2 or more"),
+        (("ana",), 2, "at least 2"),
         (("ana", "ben"), 0, "it has no items"),
     ],
 )

@@ -72,7 +72,7 @@ def test_nobody_rates_at_the_seat_of_another(store: LabelStore) -> None:
         lambda: submit_rating(store, "ben", NewRating(seat, DIVERGES, "k"), NOW),
         lambda: save_draft(store, "ben", seat, DIVERGES, NOW),
     ):
-        with pytest.raises(StudyError, match="of yours"):
+        with pytest.raises(StudyError, match="You have no task"):
             attempt()
     assert rating_history(store, "s") == []
 
@@ -83,7 +83,7 @@ def test_nobody_rates_at_the_seat_of_another(store: LabelStore) -> None:
         (Choice("DIVERGENT"), "needs a clinical significance: low, medium, high"),
         (Choice("CONSISTENT", "low"), "has no clinical significance"),
         (Choice("SIMILAR"), "'SIMILAR' is not in the vocabulary"),
-        (Choice(None), "There is no label"),
+        (Choice(None), "The label is missing"),
         (Choice("ABSENT", comment="x" * 4_001), "4,001 characters"),
     ],
 )
@@ -129,7 +129,7 @@ def test_the_database_itself_refuses_to_change_or_delete_a_rating(store: LabelSt
 def test_a_study_that_moved_on_takes_no_more_ratings(store: LabelStore) -> None:
     study_of(store, 2)
     seat = seat_at(store, "ana", 1).assignment_id
-    with pytest.raises(StudyError, match="4 ratings of the labelling round are still to come"):
+    with pytest.raises(StudyError, match="4 ratings of the labelling round are missing"):
         step(store, StudyState.LABELLING)
     step(store, StudyState.LABELLING, incomplete=True)
     with pytest.raises(StudyError, match="in the state adjudication"):
