@@ -13,7 +13,7 @@ from annotation.label_store.errors import StudyError
 from annotation.label_store.schema import storable_text
 from annotation.theme_edits.edits import ThemeChange, ThemeEdit, describe_change, undos_by_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, EditConflict
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 
 COLUMNS = (
     "act", "what", "author", "made_at", "reason", "standing", "kind", "theme", "into", "name", "phrases", "undoes", "taxonomy",

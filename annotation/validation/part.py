@@ -16,9 +16,9 @@ from annotation.validation.tables import TABLES, matrices
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, Figure
 from audit.exports.catalogue import Chapter
-from audit.exports.measured import Measured
 from audit.exports.package import StudyPart
-from audit.exports.record import Picture
+from audit.exports.run_figures import Measured
+from audit.exports.table_model import Picture
 from audit.vocabulary import LABELS, Label
 
 TITLE = "Validation of the judge by people"

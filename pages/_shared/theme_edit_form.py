@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
-from annotation.theme_edits.record import NewEdit
-from annotation.theme_edits.record import MAX_NAME_LENGTH
-from audit.metrics.themes import NO_THEME
+from annotation.theme_edits.record import MAX_NAME_LENGTH, NewEdit
+from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
 from pages._shared.theme_edits import CONTROLS, SEEN, Themes, curator, press, refuse, save, say_who_may

@@ -13,8 +13,7 @@ from annotation.label_store.errors import ConflictError
 from annotation.studies.accounts import Account
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
 from annotation.theme_edits.history import edits_to_jsonl, history_table
-from annotation.theme_edits.record import NewEdit, list_edits, record_edit
-from annotation.theme_edits.record import EDITOR_ROLES
+from annotation.theme_edits.record import EDITOR_ROLES, NewEdit, list_edits, record_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
