@@ -170,8 +170,8 @@ def _adjudicate(store: LabelStore, study_id: str, truth: Mapping[str, Label], no
     # The simulated adjudicator knows the truth.
     for dispute in list_disputes(store, study_id):
         label = truth[dispute.item_id]
-        significance = SIGNIFICANCES[1] if label in DISAGREEING else None
-        significance = next((r.significance for r in dispute.ratings if r.label == label and r.significance), significance)
+        default = SIGNIFICANCES[1] if label in DISAGREEING else None
+        significance = next((r.significance for r in dispute.ratings if r.label == label and r.significance), default)
         reason = REASONS[(3, 2, 1, 0, 4)[label.code]]
         decision = NewDecision(dispute.item_id, label, significance, reason, f"simulated/{dispute.item_id}")
         submit_decision(store, "ada", decision, now)
