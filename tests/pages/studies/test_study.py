@@ -235,7 +235,7 @@ def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, l
         advance_study(tx, "made-up", StudyState.LABELLING, incomplete=True)
     at = as_user("ana" if page == "annotate" else "petra", page)
     assert not at.exception
-    assert "Made up: no real *guide*, center or patient stands behind it" in words_on(at)
+    assert "No real *guide*, center or patient" in words_on(at)
 
 
 def test_a_study_of_real_texts_says_nothing_of_the_kind(folk, as_user: SignIn):
