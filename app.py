@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._blinded.cookie import routes, write_cookie
+from pages._blinded.session_cookie import routes, write_cookie
 
 NAME = "Handbook audit"
 

@@ -41,22 +41,23 @@ VERDICTS = [
     "audit.judging",
     "audit.store",
     "audit.release",
+    "audit.queries",
     "audit.metrics",
     "audit.charts",
     "audit.exports",
     "audit.themes",
-    "annotation.verdict_store",
-    "annotation.baseline",
+    "annotation.studies.verdict_store",
+    "annotation.studies.baseline_judge",
 ]
 """From where a judge's verdict can be reached. The blinding list: every blinding contract forbids these and adds to them."""
 
 OTHERS_WORK = [
-    "annotation.sampling",
-    "annotation.study_tables",
-    "annotation.adjudication",
+    "annotation.studies.sampling",
+    "annotation.studies.study_tables",
+    "annotation.studies.adjudication",
     "annotation.label_store.results",
     "annotation.label_store.decisions",
-    "annotation.label_store.theme_acts",
+    "annotation.label_store.theme_edits",
     "annotation.theme_edits",
 ]
 """From where another person's ratings, or who was sampled for which label, can be reached."""
@@ -91,14 +92,15 @@ CONTRACTS = [
             "__main__",
             "cli",
             "exports | (pipeline)",
-            "terms",
             "metrics | charts",
+            "queries",
             "store | demo | (generation) | themes",
             "(judging) | retrieval",
             "corpus",
             "release | embedding | llm",
-            "text",
-            "settings | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io",
+            "text | stats",
+            "tables",
+            "settings | terms | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io",
             "errors",
         ],
         "audit",
@@ -107,16 +109,18 @@ CONTRACTS = [
     forbidden(
         "Blinding: what a rater sees cannot reach a verdict or another's rating",
         [
-            "annotation.packets",
-            "annotation.accounts",
-            "annotation.label_store.seats",
+            "annotation.studies.packets",
+            "annotation.studies.accounts",
+            "annotation.label_store.assignments",
             "annotation.label_store.ratings",
             "annotation.label_store.studies",
         ],
         VERDICTS + OTHERS_WORK,
     ),
     forbidden(
-        "Blinding: an adjudicator decides without the judge", ["annotation.adjudication", "annotation.label_store"], VERDICTS
+        "Blinding: an adjudicator decides without the judge",
+        ["annotation.studies.adjudication", "annotation.label_store"],
+        VERDICTS,
     ),
     forbidden(
         "Blinding: what the pages around studies stand on cannot reach a verdict",
@@ -126,7 +130,7 @@ CONTRACTS = [
     forbidden(
         "Blinding: the adjudicate page cannot reach the judge",
         ["pages.studies.adjudicate"],
-        [*VERDICTS, "annotation.sampling", "annotation.study_tables", "annotation.theme_edits", "pages._shared"],
+        [*VERDICTS, "annotation.studies.sampling", "annotation.studies.study_tables", "annotation.theme_edits", "pages._shared"],
     ),
     forbidden(
         "Statistics of ratings never open a store of verdicts",
@@ -141,7 +145,7 @@ CONTRACTS = [
     ),
     forbidden(
         "Theme edits are understood without a database",
-        ["annotation.theme_edits.acts", "annotation.theme_edits.state", "annotation.theme_edits.replay"],
+        ["annotation.theme_edits.edits", "annotation.theme_edits.editor", "annotation.theme_edits.replay"],
         ["annotation.label_store", "audit.store", "duckdb"],
     ),
     forbidden(
@@ -149,13 +153,14 @@ CONTRACTS = [
         ["audit.llm", "audit.demo", "audit.corpus", "audit.judging", "audit.retrieval", "audit.generation"],
         ["audit.store"],
     ),
+    forbidden("Statistics take arrays and return numbers", ["audit.stats"], ["audit.store", "audit.metrics", "duckdb"]),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
     forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),
     forbidden("Heavy libraries are imported when they are needed, never with a module", ["audit", "annotation", "pages"], HEAVY),
     only_in(["duckdb"], ["audit.store.connection"]),
     only_in(["plotly"], ["audit.charts"]),
     only_in(["openai"], ["audit.llm.client"]),
-    only_in(["sqlalchemy", "alembic"], ["annotation.label_store", "annotation.verdict_store"]),
+    only_in(["sqlalchemy", "alembic"], ["annotation.label_store", "annotation.studies.verdict_store"]),
 ]
 
 

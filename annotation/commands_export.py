@@ -6,11 +6,11 @@ from typing import Any
 
 from annotation.label_store.engine import open_label_store
 from annotation.theme_edits.part import curation_part
-from annotation.theme_edits.record import acts_of
-from annotation.theme_edits.replay import curated
+from annotation.theme_edits.record import list_edits
+from annotation.theme_edits.replay import apply_edits
 from annotation.validation.part import study_part
 from audit.cli import export
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 from audit.exports.package import StudyPart
 from audit.settings import Settings
 from audit.store.runs import Run
@@ -29,5 +29,5 @@ def part_of(study_id: str, settings: Settings) -> StudyPart:
 
 def curation_of(run: Run, built: Taxonomy, settings: Settings) -> CurationPart | None:
     """What people made of a run's themes, if anybody changed any."""
-    acts = acts_of(open_label_store(settings.studies_url), run.digest)
-    return curation_part(acts, curated(built, acts))
+    acts = list_edits(open_label_store(settings.studies_url), run.digest)
+    return curation_part(acts, apply_edits(built, acts))

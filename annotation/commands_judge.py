@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.label_store.engine import open_label_store
-from annotation.study_tables import ratings_table
+from annotation.studies.study_tables import ratings_table
 from audit.cli import judge
 from audit.cli.judge_source import COLUMNS, Triple
 from audit.settings import Settings

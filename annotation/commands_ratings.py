@@ -17,14 +17,14 @@ import pandas as pd
 from annotation.agreement import text
 from annotation.agreement.floor import Rival, beside
 from annotation.agreement.report import agreement_report
-from annotation.baseline import baseline_of_release, baseline_of_study
 from annotation.design import read_strata
 from annotation.label_store.engine import open_label_store
 from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS, prevalence
 from annotation.prevalence_checks import INVERSION, PPI, checks
 from annotation.ratings import GOLD, Ratings, labels_in, read_ratings, read_table
-from annotation.study_tables import repeats_table, study_ratings
+from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
+from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
 from audit.exports.tables import csv_text
 from audit.judging.baseline import NAME

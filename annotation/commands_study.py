@@ -13,17 +13,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.accounts import ROLES, account, accounts, add_account, change_password
-from annotation.adjudication import close
+from annotation.label_store.assignments import release_assignments
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ledger import heads_of, verify
-from annotation.label_store.seats import release_seats
-from annotation.label_store.studies import Kind, State, find_annotator, find_study, move
-from annotation.packets import import_packet, packet_csv, packet_xlsx
-from annotation.sampling import MOST, PER_LABEL, SECOND, Drawn, Plan, draw, draw_study
-from annotation.simulated import PEOPLE, demo_studies
-from annotation.study_tables import codebook, ratings_table
+from annotation.label_store.ledger import ledger_heads, verify_study
+from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_annotator, find_study
+from annotation.studies.accounts import ROLES, add_account, change_password, find_account, list_accounts
+from annotation.studies.adjudication import close_study
+from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
+from annotation.studies.sampling import (
+    ITEMS_PER_LABEL,
+    MAX_STUDY_ITEMS,
+    SECOND_CRITERIA,
+    DrawnSample,
+    SamplePlan,
+    draw_sample,
+    draw_study,
+)
+from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
+from annotation.studies.study_tables import codebook, ratings_table
 from audit.atomic_io import write_whole
 from audit.cli.command import FAILED, FINDINGS, OK, add_command
 from audit.cli.main import demo_release
@@ -58,17 +66,21 @@ def _sample(commands: Any) -> None:
     command.add_argument("--annotators", required=True, metavar="NAME,NAME", help="two accounts, or more for open seats")
     command.add_argument("--run", help="run id or key (default: the newest whole run)")
     command.add_argument("--title", help="what people see (default: the id)")
-    command.add_argument("--per-label", type=int, default=PER_LABEL, metavar="N", help=f"items per label (default: {PER_LABEL})")
+    command.add_argument(
+        "--per-label", type=int, default=ITEMS_PER_LABEL, metavar="N", help=f"items per label (default: {ITEMS_PER_LABEL})"
+    )
     command.add_argument(
         "--items", action="append", default=[], metavar="LABEL=N", help="another number for one label, such as ABSENT=20"
     )
-    command.add_argument("--by", choices=SECOND, help="a second criterion to stratify by")
-    command.add_argument("--calibration", type=int, default=Plan.calibration, metavar="N", help="items before the study")
-    command.add_argument("--repeats", type=int, default=Plan.repeats, metavar="N", help="items shown a second time, silently")
-    command.add_argument("--seed", type=int, default=Plan.seed, help="another seed is another sample")
+    command.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
+    command.add_argument("--calibration", type=int, default=SamplePlan.calibration, metavar="N", help="items before the study")
+    command.add_argument(
+        "--repeats", type=int, default=SamplePlan.repeats, metavar="N", help="items shown a second time, silently"
+    )
+    command.add_argument("--seed", type=int, default=SamplePlan.seed, help="another seed is another sample")
     command.add_argument("--show-names", action="store_true", help="let annotators see whose answer it is")
     command.add_argument("--dry-run", action="store_true", help="print the strata and make nothing")
-    command.add_argument("--yes", action="store_true", help=f"although they are more than {MOST:,} items")
+    command.add_argument("--yes", action="store_true", help=f"although they are more than {MAX_STUDY_ITEMS:,} items")
 
 
 def _advance(commands: Any) -> None:
@@ -126,9 +138,9 @@ def _account(commands: Any) -> None:
 def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation sample STUDY --annotators A,B`"""
     run, plan = find_run(settings.store_dir, arguments.run), _plan(arguments)
-    most = None if arguments.yes else MOST
+    most = None if arguments.yes else MAX_STUDY_ITEMS
     if arguments.dry_run:
-        _print_strata(draw(run, plan, arguments.study, most))
+        _print_strata(draw_sample(run, plan, arguments.study, most))
         return OK
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
     drawn = draw_study(
@@ -140,26 +152,26 @@ def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _plan(arguments: argparse.Namespace) -> Plan:
+def _plan(arguments: argparse.Namespace) -> SamplePlan:
     per_label = dict.fromkeys(map(str, LABELS), arguments.per_label)
     for text in arguments.items:
         label, _, count = text.partition("=")
         if not count.strip().isdigit():
             raise StudyError(f"--items {text}: expected LABEL=NUMBER, such as ABSENT=20. Nothing was drawn.")
         per_label[label.strip().upper()] = int(count)
-    return Plan(
+    return SamplePlan(
         seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
         repeats=arguments.repeats, names_shown=arguments.show_names,
     )  # fmt: skip
 
 
-def _print_strata(drawn: Drawn) -> None:
+def _print_strata(drawn: DrawnSample) -> None:
     print(f"{'stratum':<32}{'pairs N_h':>12}{'items n_h':>12}{'weight':>12}")
     for layer in drawn.strata:
         print(f"{layer.stratum:<32}{layer.population:>12,}{layer.sampled:>12,}{layer.weight:>12,.2f}")
     empty = [label for label in LABELS if label not in {layer.label for layer in drawn.strata}]
     kinds = [item.kind for item in drawn.items]
-    study, calibration, repeats = (kinds.count(kind) for kind in (Kind.STUDY, Kind.CALIBRATION, Kind.REPEAT))
+    study, calibration, repeats = (kinds.count(kind) for kind in (ItemKind.STUDY, ItemKind.CALIBRATION, ItemKind.REPEAT))
     print(f"{study} study items, {calibration} for calibration, {repeats} repeats.")
     print(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
     print(f"{drawn.origin.unscored:,} of {drawn.origin.pairs:,} pairs have no verdict and are in no stratum.")
@@ -169,11 +181,11 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation advance STUDY`"""
     store = _store(settings)
     state = find_study(store, arguments.study).state
-    if state is State.ADJUDICATION:
-        following = close(store, arguments.study)
+    if state is StudyState.ADJUDICATION:
+        following = close_study(store, arguments.study)
     else:
         with store.begin() as tx:
-            following = move(tx, arguments.study, state, incomplete=arguments.incomplete)
+            following = advance_study(tx, arguments.study, state, incomplete=arguments.incomplete)
     print(f"Study '{arguments.study}' was in {state} and is now in {following}.")
     return OK
 
@@ -181,7 +193,7 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
 def release(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation release STUDY ANNOTATOR`"""
     store = _store(settings)
-    freed = release_seats(store, arguments.study, find_annotator(store, arguments.study, arguments.annotator))
+    freed = release_assignments(store, arguments.study, find_annotator(store, arguments.study, arguments.annotator))
     print(f"{freed:,} seats of study '{arguments.study}' are open again.")
     return OK
 
@@ -190,10 +202,10 @@ def check(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation verify STUDY`"""
     store = _store(settings)
     find_study(store, arguments.study)
-    faults = verify(store, arguments.study)
+    faults = verify_study(store, arguments.study)
     for fault in faults:
         print(fault)
-    for ledger, (entries, last) in heads_of(store, arguments.study).items():
+    for ledger, (entries, last) in ledger_heads(store, arguments.study).items():
         print(f"{ledger}: {entries:,} entries, the last one {last}")
     print("The ledgers are not as they were written." if faults else "Every entry is as it was written.")
     return FINDINGS if faults else OK
@@ -267,7 +279,7 @@ def _password(arguments: argparse.Namespace) -> str:
 
 def account_list(_: argparse.Namespace, settings: Settings) -> int:
     """`annotation account list`"""
-    for each in accounts(_store(settings)):
+    for each in list_accounts(_store(settings)):
         print(f"{each.username:<32}{each.role:<14}{each.name}")
     return OK
 
@@ -278,11 +290,11 @@ def demo(_: argparse.Namespace, settings: Settings) -> int:
         return FAILED  # it has said why
     run = load_release(demo_release(settings), settings).run  # by its name it might be the demo of another seed
     store = _store(settings)
-    new = [username for username in PEOPLE if account(store, username) is None]
+    new = [username for username in DEMO_ACCOUNTS if find_account(store, username) is None]
     passwords = {username: secrets.token_urlsafe(12) for username in new}
-    made = demo_studies(store, run, settings, _now(), passwords)
+    made = create_demo_studies(store, run, settings, _now(), passwords)
     print(f"Studies made: {', '.join(made)}." if made else "The demo studies are there already.")
-    for username, (name, role) in PEOPLE.items():
+    for username, (name, role) in DEMO_ACCOUNTS.items():
         known = passwords.get(username, "as it was given when the account was made")
         print(f"  {role:<13}{username:<8}password {known}  {name}")
     print("See them with: audit serve")

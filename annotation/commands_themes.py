@@ -14,21 +14,21 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.accounts import account
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ledger import verify_acts
-from annotation.label_store.theme_acts import count_acts
-from annotation.theme_edits.acts import Act, sentence, standing
-from annotation.theme_edits.record import Wish, acts_of, record
-from annotation.theme_edits.replay import Conflict, curated
-from annotation.theme_edits.tables import history_table, jsonl, read_jsonl
+from annotation.label_store.ledger import verify_edits
+from annotation.label_store.theme_edits import count_edits
+from annotation.studies.accounts import find_account
+from annotation.theme_edits.edits import ThemeEdit, describe_change, effective_edits
+from annotation.theme_edits.history import edits_from_jsonl, edits_to_jsonl, history_table
+from annotation.theme_edits.record import NewEdit, list_edits, record_edit
+from annotation.theme_edits.replay import EditConflict, apply_edits
 from audit.atomic_io import write_whole
 from audit.cli.command import FINDINGS, OK, add_command
 from audit.cli.themes import TOPICS
 from audit.errors import plainly
 from audit.exports.tables import csv_bytes
-from audit.metrics.attached import needed_taxonomy, points_of, taxonomy_of
+from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
@@ -70,15 +70,15 @@ def _replay(command: argparse.ArgumentParser) -> None:
 def history(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation themes history --run RUN`"""
     run, store = _run(arguments, settings), _store(settings)
-    acts = acts_of(store, run.digest)
+    acts = list_edits(store, run.digest)
     built = taxonomy_of(run, settings.themes_dir)
-    conflicts = curated(built, acts).conflicts if built else ()
+    conflicts = apply_edits(built, acts).conflicts if built else ()
     for row in reversed(history_table(acts, conflicts).to_dict("records")):
         when = str(row["made_at"])[:16].replace("T", " ")
         print(f"{row['act']:>4}  {when}  {row['author']}: {row['what']}. {row['reason']} [{row['standing']}]")
-    print(f"{len(acts):,} acts on the themes of {run.key}, {len(standing(acts)):,} of which count.")
+    print(f"{len(acts):,} acts on the themes of {run.key}, {len(effective_edits(acts)):,} of which count.")
     _say_conflicts(conflicts)
-    faults = verify_acts(store, run.digest)
+    faults = verify_edits(store, run.digest)
     print("\n".join(faults) if faults else "Every entry is as it was written.")
     return FINDINGS if faults else OK
 
@@ -86,8 +86,8 @@ def history(arguments: argparse.Namespace, settings: Settings) -> int:
 def export(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation themes export --run RUN --out FILE`"""
     run = _run(arguments, settings)
-    acts = acts_of(_store(settings), run.digest)
-    makers = {".csv": lambda: csv_bytes(history_table(acts)), ".jsonl": lambda: jsonl(acts).encode()}
+    acts = list_edits(_store(settings), run.digest)
+    makers = {".csv": lambda: csv_bytes(history_table(acts)), ".jsonl": lambda: edits_to_jsonl(acts).encode()}
     ending = arguments.out.suffix.lower()
     if ending not in makers:
         raise StudyError(f"--out {arguments.out}: the name must end in {' or '.join(makers)}. Nothing was written.")
@@ -105,27 +105,27 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     acts, source = _acts(arguments, settings, store, run)
     if arguments.keep_as:
         return _keep(store, run, _own(arguments, run, settings), acts, source, arguments.keep_as)
-    taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else needed_taxonomy(run, settings.themes_dir)
-    found = curated(taxonomy, acts)
+    taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else require_taxonomy(run, settings.themes_dir)
+    found = apply_edits(taxonomy, acts)
     print(f"{found.acts:,} acts count; {found.acts - len(found.conflicts):,} of them fit the taxonomy as they were meant.")
     _say_conflicts(found.conflicts)
     if arguments.out:
-        places = points_of(run, settings.themes_dir)
+        places = map_points(run, settings.themes_dir)
         written = write_taxonomy(found.taxonomy, _points(found.taxonomy, run, places), arguments.out)
         print(f"Wrote the curated taxonomy, {written.counts['themes']:,} themes, sha256 {written.sha256[:12]}: {arguments.out}")
     return FINDINGS if found.conflicts else OK
 
 
-def _acts(arguments: argparse.Namespace, settings: Settings, store: LabelStore, run: Run) -> tuple[list[Act], str]:
+def _acts(arguments: argparse.Namespace, settings: Settings, store: LabelStore, run: Run) -> tuple[list[ThemeEdit], str]:
     """The acts to replay, and a short name of where they are from."""
     if arguments.acts:
         try:
             data = arguments.acts.read_bytes()
-            return read_jsonl(data.decode("utf-8-sig")), hashlib.sha256(data).hexdigest()[:16]
+            return edits_from_jsonl(data.decode("utf-8-sig")), hashlib.sha256(data).hexdigest()[:16]
         except (OSError, UnicodeDecodeError) as error:
             raise StudyError(f"{arguments.acts} cannot be read ({plainly(error)}). Nothing was done.") from None
     other = find_run(settings.store_dir, arguments.source) if arguments.source else run
-    return acts_of(store, other.digest), other.key
+    return list_edits(store, other.digest), other.key
 
 
 def _own(arguments: argparse.Namespace, run: Run, settings: Settings) -> Taxonomy:
@@ -135,24 +135,24 @@ def _own(arguments: argparse.Namespace, run: Run, settings: Settings) -> Taxonom
             "--keep-as writes the acts of another run or of a file (--from, --acts) to those of this run, whose own taxonomy "
             "they have to fit (no --taxonomy). Nothing was saved."
         )
-    return needed_taxonomy(run, settings.themes_dir)
+    return require_taxonomy(run, settings.themes_dir)
 
 
-def _keep(store: LabelStore, run: Run, taxonomy: Taxonomy, acts: Sequence[Act], source: str, name: str) -> int:
+def _keep(store: LabelStore, run: Run, taxonomy: Taxonomy, acts: Sequence[ThemeEdit], source: str, name: str) -> int:
     """Write the acts that count and fit to the ledger of a run, by whoever carries them over; the reason says who made them."""
-    person = account(store, name)
+    person = find_account(store, name)
     if person is None:
         raise StudyError(f"There is no account '{name}'. Nothing was saved. See: annotation account list")
     left = 0
-    for act in standing(acts):
+    for act in effective_edits(acts):
         reason = f"{act.reason} [from {source}, act {act.seq} by {act.author}, {act.made_at[:10]}]"
-        wish = Wish(act.change, reason, f"{source[-80:]}/{act.seq}", count_acts(store, run.digest))
+        wish = NewEdit(act.change, reason, f"{source[-80:]}/{act.seq}", count_edits(store, run.digest))
         try:
-            record(store, run.digest, taxonomy, person, wish, datetime.now(UTC))
+            record_edit(store, run.digest, taxonomy, person, wish, datetime.now(UTC))
         except StudyError as error:
             left += 1
-            print(f"Act {act.seq} ({sentence(act.change)}): {error}")
-    print(f"{len(standing(acts)) - left:,} acts are now among those on the themes of {run.key}; {left:,} were left out.")
+            print(f"Act {act.seq} ({describe_change(act.change)}): {error}")
+    print(f"{len(effective_edits(acts)) - left:,} acts are now among those on the themes of {run.key}; {left:,} were left out.")
     return FINDINGS if left else OK
 
 
@@ -165,7 +165,7 @@ def _points(taxonomy: Taxonomy, run: Run, places: pd.DataFrame) -> pd.DataFrame:
     return phrases.merge(places, how="left", on="phrase")
 
 
-def _say_conflicts(conflicts: Sequence[Conflict]) -> None:
+def _say_conflicts(conflicts: Sequence[EditConflict]) -> None:
     for conflict in conflicts:
         print(conflict.words)
 

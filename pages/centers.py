@@ -1,19 +1,18 @@
 """Centers: what each center's handbooks leave out, and where they disagree with each other and with others."""
 
-from audit.charts.audit_rates import DISAGREE, SILENT
-from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import shown
+from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
 from audit.metrics.centers import centers
+from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
+from pages._shared.terms import title_of
 from pages._shared.widgets import chart, counts, footer
-from pages._shared.words import title_of
 
-LEAVES_OUT = Rate("absence", "Leaves out", "asked", "answers asked for", SILENT.colour)
-WITHIN = Rate("r_div_within", "Disagreement inside", "within_present", DISAGREE.unit, DISAGREE.colour)
-BETWEEN = Rate("r_div_between", "Disagreement with others", "between_present", DISAGREE.unit, DISAGREE.colour)
+LEAVES_OUT = Rate("absence", "Leaves out", "asked", "answers asked for", NOT_ADDRESSED_RATE.colour)
+WITHIN = Rate("r_div_within", "Disagreement inside", "within_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
+BETWEEN = Rate("r_div_between", "Disagreement with others", "between_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
 SHOWN = (LEAVES_OUT, BETWEEN, WITHIN)
 ORDERS = {
     "r_div_between": "disagreement with others", "r_div_within": "disagreement inside", "absence": "left out", "center": "name",
@@ -39,5 +38,5 @@ with page("By {center}", "Do {a_center}'s own {handbooks} agree with each other,
     if not inside:
         counts(run, "No two {handbooks} of one {center} answer the same question: disagreement inside is unknown, not zero.")
     headings = {"center": title_of(run, "center"), **HEADINGS, **COUNTS, "handbooks": title_of(run, "handbooks")}
-    table(frame.assign(center=frame["center"].map(shown)), "center_table", headings, shares=list(HEADINGS))
+    table(frame.assign(center=frame["center"].map(display_name)), "center_table", headings, shares=list(HEADINGS))
     footer(frame, "centers", run, "centers")

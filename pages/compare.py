@@ -1,11 +1,10 @@
 """Compare: what changed between two runs, in what handbooks say and in how it is judged."""
 
-from audit.metrics.shared import shared
+from audit.metrics.run_overlap import shared
 from pages._shared.loaders import load_two
 from pages._shared.page import page
-from pages._shared.run_changes import by_organ, headline, movers, why
-from pages._shared.run_pairs import flows, moved_pairs
-from pages._shared.two_runs import nothing_shared, pick_two, what_is_shared
+from pages._shared.pair_transitions import flows, moved_pairs
+from pages._shared.run_comparison import by_organ, headline, movers, nothing_shared, pick_two, what_is_shared, why
 
 LEAD = "What changed between two runs: what came to light or fell silent, and what is judged otherwise."
 

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from audit.charts.coverage import ORDERS, coverage_figure, coverage_rows
-from audit.charts.names import handbook_names
+from audit.charts.style import handbook_names
 from audit.metrics.coverage import coverage
 from audit.metrics.handbooks import handbooks
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
+from pages._shared.terms import fill, say
 from pages._shared.widgets import clicked_point, counts, footer, go_to
-from pages._shared.words import fill, say
 
 LEAD = (
     "Each number is the percentage of questions that {a_handbook} does not address. "

@@ -5,20 +5,28 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.names import handbook_names
-from audit.metrics.choices import handbook_list
+from audit.charts.style import handbook_names
 from audit.metrics.disagreements import disagreements
-from audit.metrics.pair import pair
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from pages._shared.filters import pick_filters
 from pages._shared.loaders import load
-from pages._shared.opened import PARAMS, close_when_changed, opened_pair, step_buttons
 from pages._shared.page import page
-from pages._shared.pair_list import PER_PAGE, page_number, page_picker, pair_list
+from pages._shared.pair_list import (
+    PARAMS,
+    PER_PAGE,
+    close_when_changed,
+    opened_pair,
+    page_number,
+    page_picker,
+    pair_list,
+    step_buttons,
+)
 from pages._shared.rejudge_rights import link_for_a_pair, link_for_all
 from pages._shared.side_by_side import side_by_side
+from pages._shared.terms import say
 from pages._shared.widgets import counts, footer, link
-from pages._shared.words import say
 
 LEAD = "Where {handbooks} disagree, the worst first. Pick a row to read both answers beside each other."
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import streamlit as st
 
-from annotation.accounts import Role
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.studies import State, Study, list_studies
+from annotation.label_store.studies import Study, StudyState, list_studies
+from annotation.studies.accounts import Role
+from annotation.studies.verdict_store import find_origin
 from annotation.theme_edits.part import curation_part
 from annotation.validation.part import study_part
-from annotation.verdict_store import origin_of
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
 from audit.exports.readme import CONTENTS
 from audit.store.runs import Run
-from pages._blinded.people import label_store, who
-from pages._shared.curation import curation_now
-from pages._shared.loaders import built_taxonomy, runs
-from pages._shared.packages import ZIP, Key, progress, shelf
+from pages._blinded.access import current_account, label_store
+from pages._shared.loaders import built_taxonomy, loaded_runs
+from pages._shared.package_cache import ZIP, Key, progress, shelf
 from pages._shared.page import page
 from pages._shared.pickers import pick_one
 from pages._shared.study_figures import stand
+from pages._shared.theme_edits import curation_now
 from pages._shared.widgets import counts
 
 LEAD = "Everything this dashboard counts, as files for a paper, a spreadsheet or a colleague."
@@ -33,16 +33,16 @@ def drawn_from(run: Run, store: LabelStore) -> list[Study]:
     found = []
     for study in list_studies(store):
         try:
-            if origin_of(store, study.study_id).digest == run.digest:
+            if find_origin(store, study.study_id).digest == run.digest:
                 found.append(study)
         except StudyError:  # a study that was drawn from no run here belongs to none
             continue
-    return sorted(found, key=lambda study: study.state is not State.CLOSED)
+    return sorted(found, key=lambda study: study.state is not StudyState.CLOSED)
 
 
 def pick_study(run: Run) -> str | None:
     """For a PI: the study whose validation tables come along. For nobody else is there any."""
-    account = who()
+    account = current_account()
     if account is None or account.role is not Role.PI:
         return None
     names = {study.study_id: study.title for study in drawn_from(run, label_store())}
@@ -57,7 +57,7 @@ def pick_study(run: Run) -> str | None:
 
 def pick_other(run: Run) -> Run | None:
     """The run to compare with, if any."""
-    others = {other.key: other for other in runs() if other.key != run.key}
+    others = {other.key: other for other in loaded_runs() if other.key != run.key}
     if not others:
         return None
     key = pick_one(

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from audit.charts.ground import either
+from audit.charts.dark_mode import light_dark
 from audit.charts.style import LABEL_COLOURS
 from audit.store.runs import Run
 from audit.vocabulary import LABELS
 from pages._shared.page import page
-from pages._shared.words import say
+from pages._shared.terms import say
 
 LABEL_MEANINGS = {
     "ABSENT": "At least one of the two {handbooks} does not address the question. Nothing is compared.",
@@ -114,7 +114,7 @@ def define_labels(run: Run) -> None:
     """The five labels, each beside its colour."""
     for label in LABELS:
         swatch, text = st.columns([1, 40], vertical_alignment="center", gap="small")
-        swatch.html(f'<div style="width:18px;height:18px;border-radius:3px;background:{either(LABEL_COLOURS[label])}"></div>')
+        swatch.html(f'<div style="width:18px;height:18px;border-radius:3px;background:{light_dark(LABEL_COLOURS[label])}"></div>')
         text.markdown(say(run, f"**{label.value.lower()}**: {LABEL_MEANINGS[label]}"))
 
 

@@ -2,18 +2,17 @@
 
 import streamlit as st
 
-from audit.charts.audit_rates import COUNT_HEADINGS, HEADINGS, RATES
-from audit.charts.rates import rate_dots
-from audit.charts.shares import share_heatmap
-from audit.charts.style import shown
+from audit.charts.label_shares import share_heatmap
+from audit.charts.rates import AUDIT_COUNT_HEADINGS, AUDIT_RATE_HEADINGS, AUDIT_RATES, rate_dots
 from audit.metrics.organs import organs
+from audit.terms import display_name
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
+from pages._shared.terms import fill, title_of
 from pages._shared.widgets import chart, counts, footer
-from pages._shared.words import fill, title_of
 
 ALL = "(all)"
 BASES: dict[str, tuple[str, list[Label]]] = {
@@ -24,10 +23,10 @@ BASES: dict[str, tuple[str, list[Label]]] = {
 with page("By {organ}", "Does advice differ more in one {organ} than in another? Rows are the {organ} of the question.") as run:
     frame = load(organs, run)
     everything = f"all {run.term('organ', 2)}"
-    shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(shown))
+    shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
 
     st.header("How often they disagree", anchor=False)
-    figure = rate_dots(shown_frame, "organ", RATES, overall=everything)
+    figure = rate_dots(shown_frame, "organ", AUDIT_RATES, overall=everything)
     chart(figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."))
     counts(run, "Dots are shares, lines their 95 % intervals, the dashed line the whole run. Each panel has its own scale.")
 
@@ -41,6 +40,6 @@ with page("By {organ}", "Does advice differ more in one {organ} than in another?
         **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
     )  # fmt: skip
 
-    headings = {"organ": title_of(run, "organ"), **HEADINGS, **COUNT_HEADINGS}
-    table(shown_frame, "organ_table", headings, shares=list(HEADINGS), rows=20)
+    headings = {"organ": title_of(run, "organ"), **AUDIT_RATE_HEADINGS, **AUDIT_COUNT_HEADINGS}
+    table(shown_frame, "organ_table", headings, shares=list(AUDIT_RATE_HEADINGS), rows=20)
     footer(frame, "organs", run, "organs")

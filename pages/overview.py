@@ -3,20 +3,21 @@
 import pandas as pd
 import streamlit as st
 
-from audit.charts.audit_rates import MEANINGS, RATES
-from audit.charts.bars import two_step_bar
+from audit.charts.label_shares import two_step_bar
+from audit.charts.rates import AUDIT_RATES
 from audit.charts.style import LABEL_WORDS, interval, percent
 from audit.metrics.labels import labels
 from audit.metrics.organs import organs
 from audit.store.runs import Run
+from audit.terms import RATE_MEANINGS
 from audit.vocabulary import LABELS
-from pages._blinded.people import who
+from pages._blinded.access import current_account
 from pages._blinded.tour import tour
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.tables import table
+from pages._shared.terms import say, terms
 from pages._shared.widgets import chart, counts, footer, link
-from pages._shared.words import say, terms
 
 LEAD = "The same {patient} questions were put to each {handbook}; a judge then compared the answers two by two."
 OUTCOMES = {"pre-screened": "absent, pre-screened: not put to the judge", "unscored": "unscored: no readable verdict"}
@@ -35,9 +36,9 @@ def facts(run: Run) -> None:
 def headline(run: Run, total: pd.Series) -> None:
     """The four rates of the whole run, each with its interval and the number it is a share of."""
     with st.container(horizontal=True):
-        for rate in RATES:
+        for rate in AUDIT_RATES:
             with st.container(border=True, width=196, height="stretch"):
-                st.metric(rate.title, percent(total[rate.column]), help=say(run, MEANINGS[rate]))
+                st.metric(rate.title, percent(total[rate.column]), help=say(run, RATE_MEANINGS[rate.column]))
                 span = interval(total[f"{rate.column}_low"], total[f"{rate.column}_high"])
                 st.caption(f"of {total[rate.of]:,} {rate.unit}  \n95 % interval {span or 'unknown'}")
 
@@ -49,7 +50,7 @@ def named(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 with page("{Run}", LEAD) as run:
-    tour(who(), terms(run))
+    tour(current_account(), terms(run))
     outcomes, total = load(labels, run), load(organs, run).iloc[-1]
     facts(run)
     headline(run, total)

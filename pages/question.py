@@ -6,23 +6,21 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.matrix import matrix_figure
-from audit.charts.names import handbook_names
-from audit.metrics.camps import camps
-from audit.metrics.choices import handbook_list, question_list
-from audit.metrics.matrix import matrix
-from audit.metrics.pair import pair
+from audit.charts.style import handbook_names
+from audit.metrics.position_groups import matrix, position_groups
 from audit.metrics.questions import questions
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list, question_list
 from audit.store.runs import Run
-from pages._shared.answers import all_answers
-from pages._shared.camp_cards import camp_cards, summary
 from pages._shared.loaders import load
-from pages._shared.opened import click_opens, close_when_changed, opened_on
 from pages._shared.page import page
+from pages._shared.pair_list import click_opens, close_when_changed, opened_on
 from pages._shared.pickers import choose, pick_one
+from pages._shared.position_groups import all_answers, camp_cards, summary
 from pages._shared.rejudge_rights import link_for_a_pair
 from pages._shared.side_by_side import side_by_side
+from pages._shared.terms import fill, say
 from pages._shared.widgets import clicked_point, counts, footer
-from pages._shared.words import fill, say
 
 LEAD = "Who agrees with whom on one question: {handbooks} that agree stand side by side, and form camps."
 CAMPS = "Camps come from the judge's labels alone; a camp's name is what its answers say and the others seldom do."
@@ -41,9 +39,9 @@ def picked_question(run: Run) -> str:
 def drawing(question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]) -> None:
     """The matrix; a click on a cell opens its pair."""
     order = table["handbook_id"]
-    shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], label_in_sight=False)
+    shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], show_label=False)
     ids = list(order if shown == "everyone" else order[table["state"] == "answers"])
-    figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["camp"], opened)
+    figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["group"], opened)
     alt = fill(run, f"The judge's label of every couple of {len(ids)} {{handbooks}}, those that agree side by side.")
     # Streamlit repeats a selection on every rerun, so each opened pair has a drawing of its own on which nothing is selected yet.
     if cell := clicked_point(figure, "_".join(("matrix", question_id, *opened)), alt):
@@ -55,7 +53,7 @@ with page("Question", LEAD) as run:
     names = handbook_names(load(handbook_list, run))
     question_id = picked_question(run)
     close_when_changed("question", question_id, ("a", "b"))
-    table, cells = load(camps, run, question_id=question_id), load(matrix, run, question_id=question_id)
+    table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)
     summary(run, table, load(questions, run).set_index("question_id").loc[question_id])
     answering = table[table["state"] == "answers"]
     if len(answering) < 2:
@@ -75,4 +73,4 @@ with page("Question", LEAD) as run:
         found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
         side_by_side(run, found, names, with_question=False)
     all_answers(run, question_id, table, names)
-    footer(table, "camps", run, "camps", "matrix", "questions")
+    footer(table, "camps", run, "position_groups", "matrix", "questions")

@@ -4,8 +4,8 @@ import streamlit as st
 
 from audit.cli.judge_jobs import find_job
 from audit.settings import Settings
-from pages._shared.opened import PARAMS
 from pages._shared.page import page
+from pages._shared.pair_list import PARAMS
 from pages._shared.rejudge_job import earlier, job_view
 from pages._shared.rejudge_order import order_of_one, order_of_some
 from pages._shared.rejudge_rights import only_for_the_owner

@@ -5,22 +5,20 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.names import handbook_names
 from audit.charts.rates import rate_dots
-from audit.charts.style import NO_VALUE, interval, percent, shown
+from audit.charts.style import NO_VALUE, handbook_names, interval, percent
 from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES, change_of, change_within
-from audit.metrics.choices import handbook_list
-from audit.metrics.retrieval import retrieval
-from audit.metrics.retrieval_answers import retrieval_answers
-from audit.metrics.retrieval_missed import retrieval_missed
+from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed
 from audit.metrics.retrieval_paired import retrieval_paired
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
+from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import clicked_row, table
+from pages._shared.terms import escaped, say, title_of
 from pages._shared.widgets import chart, counts, footer, go_to
-from pages._shared.words import escaped, say, title_of
 
 LEAD = "Which way of searching finds the section that holds the answer? Strategies on the same {questions} and {handbooks}."
 NO_TRIALS = (
@@ -103,9 +101,9 @@ def answered(run: Run) -> None:
 def by_group(run: Run, names: dict[str, str]) -> None:
     """hit@5 of every strategy by organ of the question or by handbook."""
     st.header("Where it is harder", anchor=False)
-    by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), label_in_sight=False)
+    by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
     frame = load(retrieval, run, by=by)
-    told = frame.assign(name=[names.get(name, shown(name)) for name in frame["name"]])
+    told = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
     headings = {
         "name": title_of(run, by), "strategy": "Strategy", "trials": "Searches", "hit_5": "hit@5", "hit_1": "hit@1", "mrr": "MRR",
     }  # fmt: skip
@@ -117,7 +115,7 @@ def by_group(run: Run, names: dict[str, str]) -> None:
 def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
     """The searches that a strategy missed; a click opens the answer."""
     st.header("What a strategy misses", anchor=False)
-    strategy = choose("Strategy", strategies, "strategy", label_in_sight=False)
+    strategy = choose("Strategy", strategies, "strategy", show_label=False)
     frame = load(retrieval_missed, run, strategy=strategy)
     if frame.empty:
         counts(run, "It misses none of its searches with a known section.")

@@ -8,12 +8,12 @@ import streamlit as st
 from audit.metrics.findings import findings
 from audit.store.runs import Run
 from pages._blinded.frame import explain
-from pages._shared.loaders import damaged, load, runs
+from pages._shared.loaders import damaged_stores, load, loaded_runs
 from pages._shared.page import page
 from pages._shared.pickers import pick_many
 from pages._shared.tables import table
+from pages._shared.terms import escaped
 from pages._shared.widgets import counts, footer, link
-from pages._shared.words import escaped
 
 RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)", "digest": "Digest (SHA-256)"}
 KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
@@ -99,9 +99,9 @@ def manifest_section(run: Run) -> None:
 
 
 with page("Runs", "Which releases are loaded, and what the loader had to say about the one chosen.") as run:
-    for problem in damaged():
+    for problem in damaged_stores():
         explain(problem)
-    listed = run_list(runs())
+    listed = run_list(loaded_runs())
     table(listed, "runs", RUNS)
     footer(listed, "runs", run)
     link("compare", "Compare the chosen run with another", run, icon=":material/compare_arrows:")

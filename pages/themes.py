@@ -5,21 +5,32 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import percent, shown
+from audit.charts.style import percent
 from audit.charts.theme_map import map_data
 from audit.charts.treemap import SEVERITY, SHARE, theme_treemap
-from audit.metrics.theme_search import theme_search
-from audit.metrics.themes import NO_THEME, themes
+from audit.metrics.theme import theme_search
+from audit.metrics.themes import themes
+from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
-from pages._shared.curation import Themes, curation_list
+from audit.terms import display_name
 from pages._shared.loaders import load, places
 from pages._shared.page import page
 from pages._shared.pickers import choose, type_words
 from pages._shared.tables import clicked_row
+from pages._shared.theme_edits import Themes, curation_list
 from pages._shared.theme_map import theme_map
-from pages._shared.theme_meaning import by_meaning, offered
-from pages._shared.themes import COUNT_HEADINGS, STYLES, involved, is_theme, marked, themes_or_stop, with_top
-from pages._shared.themes_moved import moved_section
+from pages._shared.themes import (
+    COUNT_HEADINGS,
+    STYLES,
+    by_meaning,
+    involved,
+    is_theme,
+    marked,
+    moved_section,
+    offered,
+    themes_or_stop,
+    with_top,
+)
 from pages._shared.widgets import chart, counts, footer, go_to
 
 LEAD = (
@@ -57,7 +68,7 @@ def summary(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
 
 def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     """The treemap."""
-    colour = choose("Colour", tuple(COLOURS), "colour", format_func=COLOURS.__getitem__, label_in_sight=False)
+    colour = choose("Colour", tuple(COLOURS), "colour", format_func=COLOURS.__getitem__, show_label=False)
     chart(theme_treemap(frame, parents, colour), f"areas_{colour}", "Area: pairs of each theme. Colour: how grave they are.")
     counts(
         run,
@@ -91,7 +102,7 @@ def search(run: Run, shown_themes: Themes, frame: pd.DataFrame) -> pd.DataFrame:
     words = type_words("Find themes", "find", placeholder="words of a name or of what the judge wrote")
     if not words:
         return frame
-    if offered(shown_themes.built) and choose("Find by", tuple(WAYS), "by", WAYS.__getitem__, label_in_sight=False) == MEANING:
+    if offered(shown_themes.built) and choose("Find by", tuple(WAYS), "by", WAYS.__getitem__, show_label=False) == MEANING:
         return near(run, shown_themes, frame, words)
     found = load(theme_search, run, taxonomy=shown_themes.taxonomy, words=words)
     kept = frame.merge(found, on="theme_id")
@@ -118,7 +129,7 @@ with page("Themes", LEAD) as run:
     frame = with_top(marked(load(themes, run, taxonomy=taxonomy), shown_themes.now.aside), taxonomy)
     parents = load(themes, run, taxonomy=taxonomy, level="parent")
     summary(run, frame, parents)
-    view = choose("View", tuple(VIEWS), "view", format_func=VIEWS.__getitem__, label_in_sight=False)
+    view = choose("View", tuple(VIEWS), "view", format_func=VIEWS.__getitem__, show_label=False)
     if view == MAP:
         point_map(run, shown_themes, frame)
     else:
@@ -126,7 +137,7 @@ with page("Themes", LEAD) as run:
     st.header("Themes, the gravest first", anchor=False)
     kept = search(run, shown_themes, frame)
     headings = {"name": "Theme", **{name: words for name, words in FOUND.items() if name in kept}, **HEADINGS, **involved(run)}
-    picked = clicked_row(kept.assign(parent=kept["parent"].map(shown, na_action="ignore")), "theme_table", headings, SHARES)
+    picked = clicked_row(kept.assign(parent=kept["parent"].map(display_name, na_action="ignore")), "theme_table", headings, SHARES)
     if picked is not None and picked["theme_id"]:
         go_to("theme", run, theme=str(picked["theme_id"]))
     counts(

@@ -2,9 +2,15 @@
 
 import streamlit as st
 
-from audit.charts.audit_rates import ANY, COUNT_HEADINGS, DISAGREE, HEADINGS, SILENT
-from audit.charts.numerals import coefficient
-from audit.charts.rates import rate_dots
+from audit.charts.rates import (
+    ANY_DISAGREEMENT_RATE,
+    AUDIT_COUNT_HEADINGS,
+    AUDIT_RATE_HEADINGS,
+    DISAGREEMENT_RATE,
+    NOT_ADDRESSED_RATE,
+    rate_dots,
+)
+from audit.charts.style import coefficient
 from audit.metrics.severity import severity
 from audit.metrics.severity_rho import severity_rho
 from audit.metrics.topics import topics
@@ -13,8 +19,8 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
+from pages._shared.terms import title_of
 from pages._shared.widgets import chart, counts, footer
-from pages._shared.words import title_of
 
 ORDERS = {"r_div": "disagreement", "pct_any_div": "questions with any", "r_abs": "silence", "topic": "name"}
 RANKS = {
@@ -49,7 +55,7 @@ with page("By {topic}", "Which {topics} draw differing advice, and on which are 
         order = choose("Order by", list(ORDERS), "order", format_func=ORDERS.__getitem__)
     frame = load(topics, run, level=level).sort_values(order, ascending=order == "topic", ignore_index=True)
     chart(
-        rate_dots(frame.head(DRAWN), "topic", (DISAGREE, ANY, SILENT)),
+        rate_dots(frame.head(DRAWN), "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE)),
         "topic_rates",
         "Three rates per topic, with 95 % intervals.",
     )
@@ -59,6 +65,11 @@ with page("By {topic}", "Which {topics} draw differing advice, and on which are 
         n=len(frame), drawn=min(len(frame), DRAWN),
     )  # fmt: skip
     shown_frame = frame.assign(topic=frame["topic"].str.replace("_", " "))
-    table(shown_frame, "topic_table", {"topic": title_of(run, level), **HEADINGS, **COUNT_HEADINGS}, shares=list(HEADINGS))
+    table(
+        shown_frame,
+        "topic_table",
+        {"topic": title_of(run, level), **AUDIT_RATE_HEADINGS, **AUDIT_COUNT_HEADINGS},
+        shares=list(AUDIT_RATE_HEADINGS),
+    )
     footer(frame, level, run, "topics")
     severity_section(run)

@@ -1,6 +1,6 @@
 """Where human work is kept: studies, items, seats, ratings, decisions and accounts, in SQLite or PostgreSQL.
 
-No table here holds a verdict of the judge, and no module here can import one: those are in `annotation.verdict_store`.
+No table here holds a verdict of the judge, and no module here can import one: those are in `annotation.studies.verdict_store`.
 
     engine     open_label_store(url) -> LabelStore; transactions
     studies    create a study, list studies, move one to its next state, progress by annotator
@@ -9,6 +9,6 @@ No table here holds a verdict of the judge, and no module here can import one: t
     results    everybody's ratings: for a PI and for analysis, never for a page that annotators open
     decisions  adjudications
     theme_acts curation of themes, act by act
-    people     accounts, sessions and failed sign-ins as rows; the rules are in `annotation.accounts`
+    people     accounts, sessions and failed sign-ins as rows; the rules are in `annotation.studies.accounts`
     ledger     the hash chains and their check
 """

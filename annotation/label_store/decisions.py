@@ -11,13 +11,13 @@ from sqlalchemy import Connection, and_, func, select
 from sqlalchemy.engine import RowMapping
 
 from annotation.label_store import ledger
+from annotation.label_store.assignments import Choice
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
 from annotation.label_store.ratings import check_choice
-from annotation.label_store.schema import decisions, items, seats, studies
-from annotation.label_store.seats import Choice
-from annotation.label_store.studies import State
-from annotation.label_store.texts import remark, stamp
+from annotation.label_store.schema import assignments, decisions, items, studies
+from annotation.label_store.studies import StudyState
+from annotation.label_store.texts import checked_text, to_timestamp
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class NewDecision:
     """What an adjudicator says of one item.
 
     key      as for a rating: the same key again changes nothing
@@ -49,7 +49,7 @@ class Ruling:
     revises: int = 0
 
 
-def decide(store: LabelStore, adjudicator: str, ruling: Ruling, now: datetime) -> Decision:
+def submit_decision(store: LabelStore, adjudicator: str, ruling: NewDecision, now: datetime) -> Decision:
     """Store one decision; when this returns, it is on the disk.
 
     Raises StudyError when the study is not in adjudication, the reason is empty, the label is incomplete, or the adjudicator
@@ -69,7 +69,7 @@ def decide(store: LabelStore, adjudicator: str, ruling: Ruling, now: datetime) -
         return decision_of(ledger.append(tx, decisions, head, _entry(adjudicator, ruling, now)))
 
 
-def decisions_of(store: LabelStore, study_id: str) -> dict[str, Decision]:
+def decisions_by_item(store: LabelStore, study_id: str) -> dict[str, Decision]:
     """The decision that counts, by item id."""
     with store.read() as con:
         found = con.execute(select(decisions).where(decisions.c.study_id == study_id).order_by(decisions.c.seq)).mappings()
@@ -88,11 +88,11 @@ def _study_of(tx: Connection, item_id: str) -> str:
     return study_id
 
 
-def _check(tx: Connection, study_id: str, adjudicator: str, ruling: Ruling) -> None:
+def _check(tx: Connection, study_id: str, adjudicator: str, ruling: NewDecision) -> None:
     state = tx.execute(select(studies.c.state).where(studies.c.study_id == study_id)).scalar_one()
-    if state != State.ADJUDICATION:
+    if state != StudyState.ADJUDICATION:
         raise StudyError(f"Study '{study_id}' is in the state {state}, so nothing can be adjudicated. Nothing was saved.")
-    own = select(func.count()).where(and_(seats.c.item_id == ruling.item_id, seats.c.annotator == adjudicator))
+    own = select(func.count()).where(and_(assignments.c.item_id == ruling.item_id, assignments.c.annotator == adjudicator))
     if tx.execute(own).scalar_one():
         raise StudyError("Whoever rated an item does not adjudicate it. Nothing was saved.")
     last = select(func.max(decisions.c.revision)).where(decisions.c.item_id == ruling.item_id)
@@ -100,14 +100,14 @@ def _check(tx: Connection, study_id: str, adjudicator: str, ruling: Ruling) -> N
         raise ConflictError("This item was decided a moment ago. That decision stands and nothing was saved here. Look again.")
 
 
-def _entry(adjudicator: str, ruling: Ruling, now: datetime) -> dict[str, Any]:
+def _entry(adjudicator: str, ruling: NewDecision, now: datetime) -> dict[str, Any]:
     return {
         "item_id": ruling.item_id,
         "adjudicator": adjudicator,
         "revision": ruling.revises + 1,
         "label": str(ruling.label),
         "significance": None if ruling.significance is None else str(ruling.significance),
-        "reason": remark(ruling.reason.strip(), "reason"),
-        "decided_at": stamp(now),
+        "reason": checked_text(ruling.reason.strip(), "reason"),
+        "decided_at": to_timestamp(now),
         "key": ruling.key,
     }

@@ -8,23 +8,25 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, and_, func, select, update
 
-from annotation.label_store.schema import items, members, seats
+from annotation.label_store.schema import assignments, items, study_members
 
 LATER = 0.25
 """How far behind an item its silent repeat comes, as a share of the annotator's work."""
 
 
-def pool_size(con: Connection, study_id: str) -> int:
+def count_annotators(con: Connection, study_id: str) -> int:
     """How many annotators a study has."""
-    return int(con.execute(select(func.count()).select_from(members).where(members.c.study_id == study_id)).scalar_one())
+    return int(
+        con.execute(select(func.count()).select_from(study_members).where(study_members.c.study_id == study_id)).scalar_one()
+    )
 
 
-def take_open(tx: Connection, study_id: str, annotator: str, calibration: bool, wanted: int) -> list[str]:
+def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration: bool, wanted: int) -> list[str]:
     """Up to so many open seats, in an order of the annotator's own. The ledger of ratings is locked."""
     if wanted < 1:
         return []
-    mine = (seats.c.study_id == study_id, seats.c.annotator == annotator, seats.c.calibration == calibration)
-    last = tx.execute(select(func.coalesce(func.max(seats.c.position), 0)).where(*mine)).scalar_one()
+    mine = (assignments.c.study_id == study_id, assignments.c.annotator == annotator, assignments.c.calibration == calibration)
+    last = tx.execute(select(func.coalesce(func.max(assignments.c.position), 0)).where(*mine)).scalar_one()
     free = sorted(_free(tx, study_id, annotator, calibration), key=lambda seat: _lot(annotator, seat))
     apart = math.ceil(_own_share(tx, study_id) * LATER) if any(seat.repeat_of for seat in free) else 0
     given: list[str] = []
@@ -32,7 +34,9 @@ def take_open(tx: Connection, study_id: str, annotator: str, calibration: bool, 
         seat = _open_seat(free, position, apart)
         if seat is None:
             break
-        tx.execute(update(seats).where(seats.c.seat_id == seat.seat_id).values(annotator=annotator, position=position))
+        tx.execute(
+            update(assignments).where(assignments.c.seat_id == seat.seat_id).values(annotator=annotator, position=position)
+        )
         given.append(seat.seat_id)
         free = [_beside(other, seat, position) for other in free if other.item_id != seat.item_id]
     return given
@@ -73,17 +77,17 @@ def _lot(annotator: str, seat: _Seat) -> int:
 
 def _free(tx: Connection, study_id: str, annotator: str, calibration: bool) -> list[_Seat]:
     """Open seats at items where the annotator has none."""
-    first, again = seats.alias("first"), items.alias("again")
+    first, again = assignments.alias("first"), items.alias("again")
     met = and_(first.c.item_id == items.c.repeat_of, first.c.annotator == annotator)
-    joined = seats.join(items, items.c.item_id == seats.c.item_id).outerjoin(first, met)
-    mine = select(seats.c.item_id).where(seats.c.study_id == study_id, seats.c.annotator == annotator)
+    joined = assignments.join(items, items.c.item_id == assignments.c.item_id).outerjoin(first, met)
+    mine = select(assignments.c.item_id).where(assignments.c.study_id == study_id, assignments.c.annotator == annotator)
     repeated = select(again.c.repeat_of).where(again.c.study_id == study_id, again.c.repeat_of.is_not(None))
-    wanted = select(seats.c.seat_id, items.c.item_id, items.c.repeat_of, first.c.position, items.c.item_id.in_(repeated))
-    free = (seats.c.study_id == study_id, seats.c.annotator.is_(None), seats.c.calibration == calibration)
-    return [_Seat(*row) for row in tx.execute(wanted.select_from(joined).where(*free, seats.c.item_id.not_in(mine)))]
+    wanted = select(assignments.c.seat_id, items.c.item_id, items.c.repeat_of, first.c.position, items.c.item_id.in_(repeated))
+    free = (assignments.c.study_id == study_id, assignments.c.annotator.is_(None), assignments.c.calibration == calibration)
+    return [_Seat(*row) for row in tx.execute(wanted.select_from(joined).where(*free, assignments.c.item_id.not_in(mine)))]
 
 
 def _own_share(con: Connection, study_id: str) -> float:
     """Study items that fall to each annotator where the work is shared evenly."""
-    counted = select(func.count()).where(seats.c.study_id == study_id, ~seats.c.calibration)
-    return float(con.execute(counted).scalar_one()) / pool_size(con, study_id)
+    counted = select(func.count()).where(assignments.c.study_id == study_id, ~assignments.c.calibration)
+    return float(con.execute(counted).scalar_one()) / count_annotators(con, study_id)

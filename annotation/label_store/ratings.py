@@ -11,18 +11,18 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.engine import RowMapping
 
 from annotation.label_store import ledger
+from annotation.label_store.assignments import Choice, LabellingTask, open_next_task
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
-from annotation.label_store.schema import drafts, ratings, seats, studies
-from annotation.label_store.seats import Choice, Task, open_next
-from annotation.label_store.studies import State
-from annotation.label_store.texts import moment, remark, stamp
+from annotation.label_store.schema import assignments, drafts, ratings, studies
+from annotation.label_store.studies import StudyState
+from annotation.label_store.texts import checked_text, from_timestamp, to_timestamp
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 
 PAGE, PACKET, SIMULATED = "page", "packet", "simulated"
 """How a rating came in."""
 
-KEY_LIMIT = 100
+MAX_KEY_LENGTH = 100
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Rating:
 
 
 @dataclass(frozen=True)
-class Submit:
+class NewRating:
     """One press of the last key.
 
     seat_id   the item that was on the screen: what decides where the rating lands
@@ -60,7 +60,7 @@ class Submit:
     source: str = PAGE
 
 
-def submit(store: LabelStore, annotator: str, what: Submit, now: datetime) -> Rating:
+def submit_rating(store: LabelStore, annotator: str, what: NewRating, now: datetime) -> Rating:
     """Store one rating; when this returns, it is on the disk.
 
     Raises StudyError when the seat is not this annotator's, the study is not open for it, or the choice is incomplete or not
@@ -70,19 +70,21 @@ def submit(store: LabelStore, annotator: str, what: Submit, now: datetime) -> Ra
         return add_rating(tx, annotator, what, now)
 
 
-def submit_and_next(store: LabelStore, annotator: str, what: Submit, now: datetime, visit: str) -> tuple[Rating, Task | None]:
-    """`submit`, and the task that comes next with its clock started, in one transaction."""
+def submit_and_next(
+    store: LabelStore, annotator: str, what: NewRating, now: datetime, visit: str
+) -> tuple[Rating, LabellingTask | None]:
+    """`submit_rating`, and the task that comes next with its clock started, in one transaction."""
     with store.begin() as tx:
         rating, study_id = _add(tx, annotator, what, now)
-        return rating, open_next(tx, study_id, annotator, now, visit)
+        return rating, open_next_task(tx, study_id, annotator, now, visit)
 
 
-def add_rating(tx: Connection, annotator: str, what: Submit, now: datetime) -> Rating:
-    """`submit` inside a transaction: a packet is stored whole or not at all."""
+def add_rating(tx: Connection, annotator: str, what: NewRating, now: datetime) -> Rating:
+    """`submit_rating` inside a transaction: a packet is stored whole or not at all."""
     return _add(tx, annotator, what, now)[0]
 
 
-def _add(tx: Connection, annotator: str, what: Submit, now: datetime) -> tuple[Rating, str]:
+def _add(tx: Connection, annotator: str, what: NewRating, now: datetime) -> tuple[Rating, str]:
     """The rating, and the study that it is in."""
     seat = _own_seat(tx, what.seat_id, annotator)
     head = ledger.lock(tx, ratings, seat["study_id"])
@@ -91,7 +93,9 @@ def _add(tx: Connection, annotator: str, what: Submit, now: datetime) -> tuple[R
     check_choice(what.choice)
     _check_standing(tx, seat, what)
     entry = ledger.append(tx, ratings, head, _entry(seat, what, now))
-    tx.execute(update(seats).where(seats.c.seat_id == what.seat_id).values(current=entry["seq"], visit=None, opened_at=None))
+    tx.execute(
+        update(assignments).where(assignments.c.seat_id == what.seat_id).values(current=entry["seq"], visit=None, opened_at=None)
+    )
     tx.execute(delete(drafts).where(drafts.c.seat_id == what.seat_id))
     return rating_of(entry), seat["study_id"]
 
@@ -101,15 +105,17 @@ def save_draft(store: LabelStore, annotator: str, seat_id: str, choice: Choice, 
 
     Raises StudyError when the seat is not this annotator's or a word is not in the vocabulary.
     """
-    check_words(choice)
+    check_vocabulary(choice)
     with store.begin() as tx:
         _own_seat(tx, seat_id, annotator)
         tx.execute(delete(drafts).where(drafts.c.seat_id == seat_id))
         kept = {"label": choice.label, "significance": choice.significance, "flagged": choice.flagged}
-        tx.execute(insert(drafts).values(seat_id=seat_id, **kept, comment=remark(choice.comment), saved_at=stamp(now)))
+        tx.execute(
+            insert(drafts).values(seat_id=seat_id, **kept, comment=checked_text(choice.comment), saved_at=to_timestamp(now))
+        )
 
 
-def check_words(choice: Choice) -> None:
+def check_vocabulary(choice: Choice) -> None:
     """Raise StudyError when the label or the significance is not in the vocabulary."""
     for what, word, allowed in (
         ("label", choice.label, LABELS),
@@ -121,7 +127,7 @@ def check_words(choice: Choice) -> None:
 
 def check_choice(choice: Choice) -> None:
     """Raise StudyError when a choice is not a whole rating: significance goes with disagreement, and only with it."""
-    check_words(choice)
+    check_vocabulary(choice)
     if choice.label is None:
         raise StudyError("There is no label. Nothing was saved. Give one with the keys 1 to 5.")
     disagrees = choice.label in DISAGREEING
@@ -141,7 +147,7 @@ def rating_of(row: Mapping[str, Any] | RowMapping) -> Rating:
 
 
 def _own_seat(con: Connection, seat_id: str, annotator: str) -> dict[str, Any]:
-    own = select(seats).where(seats.c.seat_id == seat_id, seats.c.annotator == annotator)
+    own = select(assignments).where(assignments.c.seat_id == seat_id, assignments.c.annotator == annotator)
     row = con.execute(own).mappings().first()
     if row is None:
         raise StudyError(f"There is no task '{seat_id}' of yours. Nothing was saved. Go back to your list of studies.")
@@ -149,22 +155,22 @@ def _own_seat(con: Connection, seat_id: str, annotator: str) -> dict[str, Any]:
 
 
 def _of_key(tx: Connection, study_id: str, key: str) -> RowMapping | None:
-    if not 0 < len(key) <= KEY_LIMIT:
-        raise StudyError(f"A submit needs a key of 1 to {KEY_LIMIT} characters. Nothing was saved.")
+    if not 0 < len(key) <= MAX_KEY_LENGTH:
+        raise StudyError(f"A submit needs a key of 1 to {MAX_KEY_LENGTH} characters. Nothing was saved.")
     return tx.execute(select(ratings).where(ratings.c.study_id == study_id, ratings.c.key == key)).mappings().first()
 
 
-def _same(known: RowMapping, what: Submit) -> Rating:
+def _same(known: RowMapping, what: NewRating) -> Rating:
     if known["seat_id"] != what.seat_id:
         raise ConflictError("This submit was already stored for another item. Nothing was saved. Reload the page.")
     return rating_of(known)
 
 
-def _check_standing(tx: Connection, seat: Mapping[str, Any], what: Submit) -> None:
+def _check_standing(tx: Connection, seat: Mapping[str, Any], what: NewRating) -> None:
     """Look, under the lock, at the state of the study and at the revision that the item has."""
     last = select(func.max(ratings.c.revision)).where(ratings.c.seat_id == what.seat_id).scalar_subquery()
     state, stored = tx.execute(select(studies.c.state, last).where(studies.c.study_id == seat["study_id"])).one()
-    if state != (State.CALIBRATION if seat["calibration"] else State.LABELLING):
+    if state != (StudyState.CALIBRATION if seat["calibration"] else StudyState.LABELLING):
         raise StudyError(f"This study is in the state {state}, so this item can no longer be rated. Nothing was saved.")
     if (stored or 0) != what.revises:
         raise ConflictError(
@@ -173,9 +179,11 @@ def _check_standing(tx: Connection, seat: Mapping[str, Any], what: Submit) -> No
         )
 
 
-def _entry(seat: Mapping[str, Any], what: Submit, now: datetime) -> dict[str, Any]:
+def _entry(seat: Mapping[str, Any], what: NewRating, now: datetime) -> dict[str, Any]:
     opened = seat["opened_at"]
-    milliseconds = None if opened is None or what.source == PACKET else round((now - moment(opened)).total_seconds() * 1000)
+    milliseconds = (
+        None if opened is None or what.source == PACKET else round((now - from_timestamp(opened)).total_seconds() * 1000)
+    )
     return {
         "seat_id": what.seat_id,
         "item_id": seat["item_id"],
@@ -184,9 +192,9 @@ def _entry(seat: Mapping[str, Any], what: Submit, now: datetime) -> dict[str, An
         "label": str(what.choice.label),
         "significance": None if what.choice.significance is None else str(what.choice.significance),
         "flagged": what.choice.flagged,
-        "comment": remark(what.choice.comment),
+        "comment": checked_text(what.choice.comment),
         "milliseconds": milliseconds,
         "source": what.source,
-        "submitted_at": stamp(now),
+        "submitted_at": to_timestamp(now),
         "key": what.key,
     }

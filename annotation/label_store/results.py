@@ -7,24 +7,26 @@ from typing import Any
 from sqlalchemy import and_, select
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.schema import items, ratings, seats
+from annotation.label_store.schema import assignments, items, ratings
 
 
-def seat_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
+def assignment_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
     """One row per seat, rated or not, by item and seat: the item, the seat and the rating that counts.
 
     Item: item_id, kind, repeat_of, question_id, question, handbook_a, handbook_b, name_a, name_b, answer_a, answer_b.
     Seat: seat_id, seat, annotator (None: open), position, swapped.
     Rating: label, significance, flagged, comment, seconds, source, revision, submitted_at, hash; None where not rated.
     """
-    current = and_(ratings.c.study_id == seats.c.study_id, ratings.c.seq == seats.c.current)
-    joined = seats.join(items, items.c.item_id == seats.c.item_id).outerjoin(ratings, current)
+    current = and_(ratings.c.study_id == assignments.c.study_id, ratings.c.seq == assignments.c.current)
+    joined = assignments.join(items, items.c.item_id == assignments.c.item_id).outerjoin(ratings, current)
     rated = ("seq", "label", "significance", "flagged", "comment", "milliseconds", "source", "revision", "submitted_at", "hash")
     seat = ("seat_id", "seat", "annotator", "position", "swapped")
     item = [column for column in items.c if column.name != "study_id"]
-    wanted = select(*item, *(seats.c[name] for name in seat), *(ratings.c[name] for name in rated)).select_from(joined)
+    wanted = select(*item, *(assignments.c[name] for name in seat), *(ratings.c[name] for name in rated)).select_from(joined)
     with store.read() as con:
-        found = con.execute(wanted.where(seats.c.study_id == study_id).order_by(items.c.item_id, seats.c.seat)).mappings()
+        found = con.execute(
+            wanted.where(assignments.c.study_id == study_id).order_by(items.c.item_id, assignments.c.seat)
+        ).mappings()
         return [_row(dict(row)) for row in found]
 
 

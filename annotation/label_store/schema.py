@@ -51,7 +51,7 @@ sessions = Table(
     Column("expires_at", Text, nullable=False, index=True),
 )
 
-attempts = Table(
+sign_in_attempts = Table(
     "attempts",
     metadata,
     Column("attempt", Integer, primary_key=True, autoincrement=True),
@@ -75,7 +75,7 @@ studies = Table(
     CheckConstraint("state in ('calibration', 'labelling', 'adjudication', 'closed')", name="state"),
 )
 
-members = Table(  # who may rate in a study
+study_members = Table(  # who may rate in a study
     "members",
     metadata,
     Column("study_id", Text, ForeignKey("studies.study_id"), primary_key=True),
@@ -101,7 +101,7 @@ items = Table(  # a snapshot: reloading or deleting the run changes nothing here
     CheckConstraint("(kind = 'repeat') = (repeat_of is not null)", name="repeat"),
 )
 
-seats = Table(  # two per study item, made with the study and never added to: a third label has no place to go
+assignments = Table(  # two per study item, made with the study and never added to: a third label has no place to go
     "seats",
     metadata,
     Column("seat_id", Text, primary_key=True),  # opaque: what annotators and packets call an item
@@ -120,9 +120,9 @@ seats = Table(  # two per study item, made with the study and never added to: a 
     UniqueConstraint("study_id", "annotator", "calibration", "position"),
     ForeignKeyConstraint(["study_id", "annotator"], ["members.study_id", "members.annotator"], name="fk_seats_member"),
 )
-UNRATED = seats.c.current.is_(None)
+UNRATED = assignments.c.current.is_(None)
 Index(  # the next task is found among those to come, however many are behind
-    "ix_seats_unrated", seats.c.study_id, seats.c.annotator, seats.c.calibration, seats.c.position,
+    "ix_seats_unrated", assignments.c.study_id, assignments.c.annotator, assignments.c.calibration, assignments.c.position,
     sqlite_where=UNRATED, postgresql_where=UNRATED,
 )  # fmt: skip
 
@@ -206,7 +206,7 @@ theme_heads = Table(  # the same for the ledgers of runs
     Column("hash", Text, nullable=False),
 )
 
-theme_acts = Table(  # append-only (triggers); an undo is a further row
+theme_edits = Table(  # append-only (triggers); an undo is a further row
     "theme_acts",
     metadata,
     Column("run", Text, primary_key=True),

@@ -19,11 +19,11 @@ from sqlalchemy.exc import IntegrityError
 from annotation.label_store import ledger
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.schema import items, members, ratings, seats, studies, users
-from annotation.label_store.texts import stamp, storable
+from annotation.label_store.schema import assignments, items, ratings, studies, study_members, users
+from annotation.label_store.texts import storable_text, to_timestamp
 
 
-class State(StrEnum):
+class StudyState(StrEnum):
     """What may happen in a study now; a study only moves forward."""
 
     CALIBRATION = "calibration"
@@ -32,7 +32,7 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
-class Kind(StrEnum):
+class ItemKind(StrEnum):
     """What an item is for; annotators are not told which study items are repeats."""
 
     CALIBRATION = "calibration"
@@ -40,9 +40,9 @@ class Kind(StrEnum):
     REPEAT = "repeat"
 
 
-STATES = tuple(State)
-SEATS_PER_ITEM = 2
-STUDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+STUDY_STATES = tuple(StudyState)
+RATINGS_PER_ITEM = 2
+STUDY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """It begins the names of items, and of the files that are exported."""
 
 
@@ -55,7 +55,7 @@ class NewItem:
     """
 
     item_id: str
-    kind: Kind
+    kind: ItemKind
     question_id: str
     question: str
     handbook_a: str
@@ -95,7 +95,7 @@ class Study:
 
     study_id: str
     title: str
-    state: State
+    state: StudyState
     names_shown: bool
     seed: int
     terms: dict[str, str]
@@ -113,7 +113,7 @@ class Progress:
     annotator: str
     calibration: bool
     rated: int
-    seats: int
+    assignments: int
 
 
 def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
@@ -124,24 +124,24 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     Raises StudyError when the id is taken or not allowed, an annotator has no account or another role, or they are fewer
     than two.
     """
-    check_id(new.study_id)
+    check_study_id(new.study_id)
     _check(tx, new)
-    state = State.CALIBRATION if any(item.kind is Kind.CALIBRATION for item in new.items) else State.LABELLING
+    state = StudyState.CALIBRATION if any(item.kind is ItemKind.CALIBRATION for item in new.items) else StudyState.LABELLING
     own = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic")}
     try:
-        tx.execute(insert(studies).values(**own, state=state, created_at=stamp(now)))
+        tx.execute(insert(studies).values(**own, state=state, created_at=to_timestamp(now)))
     except IntegrityError:
         raise StudyError(f"There is a study '{new.study_id}' already. Nothing was made. Choose another id.") from None
-    tx.execute(insert(members), [{"study_id": new.study_id, "annotator": name} for name in new.annotators])
+    tx.execute(insert(study_members), [{"study_id": new.study_id, "annotator": name} for name in new.annotators])
     ordered = sorted(new.items, key=lambda item: item.repeat_of is not None)  # a repeat refers to an item that is there
     tx.execute(insert(items), [{"study_id": new.study_id, **_row(item)} for item in ordered])
-    tx.execute(insert(seats), list(_seats(new)))
+    tx.execute(insert(assignments), list(_seats(new)))
     ledger.start(tx, new.study_id)
 
 
-def check_id(study_id: str) -> None:
+def check_study_id(study_id: str) -> None:
     """Raise StudyError where a new study may not be called so."""
-    if not STUDY_ID.fullmatch(study_id):
+    if not STUDY_ID_PATTERN.fullmatch(study_id):
         raise StudyError(
             f"'{study_id}' is no id for a study. Allowed: at most 64 of A-Z, a-z, 0-9 and . _ -, first a letter or a digit. "
             "Nothing was made."
@@ -149,7 +149,7 @@ def check_id(study_id: str) -> None:
 
 
 def _row(item: NewItem) -> dict[str, Any]:
-    return {name: storable(value) if isinstance(value, str) else value for name, value in asdict(item).items()}
+    return {name: storable_text(value) if isinstance(value, str) else value for name, value in asdict(item).items()}
 
 
 def _check(tx: Connection, new: NewStudy) -> None:
@@ -157,9 +157,9 @@ def _check(tx: Connection, new: NewStudy) -> None:
     wrong = [name for name in new.annotators if roles.get(name) != "annotator"]
     faults = {
         f"'{', '.join(wrong)}' has no account with the role annotator": bool(wrong),
-        f"it needs {SEATS_PER_ITEM} or more different annotators": len(set(new.annotators)) < SEATS_PER_ITEM,
+        f"it needs {RATINGS_PER_ITEM} or more different annotators": len(set(new.annotators)) < RATINGS_PER_ITEM,
         "an annotator is named twice": len(set(new.annotators)) != len(new.annotators),
-        "it has no items": not any(item.kind is Kind.STUDY for item in new.items),
+        "it has no items": not any(item.kind is ItemKind.STUDY for item in new.items),
     }
     found = [fault for fault, wrong_so in faults.items() if wrong_so]
     if found:
@@ -167,26 +167,26 @@ def _check(tx: Connection, new: NewStudy) -> None:
 
 
 def _seats(new: NewStudy) -> Iterable[dict[str, Any]]:
-    named = len(new.annotators) == SEATS_PER_ITEM
+    named = len(new.annotators) == RATINGS_PER_ITEM
     for number, annotator in enumerate(new.annotators):
         for calibration in (True, False):
             if calibration or named:
-                mine = [item for item in new.items if (item.kind is Kind.CALIBRATION) is calibration]
+                mine = [item for item in new.items if (item.kind is ItemKind.CALIBRATION) is calibration]
                 yield from _own_seats(new, annotator, chr(ord("A") + number), calibration, mine)
     if not named:
         for letter in "AB":
-            yield from (_seat(new, item, letter, None, None) for item in new.items if item.kind is not Kind.CALIBRATION)
+            yield from (_seat(new, item, letter, None, None) for item in new.items if item.kind is not ItemKind.CALIBRATION)
 
 
 def _own_seats(
     new: NewStudy, annotator: str, letter: str, calibration: bool, mine: Sequence[NewItem]
 ) -> Iterable[dict[str, Any]]:
     chance = np.random.default_rng([new.seed, zlib.crc32(annotator.encode()), calibration])
-    for position, item in enumerate(own_order(mine, chance), start=1):
+    for position, item in enumerate(randomised_order(mine, chance), start=1):
         yield _seat(new, item, letter, annotator, position)
 
 
-def own_order(mine: Sequence[NewItem], chance: np.random.Generator) -> list[NewItem]:
+def randomised_order(mine: Sequence[NewItem], chance: np.random.Generator) -> list[NewItem]:
     """The items shuffled, a repeat at least a quarter of the way behind the item it repeats."""
     place = {item.item_id: float(draw) for item, draw in zip(mine, chance.random(len(mine)), strict=True)}
     for item in mine:
@@ -204,7 +204,7 @@ def _seat(new: NewStudy, item: NewItem, letter: str, annotator: str | None, posi
         "study_id": new.study_id,
         "item_id": item.item_id,
         "seat": letter,
-        "calibration": item.kind is Kind.CALIBRATION,
+        "calibration": item.kind is ItemKind.CALIBRATION,
         "annotator": annotator,
         "position": position,
         "swapped": int(lot[-1], 16) >= 8,
@@ -227,20 +227,26 @@ def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]
     """All studies, newest first; with `annotator`, those in which that person rates."""
     wanted = select(studies).order_by(studies.c.created_at.desc(), studies.c.study_id)
     if annotator is not None:
-        wanted = wanted.join(members, members.c.study_id == studies.c.study_id).where(members.c.annotator == annotator)
+        wanted = wanted.join(study_members, study_members.c.study_id == studies.c.study_id).where(
+            study_members.c.annotator == annotator
+        )
     with store.read() as con:
         return [_study(row) for row in con.execute(wanted).mappings()]
 
 
 def _study(row: RowMapping) -> Study:
-    return Study(**{**{name: row[name] for name in Study.__dataclass_fields__}, "state": State(row["state"])})
+    return Study(**{**{name: row[name] for name in Study.__dataclass_fields__}, "state": StudyState(row["state"])})
 
 
-def annotators_of(store: LabelStore, study_id: str) -> list[str]:
+def list_annotators(store: LabelStore, study_id: str) -> list[str]:
     """Who rates in a study, by seat (A first) where seats are named, else by name."""
-    first = select(seats.c.annotator, func.min(seats.c.seat)).where(seats.c.study_id == study_id).group_by(seats.c.annotator)
+    first = (
+        select(assignments.c.annotator, func.min(assignments.c.seat))
+        .where(assignments.c.study_id == study_id)
+        .group_by(assignments.c.annotator)
+    )
     with store.read() as con:
-        names = con.execute(select(members.c.annotator).where(members.c.study_id == study_id)).scalars().all()
+        names = con.execute(select(study_members.c.annotator).where(study_members.c.study_id == study_id)).scalars().all()
         letter = dict(map(tuple, con.execute(first)))
     return sorted(names, key=lambda name: (letter.get(name, ""), name))
 
@@ -248,49 +254,51 @@ def annotators_of(store: LabelStore, study_id: str) -> list[str]:
 def find_annotator(store: LabelStore, study_id: str, name: str) -> str:
     """The username of one who rates in the study. Raises StudyError, naming those who do, for anybody else."""
     find_study(store, study_id)
-    known, username = annotators_of(store, study_id), name.strip().casefold()
+    known, username = list_annotators(store, study_id), name.strip().casefold()
     if username not in known:
         raise StudyError(f"'{name}' does not rate in study '{study_id}'. Nothing was done. Its annotators: {', '.join(known)}.")
     return username
 
 
-def progress(store: LabelStore, study_id: str) -> list[Progress]:
+def study_progress(store: LabelStore, study_id: str) -> list[Progress]:
     """How far every annotator is, calibration and study apart. Counts only: nothing of what was said."""
-    done = func.sum(case((seats.c.current.is_not(None), 1), else_=0))
+    done = func.sum(case((assignments.c.current.is_not(None), 1), else_=0))
     counted = (
-        select(seats.c.annotator, seats.c.calibration, done, func.count())
-        .where(seats.c.study_id == study_id, seats.c.annotator.is_not(None))
-        .group_by(seats.c.annotator, seats.c.calibration)
-        .order_by(seats.c.calibration.desc(), seats.c.annotator)
+        select(assignments.c.annotator, assignments.c.calibration, done, func.count())
+        .where(assignments.c.study_id == study_id, assignments.c.annotator.is_not(None))
+        .group_by(assignments.c.annotator, assignments.c.calibration)
+        .order_by(assignments.c.calibration.desc(), assignments.c.annotator)
     )
     with store.read() as con:
         return [Progress(name, bool(cal), int(rated), int(total)) for name, cal, rated, total in con.execute(counted)]
 
 
-def move(tx: Connection, study_id: str, expected: State, *, incomplete: bool = False) -> State:
+def advance_study(tx: Connection, study_id: str, expected: StudyState, *, incomplete: bool = False) -> StudyState:
     """Move a study from the state that the caller saw to the next one, and return that.
 
     incomplete  leave calibration or labelling although seats are unrated; items with fewer than two ratings have no gold
 
     Raises StudyError when the study is closed, when ratings are missing and `incomplete` is false, or when somebody else
-    moved it a moment ago. Whether every difference is decided is for `annotation.adjudication.close` to say.
+    moved it a moment ago. Whether every difference is decided is for `annotation.studies.adjudication.close_study` to say.
     """
-    if expected is State.CLOSED:
+    if expected is StudyState.CLOSED:
         raise StudyError(f"Study '{study_id}' is closed. Nothing was changed. Draw a new sample for more ratings.")
     ledger.lock(tx, ratings, study_id)  # a rating that is on its way comes before the move or is refused after it
     if not incomplete:
         _refuse_unrated(tx, study_id, expected)
-    following = STATES[STATES.index(expected) + 1]
+    following = STUDY_STATES[STUDY_STATES.index(expected) + 1]
     here = (studies.c.study_id == study_id, studies.c.state == expected)
     if tx.execute(update(studies).where(*here).values(state=following)).rowcount != 1:
         raise StudyError(f"Study '{study_id}' is no longer in the state {expected}. Nothing was changed. Look at it again.")
     return following
 
 
-def _refuse_unrated(tx: Connection, study_id: str, state: State) -> None:
-    of_state = seats.c.calibration == (state is State.CALIBRATION)
-    left = tx.execute(select(func.count()).where(seats.c.study_id == study_id, of_state, seats.c.current.is_(None))).scalar_one()
-    if left and state in (State.CALIBRATION, State.LABELLING):
+def _refuse_unrated(tx: Connection, study_id: str, state: StudyState) -> None:
+    of_state = assignments.c.calibration == (state is StudyState.CALIBRATION)
+    left = tx.execute(
+        select(func.count()).where(assignments.c.study_id == study_id, of_state, assignments.c.current.is_(None))
+    ).scalar_one()
+    if left and state in (StudyState.CALIBRATION, StudyState.LABELLING):
         raise StudyError(
             f"Study '{study_id}': {left:,} ratings of the {state} round are still to come. The study stays in {state}. "
             "Wait for them, or move on although ratings are missing (in a terminal: --incomplete)."

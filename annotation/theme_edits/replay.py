@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.theme_edits.acts import Act, Change, Kind, sentence, standing, undone_by
-from annotation.theme_edits.state import State
+from annotation.theme_edits.editor import TaxonomyEditor
+from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, effective_edits, undos_by_edit
 from audit.themes.naming import near_duplicates
 from audit.themes.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
-class Conflict:
+class EditConflict:
     """An act that could not be applied, or only in part, with the reasons; the rest of the curation stands."""
 
-    act: Act
+    act: ThemeEdit
     in_part: bool
     why: tuple[str, ...]
 
@@ -26,11 +26,11 @@ class Conflict:
     def words(self) -> str:
         """The conflict as a sentence."""
         how = "was applied only in part" if self.in_part else "was not applied"
-        return f"Act {self.act.seq} ({sentence(self.act.change)}) {how}: {'; '.join(self.why)}."
+        return f"Act {self.act.seq} ({describe_change(self.act.change)}) {how}: {'; '.join(self.why)}."
 
 
 @dataclass(frozen=True)
-class Curated:
+class CuratedTaxonomy:
     """What came of the acts.
 
     taxonomy   as curated; without acts that count, the very one that was built
@@ -42,44 +42,44 @@ class Curated:
     """
 
     taxonomy: Taxonomy
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[EditConflict, ...] = ()
     aside: frozenset[str] = frozenset()
     merged: Mapping[str, str] = field(default_factory=dict)
     acts: int = 0
-    last: Act | None = None
+    last: ThemeEdit | None = None
 
 
-def curated(taxonomy: Taxonomy, acts: Iterable[Act]) -> Curated:
+def apply_edits(taxonomy: Taxonomy, acts: Iterable[ThemeEdit]) -> CuratedTaxonomy:
     """Apply the acts that count to a taxonomy, first to last, and list what does not fit it.
 
     The taxonomy may be another one than the acts were made on (it was built again): themes are known by their ids, phrases by
     their text. The same taxonomy and acts give the same result.
     """
     told = sorted(acts, key=lambda act: act.seq)
-    last, counting = (told[-1] if told else None), standing(told)
+    last, counting = (told[-1] if told else None), effective_edits(told)
     if not counting:
-        return Curated(taxonomy, last=last)
+        return CuratedTaxonomy(taxonomy, last=last)
     state, conflicts = _replayed(taxonomy, counting)
     merged = {theme: state.now(theme) for theme in state.merged}
-    return Curated(_signed(state, counting), tuple(conflicts), state.below(state.aside), merged, len(counting), last)
+    return CuratedTaxonomy(_signed(state, counting), tuple(conflicts), state.below(state.aside), merged, len(counting), last)
 
 
-def names_now(taxonomy: Taxonomy, acts: Sequence[Act]) -> dict[str, str]:
+def current_names(taxonomy: Taxonomy, acts: Sequence[ThemeEdit]) -> dict[str, str]:
     """theme_id -> the name it has after the acts."""
-    return _replayed(taxonomy, standing(acts))[0].name
+    return _replayed(taxonomy, effective_edits(acts))[0].name
 
 
-def _replayed(taxonomy: Taxonomy, counting: Sequence[Act]) -> tuple[State, list[Conflict]]:
-    state = State(taxonomy)
-    conflicts: list[Conflict] = []
+def _replayed(taxonomy: Taxonomy, counting: Sequence[ThemeEdit]) -> tuple[TaxonomyEditor, list[EditConflict]]:
+    state = TaxonomyEditor(taxonomy)
+    conflicts: list[EditConflict] = []
     for act in counting:
         outcome = state.apply(act.change)
         if outcome.faults:
-            conflicts.append(Conflict(act, outcome.changed, outcome.faults))
+            conflicts.append(EditConflict(act, outcome.changed, outcome.faults))
     return state, conflicts
 
 
-def _signed(state: State, acts: Sequence[Act]) -> Taxonomy:
+def _signed(state: TaxonomyEditor, acts: Sequence[ThemeEdit]) -> Taxonomy:
     """The taxonomy with its counts anew and, in it, what it was made from; the same acts on the same one give the same sha256."""
     made, of = state.taxonomy(), state.base.sha256
     said = json.dumps([of, *([act.change.kind, act.change.body()] for act in acts)], sort_keys=True)
@@ -101,15 +101,15 @@ def _counts(made: Taxonomy, base: Taxonomy) -> dict[str, Any]:
     return {name: value for name, value in {**base.counts, **known}.items() if name not in stale}
 
 
-def try_out(taxonomy: Taxonomy, acts: Sequence[Act], change: Change) -> tuple[str, ...]:
+def check_change(taxonomy: Taxonomy, acts: Sequence[ThemeEdit], change: ThemeChange) -> tuple[str, ...]:
     """Why a further change cannot be made as it is meant, in words; empty where it can."""
-    if change.kind is Kind.UNDO:
-        return cannot_undo(taxonomy, acts, change.undoes)
-    outcome = _replayed(taxonomy, standing(acts))[0].apply(change)
+    if change.kind is EditKind.UNDO:
+        return check_undo(taxonomy, acts, change.undoes)
+    outcome = _replayed(taxonomy, effective_edits(acts))[0].apply(change)
     return outcome.faults or (() if outcome.changed else ("it would change nothing",))
 
 
-def cannot_undo(taxonomy: Taxonomy, acts: Sequence[Act], seq: int | None) -> tuple[str, ...]:
+def check_undo(taxonomy: Taxonomy, acts: Sequence[ThemeEdit], seq: int | None) -> tuple[str, ...]:
     """Why an act cannot be undone now, in words; empty where it can.
 
     An undo may not pull the ground from under a later act: that one is to be undone first. An act that a later one has replaced
@@ -118,10 +118,10 @@ def cannot_undo(taxonomy: Taxonomy, acts: Sequence[Act], seq: int | None) -> tup
     known = {act.seq: act for act in acts}
     if seq not in known:
         return (f"there is no act {seq}",)
-    if (by := undone_by(acts).get(seq)) is not None:
+    if (by := undos_by_edit(acts).get(seq)) is not None:
         return (f"act {seq} was undone already, by act {by.seq} of {by.author}",)
-    before, conflicts = _replayed(taxonomy, standing(acts))
-    after, others = _replayed(taxonomy, standing([*acts, _undo(acts, seq)]))
+    before, conflicts = _replayed(taxonomy, effective_edits(acts))
+    after, others = _replayed(taxonomy, effective_edits([*acts, _undo(acts, seq)]))
     faulty = {(conflict.act.seq, conflict.why) for conflict in conflicts}
     built_on = [conflict.act for conflict in others if (conflict.act.seq, conflict.why) not in faulty]
     if built_on:
@@ -129,16 +129,16 @@ def cannot_undo(taxonomy: Taxonomy, acts: Sequence[Act], seq: int | None) -> tup
     if (
         seq not in {number for number, _ in faulty}
         and before.whole() == after.whole()
-        and known[seq].change.kind is not Kind.UNDO
+        and known[seq].change.kind is not EditKind.UNDO
     ):
         return ("it has no effect now, because a later act has replaced it; undo that one first",)
     return ()
 
 
-def _undo(acts: Sequence[Act], seq: int) -> Act:
-    return Act(max(act.seq for act in acts) + 1, Change(Kind.UNDO, undoes=seq), "", "", "")
+def _undo(acts: Sequence[ThemeEdit], seq: int) -> ThemeEdit:
+    return ThemeEdit(max(act.seq for act in acts) + 1, ThemeChange(EditKind.UNDO, undoes=seq), "", "", "")
 
 
-def _listed(acts: Sequence[Act]) -> str:
-    told = ", ".join(f"act {act.seq} ({sentence(act.change)})" for act in acts)
+def _listed(acts: Sequence[ThemeEdit]) -> str:
+    told = ", ".join(f"act {act.seq} ({describe_change(act.change)})" for act in acts)
     return f"{told} {'builds' if len(acts) == 1 else 'build'}"

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.ratings import GOLD, JUDGE
-from annotation.validation.evidence import Evidence, seat, worded
+from annotation.validation.data import ValidationData, label_word, rater_name
 from audit.exports.contents.columns import counted
-from audit.exports.record import Column, Table
+from audit.exports.table_model import Column, Table
 
 UNITS = {SAMPLE: "items", POPULATION: "estimated pairs of the run"}
 WEIGHTED = {SAMPLE: "", POPULATION: ": each item counts its weight N_h / n_h"}
 NAMES = {SAMPLE: "", POPULATION: "_run"}
 
 
-def matrices(evidence: Evidence) -> Iterator[Table]:
+def matrices(evidence: ValidationData) -> Iterator[Table]:
     """Annotators with each other, the judge by the majority and by gold; for the sample, and weighted to the run."""
     cells = evidence.report.confusion
     labels = cells[cells["about"] == "label"]
@@ -27,9 +27,9 @@ def matrices(evidence: Evidence) -> Iterator[Table]:
             unit = UNITS[str(scope)]
             yield Table(
                 f"study_confusion_{first}_{second}{NAMES[str(scope)]}".replace("annotator_", ""),
-                f"Labels by {seat(str(first))} (rows) and by {seat(str(second))} (columns), {unit}",
-                frame.assign(first_label=frame["first_label"].map(worded)),
-                (Column("first_label", seat(str(first))), *(counted(label, worded(label)) for label in order)),
+                f"Labels by {rater_name(str(first))} (rows) and by {rater_name(str(second))} (columns), {unit}",
+                frame.assign(first_label=frame["first_label"].map(label_word)),
+                (Column("first_label", rater_name(str(first))), *(counted(label, label_word(label)) for label in order)),
                 (f"Counts are {unit}{WEIGHTED[str(scope)]}. An item to which one of the two gave no label is not among them.",),
                 evidence.n,
             )

@@ -7,16 +7,16 @@ import pandas as pd
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.text import SPOKEN
 from annotation.ratings import GOLD, JUDGE
-from annotation.validation.evidence import Evidence, seat, worded
+from annotation.validation.data import ValidationData, label_word, rater_name
 from audit.exports.contents.columns import counted, share
-from audit.exports.record import Column, Table
+from audit.exports.table_model import Column, Table
 
 INTERVALS = "In brackets: 95 % intervals. A dash: undefined, or without an interval; the note says why."
 SCOPES = "Sample: these items as they were drawn. Run: weighted by stratum to all pairs of the run that have a verdict."
 KEYS = ["about", "first", "second", "name", "label"]
 
 
-def sample(evidence: Evidence) -> Table:
+def sample(evidence: ValidationData) -> Table:
     """How the items were drawn: N_h, n_h and weight of each stratum."""
     layers = evidence.strata
     pairs = sum(layer.population for layer in layers)
@@ -56,10 +56,10 @@ def _noted(sample: str, run: str) -> str:
     return sample if sample == run else "; ".join(f"{who}: {told}" for who, told in (("sample", sample), ("run", run)) if told)
 
 
-def _compared(evidence: Evidence, about: str) -> pd.DataFrame:
+def _compared(evidence: ValidationData, about: str) -> pd.DataFrame:
     figures = evidence.report.figures
     wide = _wide(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
-    who = [f"{seat(a)} and {seat(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
+    who = [f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
     return wide.assign(who=who, figure=wide["name"].map(SPOKEN).fillna(wide["name"]))
 
 
@@ -69,7 +69,7 @@ FIGURE_COLUMNS = (
 )  # fmt: skip
 
 
-def agreement(evidence: Evidence) -> Table:
+def agreement(evidence: ValidationData) -> Table:
     """Annotators with each other, and the judge by each yardstick."""
     return Table(
         "study_agreement", "Agreement of annotators and judge on the label", _compared(evidence, "label"), FIGURE_COLUMNS,
@@ -80,7 +80,7 @@ def agreement(evidence: Evidence) -> Table:
     )  # fmt: skip
 
 
-def significance(evidence: Evidence) -> Table:
+def significance(evidence: ValidationData) -> Table:
     """The same for clinical significance."""
     return Table(
         "study_significance", "Agreement on clinical significance", _compared(evidence, "significance"), FIGURE_COLUMNS,
@@ -88,14 +88,14 @@ def significance(evidence: Evidence) -> Table:
     )  # fmt: skip
 
 
-def by_label(evidence: Evidence) -> Table:
+def by_label(evidence: ValidationData) -> Table:
     """Precision, recall and F1 of the judge for each label, by the majority and by gold."""
     figures = evidence.report.figures
     own = figures[(figures["second"] == JUDGE) & (figures["label"] != "") & figures["first"].isin(["majority", GOLD])]
     wide = _wide(own)
     return Table(
         "study_by_label", "The judge, label by label",
-        wide.assign(by=wide["first"].map(seat), label=wide["label"].map(worded), figure=wide["name"].replace("f1", "F1")),
+        wide.assign(by=wide["first"].map(rater_name), label=wide["label"].map(label_word), figure=wide["name"].replace("f1", "F1")),
         (
             Column("by", "Measured by"), Column("label", "Label"), Column("figure", "Figure"), counted("n", "n", "items"),
             share(SAMPLE, "Sample"), share(POPULATION, "Run", "weighted"), Column("note", "Note"),
@@ -107,12 +107,12 @@ def by_label(evidence: Evidence) -> Table:
     )  # fmt: skip
 
 
-def errors(evidence: Evidence) -> Table:
+def errors(evidence: ValidationData) -> Table:
     """The judge's errors by kind."""
     frame = evidence.report.errors
     return Table(
         "study_errors", "The judge's errors by kind",
-        frame.assign(by=frame["by"].map(seat), right=frame["right"].map(worded), judged=frame["judged"].map(worded)),
+        frame.assign(by=frame["by"].map(rater_name), right=frame["right"].map(label_word), judged=frame["judged"].map(label_word)),
         (
             Column("by", "Measured by"), Column("right", "Label by people"), Column("judged", "Label by the judge"),
             counted("n", "n", "items"),
@@ -120,7 +120,7 @@ def errors(evidence: Evidence) -> Table:
     )  # fmt: skip
 
 
-def prevalence(evidence: Evidence) -> Table:
+def prevalence(evidence: ValidationData) -> Table:
     """How common each label is in the whole run, the judge's errors taken out."""
     shares = evidence.shares
     judge = shares[shares["method"] == "judge"].set_index("label")["value"]
@@ -128,7 +128,7 @@ def prevalence(evidence: Evidence) -> Table:
     people = shares[shares["method"] == "human only"].set_index("label")
     frame = own.rename(columns={"low": "value_low", "high": "value_high"}).assign(
         judge=own["label"].map(judge), people=own["label"].map(people["value"]), people_low=own["label"].map(people["low"]),
-        people_high=own["label"].map(people["high"]), label=own["label"].map(worded),
+        people_high=own["label"].map(people["high"]), label=own["label"].map(label_word),
     )  # fmt: skip
     return Table(
         "study_prevalence", "How common each label is in the run, the judge's errors taken out", frame,
@@ -144,13 +144,13 @@ def prevalence(evidence: Evidence) -> Table:
     )  # fmt: skip
 
 
-def baseline(evidence: Evidence) -> Table:
+def baseline(evidence: ValidationData) -> Table:
     """The judge beside the baseline judge, on the same items."""
     frame = evidence.beside
     return Table(
         "study_baseline", f"The judge beside the {evidence.rival}",
         frame.assign(
-            by=frame["by"].map(seat), name=frame["name"].map(SPOKEN), scope=frame["scope"].replace({POPULATION: "run, weighted"})
+            by=frame["by"].map(rater_name), name=frame["name"].map(SPOKEN), scope=frame["scope"].replace({POPULATION: "run, weighted"})
         ),
         (
             Column("by", "Measured by"), Column("scope", "Scope"), Column("name", "Figure"), counted("n", "n", "items"),

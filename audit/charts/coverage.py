@@ -6,29 +6,32 @@ is an event, which a click on a Plotly heatmap is not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
-from audit.charts.names import handbook_names
 from audit.charts.style import (
     ABSENCE_SCALE,
+    ACCENT,
+    FAINT,
     INK,
     LABEL_PATTERNS,
     NOT_ASKED,
     clipped,
+    handbook_names,
     html,
     ink_on,
     interval,
     organ_colours,
     percent,
-    shown,
+    percent_ticks,
     styled,
 )
 from audit.number_format import fixed
+from audit.terms import display_name
 
 ROW_HEIGHT = 18
 HATCHING = "#aab1ba"
@@ -90,7 +93,7 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     for i, organ in enumerate(organs):
         own = cells[cells["question_organ"] == organ]
         column = rows[["handbook_id", "name", "place"]].merge(own, on="handbook_id", how="left")
-        traces.append(_column(column, FIRST_ORGAN + i, f"{shown(organ)} questions", handbook))
+        traces.append(_column(column, FIRST_ORGAN + i, f"{display_name(organ)} questions", handbook))
     figure = go.Figure(traces)
     _head_columns(figure, organs)
     _head_groups(figure, rows)
@@ -131,7 +134,7 @@ def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
 
 
 def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
-    longest = max((len(word) for organ in organs for word in shown(organ).split()), default=0)
+    longest = max((len(word) for organ in organs for word in display_name(organ).split()), default=0)
     slanted = longest * len(organs) > MOST_LETTERS
     heads = [html(organ) if slanted else _wrapped(organ) for organ in organs]
     places = [0.25, *(FIRST_ORGAN + 0.25 + i for i in range(len(organs)))]
@@ -177,3 +180,41 @@ def _laid_out(figure: go.Figure, rows: pd.DataFrame) -> go.Figure:
         bargap=0,
         margin={"l": 8, "r": 48, "t": 60, "b": 8},
     )
+
+
+PROFILE_ROW_HEIGHT = 34
+
+
+def profile_bars(table: pd.DataFrame, peers: str) -> go.Figure:
+    """A bar for the share this handbook answers, a tick for its peers' share; rows in the order of the table.
+
+    table  name, asked, answered, share, peers_share; asked 0 has no bar and says `not asked`
+    peers  who the peers are, for the legend
+    """
+    rows = [f"{clipped(row['name'])}  {_count(row)}" for row in table.to_dict("records")]
+    figure = go.Figure([_bars(table, rows), _ticks(table, rows, peers)])
+    figure.update_xaxes(range=[0, 1.03], gridcolor="#e4e7eb", **percent_ticks([0, 0.25, 0.5, 0.75, 1]))
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticklabelstandoff=6)
+    return styled(figure, 70 + PROFILE_ROW_HEIGHT * len(table), bargap=0.35)
+
+
+def _count(row: Mapping[Any, Any]) -> str:
+    return f"<b>{row['answered']:,}</b> of {row['asked']:,}" if row["asked"] else "not asked"
+
+
+def _bars(table: pd.DataFrame, rows: list[str]) -> go.Bar:
+    hover = [
+        f"<b>{html(name)}</b><br>answers {percent(share)}<br>peers answer {percent(peers)}"
+        for name, share, peers in zip(table["name"], table["share"], table["peers_share"], strict=True)
+    ]
+    return go.Bar(
+        y=rows, x=table["share"], orientation="h", marker={"color": ACCENT}, name="answered here",
+        hovertext=hover, hovertemplate="%{hovertext}<extra></extra>",
+    )  # fmt: skip
+
+
+def _ticks(table: pd.DataFrame, rows: list[str], peers: str) -> go.Scatter:
+    return go.Scatter(
+        y=rows, x=table["peers_share"], mode="markers", name=html(peers), hoverinfo="skip",
+        marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": INK}, "color": FAINT},
+    )  # fmt: skip

@@ -10,8 +10,21 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audit.charts.numerals import coefficient, coefficient_interval
-from audit.charts.style import ACCENT, FAINT, clipped, html, interval, percent, percent_ticks, styled
+from audit.charts.style import (
+    ACCENT,
+    FAINT,
+    LABEL_COLOURS,
+    clipped,
+    coefficient,
+    coefficient_interval,
+    html,
+    interval,
+    percent,
+    percent_ticks,
+    styled,
+)
+from audit.terms import RATE_TITLES
+from audit.vocabulary import Label
 
 ROW_HEIGHT = 30
 WHOLE = 1.02
@@ -121,3 +134,25 @@ def _top(frame: pd.DataFrame, rate: Rate) -> float:
         return WHOLE
     highest = frame[[rate.column, f"{rate.column}_high"]].max().max()
     return 1.0 if pd.isna(highest) else min(WHOLE, max(0.02, float(highest) * 1.08))
+
+
+BOTH_ANSWER = "pairs in which both answer"
+NOT_ADDRESSED_RATE = Rate("r_abs", RATE_TITLES["r_abs"], "scored", "pairs with a verdict", "#6b7280")
+DISAGREEMENT_RATE = Rate("r_div", RATE_TITLES["r_div"], "present", BOTH_ANSWER, "#c77700")
+SAME_ADVICE_RATE = Rate("r_con", RATE_TITLES["r_con"], "present", BOTH_ANSWER, LABEL_COLOURS[Label.CONSISTENT])
+ANY_DISAGREEMENT_RATE = Rate(
+    "pct_any_div", RATE_TITLES["pct_any_div"], "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY]
+)
+AUDIT_RATES = (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, SAME_ADVICE_RATE, ANY_DISAGREEMENT_RATE)
+"""The four rates of the audit, in the order and under the names that every page and every export uses."""
+
+AUDIT_RATE_HEADINGS = {rate.column: rate.title for rate in AUDIT_RATES}
+"""Table headings of the four rates."""
+
+AUDIT_COUNT_HEADINGS = {
+    "questions": "Questions",
+    "pairs": "Pairs",
+    "present": "Both answer",
+    "disagreeing": "Disagreeing",
+    "unscored": "Unscored",
+}

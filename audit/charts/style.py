@@ -13,6 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.number_format import fixed
+from audit.terms import display_name
 from audit.vocabulary import GENERAL, LABELS, Label
 
 Figure = go.Figure
@@ -62,19 +63,14 @@ QUALITATIVE = ("#cc6677", "#332288", "#117733", "#ddaa33", "#88ccee", "#882255",
 FONT = '"Source Sans", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif'
 
 
-def shown(name: object) -> str:
-    """A name as a person reads it: `heart_lung_blood_sleep` becomes `heart lung blood sleep`."""
-    return str(name).replace("_", " ")
-
-
 def html(text: object) -> str:
     """A release's text for a Plotly label or hover, which would take tags for formatting."""
-    return shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return display_name(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def clipped(text: object, most: int = 40) -> str:
     """`text` cut to `most` characters with an ellipsis, safe for Plotly."""
-    plain = shown(text)
+    plain = display_name(text)
     return html(plain if len(plain) <= most else plain[: most - 1].rstrip() + "…")
 
 
@@ -133,3 +129,37 @@ def styled(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     figure.update_yaxes(automargin=True, fixedrange=True, zeroline=False)
     figure.update_layout(**layout)
     return figure
+
+
+HANDBOOK_NAME_PARTS = ("organ", "center", "phase")
+
+
+def handbook_names(handbooks: pd.DataFrame, without: tuple[str, ...] = ()) -> dict[str, str]:
+    """handbook_id -> name, such as `heart · Alder · pre`; parts that all handbooks share, or in `without`, are left out.
+
+    `handbooks` has one or more rows per handbook with handbook_id, organ, center and phase. Two handbooks whose
+    three parts are all equal keep their ids too, so that no two go by one name (unless `without` hides what differs).
+    """
+    single = handbooks.drop_duplicates("handbook_id")
+    telling = [part for part in HANDBOOK_NAME_PARTS if part == "center" or (part not in without and single[part].nunique() > 1)]
+    names = single[telling].map(display_name).agg(" · ".join, axis=1)
+    twins = single[list(HANDBOOK_NAME_PARTS)].duplicated(keep=False)
+    names = names.mask(twins, names + " · " + single["handbook_id"])
+    return dict(zip(single["handbook_id"], names, strict=True))
+
+
+def coefficient(value: float | None, digits: int = 2) -> str:
+    """A kappa, a rho or the like, `0.47`; a dash where it is not known."""
+    return NO_VALUE if value is None or pd.isna(value) else fixed(value, digits)
+
+
+def coefficient_interval(low: float | None, high: float | None, digits: int = 2) -> str:
+    """`0.32 to 0.60`; `unknown` where there is no interval."""
+    if low is None or high is None or pd.isna(low) or pd.isna(high):
+        return "unknown"
+    return f"{fixed(low, digits)} to {fixed(high, digits)}"
+
+
+def unsigned_zeros(values: pd.Series, digits: int) -> pd.Series:
+    """Numbers for a table that a browser rounds: one that it would write as `-0.00` is 0."""
+    return values.mask((values < 0) & (values.round(digits) == 0), 0.0)

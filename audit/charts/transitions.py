@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import INK, LABEL_WORDS, clipped, html, percent, styled
+from audit.charts.style import INK, LABEL_COLOURS, LABEL_WORDS, UNSCORED, clipped, html, percent, styled
 
 STATE_WORDS = {
     "PRE-SCREENED": "pre-screened", **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
@@ -76,3 +76,81 @@ def _laid_out(figure: go.Figure, rows: list[str], columns: list[str], first: str
         tickvals=list(range(len(rows))), ticktext=rows, ticklabelstandoff=6, **common,
     )  # fmt: skip
     return styled(figure, 110 + ROW_HEIGHT * max(len(rows), 2), margin={"l": 8, "r": 8, "t": 70, "b": 8}, hovermode="closest")
+
+
+COLOURS = {
+    **{state: LABEL_COLOURS[state] for state in STATE_WORDS if state in LABEL_COLOURS},
+    "PRE-SCREENED": "#e9e4da", "UNSCORED": LABEL_COLOURS[UNSCORED], "NOT IN THE RUN": "#f3f4f6",
+}  # fmt: skip
+"""One colour per state: the labels' own; paper, as on the map of absence, for what was pre-screened."""
+HEIGHT, ABOVE, BELOW = 460, 48, 24
+GAP = 0.052
+"""Below each state, of the height: room for a line of text where a state is thin."""
+NARROW = 0.004
+"""Of all pairs drawn: a thinner flow would not be seen, and is drawn this thick; hover has its number."""
+
+
+def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
+    """States of the first run at the left, of the second at the right, in label order; a band is as thick as its pairs are many.
+
+    cells  first, second (states, in the order to draw), pairs
+
+    Pairs that are pre-screened in both runs are left out: they are most of all, and would press the others flat.
+    """
+    held = cells[(cells["pairs"] > 0) & ~((cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED"))]
+    sides = {side: [state for state in dict.fromkeys(cells[side]) if state in {*held[side]}] for side in ("first", "second")}
+    nodes = [(side, state) for side in sides for state in sides[side]]
+    thick = held["pairs"].clip(lower=NARROW * held["pairs"].sum())
+    figure = go.Figure(
+        go.Sankey(
+            arrangement="fixed", node=_nodes(nodes, held, thick), textfont={"size": 14, "color": INK, "shadow": "none"},
+            link={
+                "source": [nodes.index(("first", state)) for state in held["first"]],
+                "target": [nodes.index(("second", state)) for state in held["second"]],
+                "value": thick, "color": [_faded(COLOURS[state]) for state in held["second"]],
+                "customdata": [f"{STATE_WORDS[a]} to {STATE_WORDS[b]}: {n:,} pairs" for a, b, n in _rows(held)],
+                "hovertemplate": "%{customdata}<extra></extra>",
+            },
+        )
+    )  # fmt: skip
+    for x, name in ((0, first), (1, second)):
+        figure.add_annotation(
+            x=x, y=1, xref="paper", yref="paper", xanchor="right" if x else "left", yanchor="bottom", yshift=12, showarrow=False,
+            text=f"<b>{clipped(name)}</b>", font={"size": 14, "color": INK},
+        )  # fmt: skip
+    return styled(figure, HEIGHT, margin={"l": 8, "r": 8, "t": ABOVE, "b": BELOW})
+
+
+def _rows(held: pd.DataFrame) -> list[tuple[str, str, int]]:
+    return list(held[["first", "second", "pairs"]].itertuples(index=False, name=None))
+
+
+def _nodes(nodes: list[tuple[str, str]], held: pd.DataFrame, thick: pd.Series) -> dict[str, object]:
+    """Each state under its name with its pairs, in order from top to bottom."""
+    pairs = [int(held.loc[held[side] == state, "pairs"].sum()) for side, state in nodes]
+    width = [float(thick[held[side] == state].sum()) for side, state in nodes]
+    return {
+        "label": [f"{STATE_WORDS[state]}, {count:,}" for (_, state), count in zip(nodes, pairs, strict=True)],
+        "color": [COLOURS[state] for _, state in nodes], "line": {"color": "#9aa3ad", "width": 0.5}, "thickness": 16,
+        "pad": GAP * (HEIGHT - ABOVE - BELOW),
+        "x": [0.001 if side == "first" else 0.999 for side, _ in nodes], "y": _heights(nodes, width),
+        "customdata": pairs, "hovertemplate": "%{customdata:,} pairs<extra></extra>",
+    }  # fmt: skip
+
+
+def _heights(nodes: list[tuple[str, str]], width: list[float]) -> list[float]:
+    """The middle of each state on its side, from 0 at the top to 1, with a gap below each."""
+    found: list[float] = []
+    for side in ("first", "second"):
+        own = [w for (s, _), w in zip(nodes, width, strict=True) if s == side]
+        total = sum(own) or 1
+        scale, at = max(0.2, 1 - GAP * (len(own) - 1)) / total, 0.0
+        for w in own:
+            found.append(min(0.999, max(0.001, at + w * scale / 2)))
+            at += w * scale + GAP
+    return found
+
+
+def _faded(colour: str) -> str:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.45)"

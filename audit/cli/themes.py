@@ -14,10 +14,9 @@ from audit.cli import themes_export, themes_search
 from audit.cli.arguments import count, distance
 from audit.cli.command import OK, add_command
 from audit.cli.themes_namer import model_namer
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, Encoder, default_model, sentence_encoder, words_encoder
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import ThemesError, plainly
-from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.run_taxonomy import release_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
@@ -123,7 +122,7 @@ def _say_if_unseen(arguments: argparse.Namespace, settings: Settings) -> None:
     if arguments.run:
         run = find_run(settings.store_dir, arguments.run)
         with open_store(run.path) as con:
-            if brought_taxonomy(con, run) is not None:
+            if release_taxonomy(con, run) is not None:
                 print(f"Run {run.key} brings themes of its own: the dashboard goes on showing those.")
 
 
@@ -167,7 +166,7 @@ def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[
         print("No sentence model is installed (extras themes and minilm): phrases are compared by their words.", file=sys.stderr)
     if model in (None, LEXICAL):
         return words_encoder(list(by_plain_phrase(counts)))
-    return cached(sentence_encoder(model, arguments.threads), settings.themes_dir / "vectors")
+    return cached_encoder(sentence_encoder(model, arguments.threads), settings.themes_dir / "vectors")
 
 
 def show_progress(step: str, done: int, total: int) -> None:

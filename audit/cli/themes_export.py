@@ -11,12 +11,11 @@ import pandas as pd
 
 from audit.atomic_io import write_whole
 from audit.cli.command import OK, add_command
-from audit.embedding.basis import Progress, Vectors, silent
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, Encoder
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder
+from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import EmbeddingError, ThemesError
 from audit.exports.theme_files import OPEN, html_page, map_table, write_parquet
-from audit.metrics.attached import needed_taxonomy, points_of
+from audit.queries.run_taxonomy import map_points, require_taxonomy
 from audit.settings import Settings
 from audit.store.connection import frame, open_store
 from audit.store.runs import find_run
@@ -52,7 +51,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
             "Where to write is not said. Nothing was written. Name a file with --parquet FILE, --html FILE, or both."
         )
     run = find_run(settings.store_dir, arguments.run)
-    taxonomy, points = needed_taxonomy(run, settings.themes_dir), points_of(run, settings.themes_dir)
+    taxonomy, points = require_taxonomy(run, settings.themes_dir), map_points(run, settings.themes_dir)
     if points.empty:
         raise ThemesError(f"The themes of run {run.key} came without a map. Nothing was written. One that is built here has one.")
     with open_store(run.path) as con:
@@ -77,11 +76,11 @@ def vectors_of(taxonomy: Taxonomy, points: pd.DataFrame, settings: Settings) -> 
     if taxonomy.built.get("model") == LEXICAL:
         encoder = words_encoder_of(taxonomy)
     elif taxonomy.built.get("model_sha256"):
-        encoder = cached(_cached_only(taxonomy), settings.themes_dir / "vectors")
+        encoder = cached_encoder(_cached_only(taxonomy), settings.themes_dir / "vectors")
     else:
         return None
     try:
-        found = encoder.encode(distinct, silent)
+        found = encoder.encode(distinct, no_progress)
     except EmbeddingError:  # some phrase was never embedded here
         return None
     place = {phrase: row for row, phrase in enumerate(distinct)}

@@ -12,11 +12,11 @@ import pandas as pd
 
 from audit.cli.command import OK, add_command
 from audit.cli.themes_export import vectors_of
-from audit.embedding.basis import Vectors, silent
 from audit.embedding.encoders import LEXICAL, Encoder, sentence_encoder
+from audit.embedding.vectors import Vectors, no_progress
 from audit.errors import ThemesError
-from audit.metrics.attached import needed_taxonomy, points_of
-from audit.metrics.themes import NO_THEME
+from audit.queries.run_taxonomy import map_points, require_taxonomy
+from audit.queries.theme_pairs import NO_THEME
 from audit.settings import Settings
 from audit.store.runs import find_run
 from audit.themes.phrases import plain_phrase
@@ -37,7 +37,7 @@ def register(parts: Any) -> None:
 def search(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes search WORDS`"""
     run = find_run(settings.store_dir, arguments.run)
-    taxonomy, points = needed_taxonomy(run, settings.themes_dir), points_of(run, settings.themes_dir)
+    taxonomy, points = require_taxonomy(run, settings.themes_dir), map_points(run, settings.themes_dir)
     encoder = _encoder(taxonomy)
     vectors = vectors_of(taxonomy, points, settings)
     if vectors is None:
@@ -45,7 +45,7 @@ def search(arguments: argparse.Namespace, settings: Settings) -> int:
             f"The vectors of run {run.key} are not in {settings.themes_dir / 'vectors'}. Nothing was searched. "
             f"Build the themes here: audit themes build --run {run.key}"
         )
-    asked = encoder.encode([plain_phrase(arguments.words)], silent)
+    asked = encoder.encode([plain_phrase(arguments.words)], no_progress)
     of = taxonomy.theme_of()
     found = nearest_themes(vectors, asked, points["phrase"].tolist(), [of.get(phrase) for phrase in points["phrase"]])
     names = {theme.theme_id: theme.name for theme in taxonomy.themes} | {NO_THEME: "no theme"}

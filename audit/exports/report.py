@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from audit.charts.pictures import fragment_html
+from audit.charts.figure_files import fragment_html
 from audit.exports.catalogue import Chapter
-from audit.exports.record import Picture
+from audit.exports.table_model import Picture
 from audit.exports.writers.page import html_table
 
 STYLE = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from audit.charts.changes import points, points_interval
 from audit.charts.rates import Rate
+from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE
 from audit.number_format import signed
 

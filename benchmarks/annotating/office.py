@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from annotation.accounts import add_account, open_session
+from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.ratings import Submit, add_rating
-from annotation.label_store.seats import Choice, my_tasks
-from annotation.label_store.studies import Kind, NewItem, NewStudy, create_study
+from annotation.label_store.ratings import NewRating, add_rating
+from annotation.label_store.studies import ItemKind, NewItem, NewStudy, create_study
+from annotation.studies.accounts import add_account, open_session
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -127,12 +127,12 @@ def office(folder: Path, annotators: int, labels: int, stored: int = 0) -> Offic
 def _item(number: int) -> NewItem:
     answers = (" ".join(SENTENCES[(number + n) % 5] for n in range(4)), " ".join(SENTENCES[(number + n) % 5] for n in range(5)))
     question = f"{number + 1}. What should I know about medicines, work and wounds after my operation?"
-    return NewItem(f"i{number:05}", Kind.STUDY, f"q{number}", question, "a", "b", "A", "B", *answers)
+    return NewItem(f"i{number:05}", ItemKind.STUDY, f"q{number}", question, "a", "b", "A", "B", *answers)
 
 
 def _rate(store: LabelStore, names: Sequence[str], stored: int, now: datetime) -> None:
     for name in names[:2] if stored else ():
-        seats = [task.seat_id for task in my_tasks(store, STUDY, name)][: stored // 2]
+        seats = [task.seat_id for task in list_tasks(store, STUDY, name)][: stored // 2]
         with store.begin() as tx:
             for seat in seats:
-                add_rating(tx, name, Submit(seat, Choice("CONSISTENT"), f"stored/{seat}"), now)
+                add_rating(tx, name, NewRating(seat, Choice("CONSISTENT"), f"stored/{seat}"), now)

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from annotation.accounts import Account, Role
 from annotation.label_store.studies import Study
+from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
-from pages._blinded.ground import follow_ground
-from pages._blinded.people import required
+from pages._blinded.access import require_role
 from pages._blinded.text import escaped
+from pages._blinded.theme import rerun_on_theme_change
 
 STYLE = """<style>
 .stMainBlockContainer { padding: 2.2rem 2.5rem 4rem; max-width: 1500px; }
@@ -37,7 +37,7 @@ SYNTHETIC = (
 )
 
 
-def notice(study: Study) -> None:
+def synthetic_notice(study: Study) -> None:
     """Say that a study's texts are made up, where they are. It is true of all of its items alike, and so tells of none."""
     if study.synthetic:
         words = {word: escaped(study.terms.get(word, word)) for word in ("handbook", "center", "patient")}
@@ -53,11 +53,11 @@ def explain(error: AuditError) -> None:
 def study_page(title: str, lead: str, *roles: Role) -> Iterator[Account]:
     """Draw the frame and hand the account of this session to the body; an AuditError in the body is explained, not traced."""
     st.html(STYLE)
-    follow_ground()
+    rerun_on_theme_change()
     st.title(title, anchor=False)
     if lead:
         st.markdown(lead)
     try:
-        yield required(*roles)
+        yield require_role(*roles)
     except AuditError as error:
         explain(error)

@@ -15,19 +15,19 @@ import pandas as pd
 import streamlit as st
 
 from audit.errors import AuditError
-from audit.metrics.attached import points_of, taxonomy_of, taxonomy_path
+from audit.queries.run_taxonomy import map_points, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
 from audit.store.runs import Run, damage, list_runs, unreadable
 from audit.themes.taxonomy import Taxonomy
 
 
-def runs() -> list[Run]:
-    """Every loaded run, newest first; files that cannot be read are left out and told by `damaged`."""
+def loaded_runs() -> list[Run]:
+    """Every loaded run, newest first; files that cannot be read are left out and told by `damaged_stores`."""
     return _listing(*_store())[0]
 
 
-def damaged() -> list[AuditError]:
+def damaged_stores() -> list[AuditError]:
     """One problem per store file that cannot be read; the other runs are not touched by it."""
     return [
         AuditError(
@@ -69,7 +69,7 @@ def built_taxonomy(run: Run) -> Taxonomy | None:
 
 
 def places(run: Run) -> pd.DataFrame:
-    """The map of that taxonomy: phrase, x, y (audit.metrics.attached.points_of); no row where it has none."""
+    """The map of that taxonomy: phrase, x, y (audit.queries.run_taxonomy.map_points); no row where it has none."""
     with _gone(run):
         return _points(*_themes(run), _run=run)
 
@@ -90,12 +90,12 @@ def _name(metric: Callable[..., Any]) -> str:
 
 
 @contextmanager
-def _gone(*runs: Run) -> Iterator[None]:
+def _gone(*loaded_runs: Run) -> Iterator[None]:
     """Say which run's store could not be read, in place of what DuckDB says."""
     try:
         yield
     except DuckDBError as error:
-        run = next((run for run in runs if damage(run.path)), runs[0])
+        run = next((run for run in loaded_runs if damage(run.path)), loaded_runs[0])
         raise AuditError(
             f"Run {run.key} could not be read from {run.path} ({error}). Nothing is shown. "
             "If the file was removed or damaged, load the release again: audit load PATH"
@@ -109,7 +109,7 @@ def _taxonomy(digest: str, loaded_at: str, path: str, written: int, *, _run: Run
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _points(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> pd.DataFrame:
-    return points_of(_run, Path(path).parent)
+    return map_points(_run, Path(path).parent)
 
 
 @st.cache_data(show_spinner="Comparing ...", max_entries=100, hash_funcs={Taxonomy: _content})

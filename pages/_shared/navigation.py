@@ -8,13 +8,13 @@ from pathlib import PurePosixPath
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from annotation.accounts import Account
+from annotation.studies.accounts import Account
 from audit.errors import AuditError
+from pages._blinded.access import SIGN_IN_CHANGED, STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
 from pages._blinded.frame import explain
-from pages._blinded.people import STUDY_PAGES, TURNING, may_browse, may_rejudge, own_pages, who
 from pages._blinded.tour import tour_link
 from pages._shared.pickers import current_run
-from pages._shared.words import escaped, title_of
+from pages._shared.terms import escaped, title_of
 
 MENU_SEEN = "the menu was drawn"
 PAGES = {
@@ -46,7 +46,7 @@ def menu() -> dict[str, list[StreamlitPage]]:
     """Every page that exists for whoever is signed in, by group; a page that is not here cannot be opened by its address."""
     st.session_state[MENU_SEEN] = True
     try:
-        account = who()
+        account = current_account()
         groups = _groups(account)
     except AuditError as error:  # the database of accounts cannot be opened: nobody is anybody, so nothing is shown
         explain(error)
@@ -62,7 +62,7 @@ def home(account: Account | None) -> str:
 
 def way_to_the_tour() -> None:
     """Below the menu, for whoever has a start page with a tour."""
-    account = who()
+    account = current_account()
     if account is not None or may_browse(account):
         tour_link(home(account))
 
@@ -71,7 +71,7 @@ def _groups(account: Account | None) -> dict[str, list[StreamlitPage]]:
     first = home(account)
     groups = _browsing(first, may_rejudge(account)) if may_browse(account) else {}
     own = [page for script in own_pages(account) for page in _own(script, first)]
-    if st.session_state.get(TURNING):  # the page on which somebody turns into somebody else leads on from there
+    if st.session_state.get(SIGN_IN_CHANGED):  # the page on which somebody turns into somebody else leads on from there
         shown = own_pages(account)
         own += [page for script in ("sign_in", "sign_out") if script not in shown for page in _own(script, first, hidden=True)]
     if account is None and own:

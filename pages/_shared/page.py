@@ -10,14 +10,14 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.store.runs import Run
+from pages._blinded.access import current_account, may_browse
 from pages._blinded.frame import STYLE, SYNTHETIC, explain
-from pages._blinded.ground import follow_ground
-from pages._blinded.people import may_browse, who
+from pages._blinded.theme import rerun_on_theme_change
 from pages._shared import loaders
 from pages._shared.copy_link import copy_link
 from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import pick_run
-from pages._shared.words import say
+from pages._shared.terms import say
 
 NOTHING_LOADED = "No run is loaded yet. In a terminal, one of these two loads one; then reload this page."
 COMMANDS = """\
@@ -35,7 +35,7 @@ def page(title: str, lead: str) -> Iterator[Run]:
     """
     _come_through_the_menu()
     st.html(STYLE)
-    follow_ground()
+    rerun_on_theme_change()
     heading = st.container()
     run = _run_or_stop(heading, title)
     heading.title(say(run, title), anchor=False)
@@ -57,12 +57,12 @@ def _come_through_the_menu() -> None:
     if not st.session_state.get(MENU_SEEN):
         st.navigation(menu())
         st.rerun()
-    if not may_browse(who()):
+    if not may_browse(current_account()):
         st.stop()
 
 
 def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
-    runs = loaders.runs()
+    runs = loaders.loaded_runs()
     if not runs:
         _empty_state(heading, title)
         st.stop()
@@ -74,7 +74,7 @@ def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
 
 def _empty_state(heading: st.delta_generator.DeltaGenerator, title: str) -> None:
     heading.title(say(NO_RUN, title), anchor=False)
-    for problem in loaders.damaged():
+    for problem in loaders.damaged_stores():
         explain(problem)
     st.info(NOTHING_LOADED)
     st.code(COMMANDS, language="bash")

@@ -7,23 +7,23 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from audit.charts.names import handbook_names
+from audit.charts.style import handbook_names
 from audit.cli.judge_jobs import Job, State, cancel, discard, estimate, find_job, list_jobs, start
 from audit.cli.judge_status import LOADING, WRITING
 from audit.errors import AuditError
 from audit.judging import baseline
-from audit.llm.journal import stored_in
-from audit.metrics.choices import handbook_list
+from audit.llm.journal import count_answered_calls
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
-from pages._shared.loaders import load, runs
-from pages._shared.opened import PARAMS
+from pages._shared.loaders import load, loaded_runs
+from pages._shared.pair_list import PARAMS
 from pages._shared.rejudge_order import pairs
 from pages._shared.rejudge_result import result
 from pages._shared.rejudge_rights import only_for_the_owner
 from pages._shared.tables import clicked_row, table
+from pages._shared.terms import escaped
 from pages._shared.widgets import counts
-from pages._shared.words import escaped
 
 OUTCOMES = ("answered", "unreadable", "cut", "refused", "failed")
 STOPPING = "asked to stop"
@@ -38,7 +38,7 @@ AT_WORK = (
 
 def job_view(job: Job) -> None:
     """The job of the address, with what can be done in its state."""
-    run = next((run for run in runs() if run.digest == job.order.run), None)
+    run = next((run for run in loaded_runs() if run.digest == job.order.run), None)
     st.button("Judge other pairs", on_click=_leave, icon=":material/arrow_back:")
     _heading(job, run)
     if job.said:
@@ -112,7 +112,7 @@ def _before(job: Job) -> None:
     """What it would cost, and the buttons that begin it, go on with it, or drop it."""
     if job.state is State.ESTIMATED:
         _estimated(job)
-    if stored := stored_in(job.journal):
+    if stored := count_answered_calls(job.journal):
         st.caption(f"{stored:,} replies are stored. Going on asks for none of them again.")
     label = "Go on" if job.state is State.STOPPED else f"Judge {job.order.count:,} {pairs(job.order.count)}"
     with st.container(horizontal=True):

@@ -7,17 +7,17 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from audit.charts.names import handbook_names
-from audit.charts.style import shown
+from audit.charts.style import handbook_names
 from audit.cli.judge_jobs import Order, estimate, place, start
 from audit.cli.judge_source import Triple
 from audit.judging import baseline
-from audit.metrics.choices import handbook_list
 from audit.metrics.disagreements import Filters, disagreements, matching
-from audit.metrics.pair import pair
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
-from pages._blinded.people import who
+from audit.terms import display_name
+from pages._blinded.access import current_account
 from pages._shared.filters import pick_filters
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, pick_many
@@ -55,7 +55,7 @@ def order_of_one(run: Run, question_id: str, a: str, b: str) -> None:
 def order_of_some(run: Run) -> None:
     """A choice of pairs: counted first, estimated next, and asked when that is confirmed."""
     st.header("Which pairs", anchor=False)
-    way = choose("Which pairs", tuple(WAYS), "which", lambda name: WAYS[name], label_in_sight=False)
+    way = choose("Which pairs", tuple(WAYS), "which", lambda name: WAYS[name], show_label=False)
     if way == "filters":
         filters = pick_filters(run, handbook_names(load(handbook_list, run)))
         order = replace(_nothing(run), chosen=in_words(filters), count=count_of(run, filters))
@@ -89,12 +89,12 @@ def pairs(count: int) -> str:
 
 def in_words(filters: Filters) -> str:
     """The filters as somebody would say them: `labels: divergent; organs: kidney`."""
-    said = {name: ", ".join(shown(value.lower()) for value in values) for name, values in asdict(filters).items() if values}
+    said = {name: ", ".join(display_name(value.lower()) for value in values) for name, values in asdict(filters).items() if values}
     return "; ".join(f"{name}: {values}" for name, values in said.items()) or "all"
 
 
 def _nothing(run: Run) -> Order:
-    account = who()
+    account = current_account()
     return Order(run.digest, run.title, "", 0, by=account.name if account else "")
 
 
@@ -113,7 +113,7 @@ def _how(run: Run, order: Order) -> Order:
         counts(run, "Judged by the {name}. {rules}", name=baseline.NAME, rules=RULES)
         return replace(order, baseline=True)
     names = {MODEL: model_in_words(settings), BASELINE: baseline.NAME}
-    if choose("Which judge", tuple(names), "judge", lambda name: names[name], label_in_sight=False) == BASELINE:
+    if choose("Which judge", tuple(names), "judge", lambda name: names[name], show_label=False) == BASELINE:
         counts(run, RULES)
         return replace(order, baseline=True)
     left, right, last = st.columns([4, 5, 2])

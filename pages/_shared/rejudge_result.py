@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from audit.charts.names import handbook_names
-from audit.charts.numerals import coefficient, coefficient_interval
+from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.cli.judge_jobs import Job
 from audit.cli.judge_results import MOST_REPLIES, proposed_title, raw_replies, result_of, save
 from audit.llm.calls import Reply
-from audit.llm.journal import begun_with
-from audit.metrics.choices import handbook_list
-from audit.metrics.pair import pair
-from audit.metrics.rejudged import ALL, CHANGED, SAME, rejudged
+from audit.llm.journal import journal_plan
 from audit.metrics.run_agreement import run_agreement
-from audit.metrics.transitions import NOT_THERE, transitions
+from audit.metrics.transitions import ALL, CHANGED, SAME, rejudged, transitions
+from audit.queries.aligned_runs import NOT_THERE
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
-from pages._shared.loaders import load, load_two, runs
+from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose
 from pages._shared.side_by_side import CSS, answers_html, verdict_html
 from pages._shared.tables import clicked_row
+from pages._shared.terms import escaped, listed, say
 from pages._shared.widgets import chart, counts, footer, link
-from pages._shared.words import escaped, listed, say
 
 WHICH = {ALL: "All", CHANGED: "Changed", SAME: "Unchanged"}
 HEADINGS = {
@@ -84,7 +83,7 @@ def _moves(run: Run, new: Run, job: Job) -> None:
 def _pairs(run: Run, new: Run, names: dict[str, str]) -> None:
     """Pair by pair; the one that is clicked, with both verdicts and both answers."""
     st.header("Pair by pair", anchor=False)
-    which = choose("Show", tuple(WHICH), "shown", lambda name: WHICH[name], label_in_sight=False)
+    which = choose("Show", tuple(WHICH), "shown", lambda name: WHICH[name], show_label=False)
     found = load_two(rejudged, run, new, which=which, limit=MOST_LISTED)
     if found.empty:
         counts(run, "None.")
@@ -124,7 +123,7 @@ def _replies(job: Job) -> None:
     replies = raw_replies(job)
     if not replies:
         return
-    prompts = (begun_with(job.journal) or {}).get("prompts", {})
+    prompts = (journal_plan(job.journal) or {}).get("prompts", {})
     st.caption(escaped(f"Prompt: {', '.join(map(str, prompts.values()))}."))
     with st.expander("The raw reply" if len(replies) == 1 else f"The raw replies ({len(replies)}, {MOST_REPLIES} at most)"):
         for reply in replies:
@@ -142,7 +141,7 @@ def _took(reply: Reply) -> str:
 def _keep(run: Run, job: Job) -> None:
     """Save the result as a run, or where it was saved, the ways to it."""
     st.header("Keep it", anchor=False)
-    saved = next((each for each in runs() if each.key == job.saved), None)
+    saved = next((each for each in loaded_runs() if each.key == job.saved), None)
     if saved is not None:
         st.success(say(run, "Saved as the run **{title}** ({key}).", title=saved.title, key=saved.key))
         with st.container(horizontal=True):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.store.runs import Run
-from pages._blinded.people import may_rejudge, who
+from pages._blinded.access import current_account, may_rejudge
 from pages._shared.widgets import link
 
 FILTERS = ("words", "label", "organ", "topic", "subtopic", "significance", "center", "handbook", "phase")
@@ -15,18 +15,18 @@ FILTERS = ("words", "label", "organ", "topic", "subtopic", "significance", "cent
 
 def only_for_the_owner() -> None:
     """Raise AuditError where this session may not set a judge to work: its sign-in has ended."""
-    if not may_rejudge(who()):
+    if not may_rejudge(current_account()):
         raise AuditError("Only an investigator may put pairs to a judge. Nothing was done. Sign in again.")
 
 
 def link_for_a_pair(run: Run, question_id: str, a: str, b: str) -> None:
     """The way from an opened pair, for those who may go it."""
-    if may_rejudge(who()):
+    if may_rejudge(current_account()):
         link("rejudge", "Ask a judge anew", run, icon=":material/gavel:", question=question_id, a=a, b=b)
 
 
 def link_for_all(run: Run) -> None:
     """The way from the list of disagreements, with its filters, for those who may go it."""
-    if may_rejudge(who()):
+    if may_rejudge(current_account()):
         chosen = {name: st.query_params.get_all(name) for name in FILTERS if name in st.query_params}
         link("rejudge", "Put all of them to a judge anew", run, icon=":material/gavel:", **chosen)

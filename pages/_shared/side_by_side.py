@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from html import escape
 from pathlib import Path
 
 import streamlit as st
 
-from audit.charts.ground import ON_DARK, either
+from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
-from audit.metrics.pair import (
+from audit.queries.pair_view import (
     ABSENT,
     NOT_ASKED,
     NOT_IN_RELEASE,
@@ -23,11 +24,10 @@ from audit.metrics.pair import (
     Side,
 )
 from audit.store.runs import Run
-from audit.text.comparison import DifferenceKind
-from pages._shared.marked import marked, shortened
+from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from pages._shared.pickers import choose
+from pages._shared.terms import terms
 from pages._shared.widgets import link
-from pages._shared.words import terms
 
 CSS = Path(__file__).with_name("pair.css")
 STATUS = {
@@ -56,7 +56,7 @@ def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: 
     st.html(CSS)
     question = f"<h2>{escape(pair.question.text)}</h2>" if with_question else ""
     st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
-    marks = choose("Mark what differs", tuple(MARKS), "mark", lambda name: MARK_WORDS[name], label_in_sight=False)
+    marks = choose("Mark what differs", tuple(MARKS), "mark", lambda name: MARK_WORDS[name], show_label=False)
     st.html(f'<div class="pair">{answers_html(pair, names, marks)}</div>')
     link(
         "answer", "The passages behind both answers", run, icon=":material/find_in_page:",
@@ -98,9 +98,9 @@ def _badges(judgement: Judgement) -> str:
 
 
 def _badge(text: str, colour: str) -> str:
-    letters = f"light-dark({ink_on(colour)}, {ink_on(ON_DARK[colour])})"
-    edge = "var(--quiet)" if colour == LABEL_COLOURS["not asked"] else either(colour)
-    style = f"background:{either(colour)};color:{letters};border:1px solid {edge}"
+    letters = f"light-dark({ink_on(colour)}, {ink_on(DARK_COLOURS[colour])})"
+    edge = "var(--quiet)" if colour == LABEL_COLOURS["not asked"] else light_dark(colour)
+    style = f"background:{light_dark(colour)};color:{letters};border:1px solid {edge}"
     return f'<span class="badge" style="{style}">{escape(text)}</span>'
 
 
@@ -135,3 +135,42 @@ def _usage_html(judgement: Judgement) -> str:
     ]
     used = ", ".join(part for part in told if part)
     return f'<div class="faint">The judge: {used}.</div>' if used else ""
+
+
+LONGEST = 20_000
+"""Characters of an answer that are compared and shown; no handbook answer comes near, a broken release may."""
+TITLES = {
+    DifferenceKind.NUMBER: "an amount that the other answer does not state",
+    DifferenceKind.NEGATION: "a denial that the other answer does not make",
+    DifferenceKind.WORD: "a word that the other answer does not use",
+}
+
+
+def marked(a: str, b: str, kinds: Collection[DifferenceKind] = tuple(DifferenceKind)) -> tuple[str, str]:
+    """HTML of both texts, the differences of these kinds in `<mark>`."""
+    texts = (shortened(a), shortened(b))
+    left, right = differences(*texts)
+    return with_marks(texts[0], _of(left, kinds)), with_marks(texts[1], _of(right, kinds))
+
+
+def shortened(text: str) -> str:
+    """`text`, cut with a notice when it is longer than any answer."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ... (cut after {LONGEST:,} of {len(text):,} characters)"
+
+
+def with_marks(text: str, spans: Iterable[DifferenceSpan]) -> str:
+    """HTML of `text`, ordered spans that do not overlap in `<mark class="kind">`."""
+    return "".join(_pieces(text, spans))
+
+
+def _pieces(text: str, spans: Iterable[DifferenceSpan]) -> Iterator[str]:
+    done = 0
+    for span in spans:
+        yield escape(text[done : span.start])
+        yield f'<mark class="{span.kind}" title="{TITLES[span.kind]}">{escape(text[span.start : span.end])}</mark>'
+        done = span.end
+    yield escape(text[done:])
+
+
+def _of(spans: list[DifferenceSpan], kinds: Collection[DifferenceKind]) -> list[DifferenceSpan]:
+    return [span for span in spans if span.kind in kinds]

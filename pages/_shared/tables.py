@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from audit.charts.numerals import unsigned_zeros
-from audit.charts.style import NO_VALUE, interval
+from audit.charts.style import NO_VALUE, interval, unsigned_zeros
 
 ROW, HEADER = 35, 38
 """Pixels."""

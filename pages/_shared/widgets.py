@@ -7,12 +7,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from audit.charts.dark_mode import to_dark_mode
 from audit.charts.style import Figure
 from audit.exports.tables import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from pages._shared.ground import on_this_ground
-from pages._shared.words import say
+from pages._blinded.theme import is_dark
+from pages._shared.terms import say
 
 CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True}
 """Under the pointer, one button: the picture as it stands, for a slide."""
@@ -88,3 +89,8 @@ def go_to(script: str, run: Run, **params: str | list[str]) -> None:
 def link(script: str, label: str, run: Run, /, icon: str | None = None, **params: str | list[str]) -> None:
     """A link to another page on the same run; `label` is a template of `say`."""
     st.page_link(f"pages/{script}.py", label=say(run, label), icon=icon, query_params={"run": run.key, **params})
+
+
+def on_this_ground(figure: Figure) -> Figure:
+    """The figure as it is drawn on a light page, or its like for a dark one."""
+    return to_dark_mode(figure) if is_dark() else figure

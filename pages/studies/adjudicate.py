@@ -7,14 +7,14 @@ from html import escape
 
 import streamlit as st
 
-from annotation.accounts import Account, Role
-from annotation.adjudication import Dispute, Reading, disputes
-from annotation.label_store.decisions import Ruling, decide
-from annotation.label_store.studies import State, Study, list_studies
+from annotation.label_store.decisions import NewDecision, submit_decision
+from annotation.label_store.studies import Study, StudyState, list_studies
+from annotation.studies.accounts import Account, Role
+from annotation.studies.adjudication import BlindRating, Dispute, list_disputes
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
-from pages._blinded.frame import notice, study_page
+from pages._blinded.access import label_store, now
+from pages._blinded.frame import study_page, synthetic_notice
 from pages._blinded.labelling.rubric import rubric_html
-from pages._blinded.people import label_store, now
 from pages._blinded.tour import tour
 
 LEAD = "Where the two labels differ, a third person decides. Who said which, and what the judge said, is not shown."
@@ -41,7 +41,7 @@ def dispute_html(dispute: Dispute) -> str:
     )
 
 
-def _reading(reading: Reading) -> str:
+def _reading(reading: BlindRating) -> str:
     told = [
         f"<b>{escape(reading.label.capitalize())}</b>",
         escape(f"{reading.significance} significance") if reading.significance else "",
@@ -71,13 +71,13 @@ def decision_form(dispute: Dispute, account: Account) -> None:
     if st.button("Decide", type="primary", key=f"decide_{name}", disabled=label is None):
         revises = before.revision if before else 0
         key = f"{press}/{revises}"
-        decide(label_store(), account.username, Ruling(name, str(label), significance, reason, key, revises), now())
+        submit_decision(label_store(), account.username, NewDecision(name, str(label), significance, reason, key, revises), now())
         st.rerun()
 
 
 def queue(study: Study, account: Account) -> None:
     """The differences of one study: those to decide, or on request those decided already, to revise."""
-    everything = disputes(label_store(), study.study_id, open_only=False)
+    everything = list_disputes(label_store(), study.study_id, open_only=False)
     left = [dispute for dispute in everything if dispute.decision is None]
     done = len(everything) - len(left)
     st.progress(done / len(everything) if everything else 1.0, f"{done} of {len(everything)} differences decided")
@@ -98,10 +98,10 @@ with study_page("Adjudicate", LEAD, Role.ADJUDICATOR, Role.PI) as account:
     if account.role is Role.ADJUDICATOR:  # an investigator starts elsewhere
         tour(account, {})
     st.html(CSS)
-    open_ = {study.study_id: study for study in list_studies(label_store()) if study.state is State.ADJUDICATION}
+    open_ = {study.study_id: study for study in list_studies(label_store()) if study.state is StudyState.ADJUDICATION}
     if not open_:
         st.info(EMPTY)
     else:
         chosen = st.selectbox("Study", list(open_), format_func=lambda name: open_[name].title, key="adjudicated")
-        notice(open_[chosen])
+        synthetic_notice(open_[chosen])
         queue(open_[chosen], account)

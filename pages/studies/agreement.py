@@ -7,22 +7,21 @@ import math
 import pandas as pd
 import streamlit as st
 
-from annotation.accounts import Account, Role
-from annotation.adjudication import disputes
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import HEADLINE, Report
 from annotation.agreement.text import SPOKEN
-from annotation.label_store.results import seat_rows
-from annotation.label_store.studies import State, Study, find_study
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import Study, StudyState, find_study
 from annotation.ratings import JUDGE
-from annotation.verdict_store import verdicts_of
+from annotation.studies.accounts import Account, Role
+from annotation.studies.adjudication import list_disputes
+from annotation.studies.verdict_store import verdicts_by_item
 from audit.errors import AuditError
 from audit.number_format import fixed
-from pages._blinded.frame import explain, notice, study_page
-from pages._blinded.people import label_store, required
+from pages._blinded.access import label_store, require_role
+from pages._blinded.frame import explain, study_page, synthetic_notice
 from pages._blinded.text import escaped
-from pages._shared.study_figures import current_report, pick_study, seat_names, with_ends
-from pages._shared.study_floor import floor
+from pages._shared.study_figures import current_report, floor, pick_study, seat_names, with_ends
 from pages._shared.tables import clicked_row, table
 
 LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
@@ -141,8 +140,8 @@ def behind(study: Study, items: list[str]) -> None:
     """The items of one kind of error, one at a time."""
     place = st.pagination(len(items), key="error_item") if len(items) > 1 else 1
     item_id = items[min(place, len(items)) - 1]
-    seats = [row for row in seat_rows(label_store(), study.study_id) if row["item_id"] == item_id]
-    verdict = verdicts_of(label_store(), study.study_id)[item_id]
+    seats = [row for row in assignment_rows(label_store(), study.study_id) if row["item_id"] == item_id]
+    verdict = verdicts_by_item(label_store(), study.study_id)[item_id]
     st.text(seats[0]["question"])
     for column, side in zip(st.columns(2), "ab", strict=True):
         with column.container(border=True):
@@ -182,14 +181,14 @@ def oneself(report: Report) -> None:
 
 def judge_is_shown(study: Study, account: Account) -> bool:
     """Whether the judge takes part: for an adjudicator not before everything is decided."""
-    decided = study.state is State.ADJUDICATION and not disputes(label_store(), study.study_id)
-    return account.role is Role.PI or study.state is State.CLOSED or decided
+    decided = study.state is StudyState.ADJUDICATION and not list_disputes(label_store(), study.study_id)
+    return account.role is Role.PI or study.state is StudyState.CLOSED or decided
 
 
 def figures(study_id: str) -> None:
     """Everything the report says, as it stands now."""
     try:
-        account, study = required(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
+        account, study = require_role(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
         judged = judge_is_shown(study, account)
         report, names = current_report(study_id, judged=judged), seat_names(study_id)
     except AuditError as error:
@@ -223,5 +222,5 @@ with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
     if study is None:
         st.info(NONE)
     else:
-        notice(study)
-        st.fragment(figures, run_every=None if study.state is State.CLOSED else EVERY_S)(study.study_id)
+        synthetic_notice(study)
+        st.fragment(figures, run_every=None if study.state is StudyState.CLOSED else EVERY_S)(study.study_id)

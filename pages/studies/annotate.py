@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from annotation.accounts import Role
-from annotation.label_store.seats import OPEN_STATES
-from annotation.label_store.studies import State, Study, list_studies
+from annotation.label_store.assignments import OPEN_STATES
+from annotation.label_store.studies import Study, StudyState, list_studies
+from annotation.studies.accounts import Role
 from audit.errors import AuditError
-from pages._blinded.frame import STYLE, explain, notice
-from pages._blinded.labelling.board import board, pending
-from pages._blinded.labelling.desk import Desk
-from pages._blinded.people import label_store, required
+from pages._blinded.access import label_store, require_role
+from pages._blinded.frame import STYLE, explain, synthetic_notice
+from pages._blinded.labelling.session import LabellingSession
+from pages._blinded.labelling.widget import labelling_widget, pending_events
 from pages._blinded.text import escaped
 from pages._blinded.tour import tour
 
@@ -20,9 +20,9 @@ CLOSE = """<style>
 """The page begins beside the menu of Streamlit's header, not below it: the keys have to stay in sight."""
 NOTHING = "There is no study for you to label now. The investigator who runs yours tells you when there is."
 OVER = {
-    State.CALIBRATION: "The calibration round is done. Thank you. Talk it through with the others; the study itself opens when "
+    StudyState.CALIBRATION: "The calibration round is done. Thank you. Talk it through with the others; the study itself opens when "
     "the investigator moves it on. Then reload this page.",
-    State.LABELLING: "All your items are done. Thank you. Until the study is closed you may go back to any of them with U.",
+    StudyState.LABELLING: "All your items are done. Thank you. Until the study is closed you may go back to any of them with U.",
 }
 
 
@@ -35,14 +35,14 @@ def picked_study(annotator: str) -> Study | None:
     return found[chosen]
 
 
-def desk_of(study: Study, annotator: str) -> Desk:
+def desk_of(study: Study, annotator: str) -> LabellingSession:
     """This sitting's desk; a new one where the study has moved on since it was laid out."""
     name = f"desk {study.study_id} {study.state} {annotator}"
     if name not in st.session_state:
-        desk = Desk(study.study_id, annotator)
+        desk = LabellingSession(study.study_id, annotator)
         desk.look(label_store())
         st.session_state[name] = desk
-    found: Desk = st.session_state[name]
+    found: LabellingSession = st.session_state[name]
     return found
 
 
@@ -50,17 +50,17 @@ def desk_of(study: Study, annotator: str) -> Desk:
 def labelling(study: Study) -> None:
     """Do what the keys said, and draw what comes next."""
     try:
-        account = required(Role.ANNOTATOR)
-        desk, events = desk_of(study, account.username), pending()
+        account = require_role(Role.ANNOTATOR)
+        desk, events = desk_of(study, account.username), pending_events()
         desk.take(label_store(), events)
-        board({**desk.view(events), "title": study.title, "over": OVER[study.state]})
+        labelling_widget({**desk.view(events), "title": study.title, "over": OVER[study.state]})
     except AuditError as error:
         explain(error)
 
 
 st.html(STYLE + CLOSE)
 try:
-    account = required(Role.ANNOTATOR)
+    account = require_role(Role.ANNOTATOR)
     tour(account, {})
     study = picked_study(account.username)
 except AuditError as error:
@@ -70,5 +70,5 @@ if study is None:
     st.title("Annotate", anchor=False)
     st.info(escaped(NOTHING))
 else:
-    notice(study)
+    synthetic_notice(study)
     labelling(study)

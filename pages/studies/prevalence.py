@@ -5,13 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from annotation.accounts import Role
 from annotation.label_store.studies import Study
 from annotation.planner import plan
 from annotation.prevalence import DISAGREES, ROWS
 from annotation.ratings import GOLD
+from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
-from pages._blinded.frame import notice, study_page
+from pages._blinded.frame import study_page, synthetic_notice
 from pages._shared.study_figures import checked_shares, current_ratings, current_shares, pick_study, seat_names
 from pages._shared.tables import table
 from pages._shared.widgets import chart
@@ -93,7 +93,7 @@ with study_page("Prevalence", LEAD, Role.PI):
     if study is None:
         st.info(NONE)
     else:
-        notice(study)
+        synthetic_notice(study)
         names = {GOLD: "gold: agreed or adjudicated; until then, split between the annotators", **seat_names(study.study_id)}
         people = [name for name in names if name != "judge"]
         human = st.selectbox("Whose labels are believed", people, format_func=lambda name: names[name], key="human")

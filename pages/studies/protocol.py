@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from annotation.accounts import Role
+from annotation.studies.accounts import Role
 from pages._blinded.frame import study_page
 from pages._blinded.labelling.rubric import protocol_text
 

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from audit.errors import AuditError
+from pages._blinded.access import SIGN_IN_CHANGED, accounts_exist, current_account, provider_configured, provider_refusal, sign_in
 from pages._blinded.frame import STYLE, explain
-from pages._blinded.people import TURNING, anybody, provider_configured, sign_in, unknown_to_us, who
 from pages._shared.navigation import home
 
 NO_ACCOUNT = "No account exists yet. Make the first one in a terminal, then reload this page."
@@ -28,20 +28,20 @@ def password_form() -> None:
 
 def provider_button() -> None:
     """Offer the identity provider; say so when it vouches for somebody who has no account."""
-    if why := unknown_to_us():
+    if why := provider_refusal():
         st.warning(why)
         st.button("Leave the identity provider", on_click=st.logout)
     else:
         st.button("Sign in with your institution", on_click=st.login, icon=":material/login:")
 
 
-account = who()
+account = current_account()
 if account is not None:
-    st.session_state.pop(TURNING, None)
+    st.session_state.pop(SIGN_IN_CHANGED, None)
     st.switch_page(home(account))
 st.html(STYLE)
 st.title("Sign in", anchor=False)
-if anybody():
+if accounts_exist():
     password_form()
 else:
     st.info(NO_ACCOUNT)

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages._blinded.people import TURNING, sign_out, who
+from pages._blinded.access import SIGN_IN_CHANGED, current_account, sign_out
 from pages._shared.navigation import home
 
-if who() is not None:
+if current_account() is not None:
     sign_out()
     st.rerun()
-st.session_state.pop(TURNING, None)
+st.session_state.pop(SIGN_IN_CHANGED, None)
 st.switch_page(home(None))

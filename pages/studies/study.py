@@ -5,23 +5,33 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from annotation.accounts import Role, accounts
-from annotation.adjudication import close, disputes
+from annotation.label_store.assignments import release_assignments
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ledger import verify
-from annotation.label_store.seats import release_seats
-from annotation.label_store.studies import SEATS_PER_ITEM, STATES, Kind, State, Study, annotators_of, list_studies, move, progress
-from annotation.packets import import_packet, packet_csv, packet_xlsx
-from annotation.sampling import SECOND, Plan, draw, draw_study
-from annotation.study_tables import codebook, ratings_table
-from annotation.verdict_store import strata_of
+from annotation.label_store.ledger import verify_study
+from annotation.label_store.studies import (
+    RATINGS_PER_ITEM,
+    STUDY_STATES,
+    ItemKind,
+    Study,
+    StudyState,
+    advance_study,
+    list_annotators,
+    list_studies,
+    study_progress,
+)
+from annotation.studies.accounts import Role, list_accounts
+from annotation.studies.adjudication import close_study, list_disputes
+from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
+from annotation.studies.sampling import SECOND_CRITERIA, SamplePlan, draw_sample, draw_study
+from annotation.studies.study_tables import codebook, ratings_table
+from annotation.studies.verdict_store import list_strata
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes
 from audit.vocabulary import LABELS
-from pages._blinded.frame import explain, notice, study_page
-from pages._blinded.people import browsing_is_open, label_store, now
+from pages._blinded.access import browsing_is_open, label_store, now
+from pages._blinded.frame import explain, study_page, synthetic_notice
 from pages._blinded.text import escaped
-from pages._shared.loaders import runs
+from pages._shared.loaders import loaded_runs
 from pages._shared.tables import table
 
 LEAD = "Draw a sample from a run, give it to two annotators, watch them finish, and take the tables out."
@@ -30,26 +40,26 @@ OPEN = (
     "Set AUDIT_BROWSING=signed-in before people label in earnest."
 )
 FOLLOWING = {
-    State.CALIBRATION: "Start labelling",
-    State.LABELLING: "Start adjudication",
-    State.ADJUDICATION: "Close the study",
+    StudyState.CALIBRATION: "Start labelling",
+    StudyState.LABELLING: "Start adjudication",
+    StudyState.ADJUDICATION: "Close the study",
 }
 HELD = (
     "A few items ahead wait in the browser of each annotator, so that nobody waits for the next. Of somebody who does not come "
     "back, open them again for the others. What was rated stays."
 )
 MEANS = {
-    State.CALIBRATION: "Everybody rates the calibration items, which count in no figure, and then talks them through. Nobody has "
+    StudyState.CALIBRATION: "Everybody rates the calibration items, which count in no figure, and then talks them through. Nobody has "
     "seen an item of the study itself.",
-    State.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other. Ratings can be revised.",
-    State.ADJUDICATION: "Nothing can be rated any more. Where two labels differ, a third person decides.",
-    State.CLOSED: "Nothing changes any more. Tables and figures are final.",
+    StudyState.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other. Ratings can be revised.",
+    StudyState.ADJUDICATION: "Nothing can be rated any more. Where two labels differ, a third person decides.",
+    StudyState.CLOSED: "Nothing changes any more. Tables and figures are final.",
 }
 MOVES = {
-    State.CALIBRATION: "**Start labelling** ends the calibration round for good and opens the items of the study.",
-    State.LABELLING: "**Start adjudication** ends rating for good, of items without a rating too, and gives what differs to the "
+    StudyState.CALIBRATION: "**Start labelling** ends the calibration round for good and opens the items of the study.",
+    StudyState.LABELLING: "**Start adjudication** ends rating for good, of items without a rating too, and gives what differs to the "
     "adjudicator.",
-    State.ADJUDICATION: "**Close the study** makes the decisions final. It waits until every difference is decided.",
+    StudyState.ADJUDICATION: "**Close the study** makes the decisions final. It waits until every difference is decided.",
 }
 SNAPSHOT = (
     "A study keeps its own copy of questions, answers and verdicts: loading the run again, or deleting it, changes nothing."
@@ -70,37 +80,37 @@ def progress_section(store: LabelStore, study: Study) -> None:
     rows = [
         {
             "annotator": each.annotator, "round": "calibration" if each.calibration else "study",
-            "rated": each.rated, "seats": each.seats, "share": each.rated / each.seats if each.seats else 0.0,
+            "rated": each.rated, "seats": each.assignments, "share": each.rated / each.assignments if each.assignments else 0.0,
         }
-        for each in progress(store, study.study_id)
+        for each in study_progress(store, study.study_id)
     ]  # fmt: skip
     table(pd.DataFrame(rows, columns=list(PROGRESS)), "progress", PROGRESS, shares=("share",), digits=0)
 
 
 def seats_section(store: LabelStore, study: Study) -> None:
     """With open seats, give back what somebody who stays away has taken."""
-    people = annotators_of(store, study.study_id)
-    if len(people) <= SEATS_PER_ITEM or study.state is not State.LABELLING:
+    people = list_annotators(store, study.study_id)
+    if len(people) <= RATINGS_PER_ITEM or study.state is not StudyState.LABELLING:
         return
     with st.expander("Seats that somebody has taken and not rated"):
         st.markdown(HELD)
         annotator = st.selectbox("Annotator", people, key="held_by")
         if st.button("Open them again", key="release"):
-            done(f"{release_seats(store, study.study_id, annotator)} seats are open again.")
+            done(f"{release_assignments(store, study.study_id, annotator)} seats are open again.")
 
 
 def next_state(store: LabelStore, study: Study) -> None:
     """The button that moves the study on; a study only moves forward."""
     if study.state not in FOLLOWING:
         return
-    deciding, incomplete = study.state is State.ADJUDICATION, False
+    deciding, incomplete = study.state is StudyState.ADJUDICATION, False
     if deciding:
-        st.caption(f"{len(disputes(store, study.study_id))} differences are still to be decided.")
+        st.caption(f"{len(list_disputes(store, study.study_id))} differences are still to be decided.")
     else:
         incomplete = st.checkbox("Although ratings are missing", key="incomplete")
     if st.button(FOLLOWING[study.state], type="primary", key="advance"):
         if deciding:
-            close(store, study.study_id)
+            close_study(store, study.study_id)
         else:
             move_on(store, study, incomplete=incomplete)
         done("The study has moved on.")
@@ -108,7 +118,7 @@ def next_state(store: LabelStore, study: Study) -> None:
 
 def where_it_stands(study: Study) -> None:
     """The four states with this one marked, what it means, and what the next move does."""
-    way = " → ".join(f"**{state}**" if state is study.state else f":gray[{state}]" for state in STATES)
+    way = " → ".join(f"**{state}**" if state is study.state else f":gray[{state}]" for state in STUDY_STATES)
     st.markdown(f"{way} · made {study.created_at[:10]} · {escaped(study.study_id)}")
     st.markdown(MEANS[study.state])
     if study.state in MOVES:
@@ -118,21 +128,21 @@ def where_it_stands(study: Study) -> None:
 def move_on(store: LabelStore, study: Study, *, incomplete: bool) -> None:
     """Calibration to labelling, or labelling to adjudication."""
     with store.begin() as tx:
-        move(tx, study.study_id, study.state, incomplete=incomplete)
+        advance_study(tx, study.study_id, study.state, incomplete=incomplete)
 
 
 def strata_section(store: LabelStore, study: Study) -> None:
     """What was drawn from what."""
     rows = [
         {"stratum": layer.stratum, "population": layer.population, "sampled": layer.sampled, "weight": layer.weight}
-        for layer in strata_of(store, study.study_id)
+        for layer in list_strata(store, study.study_id)
     ]
     table(pd.DataFrame(rows, columns=list(STRATA)), "strata", STRATA)
 
 
 def packets_section(store: LabelStore, study: Study) -> None:
     """Packets out and in, for one annotator at a time."""
-    annotator = st.selectbox("Annotator", annotators_of(store, study.study_id), key="packet_of")
+    annotator = st.selectbox("Annotator", list_annotators(store, study.study_id), key="packet_of")
     name = f"{study.study_id}_{annotator}"
     with st.container(horizontal=True):
         st.download_button("Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv",
@@ -153,7 +163,7 @@ def export_section(store: LabelStore, study: Study) -> None:
         st.download_button("Codebook as CSV", lambda: csv_bytes(codebook()), "codebook.csv", "text/csv",
                            on_click="ignore", key="codebook")  # fmt: skip
         if st.button("Check the ledger", key="verify"):
-            faults = verify(store, study.study_id)
+            faults = verify_study(store, study.study_id)
             st.toast(
                 "Every entry is as it was written."
                 if not faults
@@ -164,7 +174,7 @@ def export_section(store: LabelStore, study: Study) -> None:
 def one_study(store: LabelStore, study: Study) -> None:
     """A study as it stands, and what can be done with it."""
     st.header(escaped(study.title), anchor=False)
-    notice(study)
+    synthetic_notice(study)
     state, moving = st.columns([3, 2])
     with state:
         where_it_stands(study)
@@ -180,7 +190,7 @@ def one_study(store: LabelStore, study: Study) -> None:
     export_section(store, study)
 
 
-def plan_fields() -> Plan:
+def plan_fields() -> SamplePlan:
     """What to draw, as filled in."""
     columns = st.columns(len(LABELS))
     per_label = {
@@ -188,20 +198,20 @@ def plan_fields() -> Plan:
         for label, column in zip(LABELS, columns, strict=True)
     }
     one, two, three, four = st.columns(4)
-    return Plan(
+    return SamplePlan(
         seed=int(one.number_input("Seed", 0, 2**31 - 1, 1, key="seed")),
         per_label=per_label,
-        second=two.selectbox("Second criterion", SECOND, index=None, placeholder="None", key="second"),
-        calibration=int(three.number_input("Calibration items", 0, 100, Plan.calibration, key="calibration")),
-        repeats=int(four.number_input("Silent repeats", 0, 100, Plan.repeats, key="repeats")),
+        second=two.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
+        calibration=int(three.number_input("Calibration items", 0, 100, SamplePlan.calibration, key="calibration")),
+        repeats=int(four.number_input("Silent repeats", 0, 100, SamplePlan.repeats, key="repeats")),
         names_shown=st.checkbox("Let annotators see whose answer it is", key="names_shown"),
     )
 
 
 def new_study(store: LabelStore) -> None:
     """The form that draws a sample and makes a study of it."""
-    by_key = {run.key: run for run in runs()}
-    people = [account.username for account in accounts(store) if account.role is Role.ANNOTATOR]
+    by_key = {run.key: run for run in loaded_runs()}
+    people = [account.username for account in list_accounts(store) if account.role is Role.ANNOTATOR]
     if not by_key or len(people) < 2:
         st.info(
             "A study needs a loaded run (`audit load PATH`) and two annotators (`annotation account add NAME --role annotator`)."
@@ -219,14 +229,14 @@ def new_study(store: LabelStore) -> None:
         plan = plan_fields()
         look, make = st.form_submit_button("Show the strata"), st.form_submit_button("Draw and make the study", type="primary")
     if look:
-        drawn = draw(by_key[key], plan, study_id)
+        drawn = draw_sample(by_key[key], plan, study_id)
         rows = [
             {"stratum": s.stratum, "population": s.population, "sampled": s.sampled, "weight": s.weight} for s in drawn.strata
         ]
         table(pd.DataFrame(rows), "would_be", STRATA)
         kinds = [item.kind for item in drawn.items]
         st.caption(
-            f"{kinds.count(Kind.STUDY)} study items, {kinds.count(Kind.REPEAT)} repeats, {kinds.count(Kind.CALIBRATION)} "
+            f"{kinds.count(ItemKind.STUDY)} study items, {kinds.count(ItemKind.REPEAT)} repeats, {kinds.count(ItemKind.CALIBRATION)} "
             f"calibration items. {drawn.origin.unscored:,} unscored pairs are in no stratum. Nothing was made."
         )
     if make:

@@ -7,23 +7,23 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from annotation.accounts import (
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.errors import SignInError, StudyError
+from annotation.studies.accounts import (
     ALL_FAILURES,
     FREE_FAILURES,
-    SESSION,
+    SESSION_LENGTH,
     Role,
-    account,
-    accounts,
+    account_of_token,
     add_account,
     change_password,
     default_hasher,
+    find_account,
+    list_accounts,
     open_session,
     sign_in,
     sign_out,
-    signed_in,
 )
-from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.errors import SignInError, StudyError
 from tests.support.studies import CHEAP, NOW, PASSWORD, later, people
 
 
@@ -42,8 +42,8 @@ def test_a_session_survives_a_restart_and_ends(store: LabelStore, url: str) -> N
     token = enter(store, "Ana ", PASSWORD)
     store.close()
     again = open_label_store(url)
-    assert signed_in(again, token, NOW + SESSION - timedelta(seconds=1)).role is Role.ANNOTATOR
-    assert signed_in(again, token, NOW + SESSION) is None
+    assert account_of_token(again, token, NOW + SESSION_LENGTH - timedelta(seconds=1)).role is Role.ANNOTATOR
+    assert account_of_token(again, token, NOW + SESSION_LENGTH) is None
     again.close()
 
 
@@ -51,8 +51,8 @@ def test_signing_out_ends_the_session_and_no_other(lite: LabelStore) -> None:
     people(lite, "ana")
     one, other = enter(lite, "ana", PASSWORD), enter(lite, "ana", PASSWORD)
     sign_out(lite, one)
-    assert signed_in(lite, one, NOW) is None
-    assert signed_in(lite, other, NOW).username == "ana"
+    assert account_of_token(lite, one, NOW) is None
+    assert account_of_token(lite, other, NOW).username == "ana"
 
 
 def test_neither_passwords_nor_tokens_are_in_the_database(lite: LabelStore) -> None:
@@ -106,16 +106,16 @@ def test_another_password_ends_every_session(lite: LabelStore) -> None:
     people(lite, "ana")
     token = enter(lite, "ana", PASSWORD)
     change_password(lite, "ana", "another long password", CHEAP)
-    assert signed_in(lite, token, NOW) is None
+    assert account_of_token(lite, token, NOW) is None
     assert "wrong." in fail(lite, "ana")
     assert enter(lite, "ana", "another long password")
 
 
 def test_an_account_of_the_identity_provider_has_no_password_to_guess(lite: LabelStore) -> None:
     add_account(lite, "Dr.Who@Clinic.example", "pi", None, NOW)
-    assert account(lite, "dr.who@clinic.example").role is Role.PI
+    assert find_account(lite, "dr.who@clinic.example").role is Role.PI
     assert "wrong." in fail(lite, "dr.who@clinic.example")
-    assert signed_in(lite, open_session(lite, "dr.who@clinic.example", NOW), NOW).role is Role.PI
+    assert account_of_token(lite, open_session(lite, "dr.who@clinic.example", NOW), NOW).role is Role.PI
 
 
 @pytest.mark.parametrize(
@@ -132,4 +132,4 @@ def test_an_account_that_cannot_be_is_not_made(store: LabelStore, name: str, rol
     people(store, "ben")
     with pytest.raises(StudyError, match=message):
         add_account(store, name, role, password, NOW, hasher=CHEAP)
-    assert [each.username for each in accounts(store)] == ["ben"]
+    assert [each.username for each in list_accounts(store)] == ["ben"]

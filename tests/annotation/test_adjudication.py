@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
-from annotation.adjudication import ADJUDICATED, AGREED, Dispute, Reading, close, disputes, gold
-from annotation.label_store.decisions import Ruling, decide
+from annotation.label_store.decisions import NewDecision, submit_decision
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
-from annotation.label_store.ledger import verify
-from annotation.label_store.studies import Kind, State, find_study
+from annotation.label_store.ledger import verify_study
+from annotation.label_store.studies import ItemKind, StudyState, find_study
+from annotation.studies.adjudication import ADJUDICATED, AGREED, BlindRating, Dispute, close_study, gold_labels, list_disputes
 from tests.support.studies import NOW, item, people, rate, step, study_of
 
 WHY = "One says three months, the other six."
@@ -20,7 +20,7 @@ WHY = "One says three months, the other six."
 @pytest.fixture
 def disputed(store: LabelStore) -> LabelStore:
     """Items 1 and 2 agreed, 3 and 4 disputed, 5 rated once, 6 a repeat on which both differ."""
-    study_of(store, [*(item(n) for n in range(1, 6)), item(6, Kind.REPEAT, "i001")])
+    study_of(store, [*(item(n) for n in range(1, 6)), item(6, ItemKind.REPEAT, "i001")])
     people(store, "jo", role="adjudicator")
     for number, a, b in (
         (1, "ABSENT", "ABSENT"),
@@ -32,28 +32,28 @@ def disputed(store: LabelStore) -> LabelStore:
         rate(store, "ben", number, b)
     rate(store, "ana", 2, "DIVERGENT", "low"), rate(store, "ben", 2, "DIVERGENT", "high")
     rate(store, "ana", 5, "ABSENT")
-    step(store, State.LABELLING, incomplete=True)
+    step(store, StudyState.LABELLING, incomplete=True)
     return store
 
 
-def ruling(number: int, label: str = "DIVERGENT", significance: str | None = "medium", **other: object) -> Ruling:
-    return Ruling(
+def ruling(number: int, label: str = "DIVERGENT", significance: str | None = "medium", **other: object) -> NewDecision:
+    return NewDecision(
         **{"item_id": f"i{number:03}", "label": label, "significance": significance, "reason": WHY, "key": f"k{number}", **other}
     )
 
 
 def test_only_items_whose_two_labels_differ_are_in_the_queue(disputed: LabelStore) -> None:
-    assert sorted(dispute.item_id for dispute in disputes(disputed, "s")) == ["i003", "i004"]
+    assert sorted(dispute.item_id for dispute in list_disputes(disputed, "s")) == ["i003", "i004"]
 
 
 def test_nothing_can_be_seen_while_labelling_goes_on(lite: LabelStore) -> None:
     study_of(lite, 1)
     rate(lite, "ana", 1, "ABSENT"), rate(lite, "ben", 1, "CONSISTENT")
-    assert disputes(lite, "s") == []
+    assert list_disputes(lite, "s") == []
 
 
 def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) -> None:
-    told = {field.name for kind in (Dispute, Reading) for field in dataclasses.fields(kind)}
+    told = {field.name for kind in (Dispute, BlindRating) for field in dataclasses.fields(kind)}
     assert told == {
         "item_id",
         "question",
@@ -66,46 +66,52 @@ def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) 
         "flagged",
         "comment",
     }
-    assert not any(name in repr(disputes(disputed, "s")) for name in ("ana", "ben", "handbook"))
+    assert not any(name in repr(list_disputes(disputed, "s")) for name in ("ana", "ben", "handbook"))
 
 
 def test_which_reading_stands_first_does_not_tell_the_annotator(lite: LabelStore) -> None:
     study_of(lite, 30)
     for number in range(1, 31):
         rate(lite, "ana", number, "ABSENT"), rate(lite, "ben", number, "CONSISTENT")
-    step(lite, State.LABELLING)
-    first = [dispute.readings[0].label for dispute in disputes(lite, "s")]
+    step(lite, StudyState.LABELLING)
+    first = [dispute.readings[0].label for dispute in list_disputes(lite, "s")]
     assert 6 <= first.count("ABSENT") <= 24
 
 
 def test_gold_is_what_both_say_or_what_was_decided(disputed: LabelStore) -> None:
-    decide(disputed, "jo", ruling(3), NOW)
-    found = {name: (each.label, each.significance, each.source) for name, each in gold(disputed, "s").items()}
+    submit_decision(disputed, "jo", ruling(3), NOW)
+    found = {name: (each.label, each.significance, each.source) for name, each in gold_labels(disputed, "s").items()}
     assert found == {
         "i001": ("ABSENT", None, AGREED),
         "i002": ("DIVERGENT", None, AGREED),  # low and high: no significance that both gave
         "i003": ("DIVERGENT", "medium", ADJUDICATED),
     }
-    assert (gold(disputed, "s")["i003"].decision.adjudicator, gold(disputed, "s")["i003"].decision.reason) == ("jo", WHY)
+    assert (gold_labels(disputed, "s")["i003"].decision.adjudicator, gold_labels(disputed, "s")["i003"].decision.reason) == (
+        "jo",
+        WHY,
+    )
 
 
 def test_a_study_closes_when_the_last_difference_is_decided(disputed: LabelStore) -> None:
-    decide(disputed, "jo", ruling(3), NOW)
+    submit_decision(disputed, "jo", ruling(3), NOW)
     with pytest.raises(StudyError, match="1 differences are not decided"):
-        close(disputed, "s")
-    decide(disputed, "jo", ruling(4, "ABSENT", None), NOW)
-    assert close(disputed, "s") is State.CLOSED
-    assert find_study(disputed, "s").state is State.CLOSED
-    assert [dispute.decision.reason for dispute in disputes(disputed, "s", open_only=False)] == [WHY, WHY]
-    assert verify(disputed, "s") == []
+        close_study(disputed, "s")
+    submit_decision(disputed, "jo", ruling(4, "ABSENT", None), NOW)
+    assert close_study(disputed, "s") is StudyState.CLOSED
+    assert find_study(disputed, "s").state is StudyState.CLOSED
+    assert [dispute.decision.reason for dispute in list_disputes(disputed, "s", open_only=False)] == [WHY, WHY]
+    assert verify_study(disputed, "s") == []
 
 
 def test_a_decision_is_revised_by_a_further_one_and_the_same_one_twice_is_one(disputed: LabelStore) -> None:
-    assert decide(disputed, "jo", ruling(3), NOW) == decide(disputed, "jo", ruling(3), NOW)
-    decide(disputed, "jo", ruling(3, "COMPLEMENTARY", None, key="again", revises=1), NOW)
-    assert (gold(disputed, "s")["i003"].label, gold(disputed, "s")["i003"].decision.revision) == ("COMPLEMENTARY", 2)
+    assert submit_decision(disputed, "jo", ruling(3), NOW) == submit_decision(disputed, "jo", ruling(3), NOW)
+    submit_decision(disputed, "jo", ruling(3, "COMPLEMENTARY", None, key="again", revises=1), NOW)
+    assert (gold_labels(disputed, "s")["i003"].label, gold_labels(disputed, "s")["i003"].decision.revision) == (
+        "COMPLEMENTARY",
+        2,
+    )
     with pytest.raises(ConflictError):
-        decide(disputed, "jo", ruling(3, key="late", revises=1), NOW)
+        submit_decision(disputed, "jo", ruling(3, key="late", revises=1), NOW)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +123,7 @@ def test_a_decision_is_revised_by_a_further_one_and_the_same_one_twice_is_one(di
         ("ana", ruling(3), "Whoever rated an item does not adjudicate it"),
     ],
 )
-def test_a_decision_that_does_not_hold_is_refused(disputed: LabelStore, who: str, what: Ruling, message: str) -> None:
+def test_a_decision_that_does_not_hold_is_refused(disputed: LabelStore, who: str, what: NewDecision, message: str) -> None:
     with pytest.raises(StudyError, match=message):
-        decide(disputed, who, what, NOW)
-    assert len(disputes(disputed, "s")) == 2
+        submit_decision(disputed, who, what, NOW)
+    assert len(list_disputes(disputed, "s")) == 2

@@ -10,18 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from annotation.label_store.assignments import list_tasks, next_task
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.results import seat_rows
-from annotation.label_store.seats import my_tasks, next_task
-from annotation.label_store.studies import Kind, list_studies, progress
-from annotation.packets import packet_csv, packet_xlsx
-from annotation.study_tables import ratings_table
-from annotation.verdict_store import Origin, Stratum, Verdict, keep
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import ItemKind, list_studies, study_progress
+from annotation.studies.packets import packet_csv, packet_xlsx
+from annotation.studies.study_tables import ratings_table
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from tests.support.studies import NOW, item, rate, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CANARY = "CANARY7F3A"
-ANNOTATORS_MODULES = ("accounts", "packets", "label_store.seats", "label_store.ratings", "label_store.studies")
+ANNOTATORS_MODULES = (
+    "studies.accounts",
+    "studies.packets",
+    "label_store.assignments",
+    "label_store.ratings",
+    "label_store.studies",
+)
 
 
 @pytest.fixture
@@ -29,13 +35,14 @@ def planted(store: LabelStore) -> LabelStore:
     """Every text that an annotator must not see holds the canary: all that the judge and the other annotator said."""
     study_of(store, [item(n, name_a=f"{CANARY}a", name_b=f"{CANARY}b") for n in range(1, 13)])
     said = [
-        Verdict(f"i{n:03}", f"{CANARY}/s", f"{CANARY}-label", f"{CANARY}-sig", f"{CANARY}-topic", CANARY) for n in range(1, 13)
+        StoredVerdict(f"i{n:03}", f"{CANARY}/s", f"{CANARY}-label", f"{CANARY}-sig", f"{CANARY}-topic", CANARY)
+        for n in range(1, 13)
     ]
     with store.begin() as tx:
-        keep(
+        store_sample(
             tx,
             "s",
-            Origin(f"{CANARY}@run", CANARY, 30, 1, {"seed": CANARY}),
+            SampleOrigin(f"{CANARY}@run", CANARY, 30, 1, {"seed": CANARY}),
             [Stratum(f"{CANARY}/s", CANARY, None, 24, 12)],
             said,
         )
@@ -46,12 +53,12 @@ def planted(store: LabelStore) -> LabelStore:
 
 
 def test_nothing_that_an_annotator_can_ask_for_holds_a_planted_word(planted: LabelStore) -> None:
-    own = my_tasks(planted, "s", "ana")
+    own = list_tasks(planted, "s", "ana")
     everything = [
         own,
         next_task(planted, "s", "ana", NOW, "v"),
         list_studies(planted, "ana"),
-        progress(planted, "s"),
+        study_progress(planted, "s"),
     ]
     assert "my own words" in repr(everything)
     assert CANARY not in repr(everything)
@@ -76,13 +83,13 @@ def test_the_pis_export_does_hold_them_so_the_canary_can_be_found(planted: Label
 def test_what_annotators_run_loads_no_verdicts_and_no_store() -> None:
     script = f"import sys, {', '.join(f'annotation.{name}' for name in ANNOTATORS_MODULES)}; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    assert "annotation.packets" in loaded
-    forbidden = ("duckdb", "audit.store", "audit.metrics", "annotation.verdict_store", "annotation.label_store.results")
+    assert "annotation.studies.packets" in loaded
+    forbidden = ("duckdb", "audit.store", "audit.metrics", "annotation.studies.verdict_store", "annotation.label_store.results")
     assert [name for name in loaded if name.startswith(forbidden)] == []
 
 
 def test_repeats_and_seats_of_the_other_are_not_told_apart(lite: LabelStore) -> None:
-    study_of(lite, [*(item(n) for n in range(1, 9)), item(50, Kind.REPEAT, "i001", question="Question 1?")])
-    ids = {row["seat_id"]: row["item_id"] for row in seat_rows(lite, "s")}
+    study_of(lite, [*(item(n) for n in range(1, 9)), item(50, ItemKind.REPEAT, "i001", question="Question 1?")])
+    ids = {row["seat_id"]: row["item_id"] for row in assignment_rows(lite, "s")}
     assert len(ids) == 18
     assert not any(item_id in seat_id for seat_id, item_id in ids.items())

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import text
 
 from annotation.commands_study import register
+from annotation.label_store.assignments import prefetch_tasks
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.seats import take_ahead
 from audit.settings import Settings
 from tests.annotation.test_sampling import TABLE
 from tests.support.loading import load
@@ -121,7 +121,7 @@ def test_an_annotator_whom_the_study_does_not_know_is_told_to_the_pi(typed, tmp_
 
 
 def test_a_sample_that_nobody_could_read_is_drawn_only_on_purpose(typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.commands_study.MOST", 13)
+    monkeypatch.setattr("annotation.commands_study.MAX_STUDY_ITEMS", 13)
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
     line = "sample v1 --annotators ana,ben --per-label 99999999999999999999 --items ABSENT=1 --calibration 0 --repeats 0"
     with pytest.raises(StudyError, match=r"has 14 study items.* more than 13 are not drawn.* --yes"):
@@ -134,7 +134,7 @@ def test_seats_that_somebody_took_and_left_are_opened_again(typed, home: Path) -
         typed(f"account add {name} --role annotator")
     typed("sample v1 --annotators ana,ben,cem --per-label 2 --items ABSENT=1 --calibration 0 --repeats 2")
     store = open_label_store(Settings(data_dir=home, studies="").studies_url)
-    taken = len(take_ahead(store, "v1", "ana", 14))
+    taken = len(prefetch_tasks(store, "v1", "ana", 14))
     assert taken > 2
     assert typed("release v1 ana") == (0, f"{taken} seats of study 'v1' are open again.\n")
     assert typed("release v1 ana") == (0, "0 seats of study 'v1' are open again.\n")

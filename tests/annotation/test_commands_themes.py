@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from annotation.accounts import account
 from annotation.cli import main
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.theme_acts import count_acts
-from annotation.theme_edits.acts import Change, Kind
-from annotation.theme_edits.record import Wish, acts_of, record
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from annotation.label_store.theme_edits import count_edits
+from annotation.studies.accounts import find_account
+from annotation.theme_edits.edits import EditKind, ThemeChange
+from annotation.theme_edits.record import NewEdit, list_edits, record_edit
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import read_map, read_taxonomy
@@ -79,19 +79,19 @@ def build(run: Run, themes: list[dict[str, Any]]) -> None:
     path.write_text(json.dumps({"themes": themes}), encoding="utf-8")
 
 
-def curate(store: LabelStore, run: Run, *changes: Change) -> None:
-    person = account(store, "vera")
+def curate(store: LabelStore, run: Run, *changes: ThemeChange) -> None:
+    person = find_account(store, "vera")
     assert person is not None
     for each in changes:
-        seen = count_acts(store, run.digest)
-        taxonomy = needed_taxonomy(run, Settings().themes_dir)
-        record(store, run.digest, taxonomy, person, Wish(each, "clearer", f"k{seen}", seen), NOW)
+        seen = count_edits(store, run.digest)
+        taxonomy = require_taxonomy(run, Settings().themes_dir)
+        record_edit(store, run.digest, taxonomy, person, NewEdit(each, "clearer", f"k{seen}", seen), NOW)
 
 
-RENAMED = Change(Kind.RENAME, "t1", name="First")
-SPLIT = Change(Kind.SPLIT, "t1", name="Third", phrases=("topic of bc",))
-MERGED = Change(Kind.MERGE, "t2", "t1")
-UNDONE = Change(Kind.UNDO, undoes=1)
+RENAMED = ThemeChange(EditKind.RENAME, "t1", name="First")
+SPLIT = ThemeChange(EditKind.SPLIT, "t1", name="Third", phrases=("topic of bc",))
+MERGED = ThemeChange(EditKind.MERGE, "t2", "t1")
+UNDONE = ThemeChange(EditKind.UNDO, undoes=1)
 
 
 def test_the_history_lists_every_act_with_author_time_and_reason(run: Run, store: LabelStore, typed: Typed) -> None:
@@ -138,7 +138,7 @@ def test_every_act_is_exported_and_replayed_from_the_file(run: Run, store: Label
 
 
 def test_what_does_not_fit_themes_built_again_is_listed_and_the_rest_applied(run: Run, store: LabelStore, typed: Typed) -> None:
-    curate(store, run, RENAMED, SPLIT, Change(Kind.RENAME, "t2", name="Second"))
+    curate(store, run, RENAMED, SPLIT, ThemeChange(EditKind.RENAME, "t2", name="Second"))
     moved = [THEMES[0], {**THEMES[1], "topics": ["topic of ab"]}, {**THEMES[2], "topics": ["topic of ac", "topic of bc"]}]
     build(run, moved)
     code, told, _ = typed("replay")
@@ -152,15 +152,15 @@ def test_what_does_not_fit_themes_built_again_is_listed_and_the_rest_applied(run
 
 def test_acts_are_carried_to_a_run_that_was_judged_again(run: Run, again: Run, store: LabelStore, typed: Typed) -> None:
     curate(store, run, SPLIT, RENAMED)
-    made = str(acts_of(store, run.digest)[0].change.into)
-    curate(store, run, Change(Kind.RENAME, made, name="Third theme"))
+    made = str(list_edits(store, run.digest)[0].change.into)
+    curate(store, run, ThemeChange(EditKind.RENAME, made, name="Third theme"))
     code, told, _ = typed(f"replay --run again --from {run.key} --keep-as petra")
     assert (code, told) == (0, f"3 acts are now among those on the themes of {again.key}; 0 were left out.\n")
-    carried = acts_of(store, again.digest)
-    assert [(act.author, act.change) for act in carried] == [("petra", act.change) for act in acts_of(store, run.digest)]
+    carried = list_edits(store, again.digest)
+    assert [(act.author, act.change) for act in carried] == [("petra", act.change) for act in list_edits(store, run.digest)]
     assert carried[0].reason == f"clearer [from {run.key}, act 1 by vera, 2026-03-01]"
     typed(f"replay --run again --from {run.key} --keep-as petra")
-    assert len(acts_of(store, again.digest)) == 3  # carried once
+    assert len(list_edits(store, again.digest)) == 3  # carried once
 
 
 def test_what_does_not_fit_the_other_run_is_left_out_and_said(run: Run, again: Run, store: LabelStore, typed: Typed) -> None:

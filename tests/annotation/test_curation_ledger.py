@@ -10,15 +10,15 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
-from annotation.accounts import Account, Role, account
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
-from annotation.label_store.ledger import verify_acts
-from annotation.label_store.theme_acts import count_acts, list_acts
-from annotation.theme_edits.acts import Act, Change, Kind
-from annotation.theme_edits.record import Wish, acts_of, record
-from annotation.theme_edits.replay import curated
-from annotation.theme_edits.tables import history_table, jsonl, read_jsonl
+from annotation.label_store.ledger import verify_edits
+from annotation.label_store.theme_edits import count_edits, list_edit_rows
+from annotation.studies.accounts import Account, Role, find_account
+from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit
+from annotation.theme_edits.history import edits_from_jsonl, edits_to_jsonl, history_table
+from annotation.theme_edits.record import NewEdit, list_edits, record_edit
+from annotation.theme_edits.replay import apply_edits
 from tests.support.curating import LIFTING, TEETH, merge, move, outline, rename, small, split, undo
 from tests.support.studies import NOW, later, people
 
@@ -32,22 +32,22 @@ def clinic(store: LabelStore) -> LabelStore:
     return store
 
 
-def curate(store: LabelStore, change: Change, who: str = "vera", **other: Any) -> Act:
+def curate(store: LabelStore, change: ThemeChange, who: str = "vera", **other: Any) -> ThemeEdit:
     """One act by somebody who has seen all that there is, unless told otherwise."""
-    seen = count_acts(store, RUN)
-    wish = Wish(change, **{"reason": "they mean the same", "key": f"{who}/{seen}", "seen": seen, **other})
-    person = account(store, who)
+    seen = count_edits(store, RUN)
+    wish = NewEdit(change, **{"reason": "they mean the same", "key": f"{who}/{seen}", "seen": seen, **other})
+    person = find_account(store, who)
     assert person is not None
-    return record(store, RUN, small(), person, wish, later(seen))
+    return record_edit(store, RUN, small(), person, wish, later(seen))
 
 
 def test_an_act_is_kept_with_author_time_reason_and_the_names_that_were_seen(clinic: LabelStore) -> None:
     made = curate(clinic, merge("t-lift", "t-teeth"))
-    assert acts_of(clinic, RUN) == [made]
+    assert list_edits(clinic, RUN) == [made]
     assert (made.seq, made.author, made.reason, made.taxonomy) == (1, "vera", "they mean the same", "ab" * 32)
     assert made.made_at == "2026-03-01T09:00:00.000000+00:00"
     assert made.change.told == {"t-lift": "lifting", "t-teeth": "teeth"}
-    assert acts_of(clinic, "another run") == []
+    assert list_edits(clinic, "another run") == []
 
 
 def test_a_name_is_kept_as_it_stands_when_it_is_told(clinic: LabelStore) -> None:
@@ -61,13 +61,13 @@ def test_a_split_gets_an_id_that_no_build_gives(clinic: LabelStore) -> None:
     second = curate(clinic, split("t-teeth", TEETH[1:2], "", "Cleaning"))
     assert str(first.change.into).startswith("c-")
     assert first.change.into != second.change.into
-    assert outline(curated(small(), acts_of(clinic, RUN)).taxonomy)[str(first.change.into)][0] == "Before listing"
+    assert outline(apply_edits(small(), list_edits(clinic, RUN)).taxonomy)[str(first.change.into)][0] == "Before listing"
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.ADJUDICATOR])
 def test_who_labels_or_adjudicates_does_not_curate(clinic: LabelStore, role: Role) -> None:
     with pytest.raises(StudyError, match=f"you are {role}"):
-        record(clinic, RUN, small(), Account("ana", "Ana", role), Wish(rename("t-sun", "Sun"), "why", "k"), NOW)
+        record_edit(clinic, RUN, small(), Account("ana", "Ana", role), NewEdit(rename("t-sun", "Sun"), "why", "k"), NOW)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_who_labels_or_adjudicates_does_not_curate(clinic: LabelStore, role: Rol
         (rename("t-sun", "Sun"), {"reason": "  "}, "needs a reason"),
         (rename("t-sun", "Sun"), {"reason": "x" * 4001}, "4,001 characters"),
         (rename("t-sun", "  "), {}, "name of 1 to 200"),
-        (Change(Kind.MERGE, "t-sun"), {}, "which theme to merge into"),
-        (Change(Kind.SET_ASIDE), {}, "not said which theme"),
+        (ThemeChange(EditKind.MERGE, "t-sun"), {}, "which theme to merge into"),
+        (ThemeChange(EditKind.SET_ASIDE), {}, "not said which theme"),
         (move([], "t-sun", "t-lift"), {}, "No phrase is chosen"),
         (rename("t-sun", "x" * 201), {}, "name of 1 to 200"),
         (rename("t-sun", "teeth"), {}, "taken by another theme"),
@@ -85,27 +85,27 @@ def test_who_labels_or_adjudicates_does_not_curate(clinic: LabelStore, role: Rol
         (undo(1), {}, "there is no act 1"),
     ],
 )
-def test_what_is_refused_leaves_nothing_behind(clinic: LabelStore, change: Change, other: dict[str, Any], why: str) -> None:
+def test_what_is_refused_leaves_nothing_behind(clinic: LabelStore, change: ThemeChange, other: dict[str, Any], why: str) -> None:
     with pytest.raises(StudyError, match=why):
         curate(clinic, change, **other)
-    assert list_acts(clinic, RUN) == []
-    assert verify_acts(clinic, RUN) == []
+    assert list_edit_rows(clinic, RUN) == []
+    assert verify_edits(clinic, RUN) == []
 
 
 def test_the_same_press_twice_is_one_act(clinic: LabelStore) -> None:
     assert curate(clinic, rename("t-sun", "Sun"), key="press") == curate(clinic, rename("t-sun", "Sun"), key="press")
-    assert count_acts(clinic, RUN) == 1
+    assert count_edits(clinic, RUN) == 1
 
 
 def test_an_undo_is_a_further_record_and_the_undone_one_stays(clinic: LabelStore) -> None:
     curate(clinic, rename("t-sun", "Sun"))
     made = curate(clinic, undo(1), "petra", reason="it was fine")
-    assert [(row.kind, row.undoes, row.author) for row in list_acts(clinic, RUN)] == [
+    assert [(row.kind, row.undoes, row.author) for row in list_edit_rows(clinic, RUN)] == [
         ("rename", None, "vera"),
         ("undo", 1, "petra"),
     ]
-    assert made.change == Change(Kind.UNDO, undoes=1)
-    assert curated(small(), acts_of(clinic, RUN)).taxonomy == small()
+    assert made.change == ThemeChange(EditKind.UNDO, undoes=1)
+    assert apply_edits(small(), list_edits(clinic, RUN)).taxonomy == small()
     with pytest.raises(StudyError, match="undone already, by act 2 of petra"):
         curate(clinic, undo(1))
 
@@ -139,14 +139,14 @@ def test_the_undo_of_a_change_that_was_not_seen_is_told_too(clinic: LabelStore) 
 
 
 def test_twelve_who_begin_at_once_make_one_chain(clinic: LabelStore) -> None:
-    person = account(clinic, "vera")
+    person = find_account(clinic, "vera")
     assert person is not None
     went_wrong: list[Exception] = []
 
     def one(number: int) -> None:
-        wish = Wish(rename("t-sun", f"Sun {number}"), "why", f"k{number}", seen=12)
+        wish = NewEdit(rename("t-sun", f"Sun {number}"), "why", f"k{number}", seen=12)
         try:
-            record(clinic, RUN, small(), person, wish, NOW)
+            record_edit(clinic, RUN, small(), person, wish, NOW)
         except Exception as error:
             went_wrong.append(error)
 
@@ -154,8 +154,8 @@ def test_twelve_who_begin_at_once_make_one_chain(clinic: LabelStore) -> None:
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert went_wrong == []
-    assert [row.seq for row in list_acts(clinic, RUN)] == list(range(1, 13))
-    assert verify_acts(clinic, RUN) == []
+    assert [row.seq for row in list_edit_rows(clinic, RUN)] == list(range(1, 13))
+    assert verify_edits(clinic, RUN) == []
 
 
 @pytest.mark.parametrize("statement", ["update theme_acts set reason = 'x'", "delete from theme_acts"])
@@ -172,26 +172,26 @@ def test_an_act_that_was_changed_all_the_same_is_found(lite: LabelStore, field: 
     with lite.begin() as tx:
         tx.execute(text("drop trigger theme_acts_no_update"))
         tx.execute(text(f"update theme_acts set {field} = 'eve' where seq = 1"))
-    assert verify_acts(lite, RUN) == ["theme_acts: entry 1 is not as it was written"]
+    assert verify_edits(lite, RUN) == ["theme_acts: entry 1 is not as it was written"]
 
 
 def test_phrases_that_a_database_could_not_hold_as_text_come_back_as_they_are(clinic: LabelStore) -> None:
     odd = "nul \0, half a pair \ud83d, and ü"
     taxonomy = replace(small(), no_theme=(odd,))
-    person = account(clinic, "vera")
+    person = find_account(clinic, "vera")
     assert person is not None
-    record(clinic, RUN, taxonomy, person, Wish(move([odd], None, "t-sun"), "why", "k"), NOW)
-    (act,) = acts_of(clinic, RUN)
+    record_edit(clinic, RUN, taxonomy, person, NewEdit(move([odd], None, "t-sun"), "why", "k"), NOW)
+    (act,) = list_edits(clinic, RUN)
     assert act.change.phrases == (odd,)
-    assert odd in dict.fromkeys(outline(curated(taxonomy, [act]).taxonomy)["t-sun"][2])
+    assert odd in dict.fromkeys(outline(apply_edits(taxonomy, [act]).taxonomy)["t-sun"][2])
 
 
 def test_an_export_says_every_act_and_is_read_back_as_it_was(clinic: LabelStore) -> None:
     curate(clinic, split("t-teeth", TEETH[:2], "", "Before listing"))
     curate(clinic, rename("t-sun", "Sun"))
     curate(clinic, undo(2), "petra")
-    acts = acts_of(clinic, RUN)
-    assert read_jsonl(jsonl(acts)) == acts
+    acts = list_edits(clinic, RUN)
+    assert edits_from_jsonl(edits_to_jsonl(acts)) == acts
     table = history_table(acts)
     assert table["act"].tolist() == [3, 2, 1]
     assert table["standing"].tolist() == ["counts", "undone by act 3", "counts"]
@@ -201,4 +201,4 @@ def test_an_export_says_every_act_and_is_read_back_as_it_was(clinic: LabelStore)
 
 def test_a_file_that_holds_no_acts_is_said_to_hold_none() -> None:
     with pytest.raises(StudyError, match="Line 2 is no act of curation"):
-        read_jsonl('\n{"act": 1}\n')
+        edits_from_jsonl('\n{"act": 1}\n')

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.theme_edits.acts import Act, Change, Kind
-from annotation.theme_edits.replay import Curated, cannot_undo, curated, try_out
+from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit
+from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits, check_change, check_undo
 from audit.themes.taxonomy import Taxonomy, Theme
 
 NAMES = ("teeth", "Teeth", "sun", "lifting", "food", "travel")
@@ -31,83 +31,83 @@ def taxonomies(draw: st.DrawFn) -> Taxonomy:
 
 IDS = st.sampled_from(["p0", "p1", "p2", "t0", "t1", "t2", "t3", "t4", "c1", "c2"])
 CHANGES = st.builds(
-    Change,
-    kind=st.sampled_from([kind for kind in Kind if kind is not Kind.UNDO]),
+    ThemeChange,
+    kind=st.sampled_from([kind for kind in EditKind if kind is not EditKind.UNDO]),
     theme=IDS, into=IDS, name=st.sampled_from(NAMES),
     phrases=st.lists(st.integers(0, 12).map(lambda n: f"phrase {n}"), max_size=4).map(tuple),
 )  # fmt: skip
-WISHES = st.lists(st.one_of(CHANGES, st.integers(1, 12).map(lambda seq: Change(Kind.UNDO, undoes=seq))), max_size=12)
+WISHES = st.lists(st.one_of(CHANGES, st.integers(1, 12).map(lambda seq: ThemeChange(EditKind.UNDO, undoes=seq))), max_size=12)
 
 
-def done(taxonomy: Taxonomy, wishes: list[Change]) -> list[Act]:
+def done(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> list[ThemeEdit]:
     """The wishes that are allowed when their turn comes, as the ledger would take them."""
-    acts: list[Act] = []
+    acts: list[ThemeEdit] = []
     for wish in wishes:
-        if not try_out(taxonomy, acts, wish):
-            acts.append(Act(len(acts) + 1, wish, "vera", "", "why"))
+        if not check_change(taxonomy, acts, wish):
+            acts.append(ThemeEdit(len(acts) + 1, wish, "vera", "", "why"))
     return acts
 
 
-def anyhow(wishes: list[Change]) -> list[Act]:
+def anyhow(wishes: list[ThemeChange]) -> list[ThemeEdit]:
     """The wishes as acts, whether they fit or not: as they may stand on a taxonomy that was built again."""
-    return [Act(seq, wish, "vera", "", "why") for seq, wish in enumerate(wishes, start=1)]
+    return [ThemeEdit(seq, wish, "vera", "", "why") for seq, wish in enumerate(wishes, start=1)]
 
 
 def phrases_of(taxonomy: Taxonomy) -> Counter[str]:
     return Counter([*taxonomy.no_theme, *(topic for theme in taxonomy.themes for topic in theme.topics)])
 
 
-def whole(found: Curated) -> tuple[object, ...]:
+def whole(found: CuratedTaxonomy) -> tuple[object, ...]:
     themes = {t.theme_id: (t.name, t.parent_id, frozenset(t.topics)) for t in found.taxonomy.themes}
     return themes, frozenset(found.taxonomy.no_theme), found.aside
 
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_no_phrase_is_lost_or_doubled_whether_the_acts_fit_or_not(taxonomy: Taxonomy, wishes: list[Change]) -> None:
+def test_no_phrase_is_lost_or_doubled_whether_the_acts_fit_or_not(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     for acts in (anyhow(wishes), done(taxonomy, wishes)):
-        assert phrases_of(curated(taxonomy, acts).taxonomy) == phrases_of(taxonomy)
+        assert phrases_of(apply_edits(taxonomy, acts).taxonomy) == phrases_of(taxonomy)
 
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_what_was_allowed_when_it_was_made_replays_without_a_conflict(taxonomy: Taxonomy, wishes: list[Change]) -> None:
+def test_what_was_allowed_when_it_was_made_replays_without_a_conflict(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     acts = done(taxonomy, wishes)
-    found = curated(taxonomy, acts)
+    found = apply_edits(taxonomy, acts)
     assert found.conflicts == ()
-    assert curated(taxonomy, reversed(acts)) == found
+    assert apply_edits(taxonomy, reversed(acts)) == found
 
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_undoing_the_last_act_gives_what_was_before_it(taxonomy: Taxonomy, wishes: list[Change]) -> None:
+def test_undoing_the_last_act_gives_what_was_before_it(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     acts = done(taxonomy, wishes)
     if acts:
         last = acts[-1].seq
-        assert cannot_undo(taxonomy, acts, last) == ()
-        after = [*acts, Act(last + 1, Change(Kind.UNDO, undoes=last), "vera", "", "why")]
-        assert whole(curated(taxonomy, after)) == whole(curated(taxonomy, acts[:-1]))
+        assert check_undo(taxonomy, acts, last) == ()
+        after = [*acts, ThemeEdit(last + 1, ThemeChange(EditKind.UNDO, undoes=last), "vera", "", "why")]
+        assert whole(apply_edits(taxonomy, after)) == whole(apply_edits(taxonomy, acts[:-1]))
 
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_every_undo_that_is_allowed_leaves_no_act_without_its_ground(taxonomy: Taxonomy, wishes: list[Change]) -> None:
+def test_every_undo_that_is_allowed_leaves_no_act_without_its_ground(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     acts = done(taxonomy, wishes)
     for act in acts:
-        if not cannot_undo(taxonomy, acts, act.seq):
-            after = [*acts, Act(len(acts) + 1, Change(Kind.UNDO, undoes=act.seq), "vera", "", "why")]
-            assert curated(taxonomy, after).conflicts == ()
+        if not check_undo(taxonomy, acts, act.seq):
+            after = [*acts, ThemeEdit(len(acts) + 1, ThemeChange(EditKind.UNDO, undoes=act.seq), "vera", "", "why")]
+            assert apply_edits(taxonomy, after).conflicts == ()
 
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_ids_stay_and_the_names_of_themes_nobody_renamed_with_them(taxonomy: Taxonomy, wishes: list[Change]) -> None:
+def test_ids_stay_and_the_names_of_themes_nobody_renamed_with_them(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     acts = anyhow(wishes)
-    found = curated(taxonomy, acts)
+    found = apply_edits(taxonomy, acts)
     before = {theme.theme_id: theme.name for theme in taxonomy.themes}
     after = {theme.theme_id: theme.name for theme in found.taxonomy.themes}
-    touched = {act.change.theme for act in acts if act.change.kind is Kind.RENAME} | {
-        act.change.into for act in acts if act.change.kind is Kind.SPLIT
+    touched = {act.change.theme for act in acts if act.change.kind is EditKind.RENAME} | {
+        act.change.into for act in acts if act.change.kind is EditKind.SPLIT
     }
     assert {theme: name for theme, name in after.items() if theme not in touched}.items() <= before.items()
     gone = set(before) - set(after) - set(found.merged)
@@ -117,8 +117,8 @@ def test_ids_stay_and_the_names_of_themes_nobody_renamed_with_them(taxonomy: Tax
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_parents_are_there_and_form_no_circle(taxonomy: Taxonomy, wishes: list[Change]) -> None:
-    parent = {theme.theme_id: theme.parent_id for theme in curated(taxonomy, anyhow(wishes)).taxonomy.themes}
+def test_parents_are_there_and_form_no_circle(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
+    parent = {theme.theme_id: theme.parent_id for theme in apply_edits(taxonomy, anyhow(wishes)).taxonomy.themes}
     for theme in parent:
         seen = set()
         above: str | None = theme

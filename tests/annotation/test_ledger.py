@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ledger import heads_of, verify
+from annotation.label_store.ledger import ledger_heads, verify_study
 from tests.support.studies import rate, study_of
 
 
@@ -25,12 +25,12 @@ def tamper(store: LabelStore, *statements: str) -> list[str]:
             tx.execute(text(f"drop trigger {trigger}"))
         for statement in statements:
             tx.execute(text(statement))
-    return verify(store, "s")
+    return verify_study(store, "s")
 
 
 def test_an_untouched_ledger_is_sound(rated: LabelStore) -> None:
-    assert verify(rated, "s") == []
-    assert heads_of(rated, "s")["ratings"][0] == 4
+    assert verify_study(rated, "s") == []
+    assert ledger_heads(rated, "s")["ratings"][0] == 4
 
 
 @pytest.mark.parametrize(

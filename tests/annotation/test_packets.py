@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
+from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ratings import Submit, add_rating, save_draft
-from annotation.label_store.results import seat_rows
-from annotation.label_store.seats import Choice, my_tasks
-from annotation.label_store.texts import storable
-from annotation.packets import COLUMNS, XLSX_CELL, Imported, import_packet, packet_csv, packet_xlsx
+from annotation.label_store.ratings import NewRating, add_rating, save_draft
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.texts import storable_text
+from annotation.studies.packets import COLUMNS, XLSX_CELL, PacketImport, import_packet, packet_csv, packet_xlsx
 from audit.spreadsheet_safety import plain_cell, safe_cell
 from tests.support.studies import NOW, history, item, rate, rating_history, seat_at, study_of
 
@@ -53,7 +53,7 @@ def fill(data: bytes, change: Callable[[dict[str, str]], None]) -> bytes:
     return out.getvalue().encode()
 
 
-def imported(store: LabelStore, data: bytes, name: str = "p.csv", annotator: str = "ana") -> Imported:
+def imported(store: LabelStore, data: bytes, name: str = "p.csv", annotator: str = "ana") -> PacketImport:
     return import_packet(store, "s", annotator, name, data, NOW)
 
 
@@ -83,11 +83,11 @@ def test_a_filled_packet_is_stored_and_reading_it_again_changes_nothing(store: L
 
     filled = fill(packet_csv(store, "s", "ana"), answer)
     data = filled if name.endswith("csv") else as_xlsx(filled)
-    assert imported(store, data, name) == Imported(stored=2, unchanged=0, empty=1)
-    assert imported(store, data, name) == Imported(stored=0, unchanged=2, empty=1)
+    assert imported(store, data, name) == PacketImport(stored=2, unchanged=0, empty=1)
+    assert imported(store, data, name) == PacketImport(stored=0, unchanged=2, empty=1)
     assert seat_at(store, "ana", 1).rated == Choice("DIVERGENT", "high", True, "=1+1, öÖ")
     assert {row["milliseconds"] for row in rating_history(store, "s")} == {None}
-    assert imported(store, MAKERS[name](store, "s", "ana"), name) == Imported(0, 2, 1)
+    assert imported(store, MAKERS[name](store, "s", "ana"), name) == PacketImport(0, 2, 1)
 
 
 def test_a_packet_with_another_label_is_a_revision(lite: LabelStore) -> None:
@@ -118,14 +118,16 @@ def test_every_text_comes_back_as_it_was(tmp_path: Path, name: str, told: list[t
     path = tmp_path / "round.db"
     path.unlink(missing_ok=True)
     store = open_label_store(f"sqlite:///{path}")
-    study_of(store, [item(n, question=storable(q), answer_a=storable(a)) for n, (q, a, _, _) in enumerate(told)])
-    empty = my_tasks(store, "s", "ana")
+    study_of(store, [item(n, question=storable_text(q), answer_a=storable_text(a)) for n, (q, a, _, _) in enumerate(told)])
+    empty = list_tasks(store, "s", "ana")
     with store.begin() as tx:
         for task, (_, _, comment, flagged) in zip(empty, told, strict=True):
-            add_rating(tx, "ana", Submit(task.seat_id, Choice("ABSENT", None, flagged, storable(comment)), task.seat_id), NOW)
-    before = my_tasks(store, "s", "ana")
-    assert imported(store, MAKERS[name](store, "s", "ana"), name) == Imported(stored=0, unchanged=len(told), empty=0)
-    assert my_tasks(store, "s", "ana") == before
+            add_rating(
+                tx, "ana", NewRating(task.seat_id, Choice("ABSENT", None, flagged, storable_text(comment)), task.seat_id), NOW
+            )
+    before = list_tasks(store, "s", "ana")
+    assert imported(store, MAKERS[name](store, "s", "ana"), name) == PacketImport(stored=0, unchanged=len(told), empty=0)
+    assert list_tasks(store, "s", "ana") == before
     store.close()
 
 
@@ -230,5 +232,5 @@ def test_sides_of_a_packet_are_those_of_the_page(lite: LabelStore) -> None:
     study_of(lite, 20)
     rows = csv.DictReader(io.StringIO(packet_csv(lite, "s", "ben").decode("utf-8-sig"), newline=""))
     shown = {row["item"]: (row["answer_1"], row["answer_2"]) for row in rows}
-    assert shown == {task.seat_id: (task.first, task.second) for task in my_tasks(lite, "s", "ben")}
-    assert len(seat_rows(lite, "s")) == 40
+    assert shown == {task.seat_id: (task.first, task.second) for task in list_tasks(lite, "s", "ben")}
+    assert len(assignment_rows(lite, "s")) == 40

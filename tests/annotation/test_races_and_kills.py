@@ -8,10 +8,10 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from annotation.accounts import open_session, signed_in
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.ledger import verify
-from annotation.label_store.results import seat_rows
+from annotation.label_store.ledger import verify_study
+from annotation.label_store.results import assignment_rows
+from annotation.studies.accounts import account_of_token, open_session
 from tests.support.studies import rating_history, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,12 +34,12 @@ def test_twenty_clients_race_for_forty_items_and_every_item_ends_with_two_labels
     names = [f"a{n}" for n in range(1, 21)]
     study_of(store, 40, names)
     acknowledged = of("ack", clients("race", url, "20"))
-    rows = seat_rows(store, "s")
+    rows = assignment_rows(store, "s")
     labels = Counter(row["item_id"] for row in rows if row["label"] is not None)
     assert sorted(labels.values()) == [2] * 40
     assert len({(row["item_id"], row["annotator"]) for row in rows}) == 80  # by two people
     assert sorted(acknowledged) == sorted(row["key"] for row in rating_history(store, "s"))
-    assert verify(store, "s") == []
+    assert verify_study(store, "s") == []
 
 
 def test_fifty_kills_lose_no_acknowledged_rating_double_none_and_sign_nobody_out(store: LabelStore, url: str) -> None:
@@ -58,8 +58,8 @@ def test_fifty_kills_lose_no_acknowledged_rating_double_none_and_sign_nobody_out
     assert set(kept) - tried == set()
     assert len(kept) == len(set(kept))
     assert max(Counter(row["seat_id"] for row in rating_history(again, "s")).values()) == 1
-    assert verify(again, "s") == []
-    assert all(signed_in(again, token, datetime.now(UTC)) for token in tokens)
+    assert verify_study(again, "s") == []
+    assert all(account_of_token(again, token, datetime.now(UTC)) for token in tokens)
     again.close()
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.results import seat_rows
-from annotation.label_store.studies import Kind, State, find_study
-from annotation.sampling import Plan, allocate, draw, draw_study, share_out
-from annotation.verdict_store import origin_of, strata_of, verdicts_of
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import ItemKind, StudyState, find_study
+from annotation.studies.sampling import SamplePlan, allocate_items, apportion, draw_sample, draw_study
+from annotation.studies.verdict_store import find_origin, list_strata, verdicts_by_item
 from audit.store.runs import Run
 from audit.text.names import hide_names
 from tests.support.loading import load
@@ -42,12 +42,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return load(release_from(folder / "releases", TABLE, handbooks), folder / "data").run
 
 
-def plan(**other: object) -> Plan:
-    return Plan(**{"per_label": dict.fromkeys(COUNTS, 2), "calibration": 0, "repeats": 0, **other})
+def plan(**other: object) -> SamplePlan:
+    return SamplePlan(**{"per_label": dict.fromkeys(COUNTS, 2), "calibration": 0, "repeats": 0, **other})
 
 
 def test_strata_are_the_judges_labels_and_their_sizes_are_those_of_the_run(run: Run) -> None:
-    drawn = draw(run, plan(), "s")
+    drawn = draw_sample(run, plan(), "s")
     assert {layer.stratum: layer.population for layer in drawn.strata} == COUNTS
     assert {layer.stratum: layer.sampled for layer in drawn.strata} == {**dict.fromkeys(COUNTS, 2), "CONTRADICTORY": 1}
     weights = {layer.stratum: layer.weight for layer in drawn.strata}
@@ -57,13 +57,13 @@ def test_strata_are_the_judges_labels_and_their_sizes_are_those_of_the_run(run: 
 
 
 def test_weights_of_the_items_add_up_to_the_scored_pairs_of_the_run(run: Run) -> None:
-    drawn = draw(run, plan(second="organ"), "s")
+    drawn = draw_sample(run, plan(second="organ"), "s")
     weight = {layer.stratum: layer.weight for layer in drawn.strata}
     assert sum(weight[verdict.stratum] for verdict in drawn.verdicts) == 29
 
 
 def test_every_item_carries_the_verdict_of_its_own_pair(run: Run) -> None:
-    drawn = draw(run, plan(per_label=dict.fromkeys(COUNTS, 99)), "s")
+    drawn = draw_sample(run, plan(per_label=dict.fromkeys(COUNTS, 99)), "s")
     said = {verdict.item_id: verdict for verdict in drawn.verdicts}
     pairs = {
         (i.question_id, i.handbook_a + i.handbook_b): (said[i.item_id].label, said[i.item_id].significance) for i in drawn.items
@@ -76,10 +76,12 @@ def test_every_item_carries_the_verdict_of_its_own_pair(run: Run) -> None:
 
 
 def test_the_same_seed_draws_the_same_and_another_seed_another_sample(run: Run) -> None:
-    assert draw(run, plan(seed=3, second="organ", calibration=4, repeats=2), "s") == draw(
+    assert draw_sample(run, plan(seed=3, second="organ", calibration=4, repeats=2), "s") == draw_sample(
         run, plan(seed=3, second="organ", calibration=4, repeats=2), "s"
     )
-    kept = [{(i.question_id, i.handbook_a, i.handbook_b) for i in draw(run, plan(seed=seed), "s").items} for seed in range(5)]
+    kept = [
+        {(i.question_id, i.handbook_a, i.handbook_b) for i in draw_sample(run, plan(seed=seed), "s").items} for seed in range(5)
+    ]
     assert len({frozenset(pairs) for pairs in kept}) > 1
 
 
@@ -87,28 +89,28 @@ def test_every_pair_of_a_stratum_is_drawn_equally_often(run: Run) -> None:
     drawn = Counter(
         (item.question_id, item.handbook_a + item.handbook_b)
         for seed in range(60)
-        for item in draw(run, plan(seed=seed, per_label={"DIVERGENT": 2}), "s").items
+        for item in draw_sample(run, plan(seed=seed, per_label={"DIVERGENT": 2}), "s").items
     )
     assert len(drawn) == 4
     assert all(15 <= count <= 45 for count in drawn.values())  # 30 each expected, standard deviation 3.9
 
 
 def test_an_items_id_does_not_tell_its_stratum(run: Run) -> None:
-    labels = [v.label for v in sorted(draw(run, plan(), "s").verdicts, key=lambda v: v.item_id)]
+    labels = [v.label for v in sorted(draw_sample(run, plan(), "s").verdicts, key=lambda v: v.item_id)]
     assert labels != sorted(labels, key=list(COUNTS).index)
 
 
 def test_calibration_items_are_apart_and_take_nothing_from_the_study(run: Run) -> None:
-    with_, without = draw(run, plan(calibration=4), "s"), draw(run, plan(), "s")
+    with_, without = draw_sample(run, plan(calibration=4), "s"), draw_sample(run, plan(), "s")
     pair = lambda item: (item.question_id, item.handbook_a, item.handbook_b)  # noqa: E731
-    study = {pair(i) for i in with_.items if i.kind is Kind.STUDY}
-    calibration = {pair(i) for i in with_.items if i.kind is Kind.CALIBRATION}
+    study = {pair(i) for i in with_.items if i.kind is ItemKind.STUDY}
+    calibration = {pair(i) for i in with_.items if i.kind is ItemKind.CALIBRATION}
     assert (len(study), len(calibration), study & calibration) == (9, 4, set())
     assert [layer.sampled for layer in with_.strata] == [layer.sampled for layer in without.strata]
 
 
 def test_calibration_is_spread_over_the_labels_that_have_pairs_left() -> None:
-    cells = allocate({("ABSENT", None): 50, ("DIVERGENT", None): 3, ("CONTRADICTORY", None): 2}, plan(calibration=5))
+    cells = allocate_items({("ABSENT", None): 50, ("DIVERGENT", None): 3, ("CONTRADICTORY", None): 2}, plan(calibration=5))
     assert [(cell.name, cell.study, cell.calibration) for cell in cells] == [
         ("ABSENT", 2, 4),
         ("DIVERGENT", 2, 1),
@@ -117,28 +119,28 @@ def test_calibration_is_spread_over_the_labels_that_have_pairs_left() -> None:
 
 
 def test_a_repeat_is_the_same_pair_under_another_id_and_in_no_stratum_count(run: Run) -> None:
-    drawn = draw(run, plan(repeats=3), "s")
+    drawn = draw_sample(run, plan(repeats=3), "s")
     items = {item.item_id: item for item in drawn.items}
-    repeats = [item for item in drawn.items if item.kind is Kind.REPEAT]
+    repeats = [item for item in drawn.items if item.kind is ItemKind.REPEAT]
     assert len(repeats) == len({item.repeat_of for item in repeats}) == 3
-    assert all(items[r.repeat_of].answer_a == r.answer_a and items[r.repeat_of].kind is Kind.STUDY for r in repeats)
+    assert all(items[r.repeat_of].answer_a == r.answer_a and items[r.repeat_of].kind is ItemKind.STUDY for r in repeats)
     assert sum(layer.sampled for layer in drawn.strata) == 9
 
 
 def test_items_are_shared_out_in_proportion_with_two_from_each_small_stratum() -> None:
-    assert share_out(40, [600, 300, 100]) == [24, 12, 4]
-    assert share_out(10, [50, 50, 50]) == [4, 3, 3]
-    assert share_out(10, [997, 2, 1]) == [9, 2, 1]  # two of two, one of one, and no fewer of the rest
-    assert share_out(40, [3, 1]) == [3, 1]
-    assert share_out(0, [5]) == [0]
-    assert share_out(1, [5]) == [1]
-    assert share_out(5, []) == []
+    assert apportion(40, [600, 300, 100]) == [24, 12, 4]
+    assert apportion(10, [50, 50, 50]) == [4, 3, 3]
+    assert apportion(10, [997, 2, 1]) == [9, 2, 1]  # two of two, one of one, and no fewer of the rest
+    assert apportion(40, [3, 1]) == [3, 1]
+    assert apportion(0, [5]) == [0]
+    assert apportion(1, [5]) == [1]
+    assert apportion(5, []) == []
 
 
 @given(st.integers(0, 300), st.lists(st.integers(1, 2_000), max_size=12))
 @settings(max_examples=150, deadline=None)
 def test_no_stratum_gives_more_than_it_holds_and_none_is_left_out(wanted: int, sizes: list[int]) -> None:
-    given_ = share_out(wanted, sizes)
+    given_ = apportion(wanted, sizes)
     assert all(0 <= n <= size for n, size in zip(given_, sizes, strict=True))
     if wanted and len(sizes) > 1:
         assert all(n >= min(2, size) for n, size in zip(given_, sizes, strict=True))
@@ -156,7 +158,7 @@ def test_no_stratum_gives_more_than_it_holds_and_none_is_left_out(wanted: int, s
 )
 def test_a_plan_that_cannot_be_is_refused(run: Run, wrong: dict[str, object], message: str) -> None:
     with pytest.raises(StudyError, match=message):
-        draw(run, plan(**wrong), "s")
+        draw_sample(run, plan(**wrong), "s")
 
 
 def test_names_are_taken_out_of_answers_unless_the_study_shows_them(run: Run) -> None:
@@ -171,12 +173,12 @@ def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_gone(store
     annotators = people(store, "ana", "ben")
     drawn = draw_study(store, loaded, plan(calibration=2), study_id="s", title="T", annotators=annotators, now=NOW)
     loaded.path.unlink()
-    assert find_study(store, "s").state is State.CALIBRATION
-    rows = [row for row in seat_rows(store, "s") if row["seat"] == "A"]
+    assert find_study(store, "s").state is StudyState.CALIBRATION
+    rows = [row for row in assignment_rows(store, "s") if row["seat"] == "A"]
     assert {row["answer_a"] for row in rows} == {item.answer_a for item in drawn.items}
-    assert strata_of(store, "s") == sorted(drawn.strata, key=lambda layer: layer.stratum)
-    assert set(verdicts_of(store, "s")) == {item.item_id for item in drawn.items}
-    assert (origin_of(store, "s").digest, origin_of(store, "s").plan["seed"]) == (loaded.digest, 1)
+    assert list_strata(store, "s") == sorted(drawn.strata, key=lambda layer: layer.stratum)
+    assert set(verdicts_by_item(store, "s")) == {item.item_id for item in drawn.items}
+    assert (find_origin(store, "s").digest, find_origin(store, "s").plan["seed"]) == (loaded.digest, 1)
 
 
 @pytest.mark.parametrize(
@@ -184,16 +186,16 @@ def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_gone(store
 )
 def test_an_id_that_could_lead_out_of_a_folder_is_refused_before_anything_is_drawn(run: Run, study_id: str) -> None:
     with pytest.raises(StudyError, match="is no id for a study"):
-        draw(run, plan(), study_id)
+        draw_sample(run, plan(), study_id)
 
 
 @pytest.mark.parametrize("study_id", ["s", "validation-1", "demo_2.b", "V" * 64])
 def test_an_id_of_letters_digits_and_a_few_signs_will_do(run: Run, study_id: str) -> None:
-    assert draw(run, plan(), study_id).items[0].item_id.startswith(study_id)
+    assert draw_sample(run, plan(), study_id).items[0].item_id.startswith(study_id)
 
 
 def test_a_study_whose_annotators_have_no_account_is_not_half_made(store: LabelStore, run: Run) -> None:
     people(store, "ana")
     with pytest.raises(StudyError, match="'ben' has no account with the role annotator"):
         draw_study(store, run, plan(), study_id="s", title="T", annotators=("ana", "ben"), now=NOW)
-    assert strata_of(store, "s") == []
+    assert list_strata(store, "s") == []

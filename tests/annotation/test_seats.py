@@ -6,18 +6,18 @@ import dataclasses
 
 import pytest
 
+from annotation.label_store.assignments import Choice, list_tasks, next_task, prefetch_tasks, release_assignments
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ratings import Submit, save_draft, submit
-from annotation.label_store.results import seat_rows
-from annotation.label_store.seats import Choice, my_tasks, next_task, release_seats, take_ahead
-from annotation.label_store.studies import Kind, NewItem, Progress, State, annotators_of, list_studies, progress
+from annotation.label_store.ratings import NewRating, save_draft, submit_rating
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import ItemKind, NewItem, Progress, StudyState, list_annotators, list_studies, study_progress
 from tests.support.studies import NOW, item, rate, rate_all, seat_at, step, study_of
 
 
 def test_each_annotator_has_an_own_order_and_own_sides(store: LabelStore) -> None:
     study_of(store, 200)
-    ana, ben = my_tasks(store, "s", "ana"), my_tasks(store, "s", "ben")
+    ana, ben = list_tasks(store, "s", "ana"), list_tasks(store, "s", "ben")
     assert {t.question for t in ana} == {t.question for t in ben}
     assert [t.question for t in ana] != [t.question for t in ben]
     sides = {t.question: t.first for t in ana}
@@ -28,8 +28,8 @@ def test_each_annotator_has_an_own_order_and_own_sides(store: LabelStore) -> Non
 
 def test_a_side_is_stored_so_that_analysis_can_undo_it(lite: LabelStore) -> None:
     study_of(lite, 30)
-    shown = {t.seat_id: t.first for t in my_tasks(lite, "s", "ana")}
-    for row in seat_rows(lite, "s"):
+    shown = {t.seat_id: t.first for t in list_tasks(lite, "s", "ana")}
+    for row in assignment_rows(lite, "s"):
         if row["annotator"] == "ana":
             assert shown[row["seat_id"]] == row["answer_b" if row["swapped"] else "answer_a"]
 
@@ -41,7 +41,7 @@ def test_names_are_shown_only_where_the_study_says_so(lite: LabelStore) -> None:
 
 def test_shown_names_stand_on_the_side_of_their_answers(lite: LabelStore) -> None:
     study_of(lite, 20, names_shown=True)
-    for task in my_tasks(lite, "s", "ana"):
+    for task in list_tasks(lite, "s", "ana"):
         assert task.first.split()[0] == task.first_name.split()[0]
         assert task.second.split()[0] == task.second_name.split()[0]
 
@@ -51,26 +51,26 @@ def test_work_goes_on_exactly_where_it_stopped(store: LabelStore) -> None:
     for place in (1, 2):
         task = next_task(store, "s", "ana", NOW, "monday")
         assert task.position == place
-        submit(store, "ana", Submit(task.seat_id, Choice("ABSENT"), str(place)), NOW)
+        submit_rating(store, "ana", NewRating(task.seat_id, Choice("ABSENT"), str(place)), NOW)
     assert next_task(store, "s", "ana", NOW, "tuesday").position == 3
-    assert [bool(task.revision) for task in my_tasks(store, "s", "ana")] == [True, True, False, False, False]
+    assert [bool(task.revision) for task in list_tasks(store, "s", "ana")] == [True, True, False, False, False]
 
 
 def test_calibration_comes_first_and_is_not_part_of_the_study(store: LabelStore) -> None:
-    study_of(store, [item(1, Kind.CALIBRATION), item(2), item(3)])
-    assert [t.question for t in my_tasks(store, "s", "ana")] == ["Question 1?"]
+    study_of(store, [item(1, ItemKind.CALIBRATION), item(2), item(3)])
+    assert [t.question for t in list_tasks(store, "s", "ana")] == ["Question 1?"]
     assert rate_all(store, "ana") == rate_all(store, "ben") == 1
-    step(store, State.CALIBRATION)
-    assert {t.question for t in my_tasks(store, "s", "ana")} == {"Question 2?", "Question 3?"}
-    assert progress(store, "s")[2:] == [Progress("ana", False, 0, 2), Progress("ben", False, 0, 2)]
+    step(store, StudyState.CALIBRATION)
+    assert {t.question for t in list_tasks(store, "s", "ana")} == {"Question 2?", "Question 3?"}
+    assert study_progress(store, "s")[2:] == [Progress("ana", False, 0, 2), Progress("ben", False, 0, 2)]
 
 
 def test_a_silent_repeat_looks_like_any_item_and_comes_a_quarter_of_the_work_later(lite: LabelStore) -> None:
-    again = [item(100 + n, Kind.REPEAT, f"i{n:03}", question=f"Question {n}?") for n in range(1, 11)]
+    again = [item(100 + n, ItemKind.REPEAT, f"i{n:03}", question=f"Question {n}?") for n in range(1, 11)]
     study_of(lite, [item(n) for n in range(1, 101)] + again)
     for annotator in ("ana", "ben"):
         places: dict[str, list[int]] = {}
-        for task in my_tasks(lite, "s", annotator):
+        for task in list_tasks(lite, "s", annotator):
             places.setdefault(task.question, []).append(task.position)
         gaps = [max(p) - min(p) for p in places.values() if len(p) == 2]
         assert len(gaps) == 10
@@ -82,7 +82,7 @@ def test_with_more_than_two_annotators_everybody_takes_open_seats_and_never_two_
     study_of(store, 6, ("ana", "ben", "cem"))
     taken = {name: rate_all(store, name) for name in ("ana", "ben", "cem")}
     assert taken == {"ana": 6, "ben": 6, "cem": 0}
-    rows = seat_rows(store, "s")
+    rows = assignment_rows(store, "s")
     assert len(rows) == 12
     assert len({(row["item_id"], row["annotator"]) for row in rows}) == 12
 
@@ -92,12 +92,12 @@ def test_a_seat_that_was_taken_and_left_can_be_opened_again(store: LabelStore) -
     next_task(store, "s", "ana", NOW, "v")
     rate_all(store, "ben")
     assert rate_all(store, "cem") == 0
-    assert release_seats(store, "s", "ana") == 1
+    assert release_assignments(store, "s", "ana") == 1
     assert rate_all(store, "cem") == 1
 
 
 def repeated(items: int, repeats: int) -> list[NewItem]:
-    again = [item(100 + n, Kind.REPEAT, f"i{n:03}", question=f"Question {n}?") for n in range(1, repeats + 1)]
+    again = [item(100 + n, ItemKind.REPEAT, f"i{n:03}", question=f"Question {n}?") for n in range(1, repeats + 1)]
     return [item(n) for n in range(1, items + 1)] + again
 
 
@@ -108,57 +108,57 @@ def test_a_silent_repeat_of_an_open_seat_goes_to_the_two_who_have_the_item_and_a
     study_of(store, repeated(30, 4), team)
     while sum(rated_one(store, name) for name in team):
         pass
-    rows = seat_rows(store, "s")
+    rows = assignment_rows(store, "s")
     assert all(row["label"] for row in rows)
-    for again in [row for row in rows if row["kind"] == Kind.REPEAT]:
+    for again in [row for row in rows if row["kind"] == ItemKind.REPEAT]:
         (before,) = [r for r in rows if r["item_id"] == again["repeat_of"] and r["annotator"] == again["annotator"]]
         assert again["position"] - before["position"] >= 6  # a quarter of 68 seats over three
-    assert len([row for row in rows if row["kind"] == Kind.REPEAT]) == 8
+    assert len([row for row in rows if row["kind"] == ItemKind.REPEAT]) == 8
 
 
 def rated_one(store: LabelStore, annotator: str) -> bool:
     task = next_task(store, "s", annotator, NOW, "v")
     if task is not None:
-        submit(store, annotator, Submit(task.seat_id, Choice("CONSISTENT"), f"one/{task.seat_id}"), NOW)
+        submit_rating(store, annotator, NewRating(task.seat_id, Choice("CONSISTENT"), f"one/{task.seat_id}"), NOW)
     return task is not None
 
 
 def test_a_repeat_that_nothing_else_is_left_beside_comes_sooner_rather_than_never(lite: LabelStore) -> None:
     study_of(lite, repeated(3, 3), ("ana", "ben", "cem"))  # at 12 seats over three, one item in between is asked for
     assert rate_all(lite, "ana") == 6
-    assert len({task.question for task in my_tasks(lite, "s", "ana")}) == 3
+    assert len({task.question for task in list_tasks(lite, "s", "ana")}) == 3
 
 
 def test_seats_taken_ahead_are_an_even_share_of_what_is_open_and_are_rated_by_who_took_them(store: LabelStore) -> None:
     study_of(store, 12, ("ana", "ben", "cem"))
-    assert len(take_ahead(store, "s", "ana", 14)) == 8  # a third of 24 seats
-    assert take_ahead(store, "s", "ana", 8) == []
-    assert len(take_ahead(store, "s", "ben", 3)) == 3
-    ahead = my_tasks(store, "s", "ana")
+    assert len(prefetch_tasks(store, "s", "ana", 14)) == 8  # a third of 24 seats
+    assert prefetch_tasks(store, "s", "ana", 8) == []
+    assert len(prefetch_tasks(store, "s", "ben", 3)) == 3
+    ahead = list_tasks(store, "s", "ana")
     assert [task.position for task in ahead] == list(range(1, 9))
     assert len({task.question for task in ahead}) == 8
     assert next_task(store, "s", "ana", NOW, "v").seat_id == ahead[0].seat_id
     with pytest.raises(StudyError, match="no task"):
-        submit(store, "ben", Submit(ahead[0].seat_id, Choice("ABSENT"), "k"), NOW)
+        submit_rating(store, "ben", NewRating(ahead[0].seat_id, Choice("ABSENT"), "k"), NOW)
 
 
 def test_with_named_seats_nothing_is_taken_ahead(lite: LabelStore) -> None:
     study_of(lite, 3)
-    assert take_ahead(lite, "s", "ana", 14) == []
+    assert prefetch_tasks(lite, "s", "ana", 14) == []
 
 
 def test_whoever_takes_a_seat_that_was_opened_again_sees_nothing_of_what_was_chosen_there(store: LabelStore) -> None:
     study_of(store, 1, ("ana", "ben", "cem"))
     task = next_task(store, "s", "ana", NOW, "v")
     save_draft(store, "ana", task.seat_id, Choice("DIVERGENT", comment="I think so"), NOW)
-    assert release_seats(store, "s", "ana") == 1
+    assert release_assignments(store, "s", "ana") == 1
     for name in ("ben", "cem"):
         assert next_task(store, "s", name, NOW, "w").choice == Choice()
 
 
 def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
     study_of(store, 1)
-    for ask in (lambda: next_task(store, "s", "eve", NOW, "v"), lambda: my_tasks(store, "s", "eve")):
+    for ask in (lambda: next_task(store, "s", "eve", NOW, "v"), lambda: list_tasks(store, "s", "eve")):
         with pytest.raises(StudyError, match="no study 's' in which you rate"):
             ask()
     assert list_studies(store, "eve") == []
@@ -180,9 +180,9 @@ def test_a_study_that_cannot_work_is_not_made(lite: LabelStore, annotators, item
 
 def test_the_first_named_annotator_has_seat_a(lite: LabelStore) -> None:
     study_of(lite, 2, ("zoe", "ana"))
-    assert annotators_of(lite, "s") == ["zoe", "ana"]
+    assert list_annotators(lite, "s") == ["zoe", "ana"]
     rate(lite, "zoe", 1, "ABSENT")
-    assert [(r["seat"], r["annotator"], r["label"]) for r in seat_rows(lite, "s")][:2] == [
+    assert [(r["seat"], r["annotator"], r["label"]) for r in assignment_rows(lite, "s")][:2] == [
         ("A", "zoe", "ABSENT"),
         ("B", "ana", None),
     ]

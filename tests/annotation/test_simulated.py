@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from annotation.accounts import Role, account
-from annotation.adjudication import disputes
 from annotation.commands_study import demo
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ledger import verify
-from annotation.label_store.studies import State, find_study, list_studies, progress
-from annotation.simulated import DISPUTED, FINISHED, PEOPLE, RUNNING, demo_studies
-from annotation.study_tables import labels_table, repeats_table
+from annotation.label_store.ledger import verify_study
+from annotation.label_store.studies import StudyState, find_study, list_studies, study_progress
+from annotation.studies.accounts import Role, find_account
+from annotation.studies.adjudication import list_disputes
+from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, DISPUTED, FINISHED, RUNNING, create_demo_studies
+from annotation.studies.study_tables import labels_table, repeats_table
 from audit.settings import Settings
 from audit.vocabulary import LABELS
 from tests.support.loading import BASE, load
@@ -39,20 +39,20 @@ def shown(data_dir: Path) -> LabelStore:
 
 
 def test_two_annotators_an_adjudicator_and_a_pi_can_sign_in(shown: LabelStore) -> None:
-    roles = {name: account(shown, name).role for name in PEOPLE}
+    roles = {name: find_account(shown, name).role for name in DEMO_ACCOUNTS}
     assert roles == {"ana": Role.ANNOTATOR, "ben": Role.ANNOTATOR, "ada": Role.ADJUDICATOR, "petra": Role.PI}
 
 
 def test_a_small_study_waits_for_the_adjudicator(shown: LabelStore) -> None:
-    assert find_study(shown, DISPUTED).state is State.ADJUDICATION
-    assert 5 <= len(disputes(shown, DISPUTED)) <= 20  # of 40 items; two such readers differ on about a quarter
-    assert verify(shown, DISPUTED) == []
+    assert find_study(shown, DISPUTED).state is StudyState.ADJUDICATION
+    assert 5 <= len(list_disputes(shown, DISPUTED)) <= 20  # of 40 items; two such readers differ on about a quarter
+    assert verify_study(shown, DISPUTED) == []
 
 
 def test_the_finished_study_is_closed_and_sound(shown: LabelStore) -> None:
-    assert find_study(shown, FINISHED).state is State.CLOSED
-    assert disputes(shown, FINISHED) == []
-    assert verify(shown, FINISHED) == []
+    assert find_study(shown, FINISHED).state is StudyState.CLOSED
+    assert list_disputes(shown, FINISHED) == []
+    assert verify_study(shown, FINISHED) == []
     table = labels_table(shown, FINISHED)
     assert table["gold"].notna().all()
     assert table["judge"].value_counts().to_dict() == dict.fromkeys(LABELS, 40)
@@ -69,10 +69,10 @@ def test_simulated_annotators_agree_about_as_often_as_the_published_clinicians(s
 
 
 def test_the_running_study_is_half_done_with_calibration_behind_it(shown: LabelStore) -> None:
-    assert find_study(shown, RUNNING).state is State.LABELLING
-    done = {(p.annotator, p.calibration): (p.rated, p.seats) for p in progress(shown, RUNNING)}
+    assert find_study(shown, RUNNING).state is StudyState.LABELLING
+    done = {(p.annotator, p.calibration): (p.rated, p.assignments) for p in study_progress(shown, RUNNING)}
     assert done == {("ana", True): (10, 10), ("ben", True): (10, 10), ("ana", False): (126, 210), ("ben", False): (84, 210)}
-    assert disputes(shown, RUNNING) == []
+    assert list_disputes(shown, RUNNING) == []
 
 
 def test_the_demo_a_second_time_adds_nothing(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
@@ -84,5 +84,5 @@ def test_the_demo_a_second_time_adds_nothing(data_dir: Path, monkeypatch: pytest
 def test_a_run_without_truth_gets_no_simulated_study(lite: LabelStore, tmp_path: Path) -> None:
     run = load(release_from(tmp_path, BASE), tmp_path / "data").run
     with pytest.raises(StudyError, match="is no demo run"):
-        demo_studies(lite, run, Settings(data_dir=tmp_path / "data"), datetime.now(UTC), {})
+        create_demo_studies(lite, run, Settings(data_dir=tmp_path / "data"), datetime.now(UTC), {})
     assert list_studies(lite) == []

@@ -10,12 +10,12 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from annotation import verdict_store
 from annotation.label_store import schema
 from annotation.label_store.engine import HEAD, MIGRATIONS, LabelStore, open_label_store
-from annotation.label_store.ledger import verify
-from annotation.label_store.results import seat_rows
+from annotation.label_store.ledger import verify_study
+from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import list_studies
+from annotation.studies import verdict_store
 from audit.errors import AuditError
 from audit.settings import Settings
 from tests.support.studies import rate, study_of
@@ -78,6 +78,6 @@ def test_a_store_of_an_older_version_is_brought_up_to_date_with_what_is_in_it(st
         tx.execute(text("update alembic_version set version_num = '0001'"))
     again = open_label_store(url)
     assert [(study.study_id, study.synthetic) for study in list_studies(again)] == [("s", False)]
-    assert [row["label"] for row in seat_rows(again, "s") if row["label"]] == ["ABSENT"]
-    assert verify(again, "s") == []
+    assert [row["label"] for row in assignment_rows(again, "s") if row["label"]] == ["ABSENT"]
+    assert verify_study(again, "s") == []
     again.close()

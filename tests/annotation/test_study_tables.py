@@ -7,15 +7,15 @@ import io
 import pandas as pd
 import pytest
 
-from annotation.adjudication import close
-from annotation.label_store.decisions import Ruling, decide
+from annotation.label_store.assignments import Choice, list_tasks
+from annotation.label_store.decisions import NewDecision, submit_decision
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.ratings import Submit, submit
-from annotation.label_store.seats import Choice, my_tasks
-from annotation.label_store.studies import Kind, State
-from annotation.study_tables import CODEBOOK, codebook, labels_table, ratings_table, repeats_table
-from annotation.verdict_store import Origin, Stratum, Verdict, keep
+from annotation.label_store.ratings import NewRating, submit_rating
+from annotation.label_store.studies import ItemKind, StudyState
+from annotation.studies.adjudication import close_study
+from annotation.studies.study_tables import CODEBOOK, codebook, labels_table, ratings_table, repeats_table
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.exports.tables import csv_bytes
 from tests.support.studies import NOW, item, people, step, study_of
 
@@ -30,28 +30,30 @@ LABELS = {
 
 @pytest.fixture
 def finished(lite: LabelStore) -> LabelStore:
-    study_of(lite, [*(item(n) for n in LABELS), item(5, Kind.REPEAT, "i001", question="Question 1?")])
+    study_of(lite, [*(item(n) for n in LABELS), item(5, ItemKind.REPEAT, "i001", question="Question 1?")])
     people(lite, "jo", role="adjudicator")
     judged = [(f"i{n:03}", judge) for n, (judge, _, _) in LABELS.items()] + [("i005", "DIVERGENT")]
-    said = [Verdict(item_id, judge, judge, None, None, None) for item_id, judge in judged]
+    said = [StoredVerdict(item_id, judge, judge, None, None, None) for item_id, judge in judged]
     layers = [Stratum("DIVERGENT", "DIVERGENT", None, 30, 2), Stratum("COMPLEMENTARY", "COMPLEMENTARY", None, 100, 2)]
     with lite.begin() as tx:
-        keep(tx, "s", Origin("run@1", "d", 131, 1, {}), layers, said)
+        store_sample(tx, "s", SampleOrigin("run@1", "d", 131, 1, {}), layers, said)
     for place, annotator in ((1, "ana"), (2, "ben")):
         for number, labels in LABELS.items():
             both(lite, annotator, number, labels[place])
-    step(lite, State.LABELLING)
-    decide(lite, "jo", Ruling("i003", "DIVERGENT", "high", "Other months.", "k"), NOW)
-    close(lite, "s")
+    step(lite, StudyState.LABELLING)
+    submit_decision(lite, "jo", NewDecision("i003", "DIVERGENT", "high", "Other months.", "k"), NOW)
+    close_study(lite, "s")
     return lite
 
 
 def both(store: LabelStore, annotator: str, number: int, label: str) -> None:
     """Rate an item and, where it is repeated, its repeat, with the same label."""
     significance = "high" if label == "DIVERGENT" else None
-    for task in my_tasks(store, "s", annotator):
+    for task in list_tasks(store, "s", annotator):
         if task.question == f"Question {number}?":
-            submit(store, annotator, Submit(task.seat_id, Choice(label, significance), f"{annotator}/{task.seat_id}"), NOW)
+            submit_rating(
+                store, annotator, NewRating(task.seat_id, Choice(label, significance), f"{annotator}/{task.seat_id}"), NOW
+            )
 
 
 def test_every_item_and_annotator_has_one_row_and_every_column_is_explained(finished: LabelStore) -> None:

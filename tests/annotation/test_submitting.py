@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from annotation.label_store.assignments import Choice, list_tasks, next_task
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
-from annotation.label_store.ratings import Submit, save_draft, submit, submit_and_next
-from annotation.label_store.results import seat_rows
-from annotation.label_store.seats import Choice, my_tasks, next_task
-from annotation.label_store.studies import State
+from annotation.label_store.ratings import NewRating, save_draft, submit_and_next, submit_rating
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import StudyState
 from tests.support.studies import NOW, history, later, rate, rate_all, rating_history, seat_at, step, study_of
 
 DIVERGES = Choice("DIVERGENT", "high", True, "three or six months?")
@@ -20,31 +20,31 @@ DIVERGES = Choice("DIVERGENT", "high", True, "three or six months?")
 def test_a_rating_is_read_back_as_it_was_given(store: LabelStore) -> None:
     study_of(store, 3)
     seat = seat_at(store, "ana", 2).seat_id
-    submit(store, "ana", Submit(seat, DIVERGES, "k1"), NOW)
-    assert my_tasks(store, "s", "ana")[0].rated == DIVERGES
-    assert [row["label"] for row in seat_rows(store, "s") if row["item_id"] == "i002"] == ["DIVERGENT", None]
+    submit_rating(store, "ana", NewRating(seat, DIVERGES, "k1"), NOW)
+    assert list_tasks(store, "s", "ana")[0].rated == DIVERGES
+    assert [row["label"] for row in assignment_rows(store, "s") if row["item_id"] == "i002"] == ["DIVERGENT", None]
 
 
 def test_the_same_submit_twice_is_one_row(store: LabelStore) -> None:
     study_of(store, 2)
-    press = Submit(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1")
-    assert submit(store, "ana", press, NOW) == submit(store, "ana", press, later(9))
+    press = NewRating(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1")
+    assert submit_rating(store, "ana", press, NOW) == submit_rating(store, "ana", press, later(9))
     assert len(rating_history(store, "s")) == 1
 
 
 def test_the_same_submit_is_acknowledged_again_even_after_the_study_moved_on(store: LabelStore) -> None:
     study_of(store, 1)
-    press = Submit(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1")
-    submit(store, "ana", press, NOW)
-    step(store, State.LABELLING, incomplete=True)
-    assert submit(store, "ana", press, NOW).label == "DIVERGENT"
+    press = NewRating(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1")
+    submit_rating(store, "ana", press, NOW)
+    step(store, StudyState.LABELLING, incomplete=True)
+    assert submit_rating(store, "ana", press, NOW).label == "DIVERGENT"
 
 
 def test_a_key_used_for_another_item_stores_nothing(store: LabelStore) -> None:
     study_of(store, 2)
-    submit(store, "ana", Submit(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1"), NOW)
+    submit_rating(store, "ana", NewRating(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1"), NOW)
     with pytest.raises(ConflictError, match="another item"):
-        submit(store, "ana", Submit(seat_at(store, "ana", 2).seat_id, DIVERGES, "k1"), NOW)
+        submit_rating(store, "ana", NewRating(seat_at(store, "ana", 2).seat_id, DIVERGES, "k1"), NOW)
 
 
 def test_a_revision_counts_and_the_first_rating_stays(store: LabelStore) -> None:
@@ -59,9 +59,9 @@ def test_a_revision_counts_and_the_first_rating_stays(store: LabelStore) -> None
 def test_of_two_windows_the_slower_one_is_told_and_changes_nothing(store: LabelStore) -> None:
     study_of(store, 1)
     seat = seat_at(store, "ana", 1).seat_id
-    submit(store, "ana", Submit(seat, Choice("CONSISTENT"), "window 1"), NOW)
+    submit_rating(store, "ana", NewRating(seat, Choice("CONSISTENT"), "window 1"), NOW)
     with pytest.raises(ConflictError, match="another window"):
-        submit(store, "ana", Submit(seat, Choice("COMPLEMENTARY"), "window 2"), NOW)
+        submit_rating(store, "ana", NewRating(seat, Choice("COMPLEMENTARY"), "window 2"), NOW)
     assert [row["label"] for row in rating_history(store, "s")] == ["CONSISTENT"]
 
 
@@ -69,7 +69,7 @@ def test_nobody_rates_at_the_seat_of_another(store: LabelStore) -> None:
     study_of(store, 1)
     seat = seat_at(store, "ana", 1).seat_id
     for attempt in (
-        lambda: submit(store, "ben", Submit(seat, DIVERGES, "k"), NOW),
+        lambda: submit_rating(store, "ben", NewRating(seat, DIVERGES, "k"), NOW),
         lambda: save_draft(store, "ben", seat, DIVERGES, NOW),
     ):
         with pytest.raises(StudyError, match="of yours"):
@@ -90,7 +90,7 @@ def test_nobody_rates_at_the_seat_of_another(store: LabelStore) -> None:
 def test_half_a_rating_is_refused_with_what_is_allowed(lite: LabelStore, choice: Choice, message: str) -> None:
     study_of(lite, 1)
     with pytest.raises(StudyError, match=message):
-        submit(lite, "ana", Submit(seat_at(lite, "ana", 1).seat_id, choice, "k"), NOW)
+        submit_rating(lite, "ana", NewRating(seat_at(lite, "ana", 1).seat_id, choice, "k"), NOW)
     assert rating_history(lite, "s") == []
 
 
@@ -103,18 +103,18 @@ def test_a_draft_comes_back_and_counts_nowhere_until_it_is_submitted(store: Labe
     assert resumed.seat_id == seat
     assert resumed.draft == Choice("DIVERGENT", None, True, "hm, which?")
     assert (resumed.rated, rating_history(store, "s")) == (None, [])
-    submit(store, "ana", Submit(seat, DIVERGES, "k"), later(10))
-    assert my_tasks(store, "s", "ana")[0].draft is None
+    submit_rating(store, "ana", NewRating(seat, DIVERGES, "k"), later(10))
+    assert list_tasks(store, "s", "ana")[0].draft is None
 
 
 def test_the_servers_clock_runs_from_showing_to_submitting_within_one_sitting(store: LabelStore) -> None:
     study_of(store, 2)
     first = next_task(store, "s", "ana", NOW, "monday")
     next_task(store, "s", "ana", later(4), "monday")  # a page that is drawn again does not restart the clock
-    rating, second = submit_and_next(store, "ana", Submit(first.seat_id, Choice("ABSENT"), "1"), later(10), "monday")
+    rating, second = submit_and_next(store, "ana", NewRating(first.seat_id, Choice("ABSENT"), "1"), later(10), "monday")
     assert rating.seconds == 10.0
     next_task(store, "s", "ana", later(90_000), "tuesday")  # the night in between is not reading time
-    assert submit(store, "ana", Submit(second.seat_id, Choice("ABSENT"), "2"), later(90_007)).seconds == 7.0
+    assert submit_rating(store, "ana", NewRating(second.seat_id, Choice("ABSENT"), "2"), later(90_007)).seconds == 7.0
 
 
 def test_the_database_itself_refuses_to_change_or_delete_a_rating(store: LabelStore) -> None:
@@ -130,19 +130,19 @@ def test_a_study_that_moved_on_takes_no_more_ratings(store: LabelStore) -> None:
     study_of(store, 2)
     seat = seat_at(store, "ana", 1).seat_id
     with pytest.raises(StudyError, match="4 ratings of the labelling round are still to come"):
-        step(store, State.LABELLING)
-    step(store, State.LABELLING, incomplete=True)
+        step(store, StudyState.LABELLING)
+    step(store, StudyState.LABELLING, incomplete=True)
     with pytest.raises(StudyError, match="in the state adjudication"):
-        submit(store, "ana", Submit(seat, DIVERGES, "k"), NOW)
+        submit_rating(store, "ana", NewRating(seat, DIVERGES, "k"), NOW)
     assert next_task(store, "s", "ana", NOW, "v") is None
 
 
 def test_a_move_from_a_state_that_somebody_else_left_is_refused(store: LabelStore) -> None:
     study_of(store, 1)
     rate_all(store, "ana"), rate_all(store, "ben")
-    assert step(store, State.LABELLING) is State.ADJUDICATION
+    assert step(store, StudyState.LABELLING) is StudyState.ADJUDICATION
     with pytest.raises(StudyError, match="no longer in the state labelling"):
-        step(store, State.LABELLING)
+        step(store, StudyState.LABELLING)
 
 
 def test_a_character_that_a_database_cannot_hold_is_shown_as_such(store: LabelStore) -> None:

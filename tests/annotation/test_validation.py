@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from annotation.cli import main
-from audit.charts.pictures import NoPicturesError
+from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main as audit_command
 
 STUDY = "demo-finished"

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from annotation.cli import main as annotation
 from annotation.label_store.engine import open_label_store
 from audit.cli.main import main
-from pages._blinded.cookie import ADDRESS as COOKIE
+from pages._blinded.session_cookie import ADDRESS as COOKIE
 from tests.support.studies import PASSWORD, people
 
 ROOT = Path(__file__).resolve().parents[2]

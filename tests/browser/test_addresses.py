@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.label_store.engine import open_label_store
-from annotation.label_store.studies import State
-from pages._blinded.people import STUDY_PAGES
+from annotation.label_store.studies import StudyState
+from pages._blinded.access import STUDY_PAGES
 from pages._shared.navigation import FOR_THE_OWNER, PAGES
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.browser.reading_aloud import heading_ranks, unnamed
@@ -43,7 +43,7 @@ def clinic(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     study_of(store, 1)
     rate(store, "ana", 1, "CONSISTENT")
     rate(store, "ben", 1, "ABSENT")
-    step(store, State.LABELLING)
+    step(store, StudyState.LABELLING)
     for name, role in {"vera": "viewer", "ada": "adjudicator", "petra": "pi"}.items():
         people(store, name, role=role)
     with pytest.MonkeyPatch.context() as patch:

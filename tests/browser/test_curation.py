@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.theme_edits.record import acts_of
-from annotation.theme_edits.tables import read_jsonl
+from annotation.theme_edits.history import edits_from_jsonl
+from annotation.theme_edits.record import list_edits
 from audit.cli.main import main
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
@@ -122,8 +122,8 @@ def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
     with settled(page).expect_download() as caught:
         page.get_by_role("button", name="All acts as JSON lines").click()
     caught.value.save_as(tmp_path / "acts.jsonl")
-    taken = read_jsonl((tmp_path / "acts.jsonl").read_text(encoding="utf-8"))
-    assert taken == acts_of(store, run.digest)
+    taken = edits_from_jsonl((tmp_path / "acts.jsonl").read_text(encoding="utf-8"))
+    assert taken == list_edits(store, run.digest)
     assert [(act.author, str(act.change.kind), act.reason) for act in taken] == [
         ("vera", "rename", "Clearer for patients."),
         ("vera", "merge", "The same advice."),

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.accounts import SESSION, add_account
 from annotation.label_store.engine import open_label_store
+from annotation.studies.accounts import SESSION_LENGTH, add_account
 from tests.browser.conftest import Dashboard, serve, settled
 from tests.support.identity import Identity, provider
 from tests.support.studies import NOW, study_of
@@ -106,7 +106,7 @@ def test_signing_out_leaves_the_provider_too_and_ends_the_work_in_other_tabs(ins
 
 def test_what_the_provider_said_longer_ago_than_a_session_lasts_counts_no_more(institution, identity) -> None:
     page = through_the_provider(
-        institution, identity, email=ANA, email_verified=True, iat=int(time.time() - SESSION.total_seconds()) - 1
+        institution, identity, email=ANA, email_verified=True, iat=int(time.time() - SESSION_LENGTH.total_seconds()) - 1
     )
     expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
     assert links(page) in ([], ["Sign in"])

@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import open_label_store
-from annotation.label_store.ledger import verify
-from annotation.label_store.results import seat_rows
+from annotation.label_store.ledger import verify_study
+from annotation.label_store.results import assignment_rows
 from tests.browser.conftest import ROOT, Dashboard, free_port, ready, signed_in_as
 from tests.support.studies import rating_history, study_of
 
@@ -88,8 +88,8 @@ def test_kills_ask_for_no_password_and_lose_neither_a_label_nor_a_choice(server:
         assert page.get_by_label("Password").count() == 0
 
     store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
-    stored = {row["question"]: row["label"] for row in seat_rows(store, "s") if row["annotator"] == "ana" and row["label"]}
+    stored = {row["question"]: row["label"] for row in assignment_rows(store, "s") if row["annotator"] == "ana" and row["label"]}
     assert stored == meant
     assert len(rating_history(store, "s")) == len(meant)
-    assert verify(store, "s") == []
+    assert verify_study(store, "s") == []
     store.close()

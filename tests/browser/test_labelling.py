@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.results import seat_rows
-from annotation.verdict_store import Origin, Stratum, Verdict, keep, verdicts
+from annotation.label_store.results import assignment_rows
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.browser.test_journey import overflow
 from tests.support.studies import item, people, rate, rating_history, study_of
@@ -44,7 +44,7 @@ class Office:
 
     def rows(self, annotator: str) -> dict[str, dict[str, object]]:
         """The annotator's seats by question."""
-        return {row["question"]: row for row in seat_rows(self.store, "s") if row["annotator"] == annotator}
+        return {row["question"]: row for row in assignment_rows(self.store, "s") if row["annotator"] == annotator}
 
 
 def planted(store: LabelStore) -> None:
@@ -53,10 +53,11 @@ def planted(store: LabelStore) -> None:
     study_of(store, [item(number, **hidden) for number in range(1, ITEMS + 1)])
     layer = Stratum("CANARYSTRATUM", "CONTRADICTORY", None, 900, ITEMS)
     said = [
-        Verdict(f"i{n:03}", "CANARYSTRATUM", "CONTRADICTORY", "high", "CANARYTOPIC", "CANARYREASON") for n in range(1, ITEMS + 1)
+        StoredVerdict(f"i{n:03}", "CANARYSTRATUM", "CONTRADICTORY", "high", "CANARYTOPIC", "CANARYREASON")
+        for n in range(1, ITEMS + 1)
     ]
     with store.begin() as tx:
-        keep(tx, "s", Origin("CANARYRUN", "0" * 64, 900, 0, {}), [layer], said)
+        store_sample(tx, "s", SampleOrigin("CANARYRUN", "0" * 64, 900, 0, {}), [layer], said)
     for number in range(1, ITEMS + 1):
         rate(store, "ben", number, "CONTRADICTORY", "high", comment="CANARYOTHER")
 

@@ -19,10 +19,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect
 from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.studies import State, find_study
-from annotation.verdict_store import Origin, Stratum, Verdict, keep, verdicts
+from annotation.label_store.studies import StudyState, find_study
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.release.write import write_jsonl
-from pages._blinded.people import STUDY_PAGES
+from pages._blinded.access import STUDY_PAGES
 from pages._shared.navigation import PAGES
 from tests.browser.conftest import BUILD_MS, PATIENCE_MS, Dashboard, serve, settled, signed_in_as
 from tests.store.test_sections import change_answer
@@ -110,10 +110,12 @@ def plant_study(store: LabelStore) -> None:
         "handbook_a": "HANDBOOKCODE1", "handbook_b": "HANDBOOKCODE2", "name_a": "HANDBOOKNAME1", "name_b": "HANDBOOKNAME2",
     }  # fmt: skip
     study_of(store, [item(number, **hidden) for number in range(1, ITEMS + 1)])
-    said = [Verdict(f"i{n:03}", "JUDGESTRATUM", "CONTRADICTORY", "high", "JUDGETOPIC", "JUDGEWHY") for n in range(1, ITEMS + 1)]
+    said = [
+        StoredVerdict(f"i{n:03}", "JUDGESTRATUM", "CONTRADICTORY", "high", "JUDGETOPIC", "JUDGEWHY") for n in range(1, ITEMS + 1)
+    ]
     with store.begin() as tx:
         layer = Stratum("JUDGESTRATUM", "CONTRADICTORY", None, 900, ITEMS)
-        keep(tx, "s", Origin("RUNKEY", "0" * 64, 900, 0, {}), [layer], said)
+        store_sample(tx, "s", SampleOrigin("RUNKEY", "0" * 64, 900, 0, {}), [layer], said)
     for number in range(1, RATED + 1):
         rate(store, "ana", number, "CONSISTENT", comment="SAIDBYANA")
     for number in range(1, ITEMS + 1):
@@ -126,8 +128,8 @@ def get_ready_for(name: str, store: LabelStore) -> None:
     said = {"label": "CONTRADICTORY", "significance": "high"} if valid else {"label": "JUDGELABEL", "significance": "JUDGEGRAVE"}
     with store.begin() as tx:
         tx.execute(update(verdicts).values(**said))
-    if name == "ada" and find_study(store, "s").state is State.LABELLING:
-        step(store, State.LABELLING, incomplete=True)
+    if name == "ada" and find_study(store, "s").state is StudyState.LABELLING:
+        step(store, StudyState.LABELLING, incomplete=True)
 
 
 @dataclass

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.ledger import verify
-from annotation.label_store.results import seat_rows
+from annotation.label_store.ledger import verify_study
+from annotation.label_store.results import assignment_rows
 from tests.browser.conftest import Dashboard, serve, signed_in_as
 from tests.support.studies import rating_history, study_of
 
@@ -60,11 +60,11 @@ def test_200_items_in_one_sitting_all_land_and_none_is_slower_for_being_late(das
     typed = [press(page, number) for number in range(ITEMS)]
     expect(page.locator(".board .over")).to_contain_text("All your items are done")
 
-    stored = {row["question"]: row for row in seat_rows(store, "s") if row["annotator"] == "ana"}
+    stored = {row["question"]: row for row in assignment_rows(store, "s") if row["annotator"] == "ana"}
     meant = {question: (label, word) for question, label, word, _ in typed}
     assert {question: (row["label"], row["significance"]) for question, row in stored.items()} == meant
     assert len(rating_history(store, "s")) == ITEMS
-    assert verify(store, "s") == []
+    assert verify_study(store, "s") == []
 
     seconds = [took for *_, took in typed]
     first, last = median(seconds[:AT_EACH_END]), median(seconds[-AT_EACH_END:])

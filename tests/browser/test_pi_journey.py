@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from annotation.label_store.assignments import Choice
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.ratings import Submit, submit
-from annotation.label_store.results import seat_rows
-from annotation.label_store.seats import Choice
-from annotation.simulated import RUNNING
+from annotation.label_store.ratings import NewRating, submit_rating
+from annotation.label_store.results import assignment_rows
+from annotation.studies.simulated_annotators import RUNNING
 from tests.browser.conftest import BUILD_MS, Dashboard, serve, settled, signed_in_as
 
 pytestmark = pytest.mark.browser
@@ -44,11 +44,11 @@ def dashboard(browser: Browser, data_dir: Path) -> Iterator[Dashboard]:
 
 def a_label_arrives(store: LabelStore) -> None:
     """One annotator rates an item that the other has rated, and sees it otherwise."""
-    rows = [row for row in seat_rows(store, RUNNING) if row["kind"] == "study"]
+    rows = [row for row in assignment_rows(store, RUNNING) if row["kind"] == "study"]
     said = {row["item_id"]: row["label"] for row in rows if row["label"] is not None}
     seat = next(row for row in rows if row["label"] is None and row["item_id"] in said)
     other = "CONSISTENT" if said[seat["item_id"]] == "ABSENT" else "ABSENT"
-    submit(store, seat["annotator"], Submit(seat["seat_id"], Choice(other), "one more"), datetime.now(UTC))
+    submit_rating(store, seat["annotator"], NewRating(seat["seat_id"], Choice(other), "one more"), datetime.now(UTC))
 
 
 def metric(page: Page, place: int) -> Locator:

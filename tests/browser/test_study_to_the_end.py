@@ -17,10 +17,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from annotation.agreement.report import agreement_report
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.results import seat_rows
+from annotation.label_store.results import assignment_rows
 from annotation.prevalence import prevalence
 from annotation.ratings import GOLD, ratings_from
-from annotation.study_tables import labels_table, ratings_table
+from annotation.studies.study_tables import labels_table, ratings_table
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from tests.browser.conftest import ROOT, Dashboard, serve, settled, signed_in_as
 from tests.support.studies import people
@@ -101,7 +101,7 @@ def metric(page: Page, place: int) -> Locator:
 def agreed(store: LabelStore) -> tuple[int, int]:
     """(items on which the labels are the same, items that both have labelled), of what was meant to be typed so far."""
     rated: dict[str, list[str]] = {}
-    for row in seat_rows(store, STUDY):
+    for row in assignment_rows(store, STUDY):
         if row["label"] is not None:
             meant, _ = reads(row["annotator"], row["question"], (row["answer_a"], row["answer_b"]))
             rated.setdefault(row["item_id"], []).append(meant)
@@ -165,7 +165,7 @@ def recomputed(path: Path) -> dict[str, float]:
 
 def exported_is_what_was_typed(path: Path, store: LabelStore) -> None:
     table = pd.read_csv(path, keep_default_na=False)
-    seats = {(row["item_id"], row["annotator"]): row for row in seat_rows(store, STUDY)}
+    seats = {(row["item_id"], row["annotator"]): row for row in assignment_rows(store, STUDY)}
     assert len(table) == len(seats) == 2 * ITEMS
     for row in table.to_dict("records"):
         item = seats[row["item_id"], row["annotator"]]

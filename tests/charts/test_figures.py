@@ -6,11 +6,10 @@ import math
 
 import pandas as pd
 
-from audit.charts.bars import two_step_bar
-from audit.charts.names import handbook_names
-from audit.charts.profile import profile_bars
+from audit.charts.coverage import profile_bars
+from audit.charts.label_shares import share_heatmap, two_step_bar
 from audit.charts.rates import Rate, rate_dots
-from audit.charts.shares import share_heatmap
+from audit.charts.style import handbook_names
 
 RATE = Rate("r_div", "Disagreement", "present")
 FRAME = pd.DataFrame(

@@ -7,8 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit.charts.numerals import coefficient, coefficient_interval, unsigned_zeros
-from audit.charts.style import NO_VALUE, interval, percent
+from audit.charts.style import NO_VALUE, coefficient, coefficient_interval, interval, percent, unsigned_zeros
 from audit.exports.tables import markdown_text
 from audit.number_format import fixed, signed, typed
 from audit.store.runs import Run

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 import pytest
 
-from audit.charts.pictures import NoPicturesError, pictures, standalone_html
+from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
 from audit.exports.package import Order, package
 from audit.exports.readme import LATEX
 from audit.exports.writers.latex import document, latex

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.charts.pictures import NoPicturesError
+from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.exports.files import zipped
 from audit.exports.package import MANIFEST, Order, package
@@ -85,7 +85,7 @@ def test_two_exports_of_the_same_state_differ_in_the_date_of_the_manifest_alone(
 def test_another_process_makes_the_same_bytes(order: Order, runs: tuple[Run, Run]):
     script = (
         "import sys, pathlib; from audit.exports import package as p; from audit.store.runs import read_run;"
-        "from audit.charts.pictures import NoPicturesError\n"
+        "from audit.charts.figure_files import NoPicturesError\n"
         "def none(_): raise NoPicturesError('SVG and PNG were not written: install a Chromium.')\n"
         "p.pictures = none\n"
         "from audit.exports.files import zipped, digest\n"

@@ -20,8 +20,8 @@ import pytest
 
 from annotation.agreement.coefficients import cohen, corrected, identity, linear
 from annotation.agreement.floor import beside
-from annotation.baseline import baseline_of_release
 from annotation.ratings import ratings_from, read_table
+from annotation.studies.baseline_judge import baseline_of_release
 from audit.demo.answers import answers
 from audit.demo.build import CONFIGS
 from audit.demo.policies import policies

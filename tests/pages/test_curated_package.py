@@ -12,15 +12,15 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from annotation.accounts import account
 from annotation.cli import main as annotation
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.theme_acts import count_acts
-from annotation.theme_edits.acts import Change, Kind
-from annotation.theme_edits.record import Wish, record
-from audit.charts.pictures import NoPicturesError
+from annotation.label_store.theme_edits import count_edits
+from annotation.studies.accounts import find_account
+from annotation.theme_edits.edits import EditKind, ThemeChange
+from annotation.theme_edits.record import NewEdit, record_edit
+from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main as audit
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import write_taxonomy
@@ -56,13 +56,13 @@ def store(run: Run) -> Iterator[LabelStore]:
     opened.close()
 
 
-def curate(store: LabelStore, run: Run, *changes: Change) -> None:
+def curate(store: LabelStore, run: Run, *changes: ThemeChange) -> None:
     """Acts of vera, one after another."""
-    vera, built = account(store, "vera"), needed_taxonomy(run, Settings().themes_dir)
+    vera, built = find_account(store, "vera"), require_taxonomy(run, Settings().themes_dir)
     assert vera is not None
     for each in changes:
-        seen = count_acts(store, run.digest)
-        record(store, run.digest, built, vera, Wish(each, "+clearer", f"press {seen}", seen), datetime.now(UTC))
+        seen = count_edits(store, run.digest)
+        record_edit(store, run.digest, built, vera, NewEdit(each, "+clearer", f"press {seen}", seen), datetime.now(UTC))
 
 
 def exported(run: Run, out: Path) -> Path:
@@ -110,7 +110,7 @@ def test_both_tables_say_of_which_themes_they_are(themed: Run, store: LabelStore
 def test_the_manifest_counts_the_acts_and_has_the_digest_of_what_the_ledger_exports(
     themed: Run, store: LabelStore, tmp_path: Path
 ):
-    curate(store, themed, rename("t1", "Sodium"), change(Kind.SET_ASIDE, "t2"), undo(1))
+    curate(store, themed, rename("t1", "Sodium"), change(EditKind.SET_ASIDE, "t2"), undo(1))
     package = exported(themed, tmp_path / "out")
     assert annotation(["themes", "export", "--run", themed.key, "--out", str(tmp_path / "acts.jsonl")]) == 0
     told = manifest(package)["curation"]

@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotation.accounts import account, open_session
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.theme_acts import count_acts
-from annotation.theme_edits.acts import Change, Kind
-from annotation.theme_edits.record import Wish, acts_of, record
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from annotation.label_store.theme_edits import count_edits
+from annotation.studies.accounts import find_account, open_session
+from annotation.theme_edits.edits import EditKind, ThemeChange
+from annotation.theme_edits.record import NewEdit, list_edits, record_edit
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
-from pages._blinded.people import TOKEN
+from pages._blinded.access import TOKEN
 from tests.pages.conftest import words_on
 from tests.pages.test_themes import POINTS, TAXONOMY
 from tests.support.curating import merge, rename, small, split, undo
@@ -25,12 +25,12 @@ from tests.support.studies import people
 
 SCRIPT = """
 import streamlit as st
-from pages._shared.curate import curation_controls
-from pages._shared.curation import CONTROLS, curated_themes, curation_list, what_came_of_it
-from pages._shared.loaders import runs
+from pages._shared.theme_edit_form import curation_controls
+from pages._shared.theme_edits import CONTROLS, curated_themes, curation_list, what_came_of_it
+from pages._shared.loaders import loaded_runs
 from tests.support.curating import outline, small
 
-(run,) = runs()
+(run,) = loaded_runs()
 themes = curated_themes(run, small())
 theme_id = themes.find(st.query_params.get("theme", "t-teeth"))
 theme = next((theme for theme in themes.taxonomy.themes if theme.theme_id == theme_id), None)
@@ -78,11 +78,13 @@ def open_theme(run: Run) -> Open:
     return opener
 
 
-def curate(store: LabelStore, run: Run, who: str, change: Change, taxonomy: Taxonomy | None = None) -> None:
+def curate(store: LabelStore, run: Run, who: str, change: ThemeChange, taxonomy: Taxonomy | None = None) -> None:
     """An act made elsewhere, a moment ago."""
-    seen, person = count_acts(store, run.digest), account(store, who)
+    seen, person = count_edits(store, run.digest), find_account(store, who)
     assert person is not None
-    record(store, run.digest, taxonomy or small(), person, Wish(change, "clearer", f"{who}/{seen}", seen), datetime.now(UTC))
+    record_edit(
+        store, run.digest, taxonomy or small(), person, NewEdit(change, "clearer", f"{who}/{seen}", seen), datetime.now(UTC)
+    )
 
 
 def choose(at: AppTest, action: str) -> AppTest:
@@ -123,7 +125,7 @@ def test_a_clinician_or_a_pi_renames_a_theme(who: str, store: LabelStore, run: R
     assert not at.exception
     assert at.title[0].value == "Dental care"
     assert f"Saved as act 1: {who} renamed 'teeth' to 'Dental care'" in said(at)
-    (act,) = acts_of(store, run.digest)
+    (act,) = list_edits(store, run.digest)
     assert (act.author, act.reason) == (who, "they mean the same")
     assert f"1 act, last by {who}" in words_on(at)
     assert at.text_input(key="curate_name_t-teeth").value == ""
@@ -143,7 +145,7 @@ def test_phrases_are_split_off_and_moved(store: LabelStore, run: Run, open_theme
     at = save(choose(at, "Move phrases"), phrases=["dental cleaning"], into="No theme")
     assert not at.exception
     assert words_on(at).count("check-up before listing") == 1
-    assert [act.change.phrases for act in acts_of(store, run.digest)] == [
+    assert [act.change.phrases for act in list_edits(store, run.digest)] == [
         ("pulling teeth", "soft toothbrush"),
         ("dental cleaning",),
     ]
@@ -155,7 +157,7 @@ def test_a_phrase_without_a_theme_is_given_one(store: LabelStore, run: Run, open
     assert [option.content for option in group.proto.options] == ["Move phrases"]
     at = save(at, theme="-1", phrases=["parking"], into="sun (outdoors)")
     assert not at.exception
-    assert acts_of(store, run.digest)[0].change.theme is None
+    assert list_edits(store, run.digest)[0].change.theme is None
     assert "parking" not in at.text[0].value
 
 
@@ -164,7 +166,7 @@ def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: Label
     at = save(choose(at, "Not clinically meaningful"))
     at = save(choose(at, "Clinically meaningful"))
     assert not at.exception
-    assert [str(act.change.kind) for act in acts_of(store, run.digest)] == ["move theme", "set aside", "bring back"]
+    assert [str(act.change.kind) for act in list_edits(store, run.digest)] == ["move theme", "set aside", "bring back"]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_what_is_refused_keeps_what_was_typed(action, fields, why, store: LabelS
     assert at.text_input(key="curate_reason_t-teeth").value == fields.get("reason", "my long reason")
     if "name" in fields:
         assert at.text_input(key="curate_name_t-teeth").value == fields["name"]
-    assert acts_of(store, run.digest) == []
+    assert list_edits(store, run.digest) == []
 
 
 def test_of_two_at_once_the_second_is_told_and_loses_nothing_of_what_was_typed(store: LabelStore, run: Run, open_theme: Open):
@@ -219,7 +221,7 @@ def test_who_was_signed_out_in_the_meantime_is_told_and_nothing_is_saved(store: 
     del at.session_state[TOKEN]
     at = save(at, name="Dental care")
     assert "Your session has ended" in said(at)
-    assert acts_of(store, run.digest) == []
+    assert list_edits(store, run.digest) == []
 
 
 # -- the list ----------------------------------------------------------------------------------------------------------
@@ -238,13 +240,13 @@ def test_an_act_is_undone_with_a_reason_by_another_who_may(store: LabelStore, ru
     at = at.button(key="undo_1").click().run()
     assert not at.exception
     assert at.title[0].value == "teeth"
-    assert acts_of(store, run.digest)[1].reason == "it was clear"
+    assert list_edits(store, run.digest)[1].reason == "it was clear"
     assert "curated" not in words_on(at).lower().replace("as curated", "")
 
 
 def test_an_undo_that_would_pull_the_ground_away_is_refused_in_words(store: LabelStore, run: Run, open_theme: Open):
     curate(store, run, "vera", split("t-teeth", ["pulling teeth"], "", "Surgery"))
-    (act,) = acts_of(store, run.digest)
+    (act,) = list_edits(store, run.digest)
     curate(store, run, "vera", rename(str(act.change.into), "Oral surgery"))
     at = click_act(open_theme("petra"), 1, 2)
     at.text_input(key="undo_reason_1").set_value("no")
@@ -308,9 +310,9 @@ def test_a_name_is_never_taken_for_markdown(store: LabelStore, run: Run, open_th
 
 
 def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, themed: Run, open_page: Open):
-    built = needed_taxonomy(themed, Settings().themes_dir)
-    curate(store, themed, "vera", Change(Kind.RENAME, "t2", name="Drinks"), built)
-    curate(store, themed, "vera", Change(Kind.MERGE, "t1", "t2"), built)
+    built = require_taxonomy(themed, Settings().themes_dir)
+    curate(store, themed, "vera", ThemeChange(EditKind.RENAME, "t2", name="Drinks"), built)
+    curate(store, themed, "vera", ThemeChange(EditKind.MERGE, "t1", "t2"), built)
     at = open_page("themes")
     assert not at.exception
     assert "2 acts, last by vera" in words_on(at)
@@ -324,7 +326,7 @@ def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, th
 
 
 def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, themed: Run, open_page: Open):
-    curate(store, themed, "vera", Change(Kind.SET_ASIDE, "t2"), needed_taxonomy(themed, Settings().themes_dir))
+    curate(store, themed, "vera", ThemeChange(EditKind.SET_ASIDE, "t2"), require_taxonomy(themed, Settings().themes_dir))
     shown = open_page("themes").dataframe[0].value
     assert list(shown["name"]) == ["Salt", "Fluids (set aside: not clinically meaningful)", "no theme"]
     assert list(shown["pairs"]) == [2, 2, 2]

@@ -13,18 +13,18 @@ from streamlit.runtime.media_file_storage import MediaFileStorageError
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
-from annotation.accounts import open_session
 from annotation.cli import main as annotation
 from annotation.label_store.engine import open_label_store
-from audit.charts.pictures import NoPicturesError
+from annotation.studies.accounts import open_session
+from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.errors import AuditError
 from audit.exports.files import zipped
 from audit.exports.package import Order, package, today
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from pages._blinded.people import TOKEN
-from pages._shared.packages import KEPT, ZIP, Shelf
+from pages._blinded.access import TOKEN
+from pages._shared.package_cache import KEPT, ZIP, Shelf
 from tests.pages.conftest import ROOT, Open, words_on
 from tests.support.studies import people
 
@@ -99,7 +99,7 @@ def test_a_package_that_cannot_be_built_leaves_no_trace_on_the_shelf():
 
 
 def test_the_shelf_forgets_the_oldest_package(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pages._shared.packages.package", lambda order, _: {"a": order.date.encode()})
+    monkeypatch.setattr("pages._shared.package_cache.package", lambda order, _: {"a": order.date.encode()})
     shelf = Shelf()
     for number in range(6):
         shelf.take((number,), lambda number=number: Order(run, str(number)), NAME)
@@ -107,7 +107,7 @@ def test_the_shelf_forgets_the_oldest_package(run: Run, monkeypatch: pytest.Monk
 
 
 def test_others_at_work_do_not_take_a_package_away_before_it_is_fetched(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pages._shared.packages.package", lambda order, _: {"a": order.date.encode()})
+    monkeypatch.setattr("pages._shared.package_cache.package", lambda order, _: {"a": order.date.encode()})
     storage = MemoryMediaFileStorage("/media")
     files = MediaFileManager(storage)
     monkeypatch.setattr("streamlit.runtime.exists", lambda: True)

@@ -12,11 +12,11 @@ def test_the_headline_figures_are_those_of_the_whole_run_with_what_they_are_shar
     at = open_page("overview")
     shown = {metric.label: metric.value for metric in at.metric}
     # 12 + 3 pairs, one unscored: 14 scored; absent: 3 + 3 with d, and one judged absent.
-    assert shown["Silent pairs"] == "50.0 %"
+    assert shown["Not addressed"] == "50.0 %"
     # Both answer in 3 + 2 + 2 pairs; two of them disagree, one is consistent; q1 and q2 of 3 questions have any.
     assert shown["Disagreement"] == "28.6 %"
-    assert shown["Full agreement"] == "14.3 %"
-    assert shown["Any disagreement"] == "66.7 %"
+    assert shown["Same advice"] == "14.3 %"
+    assert shown["Questions with disagreement"] == "66.7 %"
     assert "of 7 pairs in which both answer" in words_on(at)
 
 

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotation.accounts import open_session
 from annotation.label_store.engine import open_label_store
+from annotation.studies.accounts import open_session
 from audit.cli.judge_jobs import Job, Order, State, cancel, estimate, find_job, list_jobs, place, running, start
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from pages._blinded.people import TOKEN
+from pages._blinded.access import TOKEN
 from tests.pages.conftest import ROOT, Open, words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.llm.fault_server import FaultServer, fault_server

@@ -13,8 +13,8 @@ from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
 from audit.metrics.organs import organs
 from audit.store.runs import Run
-from pages._shared import loaders, url
-from pages._shared.words import escaped, fill, say
+from pages._shared import loaders, pickers
+from pages._shared.terms import escaped, fill, say
 
 RUN = Run("r 1/../x", "T", "0123456789abcdef", False, True, "", Path(), terms={"handbook": "institute", "organ": "topic_area"})
 
@@ -66,8 +66,8 @@ def test_a_value_in_a_template_is_escaped_and_its_braces_are_not_filled_in():
 )
 def test_words_that_are_no_option_any_more_leave_the_address_as_it_is(came_back, address, monkeypatch):
     streamlit = SimpleNamespace(session_state={"theme": came_back}, query_params={"theme": "t3"})
-    monkeypatch.setattr(url, "st", streamlit)
-    url.remember("theme", "t1", ["t1", "t2", "t3"])
+    monkeypatch.setattr(pickers, "st", streamlit)
+    pickers.remember_choice("theme", "t1", ["t1", "t2", "t3"])
     assert streamlit.query_params == address
 
 

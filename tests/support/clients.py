@@ -22,15 +22,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 
-from annotation.accounts import signed_in
+from annotation.label_store.assignments import Choice, next_task
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.ratings import Submit, submit
-from annotation.label_store.seats import Choice, next_task
+from annotation.label_store.ratings import NewRating, submit_rating
+from annotation.studies.accounts import account_of_token
 
 
 def client(store: LabelStore, annotator: str, out: int, token: str | None = None, again: tuple[str, str] | None = None) -> None:
     """Rate until nothing is left. `again`: (key, seat) that was under way when this annotator was killed."""
-    if token is not None and signed_in(store, token, datetime.now(UTC)) is None:
+    if token is not None and account_of_token(store, token, datetime.now(UTC)) is None:
         os.write(out, b"signin\n")
     if again is not None:
         press(store, annotator, *again, out)
@@ -40,7 +40,7 @@ def client(store: LabelStore, annotator: str, out: int, token: str | None = None
 
 def press(store: LabelStore, annotator: str, key: str, seat_id: str, out: int) -> None:
     os.write(out, f"try {key} {seat_id}\n".encode())
-    submit(store, annotator, Submit(seat_id, Choice("COMPLEMENTARY"), key), datetime.now(UTC))
+    submit_rating(store, annotator, NewRating(seat_id, Choice("COMPLEMENTARY"), key), datetime.now(UTC))
     os.write(out, f"ack {key} {seat_id}\n".encode())
 
 

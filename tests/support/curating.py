@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.theme_edits.acts import Act, Change, Kind
+from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit
 from audit.themes.taxonomy import Taxonomy, Theme
 
 TEETH = ("check-up before listing", "dental cleaning", "pulling teeth", "soft toothbrush")
@@ -31,37 +31,39 @@ def small() -> Taxonomy:
     )
 
 
-def change(kind: Kind, theme: str | None = None, into: str | None = None, **other: Any) -> Change:
+def change(kind: EditKind, theme: str | None = None, into: str | None = None, **other: Any) -> ThemeChange:
     told = {theme.theme_id: theme.name for theme in small().themes}
-    return Change(kind, theme, into, **{"told": told, **other})
+    return ThemeChange(kind, theme, into, **{"told": told, **other})
 
 
-def rename(theme: str, name: str) -> Change:
-    return change(Kind.RENAME, theme, name=name)
+def rename(theme: str, name: str) -> ThemeChange:
+    return change(EditKind.RENAME, theme, name=name)
 
 
-def merge(theme: str, into: str) -> Change:
-    return change(Kind.MERGE, theme, into)
+def merge(theme: str, into: str) -> ThemeChange:
+    return change(EditKind.MERGE, theme, into)
 
 
-def split(theme: str, phrases: Iterable[str], new: str, name: str) -> Change:
-    return change(Kind.SPLIT, theme, new, phrases=tuple(phrases), name=name)
+def split(theme: str, phrases: Iterable[str], new: str, name: str) -> ThemeChange:
+    return change(EditKind.SPLIT, theme, new, phrases=tuple(phrases), name=name)
 
 
-def move(phrases: Iterable[str], theme: str | None, into: str | None) -> Change:
-    return change(Kind.MOVE_PHRASES, theme, into, phrases=tuple(phrases))
+def move(phrases: Iterable[str], theme: str | None, into: str | None) -> ThemeChange:
+    return change(EditKind.MOVE_PHRASES, theme, into, phrases=tuple(phrases))
 
 
-def under(theme: str, parent: str | None) -> Change:
-    return change(Kind.MOVE_THEME, theme, parent)
+def under(theme: str, parent: str | None) -> ThemeChange:
+    return change(EditKind.MOVE_THEME, theme, parent)
 
 
-def undo(seq: int) -> Change:
-    return change(Kind.UNDO, undoes=seq)
+def undo(seq: int) -> ThemeChange:
+    return change(EditKind.UNDO, undoes=seq)
 
 
-def acts(*changes: Change) -> list[Act]:
-    return [Act(n, each, "vera", f"2026-03-01T09:{n:02}", f"because {n}", "ab" * 32) for n, each in enumerate(changes, start=1)]
+def acts(*changes: ThemeChange) -> list[ThemeEdit]:
+    return [
+        ThemeEdit(n, each, "vera", f"2026-03-01T09:{n:02}", f"because {n}", "ab" * 32) for n, each in enumerate(changes, start=1)
+    ]
 
 
 def outline(taxonomy: Taxonomy) -> dict[str, tuple[str, str | None, list[str]]]:

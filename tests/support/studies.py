@@ -9,12 +9,12 @@ from typing import Any
 from argon2 import PasswordHasher
 from sqlalchemy import select
 
-from annotation.accounts import add_account
+from annotation.label_store.assignments import Choice, LabellingTask, list_tasks, next_task
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ratings import Rating, Submit, rating_of, submit
+from annotation.label_store.ratings import NewRating, Rating, rating_of, submit_rating
 from annotation.label_store.schema import ratings
-from annotation.label_store.seats import Choice, Task, my_tasks, next_task
-from annotation.label_store.studies import Kind, NewItem, NewStudy, State, create_study, move
+from annotation.label_store.studies import ItemKind, NewItem, NewStudy, StudyState, advance_study, create_study
+from annotation.studies.accounts import add_account
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -31,7 +31,7 @@ def people(store: LabelStore, *names: str, role: str = "annotator") -> tuple[str
     return names
 
 
-def item(number: int, kind: Kind = Kind.STUDY, repeat_of: str | None = None, **other: Any) -> NewItem:
+def item(number: int, kind: ItemKind = ItemKind.STUDY, repeat_of: str | None = None, **other: Any) -> NewItem:
     told: dict[str, Any] = {
         "item_id": f"i{number:03}", "kind": kind, "question_id": f"q{number}", "question": f"Question {number}?",
         "handbook_a": "alder", "handbook_b": "birch", "name_a": "Alder Handbook", "name_b": "Birch Handbook",
@@ -49,9 +49,9 @@ def study_of(store: LabelStore, items: Sequence[NewItem] | int, annotators: Sequ
     return "s"
 
 
-def seat_at(store: LabelStore, annotator: str, item_number: int) -> Task:
+def seat_at(store: LabelStore, annotator: str, item_number: int) -> LabellingTask:
     """The annotator's task for an item that `item` made."""
-    return next(task for task in my_tasks(store, "s", annotator) if task.question == f"Question {item_number}?")
+    return next(task for task in list_tasks(store, "s", annotator) if task.question == f"Question {item_number}?")
 
 
 def rating_history(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
@@ -75,18 +75,18 @@ def rate(
     task = seat_at(store, annotator, item_number)
     choice = Choice(label, significance, **other)
     key = f"{annotator}/{item_number}/{task.revision}"
-    return submit(store, annotator, Submit(task.seat_id, choice, key, task.revision), NOW)
+    return submit_rating(store, annotator, NewRating(task.seat_id, choice, key, task.revision), NOW)
 
 
 def rate_all(store: LabelStore, annotator: str, label: str = "CONSISTENT") -> int:
     """Rate everything that is left, and say how many that were."""
     done = 0
     while (task := next_task(store, "s", annotator, NOW, "v")) is not None:
-        submit(store, annotator, Submit(task.seat_id, Choice(label), f"all/{task.seat_id}"), NOW)
+        submit_rating(store, annotator, NewRating(task.seat_id, Choice(label), f"all/{task.seat_id}"), NOW)
         done += 1
     return done
 
 
-def step(store: LabelStore, state: State, *, incomplete: bool = False) -> State:
+def step(store: LabelStore, state: StudyState, *, incomplete: bool = False) -> StudyState:
     with store.begin() as tx:
-        return move(tx, "s", state, incomplete=incomplete)
+        return advance_study(tx, "s", state, incomplete=incomplete)

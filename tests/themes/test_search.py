@@ -8,10 +8,10 @@ import pytest
 
 from audit.cli.main import main
 from audit.cli.themes_search import nearest_themes
-from audit.metrics.attached import taxonomy_path
+from audit.queries.run_taxonomy import taxonomy_path
 from audit.settings import Settings
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
-from pages._shared.theme_meaning import offered
+from pages._shared.themes import offered
 from tests.support.loading import load
 
 
@@ -37,5 +37,5 @@ def test_themes_by_words_alone_are_not_searched_by_meaning(release, tmp_path, mo
 def test_it_is_offered_where_a_model_built_the_themes_and_is_installed(monkeypatch):
     taxonomy = Taxonomy((), (), {"model": "sentence-transformers/all-MiniLM-L6-v2"})
     for installed in (True, False):
-        monkeypatch.setattr("pages._shared.theme_meaning.find_spec", lambda _, there=installed: object() if there else None)
+        monkeypatch.setattr("pages._shared.themes.find_spec", lambda _, there=installed: object() if there else None)
         assert offered(taxonomy) == installed

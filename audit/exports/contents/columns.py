@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.audit_rates import ANY, CONSISTENT, DISAGREE, MEANINGS, RATES, SILENT
-from audit.charts.rates import Rate
-from audit.charts.style import shown
-from audit.exports.material import Material
-from audit.exports.record import Column, Kind
-from audit.terms import terms
+from audit.charts.rates import (
+    ANY_DISAGREEMENT_RATE,
+    AUDIT_RATES,
+    DISAGREEMENT_RATE,
+    NOT_ADDRESSED_RATE,
+    SAME_ADVICE_RATE,
+    Rate,
+)
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Kind
+from audit.terms import RATE_MEANINGS, display_name, terms
 
 ALL = "(all)"
-SYMBOLS = {SILENT: "r_abs", DISAGREE: "R_div", CONSISTENT: "R_con", ANY: "pct_any_div"}
+SYMBOLS = {NOT_ADDRESSED_RATE: "r_abs", DISAGREEMENT_RATE: "R_div", SAME_ADVICE_RATE: "R_con", ANY_DISAGREEMENT_RATE: "pct_any_div"}
 RARE = "Wilson's with {questions} as trials where something, or its opposite, is found on fewer than five."
 RESAMPLED = (
     "In brackets: 95 % intervals; {questions} and {handbooks} are resampled together (pigeonhole bootstrap, Owen 2007), "
@@ -39,12 +44,12 @@ def share(name: str, header: str, unit: str = "") -> Column:
 
 def rate_columns(*rates: Rate) -> tuple[Column, ...]:
     """The rates of the audit by the name that pages give them, with their symbol."""
-    return tuple(share(rate.column, rate.title, SYMBOLS[rate]) for rate in rates or RATES)
+    return tuple(share(rate.column, rate.title, SYMBOLS[rate]) for rate in rates or AUDIT_RATES)
 
 
 def rate_notes(material: Material, *rates: Rate, intervals: str = RESAMPLED) -> tuple[str, ...]:
     """What those rates are, and how their intervals were made."""
-    meanings = [f"{rate.title}: {MEANINGS[rate]}" for rate in rates or RATES]
+    meanings = [f"{rate.title}: {RATE_MEANINGS[rate.column]}" for rate in rates or AUDIT_RATES]
     return tuple(material.say(note) for note in (*meanings, UNSCORED, intervals))
 
 
@@ -55,7 +60,7 @@ def title_of(material: Material, word: str) -> str:
 
 def named(values: pd.Series, everything: str) -> pd.Series:
     """Names as a person reads them; the row of the whole run is called `everything`."""
-    return values.replace(ALL, everything).map(shown)
+    return values.replace(ALL, everything).map(display_name)
 
 
 def pairs_behind(material: Material) -> str:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.audit_rates import ANY, DISAGREE, RATES, SILENT
-from audit.charts.bars import two_step_bar
 from audit.charts.coverage import coverage_figure, coverage_rows
-from audit.charts.names import handbook_names
-from audit.charts.rates import Rate, rate_dots
-from audit.charts.shares import share_heatmap
-from audit.charts.style import ACCENT, shown
+from audit.charts.label_shares import share_heatmap, two_step_bar
+from audit.charts.rates import ANY_DISAGREEMENT_RATE, AUDIT_RATES, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
+from audit.charts.style import ACCENT, handbook_names
 from audit.exports.contents.columns import named
 from audit.exports.contents.judge import KINDS
-from audit.exports.material import Material
-from audit.exports.record import Picture
+from audit.exports.context import Material
+from audit.exports.table_model import Picture
+from audit.terms import display_name
 from audit.vocabulary import LABELS, Label
 
 MOST_ROWS = 40
 """A figure with more rows than this is taller than a page: handbooks are then drawn organ by organ."""
 MOST_TOPICS = 30
-SHARES = {"changed": ("Another label", ACCENT), "crossed": ("Across the line", DISAGREE.colour)}
+SHARES = {"changed": ("Another label", ACCENT), "crossed": ("Across the line", DISAGREEMENT_RATE.colour)}
 WITHOUT_ABSENT = [label for label in LABELS if label is not Label.ABSENT]
 
 
@@ -41,7 +39,7 @@ def organs(material: Material) -> list[Picture]:
     """The four rates per organ."""
     frame, everything = _organs(material)
     title = material.say("The four rates by {organ} of the {question}, with 95 % intervals; dashed: the whole run")
-    return [Picture("organs", title, rate_dots(frame, "organ", RATES, overall=everything))]
+    return [Picture("organs", title, rate_dots(frame, "organ", AUDIT_RATES, overall=everything))]
 
 
 def organ_labels(material: Material) -> list[Picture]:
@@ -54,7 +52,7 @@ def organ_labels(material: Material) -> list[Picture]:
 def topics(material: Material) -> list[Picture]:
     """Three rates per topic, the most disagreement first."""
     frame = material.frame("topics", level="topic").sort_values("r_div", ascending=False, ignore_index=True).head(MOST_TOPICS)
-    figure = rate_dots(frame.assign(topic=frame["topic"].map(shown)), "topic", (DISAGREE, ANY, SILENT))
+    figure = rate_dots(frame.assign(topic=frame["topic"].map(display_name)), "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE))
     return [Picture("topics", material.say("Three rates by {topic}, with 95 % intervals"), figure)]
 
 
@@ -65,7 +63,7 @@ def coverage(material: Material) -> list[Picture]:
     if len(books) <= MOST_ROWS:
         return [Picture("coverage", title, coverage_figure(coverage_rows(books, "organ"), cells, word))]
     return [
-        Picture(f"coverage_{organ}", f"{title}; {shown(organ)}", coverage_figure(coverage_rows(own, "absence"), cells, word))
+        Picture(f"coverage_{organ}", f"{title}; {display_name(organ)}", coverage_figure(coverage_rows(own, "absence"), cells, word))
         for organ, own in books.groupby("organ")
     ]
 
@@ -74,7 +72,7 @@ def disagreement(material: Material) -> list[Picture]:
     """Disagreement of each handbook, the most first, as many as a page holds."""
     books = material.frame("handbooks").sort_values("r_div", ascending=False, ignore_index=True).head(MOST_ROWS)
     names = handbook_names(material.frame("handbooks"))
-    figure = rate_dots(books.assign(name=books["handbook_id"].map(names)), "name", (DISAGREE,))
+    figure = rate_dots(books.assign(name=books["handbook_id"].map(names)), "name", (DISAGREEMENT_RATE,))
     return [Picture("handbooks", material.say("Disagreement of each {handbook} with others, with 95 % intervals"), figure)]
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.audit_rates import DISAGREE, RATES
-from audit.charts.changes import change_dots
-from audit.charts.flows import flows_figure
-from audit.charts.rates import rate_dots
-from audit.charts.steps import change_steps
-from audit.charts.transitions import transitions_figure
+from audit.charts.rates import AUDIT_RATES, DISAGREEMENT_RATE, rate_dots
+from audit.charts.run_changes import change_dots, change_steps
+from audit.charts.transitions import flows_figure, transitions_figure
 from audit.exports.changed import STEPS, disagreement_of_parts, told_apart
 from audit.exports.contents.columns import ALL, named
-from audit.exports.material import Material
-from audit.exports.record import Picture
+from audit.exports.context import Material
+from audit.exports.table_model import Picture
 
 
 def steps(material: Material) -> list[Picture]:
     """Disagreeing pairs from one run to the other, and how often each part disagrees: absence against judgement."""
     names, rows = _names(material), _whole(material)
-    shares = rate_dots(disagreement_of_parts(rows, *names), "name", (DISAGREE,))
+    shares = rate_dots(disagreement_of_parts(rows, *names), "name", (DISAGREEMENT_RATE,))
     return [
         Picture(
             "run_steps", "Disagreeing pairs from the first run to the second: what answers found or lost and other verdicts add; "
@@ -32,7 +29,7 @@ def steps(material: Material) -> list[Picture]:
 def changes(material: Material) -> list[Picture]:
     """The four rates per organ, as changes with paired intervals."""
     everything, frame = material.say("all {organs}"), material.frame("runs")
-    figure = change_dots(frame.assign(organ=named(frame["organ"], everything)), "organ", RATES, everything)
+    figure = change_dots(frame.assign(organ=named(frame["organ"], everything)), "organ", AUDIT_RATES, everything)
     title = "Change of the four rates from the first run to the second, by {organ}, in percentage points; filled: not 0"
     return [Picture("run_rates", material.say(title), figure)]
 

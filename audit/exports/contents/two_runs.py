@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from audit.charts.audit_rates import RATES
+from audit.charts.rates import AUDIT_RATES
 from audit.charts.transitions import STATE_WORDS
 from audit.exports.changed import VERDICTS
 from audit.exports.contents.columns import ALL, counted, named, rate_notes, share, title_of
-from audit.exports.material import Material
-from audit.exports.record import Column, Table
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Table
 from audit.metrics.runs_change import verdict
 
 PARTS = (
@@ -86,7 +86,7 @@ def run_agreement(material: Material) -> Table:
 def rates_of_two(material: Material) -> Table:
     """The four rates of both runs on what they share, and the change."""
     frame = material.frame("runs")
-    titles = {rate.column: rate.title for rate in RATES}
+    titles = {rate.column: rate.title for rate in AUDIT_RATES}
     return Table(
         "run_rates", material.say("The four rates in two runs, by {organ}, on the pairs that both have"),
         frame.assign(organ=named(frame["organ"], material.say("all {organs}")), rate=frame["rate"].map(titles)),

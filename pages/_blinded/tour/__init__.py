@@ -13,7 +13,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotation.accounts import Account, Role
+from annotation.studies.accounts import Account, Role
 
 HERE = Path(__file__).parent
 PARAM, ASKED = "tour", "how often the tour was asked for"

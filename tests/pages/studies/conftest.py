@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotation.accounts import open_session
 from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.studies.accounts import open_session
 from audit.settings import Settings
-from pages._blinded.people import TOKEN
+from pages._blinded.access import TOKEN
 from tests.pages.conftest import ROOT
 from tests.support.studies import people
 

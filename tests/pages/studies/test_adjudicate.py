@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from annotation.adjudication import disputes
-from annotation.label_store.decisions import decisions_of
-from annotation.label_store.ledger import verify
+from annotation.label_store.decisions import decisions_by_item
+from annotation.label_store.ledger import verify_study
 from annotation.label_store.schema import decisions
-from annotation.label_store.studies import State, find_study
+from annotation.label_store.studies import StudyState, find_study
+from annotation.studies.adjudication import list_disputes
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, step, study_of
@@ -22,7 +22,7 @@ def disputed(folk):
     for number in (1, 2, 3):
         rate(folk, "ana", number, "CONSISTENT", comment="ana <b>thinks</b>")
         rate(folk, "ben", number, "CONSISTENT" if number == 3 else "ABSENT")
-    step(folk, State.LABELLING)
+    step(folk, StudyState.LABELLING)
     return folk
 
 
@@ -53,15 +53,15 @@ def decide(at, label: str, reason: str):
 def test_a_decision_with_a_reason_leaves_the_queue(disputed, as_user: SignIn):
     at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
     assert not at.exception
-    (decision,) = decisions_of(disputed, "s").values()
+    (decision,) = decisions_by_item(disputed, "s").values()
     assert (decision.adjudicator, decision.label, decision.reason) == ("ada", "ABSENT", "Only one answers.")
-    assert len(disputes(disputed, "s")) == 1
+    assert len(list_disputes(disputed, "s")) == 1
 
 
 def test_a_decision_without_a_reason_is_not_stored(disputed, as_user: SignIn):
     at = decide(as_user("ada", "adjudicate"), "ABSENT", " ")
     assert "needs a reason" in words_on(at)
-    assert decisions_of(disputed, "s") == {}
+    assert decisions_by_item(disputed, "s") == {}
 
 
 def test_without_a_study_in_adjudication_there_is_nothing_to_decide(folk, as_user: SignIn):
@@ -80,13 +80,13 @@ def test_a_decision_is_revised_by_a_further_one_and_the_first_is_kept(disputed, 
     at.text_area[0].set_value("Both answer, with other figures.")
     at = next(button for button in at.button if button.label == "Decide").click().run()
     assert not at.exception
-    (decision,) = decisions_of(disputed, "s").values()
+    (decision,) = decisions_by_item(disputed, "s").values()
     assert (decision.revision, decision.label, decision.significance) == (2, "DIVERGENT", "high")
     with disputed.read() as con:
         kept = con.execute(select(decisions.c.label).order_by(decisions.c.seq)).scalars().all()
     assert kept == ["ABSENT", "DIVERGENT"]
-    assert verify(disputed, "s") == []
-    assert len(disputes(disputed, "s")) == 1
+    assert verify_study(disputed, "s") == []
+    assert len(list_disputes(disputed, "s")) == 1
 
 
 def test_the_last_decision_empties_the_queue_and_the_study_can_be_closed(disputed, as_user: SignIn):
@@ -94,5 +94,5 @@ def test_the_last_decision_empties_the_queue_and_the_study_can_be_closed(dispute
         at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
     assert "Every difference is decided" in "\n".join(str(each.value) for each in at.success)
     as_user("petra", "study").button(key="advance").click().run()
-    assert find_study(disputed, "s").state is State.CLOSED
+    assert find_study(disputed, "s").state is StudyState.CLOSED
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from annotation.adjudication import close
-from annotation.label_store.decisions import Ruling, decide
-from annotation.label_store.studies import Kind, State
-from annotation.verdict_store import Origin, Stratum, Verdict, keep, strata, verdicts
+from annotation.label_store.decisions import NewDecision, submit_decision
+from annotation.label_store.studies import ItemKind, StudyState
+from annotation.studies.adjudication import close_study
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, strata, verdicts
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, rate, step, study_of
@@ -20,9 +20,11 @@ ITEMS = 10
 def judged(folk):
     """Ten items; the judge says CONSISTENT of each. Ana agrees on all, ben on the first eight."""
     study_of(folk, ITEMS)
-    said = [Verdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)]
+    said = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
-        keep(tx, "s", Origin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said)
+        store_sample(
+            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said
+        )
     for number in range(1, ITEMS + 1):
         rate(folk, "ana", number, "CONSISTENT")
         rate(folk, "ben", number, "CONSISTENT" if number <= 8 else "COMPLEMENTARY")
@@ -58,9 +60,9 @@ def test_a_rating_that_comes_in_moves_the_figures(judged, as_user: SignIn):
 
 def test_what_is_undefined_says_why(folk, as_user: SignIn):
     study_of(folk, 3)
-    said = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
+    said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
     with folk.begin() as tx:
-        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], said)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], said)
     at = as_user("petra", "agreement")
     assert not at.exception
     assert figures_on(at)["raw agreement"] == ("undefined", 0)
@@ -82,7 +84,7 @@ def everything_on(at) -> str:
 
 
 def decided(store, number: int) -> None:
-    decide(store, "ada", Ruling(f"i{number:03}", "CONSISTENT", None, "The same.", f"k{number}"), NOW)
+    submit_decision(store, "ada", NewDecision(f"i{number:03}", "CONSISTENT", None, "The same.", f"k{number}"), NOW)
 
 
 def test_an_adjudicator_sees_nothing_of_the_judge_until_every_difference_is_decided(judged, as_user: SignIn):
@@ -93,14 +95,14 @@ def test_an_adjudicator_sees_nothing_of_the_judge_until_every_difference_is_deci
 
     assert judge_seen("petra")
     assert not judge_seen("ada")  # labelling: nothing is in the queue yet, and all of it may come
-    step(judged, State.LABELLING)
+    step(judged, StudyState.LABELLING)
     assert not judge_seen("ada")
     decided(judged, 9)
     assert not judge_seen("ada")
     assert "decides without the judge" in words_on(as_user("ada", "agreement"))
     decided(judged, 10)
     assert judge_seen("ada")
-    close(judged, "s")
+    close_study(judged, "s")
     assert judge_seen("ada")
 
 
@@ -120,11 +122,11 @@ def test_how_often_each_label_was_given_stands_beside(judged, as_user: SignIn):
 
 def test_each_annotator_with_oneself_has_n_and_interval(folk, as_user: SignIn):
     """Ana says of both items what she said before, ben of one."""
-    again = [item(10 + n, Kind.REPEAT, f"i{n:03}") for n in (1, 2)]
+    again = [item(10 + n, ItemKind.REPEAT, f"i{n:03}") for n in (1, 2)]
     study_of(folk, [item(1), item(2), *again])
-    said = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
+    said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
     with folk.begin() as tx:
-        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
     for number in (1, 2, 11, 12):
         rate(folk, "ana", number, "ABSENT")
         rate(folk, "ben", number, "CONSISTENT" if number == 12 else "ABSENT")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.results import seat_rows
-from annotation.label_store.studies import Kind, State
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import ItemKind, StudyState
 from audit.vocabulary import LABELS
-from pages._blinded.labelling.desk import AHEAD, Desk
 from pages._blinded.labelling.rubric import rubric_html
+from pages._blinded.labelling.session import AHEAD, LabellingSession
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import history, item, people, rate, rate_all, step, study_of
@@ -24,14 +24,14 @@ def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, An
 
 
 @pytest.fixture
-def desk(store: LabelStore) -> Desk:
+def desk(store: LabelStore) -> LabellingSession:
     """Ana's desk in a study of 30 items."""
-    made = Desk(study_of(store, 30), "ana")
+    made = LabellingSession(study_of(store, 30), "ana")
     made.look(store)
     return made
 
 
-def current(desk: Desk, store: LabelStore) -> dict[str, Any]:
+def current(desk: LabellingSession, store: LabelStore) -> dict[str, Any]:
     view = desk.view([])
     return next(task for task in view["tasks"] if task["seat"] == view["current"])
 
@@ -58,7 +58,7 @@ def test_an_event_sent_three_times_counts_once_and_is_named_as_handled(desk, sto
 def test_another_sitting_that_is_sent_the_same_event_stores_it_once(desk, store):
     event = key("submit", current(desk, store), "a/1", label="ABSENT")
     desk.take(store, [event])
-    after_restart = Desk("s", "ana")
+    after_restart = LabellingSession("s", "ana")
     after_restart.look(store)
     after_restart.take(store, [event])
     assert len(history(store, event["seat"], "ana")) == 1
@@ -75,7 +75,7 @@ def test_events_typed_ahead_land_on_their_own_items(desk, store):
 def test_with_open_seats_20_of_20_events_typed_ahead_land_on_their_own_items(store):
     """Three annotators share 40 items; the browser answers each reply of the server with all that it can type."""
     study_of(store, 40, ("ana", "ben", "cem"))
-    desk = Desk("s", "ana")
+    desk = LabellingSession("s", "ana")
     desk.look(store)
     meant: dict[str, str] = {}
     while len(meant) < 20:
@@ -84,9 +84,9 @@ def test_with_open_seats_20_of_20_events_typed_ahead_land_on_their_own_items(sto
         typed = [key("submit", task, f"a/{task['seat']}", label=LABELS[place % 3]) for place, task in enumerate(waiting[:5])]
         meant |= {event["seat"]: event["label"] for event in typed}
         desk.take(store, typed)
-    stored = {row["seat_id"]: row["label"] for row in seat_rows(store, "s") if row["label"]}
+    stored = {row["seat_id"]: row["label"] for row in assignment_rows(store, "s") if row["label"]}
     assert stored == meant
-    assert len({row["item_id"] for row in seat_rows(store, "s") if row["annotator"] == "ana" and row["label"]}) == 20
+    assert len({row["item_id"] for row in assignment_rows(store, "s") if row["annotator"] == "ana" and row["label"]}) == 20
 
 
 def test_an_incomplete_rating_is_told_and_stops_no_other(desk, store):
@@ -101,7 +101,7 @@ def test_an_incomplete_rating_is_told_and_stops_no_other(desk, store):
 def test_a_choice_that_was_not_submitted_is_there_again_in_the_next_sitting(desk, store):
     task = current(desk, store)
     desk.take(store, [key("draft", task, "a/1", label="DIVERGENT", flagged=True, comment="hm")])
-    later = Desk("s", "ana")
+    later = LabellingSession("s", "ana")
     later.look(store)
     found = current(later, store)
     assert (found["seat"], found["label"], found["flagged"], found["comment"]) == (task["seat"], "DIVERGENT", True, "hm")
@@ -124,7 +124,7 @@ def test_going_back_shows_the_rated_item_and_a_new_label_revises_it(desk, store)
 
 
 def test_nobody_rates_at_another_s_seat(desk, store):
-    other = Desk("s", "ben")
+    other = LabellingSession("s", "ben")
     other.look(store)
     event = key("submit", current(other, store), "a/1", label="ABSENT")
     desk.take(store, [event])
@@ -160,14 +160,14 @@ def test_a_finished_round_thanks_and_a_closed_one_says_that_there_is_nothing_to_
     rate_all(store, "ana")
     assert board_data(as_user("ana", "annotate"))["current"] is None
     rate_all(store, "ben")
-    step(store, State.LABELLING)
+    step(store, StudyState.LABELLING)
     at = as_user("ana", "annotate")
     assert not at.exception
     assert "There is no study for you to label now" in words_on(at)
 
 
 def test_a_calibration_round_is_shown_as_such_and_the_study_follows_it(store, as_user: SignIn):
-    study_of(store, [item(1, Kind.CALIBRATION), item(2), item(3)])
+    study_of(store, [item(1, ItemKind.CALIBRATION), item(2), item(3)])
     data = board_data(as_user("ana", "annotate"))
     assert [(task["calibration"], task["question"]) for task in data["tasks"]] == [(True, "Question 1?")]
     assert data["total"] == 1
@@ -175,7 +175,7 @@ def test_a_calibration_round_is_shown_as_such_and_the_study_follows_it(store, as
     over = board_data(as_user("ana", "annotate"))
     assert (over["current"], "The calibration round is done" in over["over"]) == (None, True)
     rate_all(store, "ben")
-    step(store, State.CALIBRATION)
+    step(store, StudyState.CALIBRATION)
     data = board_data(as_user("ana", "annotate"))
     assert {(task["calibration"], task["question"]) for task in data["tasks"]} == {(False, "Question 2?"), (False, "Question 3?")}
     assert (data["rated"], data["total"]) == (0, 2)

@@ -12,13 +12,13 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from annotation.accounts import SESSION
-from pages._blinded import cookie
+from annotation.studies.accounts import SESSION_LENGTH
+from pages._blinded import session_cookie
 
 
 def answer(method: str, body: Any = None, content_type: str = "application/json", scheme: str = "http") -> Response:
     """What the server says to a request at the address of the cookie."""
-    (route,) = cookie.routes()
+    (route,) = session_cookie.routes()
     assert method in route.methods
     scope = {
         "type": "http", "method": method, "path": route.path, "query_string": b"", "scheme": scheme,
@@ -33,31 +33,31 @@ def answer(method: str, body: Any = None, content_type: str = "application/json"
 
 
 def kept(said: Response) -> Morsel[str]:
-    return SimpleCookie(said.headers["set-cookie"])[cookie.NAME]
+    return SimpleCookie(said.headers["set-cookie"])[session_cookie.NAME]
 
 
 def test_a_ticket_buys_a_cookie_that_no_script_reads_and_no_other_site_sends():
-    found = kept(answer("POST", {"ticket": cookie.ticket_for("the token")}))
+    found = kept(answer("POST", {"ticket": session_cookie.ticket_for("the token")}))
     assert found.value == "the token"
     assert (found["httponly"], found["samesite"], found["path"]) == (True, "strict", "/")
-    assert int(found["max-age"]) == SESSION.total_seconds()
+    assert int(found["max-age"]) == SESSION_LENGTH.total_seconds()
 
 
 @pytest.mark.parametrize(("scheme", "told", "secure"), [("http", False, ""), ("http", True, True), ("https", False, True)])
 def test_the_cookie_is_secure_wherever_the_browser_or_the_server_says_https(scheme, told, secure):
     """Behind a proxy that ends TLS only the browser knows."""
-    said = answer("POST", {"ticket": cookie.ticket_for("t"), "secure": told}, scheme=scheme)
+    said = answer("POST", {"ticket": session_cookie.ticket_for("t"), "secure": told}, scheme=scheme)
     assert kept(said)["secure"] == secure
 
 
 def test_a_ticket_is_good_once():
-    ticket = cookie.ticket_for("the token")
+    ticket = session_cookie.ticket_for("the token")
     assert [answer("POST", {"ticket": ticket}).status_code for _ in range(2)] == [204, 403]
 
 
 def test_a_ticket_is_good_for_a_minute(monkeypatch):
-    ticket, issued = cookie.ticket_for("the token"), cookie.time.monotonic()
-    monkeypatch.setattr(cookie.time, "monotonic", lambda: issued + cookie.TICKET_S + 1)
+    ticket, issued = session_cookie.ticket_for("the token"), session_cookie.time.monotonic()
+    monkeypatch.setattr(session_cookie.time, "monotonic", lambda: issued + session_cookie.TICKET_S + 1)
     assert answer("POST", {"ticket": ticket}).status_code == 403
 
 
@@ -70,7 +70,7 @@ def test_a_guess_buys_nothing(body):
 
 def test_a_form_of_another_site_buys_nothing():
     """A form can be sent across sites, but never as JSON."""
-    assert answer("POST", {"ticket": cookie.ticket_for("t")}, content_type="text/plain").status_code == 403
+    assert answer("POST", {"ticket": session_cookie.ticket_for("t")}, content_type="text/plain").status_code == 403
 
 
 def test_signing_out_takes_the_cookie_back():

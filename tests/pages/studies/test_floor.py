@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from annotation.verdict_store import Origin, Stratum, Verdict, keep, verdicts
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.judging.baseline import NAME
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
@@ -24,9 +24,11 @@ def driving(folk):
     """Items of two kinds, which people and the rules read alike; the judge calls every one CONSISTENT."""
     made = [item(n, answer_a=TEXTS[n % 2][0], answer_b=TEXTS[n % 2][1]) for n in range(1, ITEMS + 1)]
     study_of(folk, made)
-    said = [Verdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
+    said = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
-        keep(tx, "s", Origin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said)
+        store_sample(
+            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said
+        )
     for number in range(1, ITEMS + 1):
         label = TEXTS[number % 2][2]
         for who in ("ana", "ben"):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from annotation.verdict_store import Origin, Stratum, Verdict, keep
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, study_of
@@ -16,9 +16,11 @@ from tests.support.studies import rate, study_of
 def judged(folk):
     """The judge calls all 100 pairs CONSISTENT; of ten that people read, two are COMPLEMENTARY."""
     study_of(folk, 10)
-    said = [Verdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, 11)]
+    said = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, 11)]
     with folk.begin() as tx:
-        keep(tx, "s", Origin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, 10)], said)
+        store_sample(
+            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, 10)], said
+        )
     for number in range(1, 11):
         for name in ("ana", "ben"):
             rate(folk, name, number, "CONSISTENT" if number <= 8 else "COMPLEMENTARY")
@@ -72,9 +74,9 @@ def test_a_plan_says_how_many_more_ratings_are_wanted(judged, as_user: SignIn):
 
 def test_nothing_rated_is_a_sentence(folk, as_user: SignIn):
     study_of(folk, 2)
-    said = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert "Nothing was estimated" in words_on(at)

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotation.accounts import SESSION, open_session
 from annotation.label_store.engine import LabelStore
-from pages._blinded.people import STUDY_PAGES, TOKEN
+from annotation.studies.accounts import SESSION_LENGTH, open_session
+from pages._blinded.access import STUDY_PAGES, TOKEN
 from pages._shared.navigation import FOR_THE_OWNER, PAGES
 from tests.pages.conftest import ROOT, words_on
 from tests.pages.studies.conftest import SignIn
@@ -64,7 +64,7 @@ def test_a_role_has_its_own_pages_and_no_other(name, browses, run, folk, as_user
 
 
 def test_without_accounts_an_address_that_others_reach_has_no_owner(run, monkeypatch):
-    monkeypatch.setattr("pages._blinded.people._on_loopback", lambda: False)
+    monkeypatch.setattr("pages._blinded.access._on_loopback", lambda: False)
     assert existing(anonymous()) == BROWSING
 
 
@@ -137,7 +137,7 @@ def test_signing_out_ends_the_session_for_every_copy_of_its_token(run, folk, as_
 
 def test_a_session_ends_by_itself(run, folk: LabelStore, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
-    expired = open_session(folk, "petra", datetime.now(UTC) - SESSION - timedelta(seconds=1))
+    expired = open_session(folk, "petra", datetime.now(UTC) - SESSION_LENGTH - timedelta(seconds=1))
     assert existing(anonymous(expired)) == {"pages/studies/sign_in.py"}
 
 

@@ -10,13 +10,13 @@ import pytest
 import streamlit
 from sqlalchemy import text
 
-from annotation.adjudication import disputes
-from annotation.label_store.seats import take_ahead
-from annotation.label_store.studies import Kind, State, find_study, list_studies, move
-from annotation.packets import packet_csv
-from annotation.sampling import Plan, draw_study
-from annotation.study_tables import ratings_table
-from annotation.verdict_store import Origin, Stratum, Verdict, keep, strata_of
+from annotation.label_store.assignments import prefetch_tasks
+from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_study, list_studies
+from annotation.studies.adjudication import list_disputes
+from annotation.studies.packets import packet_csv
+from annotation.studies.sampling import SamplePlan, draw_study
+from annotation.studies.study_tables import ratings_table
+from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, list_strata, store_sample
 from tests.pages.conftest import TABLE, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, people, rate, rate_all, step, study_of
@@ -69,14 +69,14 @@ def test_a_study_moves_on_when_its_ratings_are_in_or_when_told_so(folk, as_user:
     study_of(folk, 3)
     at = as_user("petra", "study").button(key="advance").click().run()
     assert "still to come" in words_on(at)
-    assert find_study(folk, "s").state is State.LABELLING
+    assert find_study(folk, "s").state is StudyState.LABELLING
     at.checkbox(key="incomplete").check()
     at = at.button(key="advance").click().run()
     assert not at.exception
-    assert find_study(folk, "s").state is State.ADJUDICATION
+    assert find_study(folk, "s").state is StudyState.ADJUDICATION
     assert "0 differences are still to be decided" in words_on(at)
     at.button(key="advance").click().run()
-    assert find_study(folk, "s").state is State.CLOSED
+    assert find_study(folk, "s").state is StudyState.CLOSED
 
 
 def test_progress_is_counts_by_annotator(folk, as_user: SignIn):
@@ -109,7 +109,7 @@ def said(at) -> str:
 
 
 def test_each_state_says_what_it_is_and_what_the_next_move_does(folk, as_user: SignIn):
-    study_of(folk, [item(1, Kind.CALIBRATION), item(2)])
+    study_of(folk, [item(1, ItemKind.CALIBRATION), item(2)])
     at = as_user("petra", "study")
     assert "**calibration** → :gray[labelling] → :gray[adjudication] → :gray[closed]" in words_on(at)
     assert "Start labelling ends the calibration round for good" in said(at)
@@ -129,23 +129,23 @@ def test_each_state_says_what_it_is_and_what_the_next_move_does(folk, as_user: S
 
 def test_a_calibration_round_is_counted_apart_and_stands_in_no_figure(folk, as_user: SignIn):
     """Ana and ben differ on the calibration item, and agree on the one of the study."""
-    study_of(folk, [item(1, Kind.CALIBRATION), item(2)])
-    told = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    study_of(folk, [item(1, ItemKind.CALIBRATION), item(2)])
+    told = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 1)], told)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 1)], told)
     rate(folk, "ana", 1, "ABSENT")
     rate(folk, "ben", 1, "CONSISTENT")
     shown = as_user("petra", "study").dataframe[0].value
     assert [(row.annotator, row.round, row.rated, row.seats) for row in shown.itertuples()] == [
         ("ana", "calibration", 1, 1), ("ben", "calibration", 1, 1), ("ana", "study", 0, 1), ("ben", "study", 0, 1)
     ]  # fmt: skip
-    step(folk, State.CALIBRATION)
+    step(folk, StudyState.CALIBRATION)
     rate(folk, "ana", 2, "ABSENT")
     rate(folk, "ben", 2, "ABSENT")
     figures = next(frame.value for frame in as_user("petra", "agreement").dataframe if "figure" in frame.value)
     assert figures.set_index("figure").loc["raw agreement", ["value", "n"]].tolist() == ["1.000", 1]
-    step(folk, State.LABELLING)
-    assert disputes(folk, "s") == []
+    step(folk, StudyState.LABELLING)
+    assert list_disputes(folk, "s") == []
 
 
 @pytest.fixture
@@ -164,9 +164,9 @@ def downloads(monkeypatch) -> dict[str, tuple[str, bytes]]:
 def finished(folk):
     """Two items that the judge calls ABSENT; the two annotators agree on the first."""
     study_of(folk, 2)
-    told = [Verdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    told = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        keep(tx, "s", Origin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], told)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], told)
     for name, second in (("ana", "ABSENT"), ("ben", "CONSISTENT")):
         rate(folk, name, 1, "ABSENT")
         rate(folk, name, 2, second, comment="=1+1")
@@ -213,7 +213,7 @@ def test_the_ledger_is_checked_at_a_press_and_a_changed_rating_is_told(finished,
 def test_a_study_stays_as_it_is_when_its_run_is_loaded_anew_or_deleted(ready, load_run, data_dir, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
     next(button for button in at.button if button.label == "Draw and make the study").click().run()
-    before = ratings_table(ready, "first-one"), packet_csv(ready, "first-one", "ana"), strata_of(ready, "first-one")
+    before = ratings_table(ready, "first-one"), packet_csv(ready, "first-one", "ana"), list_strata(ready, "first-one")
     load_run(TABLE.replace("DIVERGENT/high", "CONSISTENT").replace("COMPLEMENTARY", "ABSENT"))
     assert same(before, ready)
     shutil.rmtree(data_dir / "store")
@@ -228,11 +228,11 @@ def test_a_study_stays_as_it_is_when_its_run_is_loaded_anew_or_deleted(ready, lo
 def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, load_run, folk, as_user: SignIn):
     run = load_run(synthetic=True, terms={"handbook": "*guide*"})
     people(folk, "ana", "ben")
-    plan = Plan(calibration=0, repeats=0)
+    plan = SamplePlan(calibration=0, repeats=0)
     for study_id in ("made-up", "made-up-2"):
         draw_study(folk, run, plan, study_id=study_id, title=study_id, annotators=("ana", "ben"), now=NOW)
     with folk.begin() as tx:
-        move(tx, "made-up", State.LABELLING, incomplete=True)
+        advance_study(tx, "made-up", StudyState.LABELLING, incomplete=True)
     at = as_user("ana" if page == "annotate" else "petra", page)
     assert not at.exception
     assert "Made up: no real *guide*, center or patient stands behind it" in words_on(at)
@@ -248,13 +248,13 @@ def same(before, store) -> bool:
     return (
         ratings_table(store, "first-one").equals(table)
         and packet_csv(store, "first-one", "ana") == packet
-        and strata_of(store, "first-one") == strata
+        and list_strata(store, "first-one") == strata
     )
 
 
 def test_with_open_seats_a_pi_gives_back_what_somebody_has_taken(folk, as_user: SignIn):
     study_of(folk, 12, ("ana", "ben", "cem"))
-    take_ahead(folk, "s", "ana", 14)
+    prefetch_tasks(folk, "s", "ana", 14)
     at = as_user("petra", "study")
     at.selectbox(key="held_by").set_value("ana")
     at = at.button(key="release").click().run()

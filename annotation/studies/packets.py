@@ -1,0 +1,263 @@
+"""Packets: an annotator's items as CSV or XLSX, to be rated without the dashboard and read back.
+
+A packet holds what its annotator sees on the page and nothing else: no verdict, no stratum, nobody else's rating.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from openpyxl import Workbook, load_workbook
+from openpyxl.styles import Alignment, Font
+from openpyxl.utils.exceptions import InvalidFileException
+
+from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
+from annotation.label_store.texts import MAX_COMMENT_LENGTH, storable_text
+from audit.spreadsheet_safety import plain_cell, safe_cell
+from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
+
+TO_READ = ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2")
+TO_FILL = ("label", "significance", "unsure", "comment")
+COLUMNS = (*TO_READ, *TO_FILL)
+LABEL_WORDS = {spelling: label for spelling, label in LABEL_SPELLINGS.items() if not spelling.isdigit()}
+"""A number is refused: in a release 1 is CONSISTENT, and on the page the key 1 is ABSENT."""
+YES, NO = ("yes", "y", "x", "1", "true"), ("no", "n", "0", "false")
+FAULTS_TOLD = 20
+PACKET_BYTES, UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
+XLSX_CELL = 32_767
+"""Characters that a cell of a spreadsheet can hold."""
+XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
+XLSX_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+WIDTHS = {"question": 40, "answer_1": 70, "answer_2": 70, "comment": 40, "label": 18, "significance": 14}
+
+Rows = list[tuple[int, dict[str, str]]]
+"""(row number in the file, column -> text)."""
+
+
+@dataclass(frozen=True)
+class PacketImport:
+    """What reading a packet did: ratings stored, rows whose rating was there already, rows left empty."""
+
+    stored: int
+    unchanged: int
+    empty: int
+
+
+def packet_csv(store: LabelStore, study_id: str, annotator: str) -> bytes:
+    """The annotator's packet as UTF-8 CSV with a byte order mark: open round, own order, own sides, own ratings so far."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([safe_cell(value) for value in _values(task)] for task in list_tasks(store, study_id, annotator))
+    return buffer.getvalue().encode("utf-8-sig")
+
+
+def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
+    """The same as a workbook with one sheet.
+
+    Raises StudyError when a text is longer than a cell can hold; CSV has no such limit.
+    """
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "packet"
+    sheet.append(COLUMNS)
+    for task in list_tasks(store, study_id, annotator):
+        sheet.append([_xlsx_text(str(safe_cell(value)), task) for value in _values(task)])
+    _lay_out(sheet)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def _values(task: LabellingTask) -> list[str]:
+    said = task.rated or Choice()
+    return [
+        task.seat_id, str(task.position), task.question, task.first, task.second, task.first_name or "", task.second_name or "",
+        said.label or "", said.significance or "", "yes" if said.flagged else "", said.comment,
+    ]  # fmt: skip
+
+
+def _lay_out(sheet: Any) -> None:
+    sheet.freeze_panes = "A2"
+    for cells in sheet.iter_cols():
+        name = str(cells[0].value)
+        cells[0].font = Font(bold=True)
+        sheet.column_dimensions[cells[0].column_letter].width = WIDTHS.get(name, 12)
+        for cell in cells[1:]:
+            cell.data_type = "s"  # never a formula, a number or a date
+            cell.number_format = "@"
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
+
+
+def _xlsx_text(text: str, task: LabellingTask) -> str:
+    escaped = XLSX_ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+    if len(escaped) > XLSX_CELL:
+        raise StudyError(
+            f"Item {task.seat_id} has a text of {len(text):,} characters; a cell of a workbook holds {XLSX_CELL:,}. "
+            "No packet was written. Export it as CSV."
+        )
+    return escaped
+
+
+# -- reading back ------------------------------------------------------------------------------------------------------
+
+
+def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, data: bytes, now: datetime) -> PacketImport:
+    """Store the ratings of a filled packet: all of them, or none when anything is wrong with any row.
+
+    name  the file's name: it ends in .csv or .xlsx and stands in messages
+
+    Rows may be in any order, rows without a label are left for later, and a rating that differs from the one stored is a
+    revision. Reading the same packet twice changes nothing. Offline ratings have no time per item.
+
+    Raises StudyError naming file, row and column of every fault (the first twenty).
+    """
+    found = _read(name, data)
+    tasks = {task.seat_id: task for task in list_tasks(store, study_id, annotator)}
+    faults: list[str] = []
+    said = [_submit(name, number, row, tasks, faults) for number, row in found]
+    faults += _twice(name, found)
+    if faults:
+        more = f"\n... and {len(faults) - FAULTS_TOLD} more." if len(faults) > FAULTS_TOLD else ""
+        raise StudyError("\n".join(faults[:FAULTS_TOLD]) + f"{more}\nNo rating was stored. Correct the file and import it again.")
+    news = [submit for submit in said if submit is not None and submit.choice != tasks[submit.seat_id].rated]
+    with store.begin() as tx:
+        for submit in news:
+            add_rating(tx, annotator, submit, now)
+    filled = sum(submit is not None for submit in said)
+    return PacketImport(len(news), filled - len(news), len(said) - filled)
+
+
+def _read(name: str, data: bytes) -> Rows:
+    readers: dict[str, Callable[[str, bytes], Iterable[Sequence[str]]]] = {".csv": _csv_lines, ".xlsx": _xlsx_lines}
+    ending = name[name.rfind(".") :].lower()
+    if ending not in readers:
+        raise StudyError(f"{name} is no packet. Allowed: {' and '.join(readers)} files. No rating was stored.")
+    if len(data) > PACKET_BYTES:
+        raise StudyError(f"{name} is larger than {PACKET_BYTES >> 20} MB, so it is no packet. No rating was stored.")
+    lines = [list(line) for line in readers[ending](name, data)]
+    header = [cell.strip().lower() for cell in lines[0]] if lines else []
+    missing = [column for column in COLUMNS if column not in header]
+    if missing or len(set(header)) != len(header):
+        fault = f"column '{missing[0]}' is missing" if missing else "a column name stands twice"
+        raise StudyError(f"{name}, row 1: {fault}. Needed: {', '.join(COLUMNS)}. No rating was stored.")
+    rows = [(number, _record(header, line)) for number, line in enumerate(lines[1:], start=2)]
+    return [(number, row) for number, row in rows if any(row.values())]
+
+
+def _record(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
+    cells = [*line, *[""] * (len(header) - len(line))]
+    return {column: plain_cell(cell) for column, cell in zip(header, cells, strict=False)}
+
+
+def _csv_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = data[: error.start].count(b"\n") + 1
+        raise StudyError(
+            f"{name}, about row {row}: this is not UTF-8. No rating was stored. Save the file as 'CSV UTF-8'."
+        ) from None
+    first = text.partition("\n")[0]
+    csv.field_size_limit(PACKET_BYTES)
+    try:  # a spreadsheet of another country writes semicolons
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True))
+    except csv.Error as error:
+        raise StudyError(f"{name} cannot be read as CSV ({error}). No rating was stored. Save it as 'CSV UTF-8'.") from None
+
+
+def _xlsx_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > UNPACKED_BYTES:
+                raise StudyError(f"{name} unpacks to more than {UNPACKED_BYTES >> 20} MB. No rating was stored.")
+        book = load_workbook(io.BytesIO(data), read_only=True)  # a formula somebody typed comes as its text
+        sheet = book["packet"] if "packet" in book.sheetnames else book.worksheets[0]
+        return [[_cell_text(value) for value in line] for line in sheet.iter_rows(values_only=True)]
+    except (zipfile.BadZipFile, InvalidFileException, KeyError, IndexError, ValueError) as error:
+        raise StudyError(f"{name} cannot be read as a workbook ({error}). No rating was stored. Save it as .xlsx.") from None
+
+
+def _cell_text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else XLSX_ESCAPED.sub(lambda found: chr(int(found[1], 16)), str(value))
+
+
+def _submit(name: str, number: int, row: dict[str, str], tasks: dict[str, LabellingTask], faults: list[str]) -> NewRating | None:
+    """The rating of one row; None where it has no label, or where something is wrong and was added to `faults`."""
+    before = len(faults)
+
+    def fault(column: str, what: str) -> None:
+        faults.append(f"{name}, row {number}, column {column}: {what}")
+
+    task = tasks.get(row["item"].strip())
+    if task is None:
+        fault("item", f"'{row['item'][:40]}' is no item of this packet.")
+    elif _same_words(row["question"]) != _same_words(task.question):
+        fault("question", "this is not the question of the item; were cells moved?")
+    choice = _choice(row, fault)
+    if task is None or choice is None or len(faults) > before:
+        return None
+    key = hashlib.sha256(repr((task.seat_id, task.revision, choice)).encode()).hexdigest()
+    return NewRating(task.seat_id, choice, f"packet/{key}", task.revision, PACKET)
+
+
+def _same_words(text: str) -> list[str]:
+    return text.split()
+
+
+def _choice(row: dict[str, str], fault: Callable[[str, str], None]) -> Choice | None:
+    label = _word(row, "label", LABEL_WORDS, LABELS, fault)
+    significance = _word(row, "significance", SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, fault)
+    flagged = row["unsure"].strip().casefold()
+    if flagged not in ("", *YES, *NO):
+        fault("unsure", f"'{row['unsure'][:40]}' is neither yes nor no.")
+    if len(row["comment"]) > MAX_COMMENT_LENGTH:
+        fault("comment", f"it has {len(row['comment']):,} characters; at most {MAX_COMMENT_LENGTH:,} are kept.")
+    if label is None:
+        if any(row[column].strip() for column in TO_FILL[1:]) and plain(row["label"]) in EMPTY_WORDS:
+            fault("label", "it is empty, but something else is filled in.")
+        return None
+    choice = Choice(label, significance, flagged in YES, storable_text(row["comment"]))
+    try:
+        check_choice(choice)
+    except StudyError as error:
+        fault("significance", str(error).removesuffix(" Nothing was saved."))
+    return choice
+
+
+def _word(
+    row: dict[str, str], column: str, spellings: dict[str, Any], allowed: Sequence[str], fault: Callable[[str, str], None]
+) -> str | None:
+    said = plain(row[column])
+    if said in EMPTY_WORDS:
+        return None
+    if said not in spellings:
+        hint = nearest(row[column], tuple(allowed))
+        fault(column, f"'{row[column][:40]}' is not in the vocabulary.{hint} Allowed: {', '.join(allowed)}.")
+        return None
+    return str(spellings[said])
+
+
+def _twice(name: str, found: Rows) -> list[str]:
+    seen: dict[str, int] = {}
+    faults = []
+    for number, row in found:
+        item = row["item"].strip()
+        if item in seen:
+            faults.append(f"{name}, row {number}, column item: '{item[:40]}' stands in row {seen[item]} already.")
+        seen.setdefault(item, number)
+    return faults

@@ -1,0 +1,139 @@
+"""What the judge said of a study's items, and where its sample comes from: kept apart from everything that annotators reach.
+
+The import contract "Blinding" forbids this module to the annotate page, to packets and to `annotation.label_store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import JSON, Column, Connection, Index, Integer, MetaData, Table, Text, insert, select
+
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.errors import StudyError
+
+metadata = MetaData(naming_convention={"pk": "pk_%(table_name)s"})
+
+designs = Table(
+    "designs",
+    metadata,
+    Column("study_id", Text, primary_key=True),
+    Column("run_key", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("pairs", Integer, nullable=False),
+    Column("unscored", Integer, nullable=False),
+    Column("plan", JSON, nullable=False),
+)
+
+strata = Table(
+    "strata",
+    metadata,
+    Column("study_id", Text, primary_key=True),
+    Column("stratum", Text, primary_key=True),
+    Column("label", Text, nullable=False),
+    Column("second", Text),
+    Column("population", Integer, nullable=False),
+    Column("sampled", Integer, nullable=False),
+)
+
+verdicts = Table(
+    "verdicts",
+    metadata,
+    Column("item_id", Text, primary_key=True),
+    Column("study_id", Text, nullable=False),
+    Column("stratum", Text, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("significance", Text),
+    Column("topic", Text),
+    Column("reasoning", Text),
+    Index("ix_verdicts_study_id", "study_id"),
+)
+
+
+@dataclass(frozen=True)
+class SampleOrigin:
+    """Where a sample comes from.
+
+    run_key, digest   the run, and the SHA-256 of its release
+    pairs, unscored   all pairs of the run, and those without a verdict: they are in no stratum, so no figure of the
+                      study speaks for them
+    plan              what was asked for (`annotation.studies.sampling.SamplePlan`), seed included
+    """
+
+    run_key: str
+    digest: str
+    pairs: int
+    unscored: int
+    plan: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """One stratum of the draw: all pairs with this label (and second criterion), and how many of them are study items.
+
+    stratum     its name: the label, or `label/second`
+    population  N_h, pairs of the run in it, known exactly
+    sampled     n_h, drawn without replacement; calibration items and repeats are not among them
+    """
+
+    stratum: str
+    label: str
+    second: str | None
+    population: int
+    sampled: int
+
+    @property
+    def weight(self) -> float:
+        """N_h / n_h: how many pairs of the run one item stands for; 0 where nothing was drawn."""
+        return self.population / self.sampled if self.sampled else 0.0
+
+
+@dataclass(frozen=True)
+class StoredVerdict:
+    """What the judge said of one item."""
+
+    item_id: str
+    stratum: str
+    label: str
+    significance: str | None
+    topic: str | None
+    reasoning: str | None
+
+
+def store_sample(
+    tx: Connection, study_id: str, origin: SampleOrigin, layers: Sequence[Stratum], said: Sequence[StoredVerdict]
+) -> None:
+    """Write where a study's sample comes from and its verdicts, in the transaction that makes the study."""
+    tx.execute(insert(designs).values(study_id=study_id, **asdict(origin)))
+    tx.execute(insert(strata), [{"study_id": study_id, **asdict(layer)} for layer in layers])
+    tx.execute(insert(verdicts), [{"study_id": study_id, **asdict(verdict)} for verdict in said])
+
+
+def find_origin(store: LabelStore, study_id: str) -> SampleOrigin:
+    """Where a study's sample comes from.
+
+    Raises StudyError when the study was not drawn from a run.
+    """
+    with store.read() as con:
+        row = con.execute(select(designs).where(designs.c.study_id == study_id)).mappings().first()
+    if row is None:
+        raise StudyError(f"Study '{study_id}' has no design: it was not drawn from a run here. Nothing is shown.")
+    return SampleOrigin(**{name: row[name] for name in SampleOrigin.__dataclass_fields__})
+
+
+def list_strata(store: LabelStore, study_id: str) -> list[Stratum]:
+    """The strata of a study, by name."""
+    with store.read() as con:
+        found = con.execute(select(strata).where(strata.c.study_id == study_id).order_by(strata.c.stratum)).mappings()
+        return [Stratum(**{name: row[name] for name in Stratum.__dataclass_fields__}) for row in found]
+
+
+def verdicts_by_item(store: LabelStore, study_id: str) -> dict[str, StoredVerdict]:
+    """What the judge said of each item, repeats and calibration items included, by item id."""
+    with store.read() as con:
+        found = con.execute(select(verdicts).where(verdicts.c.study_id == study_id)).mappings()
+        return {
+            row["item_id"]: StoredVerdict(**{name: row[name] for name in StoredVerdict.__dataclass_fields__}) for row in found
+        }

@@ -1,0 +1,63 @@
+"""What the validation tables of a study are made from, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from annotation.agreement.floor import beside
+from annotation.agreement.report import Report, agreement_report
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.studies import Study, find_study
+from annotation.prevalence import prevalence
+from annotation.ratings import GOLD, JUDGE, Ratings
+from annotation.studies.baseline_judge import baseline_of_study
+from annotation.studies.study_tables import repeats_table, study_ratings
+from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata
+from audit.charts.style import LABEL_WORDS
+
+PEOPLE = {"majority": "the majority", GOLD: "gold", JUDGE: "the judge"}
+
+
+@dataclass(frozen=True)
+class ValidationData:
+    """A study with its draw, its report, the shares of the run and the judge beside the baseline judge."""
+
+    study: Study
+    origin: SampleOrigin
+    strata: Sequence[Stratum]
+    ratings: Ratings
+    report: Report
+    shares: pd.DataFrame
+    rival: str
+    beside: pd.DataFrame
+
+    @property
+    def n(self) -> str:
+        """How many items stand behind the figures."""
+        return f"{self.report.counts['items']:,} items of study {self.study.study_id}"
+
+
+def validation_data(store: LabelStore, study_id: str) -> ValidationData:
+    """Everything that a study says, as far as it is rated.
+
+    Raises StudyError when there is no such study, AuditError while nothing is rated.
+    """
+    study, ratings = find_study(store, study_id), study_ratings(store, study_id)
+    rival = baseline_of_study(store, study_id, ratings.items)
+    return ValidationData(
+        study, find_origin(store, study_id), list_strata(store, study_id), ratings,
+        agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), rival.name, beside(ratings, rival),
+    )  # fmt: skip
+
+
+def rater_name(name: str) -> str:
+    """A seat as a reader knows it: `annotator_a` is annotator A."""
+    return PEOPLE.get(name) or (f"annotator {name[-1].upper()}" if name.startswith("annotator_") else name)
+
+
+def label_word(label: str) -> str:
+    """A label in words."""
+    return LABEL_WORDS.get(label, label)

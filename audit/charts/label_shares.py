@@ -1,0 +1,136 @@
+"""Label shares as stacked bars: what part of the pairs is what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audit.charts.style import LABEL_COLOURS, LABEL_PATTERNS, LABEL_WORDS, UNSCORED, clipped, html, ink_on, percent, styled
+from audit.vocabulary import LABELS, Label
+
+ALL = "All pairs"
+SMALLEST_LABELLED = 0.045
+"""A segment narrower than this share has no room for its name; the table beside the figure and the hover have it."""
+LETTER = 0.013
+"""The share of a bar that a letter takes on a narrow screen: where a name would be cut, the legend alone has it."""
+
+Segment = tuple[str, int, str, str]
+"""Name, pairs, colour, pattern."""
+
+
+def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> go.Figure:
+    """All pairs in one bar, and the judged part of it drawn out below: what was never judged stays apart.
+
+    prescreened  pairs labelled ABSENT without asking the judge
+    judged       label -> pairs that the judge gave this label
+    unscored     pairs for which the judge gave no readable verdict
+    """
+    total_judged = sum(judged.values())
+    rows: list[tuple[str, list[Segment]]] = [
+        (ALL, _steps(prescreened, total_judged, unscored)),
+        ("Judged pairs", [_segment(label, judged.get(label, 0)) for label in LABELS]),
+    ]
+    figure = go.Figure([_bar(row, part) for row, segments in rows for part in _placed(segments) if part[0][1]])
+    _link(figure, *_span(prescreened, total_judged, unscored))
+    figure.update_xaxes(range=[0, 1], visible=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
+    small_text = {"minsize": 12, "mode": "hide"}
+    legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}
+    margin = {"l": 8, "r": 8, "t": 8, "b": 8}
+    return styled(figure, 250, barmode="overlay", bargap=0.45, margin=margin, legend=legend, uniformtext=small_text)
+
+
+def _steps(prescreened: int, judged: int, unscored: int) -> list[Segment]:
+    return [
+        ("pre-screened absent", prescreened, LABEL_COLOURS[Label.ABSENT], ""),
+        ("judged", judged, "#5b7083", ""),
+        ("unscored", unscored, LABEL_COLOURS[UNSCORED], LABEL_PATTERNS[UNSCORED]),
+    ]
+
+
+def _segment(label: Label, pairs: int) -> Segment:
+    name = f"judged {LABEL_WORDS[label]}" if label is Label.ABSENT else LABEL_WORDS[label]
+    return name, pairs, LABEL_COLOURS[label], ""
+
+
+def _placed(segments: Sequence[Segment]) -> list[tuple[Segment, float, float]]:
+    total = sum(pairs for _, pairs, _, _ in segments) or 1
+    placed, start = [], 0.0
+    for segment in segments:
+        share = segment[1] / total
+        placed.append((segment, start, share))
+        start += share
+    return placed
+
+
+def _bar(row: str, part: tuple[Segment, float, float]) -> go.Bar:
+    (name, pairs, colour, pattern), start, share = part
+    return go.Bar(
+        name=name, showlegend=row != ALL or name == UNSCORED, y=[row], x=[share], base=[start], orientation="h", width=0.5,
+        marker={
+            "color": colour, "line": {"color": "#ffffff", "width": 1},
+            "pattern": {"shape": pattern, "bgcolor": "#ffffff"},
+        },
+        text=_words(name, share),
+        textposition="inside", insidetextanchor="middle",
+        textangle=0, textfont={"color": ink_on(colour), "size": 13},
+        constraintext="none" if share > 0.12 else "both",
+        hovertemplate=f"{name}: {pairs:,} pairs, {percent(share, 2)} of {row.lower()}<extra></extra>",
+    )  # fmt: skip
+
+
+def _words(name: str, share: float) -> str:
+    if share < SMALLEST_LABELLED:
+        return ""
+    return f"{name}<br>{percent(share)}" if share > LETTER * len(name) else percent(share)
+
+
+def _span(prescreened: int, judged: int, unscored: int) -> tuple[float, float]:
+    total = (prescreened + judged + unscored) or 1
+    return prescreened / total, (prescreened + judged) / total
+
+
+def _link(figure: go.Figure, start: float, end: float) -> None:
+    for top, bottom in ((start, 0.0), (end, 1.0)):
+        figure.add_shape(type="line", x0=top, y0=0.25, x1=bottom, y1=0.75, line={"color": "#9aa3ad", "width": 1, "dash": "dot"})
+
+
+ROW_HEIGHT = 40
+
+
+def share_heatmap(frame: pd.DataFrame, by: str, labels: Sequence[str], of: str) -> go.Figure:
+    """Shares of `labels` among their own sum, row by row; `frame` holds one count column per label, by its word.
+
+    Columns are on one scale (deepest hue = 100 %), so a deep cell in any column means the same share.
+    A row without any such pair is left blank: no pair is not a share of zero.
+    """
+    numbers = frame[[LABEL_WORDS[label] for label in labels]].set_axis(list(labels), axis=1)
+    total = numbers.sum(axis=1)
+    shares = numbers.div(total.where(total > 0), axis=0)
+    figure = go.Figure(_cells([clipped(name) for name in frame[by]], list(labels), numbers, shares, of))
+    figure.update_xaxes(side="top", showgrid=False, tickfont={"size": 14}, ticks="")
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticks="")
+    return styled(figure, 60 + ROW_HEIGHT * len(frame), margin={"l": 8, "r": 8, "t": 40, "b": 8})
+
+
+def _cells(rows: list[str], labels: list[str], pairs: pd.DataFrame, shares: pd.DataFrame, of: str) -> go.Heatmap:
+    names = [LABEL_WORDS[label] for label in labels]
+    hover = [
+        [f"<b>{row}</b><br>{name}: {n:,} pairs<br>{percent(s)} of {html(of)}" for name, n, s in zip(names, ns, ss, strict=True)]
+        for row, ns, ss in zip(rows, pairs.to_numpy(), shares.to_numpy(), strict=True)
+    ]
+    return go.Heatmap(
+        x=names, y=rows, z=[[i + 0.999 * s for i, s in enumerate(line)] for line in shares.to_numpy()], zmin=0, zmax=len(labels),
+        colorscale=_scale(labels), showscale=False, xgap=3, ygap=3, hoverongaps=False,
+        text=[[percent(s) for s in line] for line in shares.to_numpy()], texttemplate="%{text}", textfont={"size": 14},
+        hovertext=hover, hovertemplate="%{hovertext}<extra></extra>",
+    )  # fmt: skip
+
+
+def _scale(labels: list[str]) -> list[list[Any]]:
+    """One scale for all columns: column i takes the part from i to i + 1, from paper to the hue of its label."""
+    ends = [((i / len(labels), "#fafbfc"), ((i + 0.9995) / len(labels), LABEL_COLOURS[label])) for i, label in enumerate(labels)]
+    return [[place, colour] for pair in ends for place, colour in pair] + [[1.0, LABEL_COLOURS[labels[-1]]]]
