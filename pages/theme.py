@@ -59,7 +59,8 @@ def picked_theme(run: Run, found: Themes) -> str:
     options = list(dict.fromkeys([*ranked, *names]))
     label = "Theme (type to search; the gravest come first)"
     return (
-        pick_one(label, options, "theme", default=options[0], format_func=lambda name: display_name(names.get(name, name))) or options[0]
+        pick_one(label, options, "theme", default=options[0], format_func=lambda name: display_name(names.get(name, name)))
+        or options[0]
     )
 
 
@@ -106,7 +107,9 @@ def themes_below(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     frame = everything[everything["theme_id"].isin(children)]
     headings = {"name": "Theme below it", **COUNTS, "burden": "Weight", "share": "Of all disagreement"}
     if (
-        picked := clicked_row(frame.assign(name=frame["name"].map(display_name)), f"below_{theme_id}", headings, ("share",), rows=8)
+        picked := clicked_row(
+            frame.assign(name=frame["name"].map(display_name)), f"below_{theme_id}", headings, ("share",), rows=8
+        )
     ) is not None:
         go_to("theme", run, theme=str(picked["theme_id"]))
 

@@ -137,7 +137,9 @@ with page("Themes", LEAD) as run:
     st.header("Themes, the gravest first", anchor=False)
     kept = search(run, shown_themes, frame)
     headings = {"name": "Theme", **{name: words for name, words in FOUND.items() if name in kept}, **HEADINGS, **involved(run)}
-    picked = clicked_row(kept.assign(parent=kept["parent"].map(display_name, na_action="ignore")), "theme_table", headings, SHARES)
+    picked = clicked_row(
+        kept.assign(parent=kept["parent"].map(display_name, na_action="ignore")), "theme_table", headings, SHARES
+    )
     if picked is not None and picked["theme_id"]:
         go_to("theme", run, theme=str(picked["theme_id"]))
     counts(

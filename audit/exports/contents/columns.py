@@ -17,7 +17,12 @@ from audit.exports.table_model import Column, Kind
 from audit.terms import RATE_MEANINGS, display_name, terms
 
 ALL = "(all)"
-SYMBOLS = {NOT_ADDRESSED_RATE: "r_abs", DISAGREEMENT_RATE: "R_div", SAME_ADVICE_RATE: "R_con", ANY_DISAGREEMENT_RATE: "pct_any_div"}
+SYMBOLS = {
+    NOT_ADDRESSED_RATE: "r_abs",
+    DISAGREEMENT_RATE: "R_div",
+    SAME_ADVICE_RATE: "R_con",
+    ANY_DISAGREEMENT_RATE: "pct_any_div",
+}
 RARE = "Wilson's with {questions} as trials where something, or its opposite, is found on fewer than five."
 RESAMPLED = (
     "In brackets: 95 % intervals; {questions} and {handbooks} are resampled together (pigeonhole bootstrap, Owen 2007), "

@@ -52,7 +52,11 @@ def organ_labels(material: Material) -> list[Picture]:
 def topics(material: Material) -> list[Picture]:
     """Three rates per topic, the most disagreement first."""
     frame = material.frame("topics", level="topic").sort_values("r_div", ascending=False, ignore_index=True).head(MOST_TOPICS)
-    figure = rate_dots(frame.assign(topic=frame["topic"].map(display_name)), "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE))
+    figure = rate_dots(
+        frame.assign(topic=frame["topic"].map(display_name)),
+        "topic",
+        (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE),
+    )
     return [Picture("topics", material.say("Three rates by {topic}, with 95 % intervals"), figure)]
 
 
@@ -63,7 +67,9 @@ def coverage(material: Material) -> list[Picture]:
     if len(books) <= MOST_ROWS:
         return [Picture("coverage", title, coverage_figure(coverage_rows(books, "organ"), cells, word))]
     return [
-        Picture(f"coverage_{organ}", f"{title}; {display_name(organ)}", coverage_figure(coverage_rows(own, "absence"), cells, word))
+        Picture(
+            f"coverage_{organ}", f"{title}; {display_name(organ)}", coverage_figure(coverage_rows(own, "absence"), cells, word)
+        )
         for organ, own in books.groupby("organ")
     ]
 

@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from audit.errors import AuditError, ConfigError
-from audit.pipeline.cluster import carried_out, check_workers, slurm_cluster
 from audit.pipeline.config import ClusterOptions
+from audit.pipeline.workers import check_workers, run_tasks, slurm_cluster
 from tests.pipeline.work import length
 from tests.support.slurm import NoSlurmError, one_node
 
@@ -22,25 +22,25 @@ def files(tmp_path) -> list[str]:
     return [str(tmp_path / name) for name in texts]
 
 
-def told(found) -> dict:
+def outcomes(result) -> dict:
     """Name of the file -> its length, or the sentence."""
-    return {path.rpartition("/")[2]: str(it) if isinstance(it, Exception) else it[0] for path, it in found}
+    return {path.rpartition("/")[2]: str(it) if isinstance(it, Exception) else it[0] for path, it in result}
 
 
 EXPECTED = {"alder": 4, "birch": "birch is a scan.", "cedar": 2}
 
 
 def test_one_after_the_other_a_file_that_fails_costs_only_itself(files):
-    found = list(carried_out("one", ClusterOptions(), length, files))
-    assert told(found) == EXPECTED
-    assert isinstance(found[1][1], AuditError)
+    result = list(run_tasks("one", ClusterOptions(), length, files))
+    assert outcomes(result) == EXPECTED
+    assert isinstance(result[1][1], AuditError)
 
 
 def test_two_processes_find_the_same(files):
     pytest.importorskip("distributed", reason="the extra dask is not installed")
-    found = list(carried_out("local:2", ClusterOptions(), length, files))
-    assert told(found) == EXPECTED
-    workers = {it[1] for _, it in found if isinstance(it, tuple)}
+    result = list(run_tasks("local:2", ClusterOptions(), length, files))
+    assert outcomes(result) == EXPECTED
+    workers = {it[1] for _, it in result if isinstance(it, tuple)}
     assert os.getpid() not in workers
 
 
@@ -73,7 +73,7 @@ def test_jobs_of_a_real_slurm_find_the_same(files, tmp_path, monkeypatch):
             for name, value in slurm.environment.items():
                 monkeypatch.setenv(name, value)
             options = ClusterOptions(jobs=1, cores=1, memory="300MB", walltime="00:05:00", interface="lo")
-            assert told(carried_out("slurm", options, length, files, tmp_path / "logs")) == EXPECTED
+            assert outcomes(run_tasks("slurm", options, length, files, tmp_path / "logs")) == EXPECTED
             assert {path.suffix for path in (tmp_path / "logs").iterdir()} == {".err", ".out"}
     except NoSlurmError as why:
         pytest.skip(str(why))

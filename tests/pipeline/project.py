@@ -1,4 +1,4 @@
-"""The tenancy example as a team would have it on its desk: files of its own, a config, and the command."""
+"""The tenancy example as a team would have it on its project: files of its own, a config, and the command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DISAGREE = ("DIVERGENT", "CONTRADICTORY")
 
 
 @dataclass
-class Desk:
+class Project:
     """A copy of the example, and a data folder for what comes of it."""
 
     folder: Path
@@ -49,7 +49,7 @@ class Desk:
         return main(["run", str(self.config), *options])
 
     def done(self) -> Counter[str]:
-        """Stage -> how many pieces of work are written down as done."""
+        """Stage -> how many tasks of work are written down as done."""
         return Counter(path.parent.name for path in (self.work / "state").glob("*/*.json"))
 
     def written(self) -> dict[str, int]:
@@ -59,7 +59,7 @@ class Desk:
         }
 
     def again(self, *options: str) -> set[str]:
-        """Run it, and say which pieces of work were done."""
+        """Run it, and say which tasks of work were done."""
         before = self.written()
         assert self.run(*options) == 0
         return {
@@ -75,29 +75,29 @@ class Desk:
             for pair in record["pairs"]
         }
 
-    def found(self) -> tuple[float, float]:
+    def recall_and_precision(self) -> tuple[float, float]:
         """(recall, precision) of the pairs that disagree, by the example's own truth."""
-        said = self.labels()
+        output = self.labels()
         told = [
-            (relation in ("differ", "opposite"), said[q["question_id"], *sorted((a, b))] in DISAGREE)
+            (relation in ("differ", "opposite"), output[q["question_id"], *sorted((a, b))] in DISAGREE)
             for q, a, b, relation in true_pairs()
         ]
         both = sum(true and claimed for true, claimed in told)
         return both / sum(true for true, _ in told), both / sum(claimed for _, claimed in told)
 
 
-def desk_in(folder: Path) -> Desk:
+def project_in(folder: Path) -> Project:
     shutil.copytree(FOLDER, folder / "tenancy")
-    return Desk(folder)
+    return Project(folder)
 
 
-def lodging_desk(folder: Path) -> Desk:
+def lodging_project(folder: Path) -> Project:
     """One with three codes on lodging and two questions: enough for what takes its time with a model."""
-    desk = desk_in(folder)
-    for path in (desk.folder / "tenancy" / "documents").glob("residential_*"):
+    project = project_in(folder)
+    for path in (project.folder / "tenancy" / "documents").glob("residential_*"):
         path.unlink()
-    desk.change('file = "questions.csv"', 'file = "questions.csv"\nfirst = 2')
-    return desk
+    project.change('file = "questions.csv"', 'file = "questions.csv"\nfirst = 2')
+    return project
 
 
 def pages_of(document: Document, most: int = 34) -> Iterator[list[Text]]:
