@@ -85,7 +85,7 @@ def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
     drawn = draw_study(
         _store(settings), run, plan, study_id=arguments.study, title=arguments.title or arguments.study, annotators=annotators,
-        now=_now(), most=max_items,
+        now=_now(), max_items=max_items,
     )  # fmt: skip
     created = f"Study '{arguments.study}' was created from run {run.key}. {', '.join(annotators)} can start: audit serve"
     record = {"study": arguments.study, "run": run.key, "annotators": annotators, **_strata_record(drawn)}

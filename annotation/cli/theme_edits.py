@@ -59,11 +59,11 @@ def history(arguments: argparse.Namespace, settings: Settings) -> int:
     faults = verify_edits(store, run.digest)
     lines = [_history_line(row) for row in reversed(table.to_dict("records"))]
     lines.append(f"{len(edits):,} edits of the themes of {run.key}; {len(effective_edits(edits)):,} of them are in effect.")
-    lines += [conflict.words for conflict in conflicts]
+    lines += [conflict.sentence for conflict in conflicts]
     lines += faults or ["Every entry is as it was written."]
     result = {
         "run": run.key, "edits": table.to_dict("records"), "in_effect": len(effective_edits(edits)),
-        "conflicts": [conflict.words for conflict in conflicts], "faults": list(faults),
+        "conflicts": [conflict.sentence for conflict in conflicts], "faults": list(faults),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)
     return FINDINGS if faults else OK
@@ -117,10 +117,10 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
         return _keep(arguments, store, run, _own_taxonomy(arguments, run, settings), edits, source)
     taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else require_taxonomy(run, settings.themes_dir)
     edited = apply_edits(taxonomy, edits)
-    fitting = edited.acts - len(edited.conflicts)
-    lines = [f"{edited.acts:,} edits are in effect; {fitting:,} of them fit the taxonomy as intended."]
-    lines += [conflict.words for conflict in edited.conflicts]
-    result = {"edits": edited.acts, "fitting": fitting, "conflicts": [conflict.words for conflict in edited.conflicts]}
+    fitting = edited.edits - len(edited.conflicts)
+    lines = [f"{edited.edits:,} edits are in effect; {fitting:,} of them fit the taxonomy as intended."]
+    lines += [conflict.sentence for conflict in edited.conflicts]
+    result = {"edits": edited.edits, "fitting": fitting, "conflicts": [conflict.sentence for conflict in edited.conflicts]}
     if arguments.out:
         positions = map_points(run, settings.themes_dir)
         written = write_taxonomy(edited.taxonomy, _edited_map(edited.taxonomy, run, positions), arguments.out)

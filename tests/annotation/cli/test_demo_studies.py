@@ -51,7 +51,7 @@ def test_a_study_half_done_can_be_read(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_an_unknown_study_names_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agreement", "--study", "nope"]) == 2
-    assert "There is no study 'nope'. There are: demo-" in capsys.readouterr().err
+    assert "There is no study 'nope'. Existing studies: demo-" in capsys.readouterr().err
 
 
 def test_a_file_or_a_study_is_asked_for_and_not_both(capsys: pytest.CaptureFixture[str]) -> None:
