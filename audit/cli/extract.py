@@ -10,16 +10,16 @@ from typing import Any
 from tqdm import tqdm
 
 from audit.cli.command import FINDINGS, OK, add_command
-from audit.corpus.extraction import DEFAULT, ENGINES, Report, Said, extract_all
-from audit.corpus.extraction.identity import COLUMNS
-from audit.corpus.extraction.many import Watch
+from audit.corpus.extraction.engines import DEFAULT_ENGINE, ENGINES
+from audit.corpus.extraction.identity import CATALOG_COLUMNS, IdentityOptions
+from audit.corpus.extraction.run import ExtractionProgress, ExtractionReport, extract_all
 from audit.errors import DocumentError
 from audit.settings import Settings
 from audit.vocabulary import PHASES
 
 ABOUT = f"""Each PDF becomes OUT/HANDBOOK_ID.json: headings and sections in reading order, with their pages; running heads and
 feet, page numbers and a table of contents are left out. Whose handbook it is says its name (organ_center_phase.pdf), an option,
-or a row of the catalog (columns: {", ".join(COLUMNS)}; file and center are needed). What was extracted
+or a row of the catalog (columns: {", ".join(CATALOG_COLUMNS)}; file and center are needed). What was extracted
 from the same content by the same engine is left as it is. llamaparse sends the PDF to a service, with the key in
 LLAMA_CLOUD_API_KEY (extra llamaparse); the others need no network (extra pdf). Exit code: 0 every PDF has its document, 1 some
 failed or are worth a look, and it says why (the others are written), 2 nothing was done."""
@@ -36,20 +36,25 @@ def register(commands: Any) -> None:
     command.add_argument("--organ", help="of every PDF here (default: by the file's name, else general)")
     command.add_argument("--center", help="of every PDF here (default: by the file's name)")
     command.add_argument("--phase", choices=PHASES, help="of every PDF here (default: by the file's name, else combined)")
-    command.add_argument("--engine", default=DEFAULT, metavar="NAME", help=f"{', '.join(ENGINES)} (default: %(default)s)")
+    command.add_argument("--engine", default=DEFAULT_ENGINE, metavar="NAME", help=f"{', '.join(ENGINES)} (default: %(default)s)")
 
 
 def extract(arguments: argparse.Namespace, _: Settings) -> int:
     """`audit extract PDF|DIR --out DIR`"""
-    said = Said(arguments.organ, arguments.center, arguments.phase)
+    options = IdentityOptions(arguments.organ, arguments.center, arguments.phase)
     with tqdm(unit=" pages", disable=None, leave=False, dynamic_ncols=True) as bar:
         report = extract_all(
-            arguments.pdf, arguments.out, said=said, catalog=arguments.catalog, engine=arguments.engine, watch=_watch(bar)
+            arguments.pdf,
+            arguments.out,
+            options=options,
+            catalog=arguments.catalog,
+            engine=arguments.engine,
+            progress=_watch(bar),
         )
     return _say(report, arguments.out)
 
 
-def _watch(bar: Any) -> Watch:
+def _watch(bar: Any) -> ExtractionProgress:
     """The bar shows the pages of the PDF that is being read."""
     shown: list[Path] = []
 
@@ -63,7 +68,7 @@ def _watch(bar: Any) -> Watch:
     return watch
 
 
-def _say(report: Report, out: Path) -> int:
+def _say(report: ExtractionReport, out: Path) -> int:
     for sentence in (*report.failed, *report.notes):
         print(sentence, file=sys.stderr)
     if not report.done and not report.unchanged:

@@ -9,9 +9,10 @@ from typing import Any
 
 from audit.cli.command import FINDINGS, OK, add_command
 from audit.cli.themes import show_progress
-from audit.corpus.questions import THRESHOLD, import_questions, read_taxonomy, screen
-from audit.corpus.questions.run import EncoderOf
-from audit.corpus.questions.screening import REGIONS
+from audit.corpus.questions.importing import EncoderFactory, import_questions
+from audit.corpus.questions.near_duplicates import DUPLICATE_THRESHOLD
+from audit.corpus.questions.screening import DEFAULT_REGIONS, make_screen
+from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import LEXICAL, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import QuestionsError
 from audit.settings import Settings
@@ -41,10 +42,10 @@ def register(commands: Any) -> None:
         "--region",
         action="append",
         metavar="CC",
-        help=f"country of telephone numbers, again for more (default: {', '.join(REGIONS)})",
+        help=f"country of telephone numbers, again for more (default: {', '.join(DEFAULT_REGIONS)})",
     )
     command.add_argument(
-        "--threshold", type=_cosine, default=THRESHOLD, metavar="COSINE",
+        "--threshold", type=_cosine, default=DUPLICATE_THRESHOLD, metavar="COSINE",
         help="questions more alike than this are listed, 0 to 1 (default: %(default)s)",
     )  # fmt: skip
     command.add_argument(
@@ -68,8 +69,8 @@ def questions(arguments: argparse.Namespace, settings: Settings) -> int:
     report = import_questions(
         arguments.path, arguments.out,
         decisions=arguments.decisions,
-        taxonomy=read_taxonomy(arguments.taxonomy) if arguments.taxonomy else None,
-        screen=screen(tuple(region.upper() for region in arguments.region or REGIONS)) if arguments.screen else None,
+        taxonomy=read_tag_taxonomy(arguments.taxonomy) if arguments.taxonomy else None,
+        screen=make_screen(tuple(region.upper() for region in arguments.region or DEFAULT_REGIONS)) if arguments.screen else None,
         encoder_of=encoder_of(arguments.encoder, settings),
         threshold=arguments.threshold, max_bytes=settings.max_object_bytes, progress=show_progress,
     )  # fmt: skip
@@ -77,7 +78,7 @@ def questions(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK if report.clean else FINDINGS
 
 
-def encoder_of(name: str | None, settings: Settings) -> EncoderOf | None:
+def encoder_of(name: str | None, settings: Settings) -> EncoderFactory | None:
     """What makes the encoder of that name for some texts; None for the name `none`."""
     model = name or default_model() or LEXICAL
     if model == NONE:

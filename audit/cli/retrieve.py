@@ -12,8 +12,7 @@ from tqdm import tqdm
 
 from audit.cli.arguments import count, count_or_none, share
 from audit.cli.command import OK, add_command
-from audit.corpus.documents import Document
-from audit.corpus.documents.files import documents_and_files
+from audit.corpus.documents import Document, documents_and_paths
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
 from audit.generation.files import read_questions
@@ -101,7 +100,7 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _jobs(arguments: argparse.Namespace, settings: Settings) -> list[Search]:
-    found = documents_and_files(arguments.documents)
+    found = documents_and_paths(arguments.documents)
     questions = read_questions(arguments.questions)
     gold = _gold(arguments.gold, [document for document, _ in found], questions) if arguments.gold else {}
     out, encoder, options = arguments.out, _encoder(arguments), _options(arguments)

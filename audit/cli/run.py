@@ -14,7 +14,7 @@ from tqdm import tqdm
 from audit.cli.command import FAILED, FINDINGS, OK, add_command
 from audit.cli.run_endpoints import askings, check_endpoints
 from audit.cli.run_models import check_judge, estimated, generator_name, judged, written
-from audit.corpus.questions import read_taxonomy
+from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.errors import AuditError
 from audit.llm.limits import StoppedError
 from audit.pipeline.books import books_of
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     check_room(work.root)
     check_judge(config.judge)
     if config.questions.taxonomy:
-        read_taxonomy(config.questions.taxonomy)
+        read_tag_taxonomy(config.questions.taxonomy)
     shop = Shop(config, settings, work, books, left_out)
     stages = stages_of(shop, arguments.until)
     if arguments.dry_run:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from audit.corpus.documents import read_document
-from audit.corpus.documents.files import ENDINGS
-from audit.corpus.extraction import Identity, Said, identity_of, pdf_files, read_catalog
+from audit.corpus.documents import DOCUMENT_SUFFIXES, read_document
+from audit.corpus.extraction.identity import Identity, IdentityOptions, identity_of, read_catalog
+from audit.corpus.extraction.run import pdf_files
 from audit.errors import ConfigError, DocumentError
 from audit.pipeline.config import Config
 from audit.pipeline.shop import Book, Work
@@ -36,7 +36,7 @@ def _of_pdfs(config: Config, work: Work) -> Iterator[Found]:
     files = pdf_files([config.corpus.pdfs])
     for pdf in files:
         try:
-            yield pdf.name, _book(pdf, identity_of(pdf, Said(), records), work)
+            yield pdf.name, _book(pdf, identity_of(pdf, IdentityOptions(), records), work)
         except DocumentError as error:
             yield pdf.name, str(error)
     for name in set(records or {}) - {pdf.name for pdf in files}:
@@ -50,7 +50,7 @@ def _book(pdf: Path, whose: Identity, work: Work) -> Book:
 def _of_documents(config: Config) -> Iterator[Found]:
     folder = config.corpus.documents
     assert folder is not None
-    paths = [folder] if folder.is_file() else sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
+    paths = [folder] if folder.is_file() else sorted(path for path in folder.iterdir() if path.name.endswith(DOCUMENT_SUFFIXES))
     if not paths:
         raise ConfigError(f"{folder}: there are no documents (*.json, *.json.gz) in this folder. Nothing was done.")
     for path in paths:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-from audit.corpus.questions.reading import Reading
+from audit.corpus.questions.question_file import QuestionFile
 from audit.generation.pairing import meets
 from audit.pipeline.corpus import lines
 from audit.pipeline.searching import query_of
@@ -75,7 +75,7 @@ def row_of(shop: Shop, stage: Stage) -> Row:
     if stage.name == QUESTIONS and row.to_do:
         said = shop.config.questions
         assert said.file is not None  # the reader of the config has seen to it
-        reading = Reading(said.file, shop.settings.max_object_bytes)
+        reading = QuestionFile(said.file, shop.settings.max_object_bytes)
         shop.expected = [question.record() for question in reading.questions]
     return row
 

@@ -174,7 +174,7 @@ def test_without_a_taxonomy_nothing_hangs_on_the_folder_that_the_command_is_give
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ('taxonomy = "taxonmy.toml"', "taxonmy.toml: not a taxonomy that can be read"),
+        ('taxonomy = "taxonmy.toml"', "taxonmy.toml: not a readable taxonomy"),
         ('taxonomy = "taxonomy.toml"\n[judge]\ntemplates = "questions.csv"', "questions.csv holds no template."),
         ('taxonomy = "taxonomy.toml"\n[release]\nwork = "documents"', "documents is there and holds something else."),
     ],
@@ -190,7 +190,7 @@ def test_a_question_that_is_none_is_left_out_and_said_by_the_exit_code(desk, cap
     path = desk.config.parent / "questions.csv"
     path.write_text(path.read_text() + "empty-01,,general,,\n")
     assert desk.run("--until", "questions") == 1
-    assert "30 of 31 questions written, 0 dropped as decided, 1 left out" in capsys.readouterr().out
+    assert "30 of 31 questions written, 0 dropped by decision, 1 left out" in capsys.readouterr().out
     assert desk.run("--until", "questions") == 1
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from audit.corpus.documents import write_document
-from audit.corpus.extraction import engine_named, extract
+from audit.corpus.extraction.engines import engine_named
+from audit.corpus.extraction.run import extract
 from audit.pipeline.ledger import Piece, code_of
 from audit.pipeline.shop import Book, Figures, PieceByPiece
 
-CODE = ("corpus/extraction", "corpus/documents")
+CODE = ("corpus/extraction", "corpus/documents.py")
 
 
 @dataclass

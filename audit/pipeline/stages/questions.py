@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.atomic_io import write_whole
-from audit.corpus.questions import default_path, import_questions, read_taxonomy, screen
+from audit.corpus.questions.importing import import_questions
+from audit.corpus.questions.near_duplicates import decisions_path
+from audit.corpus.questions.screening import make_screen
+from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.pipeline.encoders import encoder_of
 from audit.pipeline.ledger import Piece, code_of
 from audit.pipeline.shop import Figures, PieceByPiece
@@ -34,7 +37,7 @@ class Questions(PieceByPiece):
 
     @property
     def _decisions(self) -> Path:
-        return self.shop.config.questions.decisions or default_path(self.shop.work.questions)
+        return self.shop.config.questions.decisions or decisions_path(self.shop.work.questions)
 
     def carry(self, piece: Piece) -> Figures:
         """Import them, and keep the whole report beside them."""
@@ -43,8 +46,8 @@ class Questions(PieceByPiece):
         report = import_questions(
             said.file, out,
             decisions=self._decisions,
-            taxonomy=read_taxonomy(said.taxonomy) if said.taxonomy else None,
-            screen=screen() if said.screen else None,
+            taxonomy=read_tag_taxonomy(said.taxonomy) if said.taxonomy else None,
+            screen=make_screen() if said.screen else None,
             encoder_of=encoder_of(said.encoder, self.shop.settings),
             max_bytes=self.shop.settings.max_object_bytes, progress=self.shop.watch,
         )  # fmt: skip
