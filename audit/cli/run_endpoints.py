@@ -11,7 +11,7 @@ from typing import Any
 from audit.cli.asking import endpoints_of, limits_of
 from audit.cli.run_models import settings_for
 from audit.errors import AuditError
-from audit.llm.probe import reach
+from audit.llm.probe import check_endpoint
 from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
 from audit.pipeline.plan import Row, row_of
 from audit.pipeline.shop import Shop, Stage
@@ -103,7 +103,7 @@ def _asking(shop: Shop, stage: str, said: GenerateOptions | JudgeOptions, tried:
 
 def _tried(stage: str, settings: Settings) -> Asking:
     try:
-        found = [asyncio.run(reach(one, limits_of(settings))) for one in endpoints_of(settings, settings.judge_model)]
+        found = [asyncio.run(check_endpoint(one, limits_of(settings))) for one in endpoints_of(settings, settings.judge_model)]
     except AuditError as error:
         return Asking(stage, str(error))
     return Asking(stage, "", tuple(f"{one.model} at {one.base_url}" for one in found))

@@ -21,8 +21,8 @@ from audit.judging.protocols import CHECK, STAGES, Protocol
 from audit.judging.records import Summary
 from audit.judging.sitting import Sitting
 from audit.llm.calls import Reply
-from audit.llm.costs import Cost, cost_of
 from audit.llm.journal import Journal
+from audit.llm.tasks import StageCost, stage_cost
 from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
 from audit.pipeline.corpus import corpus_of
 from audit.pipeline.ledger import digest_of
@@ -102,27 +102,27 @@ def estimated(shop: Shop, plan: Plan, reached: Collection[str]) -> str:
     return "\n".join(told)
 
 
-def _told(shop: Shop, said: GenerateOptions | JudgeOptions, costs: Sequence[Cost], *, reached: bool) -> str:
+def _told(shop: Shop, said: GenerateOptions | JudgeOptions, costs: Sequence[StageCost], *, reached: bool) -> str:
     settings = settings_for(shop, said)
     trial = reached and any(cost.sample for cost in costs)
     return estimate(settings, model_of(settings, None) if trial and settings.judge_urls else said.model, costs, trial=trial).text
 
 
-def _writing_costs(shop: Shop, plan: Plan) -> list[Cost]:
+def _writing_costs(shop: Shop, plan: Plan) -> list[StageCost]:
     calls = plan.open_answers
     if plan.to_do("retrieve") or not plan.to_do("generate"):
-        return [Cost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)]
+        return [StageCost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)]
     to_do = set(plan.to_do("generate"))
     asked = [one for book in shop.present if book.handbook_id in to_do for one in asked_of(shop, book)]
     work = Writing(load_prompt(), "unknown", lambda: asked, shop.config.generate.context)
-    return [cost_of("generate", work.open_calls(work.stages[0], nothing), ANSWER_TOKENS)]
+    return [stage_cost("generate", work.open_calls(work.stages[0], nothing), ANSWER_TOKENS)]
 
 
-def _judging_costs(shop: Shop, plan: Plan) -> list[Cost]:
+def _judging_costs(shop: Shop, plan: Plan) -> list[StageCost]:
     said = shop.config.judge
     if plan.silent is None or not plan.to_do("judge"):
         calls = plan.to_judge * (1 + said.swap + said.blind_centers + said.repeat) if plan.to_do("judge") else 0
-        return [Cost("judge", calls, calls * VERDICT_PROMPT, written=VERDICT_TOKENS[STAGES[said.protocol][0]])]
+        return [StageCost("judge", calls, calls * VERDICT_PROMPT, written=VERDICT_TOKENS[STAGES[said.protocol][0]])]
     return costs(_protocol(said, "unknown"), corpus_of(shop), nothing)
 
 

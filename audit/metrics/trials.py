@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import Floats
 from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
+from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 
 PASSAGES, WHOLE, FALLBACK = "passages", "full_document", "full_document_fallback"

@@ -47,7 +47,6 @@ REPEATED_ID = (
     b'{"handbook_id": "a", "center": "A", "sections": [{"section_id": "s", "text": "."}, {"section_id": "s", "text": "."}]}'
 )
 
-NO_SECTIONS = b'{"handbook_id": "%s", "center": "A", "sections": []}'
 UNSAFE_IDS = (b"../evil", b"a/b", b"/etc/evil", b"..", b".hidden", b"", rb"..\\evil")
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.corpus.questions.importing import import_questions
 from audit.corpus.questions.screening import make_screen
 from audit.corpus.questions.tags import read_tag_taxonomy
-from audit.corpus.questions.importing import import_questions
 from audit.embedding.encoders import words_encoder
 from audit.judging.baseline import judge
 from audit.judging.prompts import load_prompts
@@ -95,7 +95,10 @@ def test_the_baseline_judge_finds_every_true_relation_in_the_true_sections() -> 
 
 def test_its_questions_are_imported_without_a_finding(tmp_path: Path) -> None:
     report = import_questions(
-        FOLDER / "questions.csv", tmp_path / "questions.jsonl", taxonomy=read_tag_taxonomy(FOLDER / "taxonomy.toml"), screen=make_screen()
+        FOLDER / "questions.csv",
+        tmp_path / "questions.jsonl",
+        taxonomy=read_tag_taxonomy(FOLDER / "taxonomy.toml"),
+        screen=make_screen(),
     )
     assert report.clean, report.as_text()
     assert len(report.questions) == len(table("questions.csv"))

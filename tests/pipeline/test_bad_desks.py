@@ -175,7 +175,7 @@ def test_without_a_taxonomy_nothing_hangs_on_the_folder_that_the_command_is_give
     ("written", "said"),
     [
         ('taxonomy = "taxonmy.toml"', "taxonmy.toml: not a readable taxonomy"),
-        ('taxonomy = "taxonomy.toml"\n[judge]\ntemplates = "questions.csv"', "questions.csv holds no template."),
+        ('taxonomy = "taxonomy.toml"\n[judge]\ntemplates = "questions.csv"', "questions.csv does not contain a template."),
         ('taxonomy = "taxonomy.toml"\n[release]\nwork = "documents"', "documents is there and holds something else."),
     ],
 )

@@ -35,7 +35,7 @@ def test_a_model_or_a_key_that_will_not_do_is_said_before_the_first_stage(desk, 
         assert "has no model 'judge'." in capsys.readouterr().err
         server.models, server.key = ("judge",), "sk-right"
         assert desk.run() == 2
-        assert "does not take the key (status 401)." in capsys.readouterr().err
+        assert "does not accept the key (status 401)." in capsys.readouterr().err
     assert not desk.done()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.llm.journal import stored_in
+from audit.llm.journal import count_answered_calls
 from tests.pipeline.desk import Desk, lodging_desk
 
 
@@ -24,7 +24,7 @@ def desk(tmp_path, monkeypatch, real_judge) -> Desk:
 
 def stored(desk: Desk) -> dict[str, int]:
     """Stage -> how many calls have their reply in its journal."""
-    return {path.name.partition("-")[0]: stored_in(path) for path in (desk.work / "journals").glob("*.journal")}
+    return {path.name.partition("-")[0]: count_answered_calls(path) for path in (desk.work / "journals").glob("*.journal")}
 
 
 def answers(desk: Desk) -> list[dict]:

@@ -109,9 +109,7 @@ def test_a_table_of_contents_is_left_out_and_identifies_headings_in_body_type(tm
 def test_table_rows_are_lines_with_separated_cells(tmp_path, engine):
     rows = [("Medicine", "Dose", "When"), ("Tacrol", "2 mg", "morning"), ("Predol", "5 mg", "evening")]
     cells = [
-        at(text, LEFT + 150 * number, 200 + 20 * row, 10)
-        for row, line in enumerate(rows)
-        for column_number, text in enumerate(line)
+        at(text, LEFT + 150 * number, 200 + 20 * row, 10) for row, line in enumerate(rows) for number, text in enumerate(line)
     ]
     document = extracted(tmp_path, engine, [*column(["## Medicines", FILLER, FILLER]), *cells])
     assert section(document, "Medicines").text.endswith(

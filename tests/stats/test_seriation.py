@@ -1,9 +1,9 @@
-"""Camps and order from hand-made matrices of labels."""
+"""Position groups and order from hand-made matrices of labels."""
 
 import numpy as np
 import pytest
 
-from audit.metrics.seriation import seriate
+from audit.stats.seriation import seriate
 
 WORDS = {
     "=": "CONSISTENT",
@@ -26,37 +26,37 @@ def square(rows):
     return labels
 
 
-def groups(labels):
-    order, camp = seriate(labels)
+def members(labels):
+    order, group = seriate(labels)
     assert sorted(order.tolist()) == list(range(len(labels)))
-    return {frozenset(np.flatnonzero(camp == number).tolist()) for number in set(camp.tolist())}
+    return {frozenset(np.flatnonzero(group == number).tolist()) for number in set(group.tolist())}
 
 
 def sets(*members):
     return {frozenset(group) for group in members}
 
 
-def test_handbooks_that_agree_make_one_camp_and_those_that_differ_another():
-    #              b c d   camp {a, b}, camp {c, d}
+def test_handbooks_that_agree_form_one_group_and_those_that_differ_another():
+    #              b c d   group {a, b}, group {c, d}
     labels = square("""= / /
                          / /
                            +""")
-    assert groups(labels) == sets({0, 1}, {2, 3})
+    assert members(labels) == sets({0, 1}, {2, 3})
 
 
-def test_of_three_handbooks_two_that_disagree_never_share_a_camp():
+def test_of_three_handbooks_two_that_disagree_never_share_a_group():
     # a agrees with b and with c, but b and c diverge: half of the pairs between {a, b} and c disagree.
-    assert groups(square("= = \n /")) in (sets({0, 1}, {2}), sets({0, 2}, {1}))
+    assert members(square("= = \n /")) in (sets({0, 1}, {2}), sets({0, 2}, {1}))
 
 
-def test_one_doubtful_verdict_among_many_breaks_up_no_camp():
+def test_one_doubtful_verdict_among_many_breaks_up_no_group():
     # a, b, c, d, e agree but for one pair (d and e); f disagrees with all.
     labels = square("""= = = = /
                          = = = /
                            = = /
                              / /
                                /""")
-    assert groups(labels) == sets({0, 1, 2, 3, 4}, {5})
+    assert members(labels) == sets({0, 1, 2, 3, 4}, {5})
 
 
 @pytest.mark.parametrize("sign", ["?", "0", "-"])
@@ -64,27 +64,27 @@ def test_a_pair_without_a_verdict_neither_joins_nor_separates(sign):
     labels = square(f"""= / {sign}
                           / {sign}
                             =""")
-    assert groups(labels) == sets({0, 1}, {2, 3})
+    assert members(labels) == sets({0, 1}, {2, 3})
 
 
 def test_nothing_known_keeps_nobody_apart():
-    assert groups(square("? ? \n ?")) == sets({0, 1, 2})
+    assert members(square("? ? \n ?")) == sets({0, 1, 2})
 
 
 def test_one_contradiction_splits_two_handbooks():
-    assert groups(square("!")) == sets({0}, {1})
+    assert members(square("!")) == sets({0}, {1})
 
 
-def test_every_camp_stands_together_in_the_order_and_is_numbered_along_it():
+def test_every_group_is_contiguous_in_the_order_and_numbered_along_it():
     labels = square("""/ = / = /
                          / = / =
                            / = /
                              / =
                                /""")
-    order, camp = seriate(labels)
-    assert camp[order].tolist() == [0, 0, 0, 1, 1, 1]
+    order, group = seriate(labels)
+    assert group[order].tolist() == [0, 0, 0, 1, 1, 1]
 
 
 def test_no_handbook_and_one_handbook_have_an_order_too():
     assert seriate(np.empty((0, 0), dtype=object)).order.tolist() == []
-    assert seriate(np.array([["self"]], dtype=object)).camp.tolist() == [0]
+    assert seriate(np.array([["self"]], dtype=object)).position_group.tolist() == [0]

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from audit.metrics.pair_blocks import PRESCREENED, Pairs
+from audit.stats.pair_table import PRESCREENED, Pairs
 from audit.vocabulary import Label
 
 Table = npt.NDArray[np.float64]
@@ -21,8 +21,8 @@ class Population:
     answers   questions' kinds x handbooks' kinds: chance that such a handbook addresses such a question
     dissent   the same shape: how prone such a handbook is to disagree on such a question
     policies  False: two handbooks disagree by the chance d_a + d_b of each pair of answers, one by one.
-              True: each handbook holds the less common of two policies with chance d, and two handbooks disagree when
-              their policies differ, so what one handbook says of one question weighs on all its pairs there.
+              True: each handbook follows the less common of two policies with chance d, and two handbooks disagree when
+              their policies differ, so what one handbook says about one question affects all its pairs there.
     """
 
     answers: Table

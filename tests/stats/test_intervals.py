@@ -1,8 +1,7 @@
 import numpy as np
-import pandas as pd
 import pytest
 
-from audit.metrics.intervals import percentiles, wilson, wilson_paired, with_interval
+from audit.stats.intervals import percentiles, wilson, wilson_paired
 
 
 @pytest.mark.parametrize(
@@ -14,7 +13,7 @@ def test_wilson_gives_newcombes_published_values(successes, trials, low, high):
     assert np.round(wilson(successes, trials), 4).tolist() == [low, high]
 
 
-def test_wilson_of_nothing_tried_is_unknown_and_its_ends_stay_in_0_to_1():
+def test_wilson_without_trials_is_unknown_and_its_ends_stay_in_0_to_1():
     low, high = wilson([0, 0, 7], [0, 7, 7])
     assert np.isnan([low[0], high[0]]).all()
     assert low[1] == 0 < high[1] < 0.5 < low[2] < 1 == high[2]
@@ -34,24 +33,19 @@ def test_with_few_units_less_of_the_tail_is_cut_off():
     assert (low[0], high[0]) == (pytest.approx(0.0072, abs=5e-5), pytest.approx(0.9928, abs=5e-5))
 
 
-def test_a_draw_without_a_denominator_says_nothing():
+def test_a_replicate_without_a_denominator_is_left_out():
     values = np.array([[0.5, np.nan, 0.5, np.nan], [np.nan] * 4])
     low, high = percentiles(values, [50, 50])
     assert (low[0], high[0]) == (0.5, 0.5)
     assert np.isnan([low[1], high[1]]).all()
 
 
-def test_an_interval_stands_right_after_its_share():
-    table = with_interval(pd.DataFrame({"r_div": [0.5], "pairs": [2]}), "r_div", [0.1], [0.9])
-    assert list(table.columns) == ["r_div", "r_div_low", "r_div_high", "pairs"]
-
-
-def test_the_interval_for_trials_made_twice_is_the_published_one():
+def test_the_interval_for_paired_trials_is_the_published_one():
     # Fagerland, Lydersen and Laake (2014), Stat. Med. 33: airway hyper-responsiveness before and after, 1, 1, 7, 12
     assert wilson_paired(1, 7, 1, 12) == pytest.approx((-0.507, -0.026), abs=5e-4)
 
 
-def test_trials_that_never_change_still_leave_room_and_none_at_all_say_nothing():
+def test_trials_that_never_change_still_have_a_width_and_no_trials_are_unknown():
     low, high = wilson_paired(4, 0, 0, 6)
     assert low == -high < 0
     assert np.isnan(wilson_paired(0, 0, 0, 0)).all()
