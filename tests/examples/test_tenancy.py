@@ -113,7 +113,7 @@ def test_the_readme_shows_the_truth_as_it_is() -> None:
 
 def test_no_two_of_its_questions_are_nearly_the_same(tmp_path: Path) -> None:
     report = import_questions(FOLDER / "questions.csv", tmp_path / "questions.jsonl", encoder_of=words_encoder)
-    assert not report.near
+    assert not report.near_duplicates
 
 
 def test_the_command_takes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

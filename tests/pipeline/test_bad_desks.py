@@ -134,9 +134,9 @@ def test_what_of_the_gold_file_counts_nowhere_is_said_with_an_example_of_each_ki
     gold.write_text(gold.read_text() + "".join(json.dumps(line) + "\n" for line in lines))
     assert desk.run("--until", "retrieve") == 0
     said = capsys.readouterr().out
-    assert "gold.jsonl: questions that are not asked: 1 (such as 'asked-by-nobody'); " in said
-    assert "names of no handbook and no center: 1 (such as 'Nowhereland'); " in said
-    assert "sections that no handbook of that name has: 2 (such as 's88' of 'Alderia'). They count nowhere" in said
+    assert "gold.jsonl: questions outside the question list: 1 (for example 'asked-by-nobody'); " in said
+    assert "names that are neither a handbook nor a center: 1 (for example 'Nowhereland'); " in said
+    assert "sections missing from the handbook of that name: 2 (for example 's88' of 'Alderia'). Searches without" in said
     assert desk.again("--until", "retrieve") == set()
     assert "They count nowhere" in capsys.readouterr().out
 
@@ -197,4 +197,4 @@ def test_a_question_that_is_none_is_left_out_and_said_by_the_exit_code(desk, cap
 def test_where_no_document_can_be_read_the_first_reason_is_said(desk, capsys):
     desk.change('documents = "documents"', 'documents = "questions.csv"')
     assert desk.run() == 2
-    assert "questions.csv: not a document that can be read" in capsys.readouterr().err
+    assert "questions.csv: not a readable document" in capsys.readouterr().err

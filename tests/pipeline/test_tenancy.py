@@ -99,7 +99,7 @@ def test_a_code_that_cannot_be_read_is_left_out_and_said(desk, capsys):
     (desk.folder / "tenancy" / "documents" / "lodging_alderia_combined.json").write_text("{")
     assert desk.run() == 1
     assert "Left out: " in (said := capsys.readouterr().err)
-    assert "lodging_alderia_combined.json: not a document that can be read" in said
+    assert "lodging_alderia_combined.json: not a readable document" in said
     manifest = json.loads((desk.release / "manifest.json").read_text())
     assert (manifest["handbooks"], list(manifest["left_out"])) == (7, ["lodging_alderia_combined.json"])
 
