@@ -13,7 +13,7 @@ from audit.cli.judge_status import LOADING, WRITING
 from audit.errors import AuditError
 from audit.judging import baseline
 from audit.llm.journal import count_answered_calls
-from audit.metrics.choices import handbook_list
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._shared.loaders import load, loaded_runs
