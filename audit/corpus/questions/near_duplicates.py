@@ -14,7 +14,7 @@ from audit.atomic_io import write_whole
 from audit.corpus.questions.question_file import ImportedQuestion, normalised_text
 from audit.embedding.vectors import Vectors
 from audit.errors import QuestionsError
-from audit.release.records import Bad, RecordFile
+from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, Finding
 from audit.spreadsheet_safety import plain_cell, safe_cell
 from audit.vocabulary import nearest
@@ -137,9 +137,9 @@ def read_decisions(path: Path, pairs: Sequence[NearDuplicate], max_bytes: int) -
         return decisions
     pair_of = {pair.key: pair for pair in pairs}
     for position, record in RecordFile(path, max_bytes).rows():
-        if isinstance(record, Bad) or not set(REQUIRED_COLUMNS) <= set(record):
+        if isinstance(record, UnreadableRecord) or not set(REQUIRED_COLUMNS) <= set(record):
             columns = f"it needs the columns {', '.join(REQUIRED_COLUMNS)}, separated by commas."
-            problem = record.message if isinstance(record, Bad) else columns
+            problem = record.message if isinstance(record, UnreadableRecord) else columns
             raise QuestionsError(f"{path}, {position}: {problem} Nothing was written, and the decisions are unchanged.")
         row = {name: plain_cell(str(record.get(name) or "")).strip() for name in COLUMNS}
         decisions.add_row(position, row, pair_of)

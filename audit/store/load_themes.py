@@ -12,7 +12,7 @@ from audit.release.layout import ending
 from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, FileCount
 from audit.release.values import Reject
 from audit.store.connection import Connection, DuckDBError, append, rows
-from audit.store.reader import Reader
+from audit.store.record_reader import RecordReader
 
 COLUMNS = ("theme_id", "name", "parent_id", "terms", "medoid", "exemplars", "named_by")
 NAMED = 3
@@ -31,7 +31,7 @@ Entry = tuple[FileCount, str, dict[str, Any]]
 """Line of the report, position in the file, validated theme."""
 
 
-def load_themes(con: Connection, reader: Reader) -> None:
+def load_themes(con: Connection, reader: RecordReader) -> None:
     """Fill `taxonomy`, `themes` and `theme_topics` from the release's themes, where it brings any; after `pairs` are loaded.
 
     A theme without id or name, and the second of two with one id, are quarantined. A theme whose parent is not there, or is
@@ -61,21 +61,21 @@ def _beside(path: Path, other: Path) -> bool:
     return other != path and other.parent == path.parent and ending(other) == ".json" and other.name.startswith(f"{path.stem}.")
 
 
-def _read(path: Path, reader: Reader, kept: dict[str, Entry], topics: dict[str, str | None], built: dict[str, Any]) -> None:
-    line = reader.count(path, "theme")
+def _read(path: Path, reader: RecordReader, kept: dict[str, Entry], topics: dict[str, str | None], built: dict[str, Any]) -> None:
+    line = reader.add_file(path, "theme")
     for position, raw in _records(reader, path, line, topics, built):
         theme = reader.validated(line, position, raw, validate.theme)
         if theme is None:
             continue
         if theme["theme_id"] in kept:
             told = f"theme_id '{theme['theme_id']}' stands already further up; the first was kept."
-            reader.take_back(line, position, "duplicate_theme", told, raw)
+            reader.requarantine(line, position, "duplicate_theme", told, raw)
         else:
             kept[theme["theme_id"]] = (line, position, theme)
 
 
 def _records(
-    reader: Reader, path: Path, line: FileCount, topics: dict[str, str | None], built: dict[str, Any]
+    reader: RecordReader, path: Path, line: FileCount, topics: dict[str, str | None], built: dict[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     """Every theme of a file: records as in any other table, or those below "themes" of one object that says more."""
     for position, raw in reader.rows(path, line):
@@ -90,7 +90,7 @@ def _records(
             reader.note(line, WHOLE_FILE, REPAIRED, "field_dropped", f"{reject} The themes were loaded without it.")
 
 
-def _settle_parents(reader: Reader, kept: dict[str, Entry]) -> None:
+def _settle_parents(reader: RecordReader, kept: dict[str, Entry]) -> None:
     for line, position, theme in kept.values():
         parent = theme["parent_id"]
         if parent is None:
@@ -110,7 +110,7 @@ def _circular(theme: dict[str, Any], kept: dict[str, Entry]) -> bool:
     return bool(above == theme["theme_id"])
 
 
-def _settle_topics(reader: Reader, kept: dict[str, Entry], topics: dict[str, str | None]) -> None:
+def _settle_topics(reader: RecordReader, kept: dict[str, Entry], topics: dict[str, str | None]) -> None:
     for line, position, theme in kept.values():
         mine = list(dict.fromkeys(theme["topics"]))
         taken = [topic for topic in mine if topics.get(topic) is not None]
@@ -121,8 +121,8 @@ def _settle_topics(reader: Reader, kept: dict[str, Entry], topics: dict[str, str
             reader.note(line, position, REPAIRED, "topic_in_two_themes", f"{first}: {told}.")
 
 
-def _place(con: Connection, reader: Reader, path: Path) -> None:
-    line = reader.count(path, "theme")
+def _place(con: Connection, reader: RecordReader, path: Path) -> None:
+    line = reader.add_file(path, "theme")
     try:
         con.execute(PLACES, {"file": str(path)})
     except DuckDBError as error:
@@ -130,7 +130,7 @@ def _place(con: Connection, reader: Reader, path: Path) -> None:
         reader.note(line, WHOLE_FILE, NOTED, "map_unread", told)
 
 
-def _compare(con: Connection, reader: Reader, line: FileCount) -> None:
+def _compare(con: Connection, reader: RecordReader, line: FileCount) -> None:
     """Say how many divergence topics of the pairs the themes do not know; they are counted as having none."""
     ((told, unknown),) = rows(con, UNKNOWN)
     if unknown:
