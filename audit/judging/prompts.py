@@ -14,7 +14,6 @@ FORMS = (
     PromptForm("structured", "structured", PAIR, SCHEMAS["structured"]),
     PromptForm("label_only", "label", PAIR, SCHEMAS["label_only"]),
     PromptForm("extract", "extract", (*PAIR, "label"), SCHEMAS["extract"]),
-    PromptForm("theme_name", "name", ("words", "phrases"), SCHEMAS["theme_name"]),
 )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from audit.vocabulary import LABELS, SIGNIFICANCES
 
-LONGEST_REASONING, LONGEST_TOPIC, LONGEST_NAME = 700, 120, 60
+LONGEST_REASONING, LONGEST_TOPIC = 700, 120
 
 
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
@@ -28,5 +28,4 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     ),
     "label_only": _object(classification=LABEL),
     "extract": _object(divergence_topic=TOPIC, clinical_significance=SIGNIFICANCE),
-    "theme_name": _object(name={"type": "string", "maxLength": LONGEST_NAME}),
 }

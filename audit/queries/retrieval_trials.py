@@ -12,7 +12,6 @@ from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciproca
 from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 
-Floats = npt.NDArray[np.floating]
 PASSAGES, FULL_DOCUMENT, FALLBACK = "passages", "full_document", "full_document_fallback"
 MODES = (PASSAGES, FULL_DOCUMENT, FALLBACK)
 MEASURES = ("hit_1", "hit_5", "mrr", "ndcg_5", "given")
