@@ -26,7 +26,7 @@ from annotation.ratings import GOLD, Ratings, labels_in, read_ratings, read_tabl
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
-from audit.exports.tables import csv_text
+from audit.exports.text_writers import csv_text
 from audit.judging.baseline import NAME
 from audit.number_format import typed
 from audit.settings import Settings

@@ -36,7 +36,7 @@ from audit.atomic_io import write_whole
 from audit.cli.command import FAILED, FINDINGS, OK, add_command
 from audit.cli.main import demo_release
 from audit.cli.main import main as audit_command
-from audit.exports.tables import csv_bytes
+from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import find_run

@@ -27,7 +27,7 @@ from audit.atomic_io import write_whole
 from audit.cli.command import FINDINGS, OK, add_command
 from audit.cli.themes import TOPICS
 from audit.errors import plainly
-from audit.exports.tables import csv_bytes
+from audit.exports.text_writers import csv_bytes
 from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import open_store, rows

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.ratings import GOLD, JUDGE
 from annotation.validation.data import ValidationData, label_word, rater_name
-from audit.exports.contents.columns import counted
-from audit.exports.table_model import Column, Table
+from audit.exports.table_model import Table
+from audit.tables import Column
 
 UNITS = {SAMPLE: "items", POPULATION: "estimated pairs of the run"}
 WEIGHTED = {SAMPLE: "", POPULATION: ": each item counts its weight N_h / n_h"}
@@ -29,7 +29,10 @@ def matrices(evidence: ValidationData) -> Iterator[Table]:
                 f"study_confusion_{first}_{second}{NAMES[str(scope)]}".replace("annotator_", ""),
                 f"Labels by {rater_name(str(first))} (rows) and by {rater_name(str(second))} (columns), {unit}",
                 frame.assign(first_label=frame["first_label"].map(label_word)),
-                (Column("first_label", rater_name(str(first))), *(counted(label, label_word(label)) for label in order)),
+                (
+                    Column.text("first_label", rater_name(str(first))),
+                    *(Column.count(label, label_word(label)) for label in order),
+                ),
                 (f"Counts are {unit}{WEIGHTED[str(scope)]}. An item to which one of the two gave no label is not among them.",),
                 evidence.n,
             )

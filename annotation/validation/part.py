@@ -13,7 +13,7 @@ from annotation.validation.matrices import matrices
 from annotation.validation.tables import TABLES
 from audit.exports.catalogue import Chapter
 from audit.exports.package import StudyPart
-from audit.exports.run_figures import Measured
+from audit.exports.run_figures import RunFigure
 from audit.vocabulary import LABELS
 
 TITLE = "What people say of the judge"
@@ -43,14 +43,14 @@ def _standing(evidence: ValidationData) -> str:
     return "" if state == "closed" else f"The study is in {state}: figures are as they stand, not final."
 
 
-def _published(evidence: ValidationData) -> dict[str, Measured | str]:
+def _published(evidence: ValidationData) -> dict[str, RunFigure | str]:
     """The figures of the study that are also published, by name."""
     counts = evidence.report.counts
     first, second = evidence.ratings.annotators[:2]
     both = int(((evidence.ratings.labels[first] >= 0) & (evidence.ratings.labels[second] >= 0)).sum())
     agreed = both - counts[f"without a {MAJORITY}"]
-    found: dict[str, Measured | str] = {
-        "study.items": Measured(float(counts["items"])), "study.agreed": Measured(float(agreed)),
+    found: dict[str, RunFigure | str] = {
+        "study.items": RunFigure(float(counts["items"])), "study.agreed": RunFigure(float(agreed)),
     }  # fmt: skip
     found |= {key: _figure(evidence, first, second, name) for name, key in AGREEMENT.items()}
     found |= {key: _figure(evidence, MAJORITY, JUDGE, name) for name, key in JUDGED.items()}
@@ -58,18 +58,18 @@ def _published(evidence: ValidationData) -> dict[str, Measured | str]:
     return found | _errors(evidence)
 
 
-def _figure(evidence: ValidationData, first: str, second: str, name: str, label: str = "") -> Measured | str:
+def _figure(evidence: ValidationData, first: str, second: str, name: str, label: str = "") -> RunFigure | str:
     rows = evidence.report.figures
     wanted = {"about": "label", "first": first, "second": second, "scope": SAMPLE, "name": name, "label": label}
     for column, value in wanted.items():
         rows = rows[rows[column] == value]
     (row,) = rows.to_dict("records")
-    return str(row["note"]) if row["note"].startswith("undefined") else Measured(row["value"], row["low"], row["high"])
+    return str(row["note"]) if row["note"].startswith("undefined") else RunFigure(row["value"], row["low"], row["high"])
 
 
-def _errors(evidence: ValidationData) -> dict[str, Measured | str]:
+def _errors(evidence: ValidationData) -> dict[str, RunFigure | str]:
     errors = evidence.report.errors
     own = errors[errors["by"] == MAJORITY]
     kinds = {(right, judged): n for right, judged, n in own[["right", "judged", "n"]].itertuples(index=False, name=None)}
     on_boundary = {f"study.errors.COMPLEMENTARY.{to}": kinds.get(("COMPLEMENTARY", to), 0) for to in ("DIVERGENT", "CONSISTENT")}
-    return {name: Measured(float(n)) for name, n in {"study.errors": own["n"].sum(), **on_boundary}.items()}
+    return {name: RunFigure(float(n)) for name, n in {"study.errors": own["n"].sum(), **on_boundary}.items()}

@@ -8,8 +8,8 @@ from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.text import SPOKEN
 from annotation.ratings import GOLD, JUDGE
 from annotation.validation.data import ValidationData, label_word, rater_name
-from audit.exports.contents.columns import counted, share
-from audit.exports.table_model import Column, Table
+from audit.exports.table_model import Table
+from audit.tables import Column
 
 INTERVALS = "In brackets: 95 % intervals. A dash: undefined, or without an interval; the note says why."
 SCOPES = "Sample: these items as they were drawn. Run: weighted by stratum to all pairs of the run that have a verdict."
@@ -22,23 +22,31 @@ def sample(evidence: ValidationData) -> Table:
     pairs = sum(layer.population for layer in layers)
     frame = pd.DataFrame(
         {
-            "stratum": [layer.stratum.lower() for layer in layers], "population": [layer.population for layer in layers],
-            "sampled": [layer.sampled for layer in layers], "weight": [layer.weight for layer in layers],
+            "stratum": [layer.stratum.lower() for layer in layers],
+            "population": [layer.population for layer in layers],
+            "sampled": [layer.sampled for layer in layers],
+            "weight": [layer.weight for layer in layers],
             "share": [layer.population / pairs for layer in layers],
         }
-    )  # fmt: skip
+    )
     return Table(
-        "study_sample", "How the validation sample was drawn", frame,
+        "study_sample",
+        "How the validation sample was drawn",
+        frame,
         (
-            Column("stratum", "Stratum", "judge's label"), counted("population", "N_h", "pairs of the run"),
-            counted("sampled", "n_h", "items"), share("weight", "Weight", "N_h / n_h"), share("share", "Share", "of the pairs"),
+            Column.text("stratum", "Stratum", "judge's label"),
+            Column.count("population", "N_h", "pairs of the run"),
+            Column.count("sampled", "n_h", "items"),
+            Column.decimal("weight", "Weight", "N_h / n_h"),
+            Column.decimal("share", "Share", "of the pairs"),
         ),
         (
             "Drawn without replacement inside each stratum; calibration items and silent repeats are not among them.",
             f"{evidence.origin.unscored:,} of {evidence.origin.pairs:,} pairs have no verdict and are in no stratum: no figure "
             "of the study speaks for them.",
-        ), evidence.n,
-    )  # fmt: skip
+        ),
+        evidence.n,
+    )
 
 
 def _wide(figures: pd.DataFrame) -> pd.DataFrame:
@@ -64,28 +72,43 @@ def _compared(evidence: ValidationData, about: str) -> pd.DataFrame:
 
 
 FIGURE_COLUMNS = (
-    Column("who", "Between"), Column("figure", "Figure"), counted("n", "n", "items"), share(SAMPLE, "Sample"),
-    share(POPULATION, "Run", "weighted"), Column("word", "In words", "sample"), Column("note", "Note"),
-)  # fmt: skip
+    Column.text("who", "Between"),
+    Column.text("figure", "Figure"),
+    Column.count("n", "n", "items"),
+    Column.decimal(SAMPLE, "Sample"),
+    Column.decimal(POPULATION, "Run", "weighted"),
+    Column.text("word", "In words", "sample"),
+    Column.text("note", "Note"),
+)
 
 
 def agreement(evidence: ValidationData) -> Table:
     """Annotators with each other, and the judge by each yardstick."""
     return Table(
-        "study_agreement", "Agreement of annotators and judge on the label", _compared(evidence, "label"), FIGURE_COLUMNS,
+        "study_agreement",
+        "Agreement of annotators and judge on the label",
+        _compared(evidence, "label"),
+        FIGURE_COLUMNS,
         (
-            "Majority: the label that both annotators gave. Gold: that, or the adjudicated label.", SCOPES, INTERVALS,
+            "Majority: the label that both annotators gave. Gold: that, or the adjudicated label.",
+            SCOPES,
+            INTERVALS,
             "Kappa with quadratic weights is the headline, since labels are ordered. Words: Landis and Koch (1977).",
-        ), evidence.n,
-    )  # fmt: skip
+        ),
+        evidence.n,
+    )
 
 
 def significance(evidence: ValidationData) -> Table:
     """The same for clinical significance."""
     return Table(
-        "study_significance", "Agreement on clinical significance", _compared(evidence, "significance"), FIGURE_COLUMNS,
-        ("On the items to which annotators and judge all gave a significance.", SCOPES, INTERVALS), evidence.n,
-    )  # fmt: skip
+        "study_significance",
+        "Agreement on clinical significance",
+        _compared(evidence, "significance"),
+        FIGURE_COLUMNS,
+        ("On the items to which annotators and judge all gave a significance.", SCOPES, INTERVALS),
+        evidence.n,
+    )
 
 
 def by_label(evidence: ValidationData) -> Table:
@@ -94,30 +117,47 @@ def by_label(evidence: ValidationData) -> Table:
     own = figures[(figures["second"] == JUDGE) & (figures["label"] != "") & figures["first"].isin(["majority", GOLD])]
     wide = _wide(own)
     return Table(
-        "study_by_label", "The judge, label by label",
-        wide.assign(by=wide["first"].map(rater_name), label=wide["label"].map(label_word), figure=wide["name"].replace("f1", "F1")),
+        "study_by_label",
+        "The judge, label by label",
+        wide.assign(
+            by=wide["first"].map(rater_name), label=wide["label"].map(label_word), figure=wide["name"].replace("f1", "F1")
+        ),
         (
-            Column("by", "Measured by"), Column("label", "Label"), Column("figure", "Figure"), counted("n", "n", "items"),
-            share(SAMPLE, "Sample"), share(POPULATION, "Run", "weighted"), Column("note", "Note"),
+            Column.text("by", "Measured by"),
+            Column.text("label", "Label"),
+            Column.text("figure", "Figure"),
+            Column.count("n", "n", "items"),
+            Column.decimal(SAMPLE, "Sample"),
+            Column.decimal(POPULATION, "Run", "weighted"),
+            Column.text("note", "Note"),
         ),
         (
             "n: items in the denominator: of precision those the judge called so, of recall those people did, of F1 either.",
-            SCOPES, INTERVALS,
-        ), evidence.n,
-    )  # fmt: skip
+            SCOPES,
+            INTERVALS,
+        ),
+        evidence.n,
+    )
 
 
 def errors(evidence: ValidationData) -> Table:
     """The judge's errors by kind."""
     frame = evidence.report.errors
     return Table(
-        "study_errors", "The judge's errors by kind",
-        frame.assign(by=frame["by"].map(rater_name), right=frame["right"].map(label_word), judged=frame["judged"].map(label_word)),
+        "study_errors",
+        "The judge's errors by kind",
+        frame.assign(
+            by=frame["by"].map(rater_name), right=frame["right"].map(label_word), judged=frame["judged"].map(label_word)
+        ),
         (
-            Column("by", "Measured by"), Column("right", "Label by people"), Column("judged", "Label by the judge"),
-            counted("n", "n", "items"),
-        ), ("Items without a label by people, or without a readable verdict, are no errors.",), evidence.n,
-    )  # fmt: skip
+            Column.text("by", "Measured by"),
+            Column.text("right", "Label by people"),
+            Column.text("judged", "Label by the judge"),
+            Column.count("n", "n", "items"),
+        ),
+        ("Items without a label by people, or without a readable verdict, are no errors.",),
+        evidence.n,
+    )
 
 
 def prevalence(evidence: ValidationData) -> Table:
@@ -127,38 +167,58 @@ def prevalence(evidence: ValidationData) -> Table:
     own = shares[shares["method"] == "corrected"]
     people = shares[shares["method"] == "human only"].set_index("label")
     frame = own.rename(columns={"low": "value_low", "high": "value_high"}).assign(
-        judge=own["label"].map(judge), people=own["label"].map(people["value"]), people_low=own["label"].map(people["low"]),
-        people_high=own["label"].map(people["high"]), label=own["label"].map(label_word),
-    )  # fmt: skip
+        judge=own["label"].map(judge),
+        people=own["label"].map(people["value"]),
+        people_low=own["label"].map(people["low"]),
+        people_high=own["label"].map(people["high"]),
+        label=own["label"].map(label_word),
+    )
     return Table(
-        "study_prevalence", "How common each label is in the run, the judge's errors taken out", frame,
+        "study_prevalence",
+        "How common each label is in the run, the judge's errors taken out",
+        frame,
         (
-            Column("label", "Label"), share("value", "Corrected", "share of the run"), share("judge", "Judge's own", "share"),
-            share("people", "People alone", "share"), counted("n", "n", "items"), Column("note", "Note"),
+            Column.text("label", "Label"),
+            Column.decimal("value", "Corrected", "share of the run"),
+            Column.decimal("judge", "Judge's own", "share"),
+            Column.decimal("people", "People alone", "share"),
+            Column.count("n", "n", "items"),
+            Column.text("note", "Note"),
         ),
         (
             "Corrected: people's labels, weighted stratum by stratum with the exactly known sizes (stratified prediction-powered "
             "inference, arXiv:2406.04291). Judge's own: errors and all; no interval helps its bias. People alone: the same items "
-            "and weights without knowing their strata.", "Disagrees: divergent or contradictory. " + INTERVALS,
-        ), evidence.n,
-    )  # fmt: skip
+            "and weights without knowing their strata.",
+            "Disagrees: divergent or contradictory. " + INTERVALS,
+        ),
+        evidence.n,
+    )
 
 
 def baseline(evidence: ValidationData) -> Table:
     """The judge beside the baseline judge, on the same items."""
     frame = evidence.beside
     return Table(
-        "study_baseline", f"The judge beside the {evidence.rival}",
+        "study_baseline",
+        f"The judge beside the {evidence.rival}",
         frame.assign(
-            by=frame["by"].map(rater_name), name=frame["name"].map(SPOKEN), scope=frame["scope"].replace({POPULATION: "run, weighted"})
+            by=frame["by"].map(rater_name),
+            name=frame["name"].map(SPOKEN),
+            scope=frame["scope"].replace({POPULATION: "run, weighted"}),
         ),
         (
-            Column("by", "Measured by"), Column("scope", "Scope"), Column("name", "Figure"), counted("n", "n", "items"),
-            share("judge", "Judge"), share("other", "Baseline"), share("difference", "Difference"), Column("note", "Note"),
+            Column.text("by", "Measured by"),
+            Column.text("scope", "Scope"),
+            Column.text("name", "Figure"),
+            Column.count("n", "n", "items"),
+            Column.decimal("judge", "Judge"),
+            Column.decimal("other", "Baseline"),
+            Column.decimal("difference", "Difference"),
+            Column.text("note", "Note"),
         ),
         ("The baseline judge is plain rules, no model: the floor that a language model must beat. " + SCOPES, INTERVALS),
         evidence.n,
-    )  # fmt: skip
+    )
 
 
 TABLES = (sample, agreement, by_label, errors, significance, prevalence, baseline)

@@ -13,8 +13,8 @@ from audit.atomic_io import whole_folder, write_whole
 from audit.cli.command import OK, add_command
 from audit.errors import AuditError, plainly
 from audit.exports.context import CurationPart
-from audit.exports.files import zipped
-from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
+from audit.exports.package import ExportRequest, StudyPart, check_drawn_from, left_out, package, today
+from audit.exports.zip_bytes import zipped
 from audit.queries.run_taxonomy import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
@@ -66,7 +66,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _order(arguments: argparse.Namespace, settings: Settings) -> Order:
+def _order(arguments: argparse.Namespace, settings: Settings) -> ExportRequest:
     study = _study(arguments, settings)
     run = find_run(settings.store_dir, arguments.run or (study.digest if study else None))
     if study is not None:
@@ -75,7 +75,7 @@ def _order(arguments: argparse.Namespace, settings: Settings) -> Order:
     taxonomy = taxonomy_of(run, settings.themes_dir)
     curation = arguments.curation(run, taxonomy, settings) if arguments.curation and taxonomy else None
     against = taxonomy_of(other, settings.themes_dir) if other else None
-    return Order(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation, against)
+    return ExportRequest(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation, against)
 
 
 def _study(arguments: argparse.Namespace, settings: Settings) -> StudyPart | None:

@@ -18,7 +18,7 @@ from audit.cli.command import FINDINGS, OK, add_command, answer
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.earlier import write_earlier
 from audit.errors import AuditError
-from audit.exports.tables import csv_text, json_text, markdown_text
+from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
 from audit.queries.run_taxonomy import require_taxonomy, taxonomy_of
 from audit.release.report import as_text
