@@ -89,7 +89,9 @@ def pairs(count: int) -> str:
 
 def in_words(filters: Filters) -> str:
     """The filters as somebody would say them: `labels: divergent; organs: kidney`."""
-    said = {name: ", ".join(display_name(value.lower()) for value in values) for name, values in asdict(filters).items() if values}
+    said = {
+        name: ", ".join(display_name(value.lower()) for value in values) for name, values in asdict(filters).items() if values
+    }
     return "; ".join(f"{name}: {values}" for name, values in said.items()) or "all"
 
 

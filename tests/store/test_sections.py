@@ -131,7 +131,7 @@ def test_passages_are_not_held_against_sections_that_nobody_brought(release: Pat
 def test_a_trial_that_names_an_unknown_section_is_kept_and_noted(release: Path, tmp_path: Path) -> None:
     loaded = load(with_sources(release, trials=[{**TRIALS[0], "gold": ["s7"]}]), tmp_path)
     assert messages(loaded, "noted") == [
-        "1 of its sections are not in sections, 's7' among them. The trial was loaded as it stands."
+        "1 of its sections are not in sections, for example 's7'. The trial was loaded unchanged."
     ]
 
 
@@ -191,4 +191,4 @@ def test_a_pair_called_prescreened_beside_an_unread_answer_counts_as_judged_and_
     path.write_text(json.dumps(record))
     loaded = load(release, tmp_path)
     assert ask(loaded, "select prescreened from pairs where label = 'ABSENT'") == [(False,)]
-    assert messages(loaded, "noted") == ["2 pairs have a label although an answer could not be read."]
+    assert messages(loaded, "noted") == ["2 pairs have a label although an answer could not be parsed."]
