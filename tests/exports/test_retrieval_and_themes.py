@@ -94,7 +94,7 @@ def test_where_it_is_harder_stands_by_organ_of_the_question_and_by_handbook(trie
 def test_what_is_missed_stands_with_its_place_and_who_found_it(tried: Tried):
     with open_context(tried(TRIALS)) as material:
         table = run_tables.retrieval_missed(material)
-    rows = told(table)[["Strategy", "Question", "Handbook", "At place", "Found by"]].to_numpy().tolist()
+    rows = told(table)[["Strategy", "Question", "Handbook", "Rank", "Found by"]].to_numpy().tolist()
     assert rows == [
         ["hero", "What about q1?", "center b", "", "bm25"], ["bm25", "What about q2?", "center a", "6", "hero"],
     ]  # fmt: skip
@@ -161,7 +161,7 @@ def test_what_one_strategy_and_searches_without_a_known_section_cannot_say_is_le
             run_tables.retrieval_missed,
         )  # fmt: skip
         for maker in of_gold:
-            with pytest.raises(AuditError, match="nothing is measured but what was given"):
+            with pytest.raises(AuditError, match="so only what was given is known"):
                 maker(material)
 
 
