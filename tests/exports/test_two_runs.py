@@ -78,7 +78,7 @@ def test_what_moved_in_silence_is_what_one_run_did_not_hear(material: ExportCont
 def test_what_only_one_run_has_is_told_by_name(material: ExportContext):
     rows = told(two_run_tables.left_out(material))
     assert rows[["Kind", "Only in", "Id"]].to_numpy().tolist() == [
-        ["Handbook", "the second run", "'=d"], ["Question", "the first run", "q3"], ["Question", "the second", "q4"],
+        ["Handbook", "the second run", "'=d"], ["Question", "the first run", "q3"], ["Question", "the second run", "q4"],
     ]  # fmt: skip
     assert two_run_tables.left_out(material).n == "1 handbook and 2 questions"
 
