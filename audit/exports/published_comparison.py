@@ -19,7 +19,7 @@ from audit.tables import Column
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 VERDICT_COUNTS = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
-NO_STUDY = "No study of human labels was named (--study ID)."
+NO_STUDY = "No study of human labels was named (audit export --study ID)."
 NOT_AVAILABLE = "The release has no such figure."
 NOTES = (
     "Agrees: rounded to the digits that are printed, the figures are the same (counts: equal); or the published figure lies "

@@ -224,7 +224,7 @@ def theme_edits(context: ExportContext) -> Table:
     frame = part.acts.assign(day=part.acts["made_at"].str[:10])
     replay = (
         "With authors, times and phrases, so that they can be replayed: "
-        f"annotation themes export --run {context.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']})."
+        f"audit themes history --run {context.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']})."
     )
     return table_of("themes_acts", EDITS, frame, context.run, _edit_count(context)).noted(replay)
 
