@@ -153,6 +153,9 @@ CONTRACTS = [
         ["audit.store"],
     ),
     forbidden("Statistics take arrays and return numbers", ["audit.stats"], ["audit.store", "audit.metrics", "duckdb"]),
+    forbidden(
+        "The extractive generator shares no parser with the judge of its answers", ["audit.generation"], ["audit.judging"]
+    ),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
     forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),
     forbidden("Heavy libraries are imported when they are needed, never with a module", ["audit", "annotation", "pages"], HEAVY),

@@ -16,9 +16,10 @@ from audit.cli.asking import ask_all, estimate, model_of
 from audit.cli.command import FAILED, FINDINGS, OK, add_command
 from audit.cli.offline import collect_batch, emit_batch, still_open
 from audit.errors import AuditError
-from audit.generation import EXTRACTIVE, Extract, Summary, Writing, by_model, extractive, load_prompt
-from audit.generation.files import Sources, check_room, read_sources, write_answers
-from audit.generation.writing import CONTEXT, WRITTEN
+from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
+from audit.generation.files import GenerationInputs, check_output_folder, read_inputs, write_answers
+from audit.generation.model_generator import DEFAULT_CONTEXT, REPLY_TOKENS, AnswerTask, load_answer_prompt, model_answers
+from audit.generation.records import GenerationSummary
 from audit.llm.journal import Journal, journal_path, journal_plan
 from audit.llm.limits import StoppedError
 from audit.llm.tasks import Replies, stage_cost
@@ -49,7 +50,7 @@ def register(commands: Any) -> None:
 
 def _of_rules(command: argparse.ArgumentParser) -> None:
     options = command.add_argument_group("extractive")
-    known = Extract()
+    known = ExtractiveSettings()
     options.add_argument(
         "--threshold", type=share, default=known.threshold, metavar="SHARE",
         help="of the question's words, by weight, that a sentence and its headings must hold; else NOT ADDRESSED (%(default)s)",
@@ -63,7 +64,7 @@ def _of_model(command: argparse.ArgumentParser) -> None:
     options.add_argument("--url", action="append", metavar="URL", help="endpoint, again for more (default: AUDIT_JUDGE_URL)")
     options.add_argument("--model", default="", metavar="NAME", help="its name there (default: AUDIT_JUDGE_MODEL)")
     options.add_argument(
-        "--context", type=count, default=CONTEXT, metavar="TOKENS",
+        "--context", type=count, default=DEFAULT_CONTEXT, metavar="TOKENS",
         help="that the model takes, prompt and answer together; longer evidence is cut, and its answer says so (%(default)s)",
     )  # fmt: skip
     options.add_argument("--templates", type=Path, metavar="DIR", help="own prompt, in a file answer.md")
@@ -78,8 +79,8 @@ def _of_model(command: argparse.ArgumentParser) -> None:
 
 def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit generate RETRIEVAL_DIR --questions FILE --documents DIR --out DIR`"""
-    check_room(arguments.out)
-    sources = read_sources(arguments.questions, arguments.documents, arguments.retrieval)
+    check_output_folder(arguments.out)
+    sources = read_inputs(arguments.questions, arguments.documents, arguments.retrieval)
     if arguments.generator == RULES:
         return _by_rules(arguments, sources)
     settings = _endpoint(arguments, settings)
@@ -104,33 +105,33 @@ def _endpoint(arguments: argparse.Namespace, settings: Settings) -> Settings:
     return replace(settings, judge_urls=urls, judge_model=arguments.model or settings.judge_model)
 
 
-def _work(arguments: argparse.Namespace, settings: Settings, sources: Sources) -> Writing:
-    prompt = load_prompt(arguments.templates)
+def _work(arguments: argparse.Namespace, settings: Settings, sources: GenerationInputs) -> AnswerTask:
+    prompt = load_answer_prompt(arguments.templates)
     begun = (journal_plan(journal_path(arguments.out)) or {}).get("model")
     guessed = settings.judge_model or begun or "unknown"
     estimated = arguments.dry_run and (arguments.untried or not settings.judge_urls)
     model = guessed if estimated else model_of(settings, begun, asks=not _elsewhere(arguments))
-    return Writing(prompt, model, sources.asked, arguments.context)
+    return AnswerTask(prompt, model, sources.grounded_questions, arguments.context)
 
 
 # -- ways of answering -------------------------------------------------------------------------------------------------
 
 
-def _by_rules(arguments: argparse.Namespace, sources: Sources) -> int:
+def _by_rules(arguments: argparse.Namespace, sources: GenerationInputs) -> int:
     if _elsewhere(arguments) or arguments.parse_again:
         raise AuditError("The extractive generator asks nothing. Nothing was written. Add --generator model, or leave that out.")
     if arguments.dry_run:
-        print(f"{sum(1 for _ in sources.asked()):,} answers of the extractive generator, which asks no model.")
+        print(f"{sum(1 for _ in sources.grounded_questions()):,} answers of the extractive generator, which asks no model.")
         return OK
-    settings = Extract(threshold=arguments.threshold, sentences=arguments.sentences, words=arguments.words)
-    asked = tqdm(sources.asked(), desc=RULES, unit="answer", disable=None, dynamic_ncols=True)
-    summary = Summary()
+    settings = ExtractiveSettings(threshold=arguments.threshold, sentences=arguments.sentences, words=arguments.words)
+    asked = tqdm(sources.grounded_questions(), desc=RULES, unit="answer", disable=None, dynamic_ncols=True)
+    summary = GenerationSummary()
     about = {"generator": EXTRACTIVE, "settings": vars(settings)}
-    write_answers(arguments.out, extractive(asked, settings), summary, about, sources.missing)
+    write_answers(arguments.out, extractive_answers(asked, settings), summary, about, sources.missing)
     return _finish(arguments, sources, summary)
 
 
-def _by_model(arguments: argparse.Namespace, settings: Settings, work: Writing, sources: Sources) -> int:
+def _by_model(arguments: argparse.Namespace, settings: Settings, work: AnswerTask, sources: GenerationInputs) -> int:
     servers: list[str] = []
     with Journal(journal_path(arguments.out), work.plan()) as journal:
         try:
@@ -142,7 +143,7 @@ def _by_model(arguments: argparse.Namespace, settings: Settings, work: Writing, 
     return _finish(arguments, sources, summary)
 
 
-def _on_a_cluster(arguments: argparse.Namespace, _: Settings, work: Writing, sources: Sources) -> int:
+def _on_a_cluster(arguments: argparse.Namespace, _: Settings, work: AnswerTask, sources: GenerationInputs) -> int:
     with Journal(journal_path(arguments.out), work.plan()) as journal:
         if arguments.emit_batch:
             print(emit_batch(arguments.emit_batch, arguments.shards, work, journal.latest))
@@ -155,7 +156,7 @@ def _on_a_cluster(arguments: argparse.Namespace, _: Settings, work: Writing, sou
     return _finish(arguments, sources, summary)
 
 
-def _estimated(arguments: argparse.Namespace, settings: Settings, work: Writing) -> int:
+def _estimated(arguments: argparse.Namespace, settings: Settings, work: AnswerTask) -> int:
     path = journal_path(arguments.out)
     if path.exists():
         with Journal(path, work.plan()) as journal:
@@ -163,16 +164,18 @@ def _estimated(arguments: argparse.Namespace, settings: Settings, work: Writing)
     return _estimate(arguments, settings, work, lambda _: {})
 
 
-def _estimate(arguments: argparse.Namespace, settings: Settings, work: Writing, replies: Replies) -> int:
-    costs = [stage_cost(stage, work.open_calls(stage, replies), WRITTEN) for stage in work.stages]
+def _estimate(arguments: argparse.Namespace, settings: Settings, work: AnswerTask, replies: Replies) -> int:
+    costs = [stage_cost(stage, work.open_calls(stage, replies), REPLY_TOKENS) for stage in work.stages]
     print(estimate(settings, work.model, costs, trial=not arguments.untried).text)
     return OK
 
 
-def _write(arguments: argparse.Namespace, work: Writing, sources: Sources, journal: Journal, servers: list[str]) -> Summary:
-    summary = Summary()
+def _write(
+    arguments: argparse.Namespace, work: AnswerTask, sources: GenerationInputs, journal: Journal, servers: list[str]
+) -> GenerationSummary:
+    summary = GenerationSummary()
     about = {"generator": work.model, "settings": {**work.plan(), "endpoint": servers}}
-    write_answers(arguments.out, by_model(work, journal.latest, summary), summary, about, sources.missing)
+    write_answers(arguments.out, model_answers(work, journal.latest, summary), summary, about, sources.missing)
     return summary
 
 
@@ -184,7 +187,7 @@ def _interrupted(arguments: argparse.Namespace, journal: Journal, error: BaseExc
     return FAILED
 
 
-def _finish(arguments: argparse.Namespace, sources: Sources, summary: Summary) -> int:
+def _finish(arguments: argparse.Namespace, sources: GenerationInputs, summary: GenerationSummary) -> int:
     print(f"{arguments.out}: {summary.text(sources.missing.total())}")
     print(f"Its answers: {shlex.quote(str(arguments.out / 'answers.jsonl'))}")
     return OK if summary.clean and not sources.missing else FINDINGS

@@ -19,12 +19,11 @@ from audit.cli.judge_status import ENDED, LOADING, Status, told_to_the_end
 from audit.cli.offline import collect_batch, emit_batch, still_open
 from audit.errors import AuditError
 from audit.judging.corpus import Corpus, first_pairs
-from audit.judging.costs import costs, pairs_to_ask, remarks
-from audit.judging.outcome import check_room
 from audit.judging.prompts import load_prompts
 from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
-from audit.judging.records import Summary
-from audit.judging.sitting import Sitting
+from audit.judging.release import check_output_folder
+from audit.judging.task import JudgingTask, cost_notes, pairs_to_ask, stage_costs
+from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.journal import Journal, journal_path, journal_plan
 from audit.llm.limits import StoppedError
 from audit.llm.tasks import Replies
@@ -120,7 +119,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _carry_out(arguments: argparse.Namespace, settings: Settings) -> int:
     run = find_run(settings.store_dir, arguments.run)
-    check_room(arguments.out)
+    check_output_folder(arguments.out)
     with open_store(run.path) as con:
         pairs, selection = _pairs(arguments, settings, con)
         corpus = read_corpus(con, run, pairs, selection)
@@ -179,7 +178,7 @@ def _by_rules(arguments: argparse.Namespace, settings: Settings, corpus: Corpus)
 
 
 def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    sitting, servers = Sitting(protocol, corpus), list[str]()
+    sitting, servers = JudgingTask(protocol, corpus), list[str]()
     with Journal(journal_path(arguments.out), sitting.plan()) as journal:
         try:
             if not arguments.parse_again:
@@ -191,7 +190,7 @@ def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Proto
 
 
 def _on_a_cluster(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    sitting = Sitting(protocol, corpus)
+    sitting = JudgingTask(protocol, corpus)
     with Journal(journal_path(arguments.out), sitting.plan()) as journal:
         if arguments.emit_batch:
             print(emit_batch(arguments.emit_batch, arguments.shards, sitting, journal.latest))
@@ -227,7 +226,7 @@ def _same_command(arguments: argparse.Namespace) -> str:
 def _estimated(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     path = journal_path(arguments.out)
     if path.exists():
-        with Journal(path, Sitting(protocol, corpus).plan()) as journal:
+        with Journal(path, JudgingTask(protocol, corpus).plan()) as journal:
             found = _estimate(arguments, settings, protocol, corpus, journal.latest)
     else:
         found = _estimate(arguments, settings, protocol, corpus, lambda _: {})
@@ -239,8 +238,8 @@ def _estimated(arguments: argparse.Namespace, settings: Settings, protocol: Prot
 def _estimate(
     arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus, replies: Replies
 ) -> Estimate:
-    stages = costs(protocol, corpus, replies)
-    found = estimate(settings, protocol.model, stages, trial=not arguments.untried, remarks=remarks(stages))
+    stages = stage_costs(protocol, corpus, replies)
+    found = estimate(settings, protocol.model, stages, trial=not arguments.untried, remarks=cost_notes(stages))
     pairs, to_ask = pairs_to_ask(protocol, corpus)
     return replace(found, figures={**found.figures, "pairs": pairs, "without_call": pairs - to_ask})
 
@@ -248,8 +247,8 @@ def _estimate(
 # -- the release -------------------------------------------------------------------------------------------------------
 
 
-def _finish(arguments: argparse.Namespace, settings: Settings, summary: Summary) -> int:
-    print(f"{arguments.out}: {summary.said}")
+def _finish(arguments: argparse.Namespace, settings: Settings, summary: JudgingSummary) -> int:
+    print(f"{arguments.out}: {summary.sentence}")
     for reason, pairs in summary.unscored.most_common():
         print(f"  unscored, {reason}: {pairs:,}")
     arguments.progress.became(summary)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, NotInRunError, plainly
-from audit.judging.corpus import Answer, Corpus, Couple, Item
+from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
 from audit.vocabulary import nearest
@@ -103,10 +103,10 @@ def pairs_from(path: Path) -> tuple[list[Triple], str]:
     return found, hashlib.sha256(data).hexdigest()[:12]
 
 
-def _by_question(con: Connection, pairs: Iterable[Triple], handbooks: list[str]) -> dict[str, list[Couple]]:
+def _by_question(con: Connection, pairs: Iterable[Triple], handbooks: list[str]) -> dict[str, list[HandbookPair]]:
     place = {handbook: number for number, handbook in enumerate(handbooks)}
     questions = {str(row[1]) for row in rows(con, QUESTIONS)}
-    chosen: dict[str, set[Couple]] = defaultdict(set)
+    chosen: dict[str, set[HandbookPair]] = defaultdict(set)
     for question, *couple in pairs:
         _must_be(question, questions, "question")
         for handbook in couple:
@@ -126,22 +126,24 @@ def _must_be(name: str, known: Iterable[str], kind: str) -> None:
         raise NotInRunError(f"The run has no {kind} '{name}'.{nearest(name, tuple(known))} Nothing was asked.")
 
 
-def _items(con: Connection, chosen: Mapping[str, list[Couple]] | None) -> Iterator[Item]:
+def _items(con: Connection, chosen: Mapping[str, list[HandbookPair]] | None) -> Iterator[QuestionToJudge]:
     for number, *fields in rows(con, QUESTIONS):
         question = dict(zip(QUESTION_FIELDS, fields, strict=True))
         pairs = _pairs(con, number) if chosen is None else chosen.get(str(question["question_id"]), [])
         if pairs or chosen is None:
-            yield Item(question, _answers(con, number), tuple(pairs))
+            yield QuestionToJudge(question, _answers(con, number), tuple(pairs))
 
 
-def _pairs(con: Connection, question: int) -> list[Couple]:
+def _pairs(con: Connection, question: int) -> list[HandbookPair]:
     return [(str(a), str(b)) for a, b in rows(con, PAIRS, {"question": question})]
 
 
-def _answers(con: Connection, question: int) -> dict[str, Answer]:
+def _answers(con: Connection, question: int) -> dict[str, AnswerToJudge]:
     return {handbook: _answer(*told) for handbook, *told in rows(con, ANSWERS, {"question": question})}
 
 
-def _answer(text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread: str | None) -> Answer:
+def _answer(
+    text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread: str | None
+) -> AnswerToJudge:
     found: Any = json.loads(retrieval) if retrieval else None
-    return Answer(text, absent, method, found, unread)
+    return AnswerToJudge(text, absent, method, found, unread)

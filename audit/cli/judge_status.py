@@ -15,10 +15,9 @@ from typing import Any
 from audit.atomic_io import write_whole
 from audit.cli.command import FAILED
 from audit.errors import AuditError
-from audit.judging.corpus import Item
-from audit.judging.outcome import Bench
-from audit.judging.protocols import Silence
-from audit.judging.records import Record, Summary
+from audit.judging.corpus import QuestionToJudge
+from audit.judging.protocols import AbsenceFinding
+from audit.judging.verdict_sources import JudgingSummary, Record, VerdictSource
 from audit.llm.runner import CallStats
 from audit.llm.tasks import StageCost
 
@@ -55,7 +54,7 @@ class Status:
         """How far a stage of calls is."""
         self.tell(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
 
-    def became(self, summary: Summary) -> None:
+    def became(self, summary: JudgingSummary) -> None:
         """What became of the pairs."""
         told = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
         self.tell(**told, unscored=dict(summary.unscored))
@@ -65,21 +64,21 @@ class Status:
 class WatchedBench:
     """A bench that tells how many pairs it has handed over."""
 
-    bench: Bench
+    bench: VerdictSource
     status: Status
     pairs_told: int = 0
-    summary: Summary = field(init=False)
+    summary: JudgingSummary = field(init=False)
     _next: float = 0.0
 
     def __post_init__(self) -> None:
         """Count into the bench's own summary."""
         self.summary = self.bench.summary
 
-    def silences(self, item: Item) -> Mapping[str, Silence]:
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
         """The bench's own."""
-        return self.bench.silences(item)
+        return self.bench.absence_findings(item)
 
-    def pairs(self, item: Item) -> Iterator[Record]:
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
         """The bench's own, counted."""
         for pair in self.bench.pairs(item):
             self.pairs_told += 1

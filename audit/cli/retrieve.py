@@ -16,8 +16,8 @@ from audit.corpus.documents import Document
 from audit.corpus.documents.files import documents_and_files
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
+from audit.generation.evidence import meets
 from audit.generation.files import read_questions
-from audit.generation.pairing import meets
 from audit.pipeline.ledger import Ledger, Piece, code_of, digest_of, read_lines, write_lines
 from audit.pipeline.searching import Search, search
 from audit.retrieval.gold import Gold, read_gold, unused_gold

@@ -10,16 +10,16 @@ from audit.cli.asking import ask_all, estimate, model_of
 from audit.cli.judge_bench import judged_by_model, judged_by_rules
 from audit.cli.judge_status import Status
 from audit.errors import AuditError
-from audit.generation import EXTRACTIVE as BY_EXTRACTS
-from audit.generation import Asked, Writing, by_model, load_prompt
-from audit.generation.writing import WRITTEN as ANSWER_TOKENS
+from audit.generation.evidence import GroundedQuestion
+from audit.generation.extractive_generator import EXTRACTIVE as BY_EXTRACTS
+from audit.generation.model_generator import REPLY_TOKENS as ANSWER_TOKENS
+from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.judging.corpus import Corpus
-from audit.judging.costs import WRITTEN as VERDICT_TOKENS
-from audit.judging.costs import costs
 from audit.judging.prompts import load_prompts
 from audit.judging.protocols import CHECK, STAGES, Protocol
-from audit.judging.records import Summary
-from audit.judging.sitting import Sitting
+from audit.judging.task import REPLY_TOKENS as VERDICT_TOKENS
+from audit.judging.task import JudgingTask, stage_costs
+from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.calls import Reply
 from audit.llm.journal import Journal
 from audit.llm.tasks import StageCost, stage_cost
@@ -48,24 +48,24 @@ def generator_name(shop: Shop) -> str:
     return BY_EXTRACTS if said.generator == EXTRACTIVE else said.model or shop.settings.judge_model or "a model"
 
 
-def written(shop: Shop, asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def written(shop: Shop, asked: Sequence[GroundedQuestion]) -> list[dict[str, Any]]:
     """The answers that the model gives to everything that is asked; what has its reply in the journal is not asked again."""
     said = shop.config.generate
     settings = settings_for(shop, said)
-    work = Writing(load_prompt(), model_of(settings, None), lambda: asked, said.context)
+    work = AnswerTask(load_answer_prompt(), model_of(settings, None), lambda: asked, said.context)
     path = shop.work.journal("generate", digest_of(work.plan()))
     with Journal(path, work.plan()) as journal:
         ask_all(settings, work, journal)
-        return list(by_model(work, journal.latest))
+        return list(model_answers(work, journal.latest))
 
 
-def judged(shop: Shop, corpus: Corpus) -> Summary:
+def judged(shop: Shop, corpus: Corpus) -> JudgingSummary:
     """The release of the corpus as the judge of the config judges it."""
     said = shop.config.judge
     if said.judge == BASELINE:
         return judged_by_rules(shop.work.release, corpus, Status())
     settings = settings_for(shop, said)
-    sitting = Sitting(_protocol(said, model_of(settings, None)), corpus)
+    sitting = JudgingTask(_protocol(said, model_of(settings, None)), corpus)
     path = shop.work.journal("judge", digest_of(sitting.plan()))
     with Journal(path, sitting.plan()) as journal:
         servers = ask_all(settings, sitting, journal)
@@ -102,10 +102,12 @@ def estimated(shop: Shop, plan: Plan, reached: Collection[str]) -> str:
     return "\n".join(told)
 
 
-def _told(shop: Shop, said: GenerateOptions | JudgeOptions, costs: Sequence[StageCost], *, reached: bool) -> str:
+def _told(shop: Shop, said: GenerateOptions | JudgeOptions, stage_costs: Sequence[StageCost], *, reached: bool) -> str:
     settings = settings_for(shop, said)
-    trial = reached and any(cost.sample for cost in costs)
-    return estimate(settings, model_of(settings, None) if trial and settings.judge_urls else said.model, costs, trial=trial).text
+    trial = reached and any(cost.sample for cost in stage_costs)
+    return estimate(
+        settings, model_of(settings, None) if trial and settings.judge_urls else said.model, stage_costs, trial=trial
+    ).text
 
 
 def _writing_costs(shop: Shop, plan: Plan) -> list[StageCost]:
@@ -114,7 +116,7 @@ def _writing_costs(shop: Shop, plan: Plan) -> list[StageCost]:
         return [StageCost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)]
     to_do = set(plan.to_do("generate"))
     asked = [one for book in shop.present if book.handbook_id in to_do for one in asked_of(shop, book)]
-    work = Writing(load_prompt(), "unknown", lambda: asked, shop.config.generate.context)
+    work = AnswerTask(load_answer_prompt(), "unknown", lambda: asked, shop.config.generate.context)
     return [stage_cost("generate", work.open_calls(work.stages[0], nothing), ANSWER_TOKENS)]
 
 
@@ -123,7 +125,7 @@ def _judging_costs(shop: Shop, plan: Plan) -> list[StageCost]:
     if plan.silent is None or not plan.to_do("judge"):
         calls = plan.to_judge * (1 + said.swap + said.blind_centers + said.repeat) if plan.to_do("judge") else 0
         return [StageCost("judge", calls, calls * VERDICT_PROMPT, written=VERDICT_TOKENS[STAGES[said.protocol][0]])]
-    return costs(_protocol(said, "unknown"), corpus_of(shop), nothing)
+    return stage_costs(_protocol(said, "unknown"), corpus_of(shop), nothing)
 
 
 def nothing(_: Iterable[str]) -> dict[str, Reply]:

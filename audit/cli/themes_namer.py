@@ -8,13 +8,12 @@ from collections.abc import Sequence
 
 from audit.cli.asking import endpoints_of, limits_of, model_of
 from audit.errors import AuditError
-from audit.judging.prompts import load_prompts
-from audit.judging.schemas import LONGEST_NAME
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
 from audit.llm.runner import run_calls
 from audit.settings import Settings
 from audit.themes.naming import Card, Namer
+from audit.themes.prompts import MAX_NAME, load_name_prompt
 
 
 def model_namer(settings: Settings) -> tuple[Namer, dict[str, str]]:
@@ -28,7 +27,7 @@ def model_namer(settings: Settings) -> tuple[Namer, dict[str, str]]:
             "No model is set to name the themes. Nothing was asked. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, or "
             "leave --llm-names out: themes are then named by their own words."
         )
-    model, prompt = model_of(settings, None), load_prompts()["theme_name"]
+    model, prompt = model_of(settings, None), load_name_prompt()
 
     def names(cards: Sequence[Card]) -> list[str | None]:
         calls = [_call(prompt, model, number, card) for number, card in enumerate(cards)]
@@ -66,4 +65,4 @@ def read_name(reply: Reply | None) -> str | None:
         return None
     name = told.get("name") if isinstance(told, dict) else None
     name = " ".join(name.split()) if isinstance(name, str) else ""
-    return name if 0 < len(name) <= LONGEST_NAME else None
+    return name if 0 < len(name) <= MAX_NAME else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.corpus.documents import Document
-from audit.judging.corpus import Answer, Corpus, Item
+from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.shop import Book, Record, Shop
 
@@ -61,14 +61,14 @@ def _trials(shop: Shop, books: Sequence[Book]) -> Iterator[Record]:
         yield from lines(shop.work.trials(book.handbook_id))
 
 
-def _items(shop: Shop, books: Sequence[Book]) -> Iterator[Item]:
+def _items(shop: Shop, books: Sequence[Book]) -> Iterator[QuestionToJudge]:
     """One question at a time: each handbook's answers stand in the order of the questions, so all files are read side by side."""
     with ExitStack() as stack:
         heads = {book.handbook_id: Head(stack.enter_context(_opened(shop.work.answers(book.handbook_id)))) for book in books}
         for question in shop.questions():
             found = {handbook: head.take(question["question_id"]) for handbook, head in heads.items()}
             answers = {handbook: _answer(record) for handbook, record in found.items() if record is not None}
-            yield Item(question, answers, tuple(combinations(answers, 2)))
+            yield QuestionToJudge(question, answers, tuple(combinations(answers, 2)))
 
 
 def _opened(path: Path) -> Any:
@@ -101,8 +101,8 @@ class Head:
         return found
 
 
-def _answer(record: Mapping[str, Any]) -> Answer:
-    return Answer(
+def _answer(record: Mapping[str, Any]) -> AnswerToJudge:
+    return AnswerToJudge(
         record["answer"], record["absent"], record["absence_method"], record.get("retrieval"), record.get("unread_reason"),
         record.get("usage"),
     )  # fmt: skip

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from audit.errors import ConfigError
-from audit.generation.pairing import meets
-from audit.judging.corpus import Item
+from audit.generation.evidence import meets
+from audit.judging.corpus import QuestionToJudge
 from audit.pipeline.searching import query_of
 from audit.pipeline.shop import Shop
 
@@ -44,7 +44,7 @@ def _alone(shop: Shop) -> str:
     )
 
 
-def unpaired(items: Iterable[Item]) -> tuple[int, str]:
+def unpaired(items: Iterable[QuestionToJudge]) -> tuple[int, str]:
     """How many questions are put to no handbook, and a sentence on these and on those that are put to one only ("": neither)."""
     alone, nobody = 0, []
     for item in items:

@@ -8,7 +8,7 @@ from math import comb
 from typing import Any
 
 from audit.corpus.questions.reading import Reading
-from audit.generation.pairing import meets
+from audit.generation.evidence import meets
 from audit.pipeline.corpus import lines
 from audit.pipeline.searching import query_of
 from audit.pipeline.shop import Shop, Stage

@@ -42,7 +42,7 @@ def ask_elsewhere(batch: Path, attempt: str, **environment: str) -> None:
         subprocess.run(command, env=environment, check=False)
 
 
-def test_what_a_cluster_answered_becomes_a_run(out, tmp_path, capsys):
+def test_the_responses_of_a_cluster_become_a_run(out, tmp_path, capsys):
     batch = tmp_path / "batch"
     assert judge(out, "--emit-batch", str(batch), "--shards", "2") == 0
     assert "6 requests of stage 'structured' in 2 shards" in capsys.readouterr().out
@@ -55,7 +55,7 @@ def test_what_a_cluster_answered_becomes_a_run(out, tmp_path, capsys):
     assert labels == {"CONSISTENT": 6, "ABSENT": 6}
 
 
-def test_what_is_missing_is_said_and_nothing_is_written_before_it_came(out, tmp_path, capsys):
+def test_missing_responses_are_reported_and_nothing_is_written_without_them(out, tmp_path, capsys):
     batch = tmp_path / "batch"
     judge(out, "--emit-batch", str(batch), "--shards", "1")
     ask_elsewhere(batch, "1_0", STAND_IN_DIES="2")
@@ -80,7 +80,7 @@ def test_collecting_twice_stores_each_reply_once(out, tmp_path, capsys):
     assert "3 requests of stage 'structured'" in capsys.readouterr().out
 
 
-def test_a_batch_of_other_options_is_not_collected(out, tmp_path, capsys):
+def test_a_batch_with_other_options_is_not_collected(out, tmp_path, capsys):
     batch = tmp_path / "batch"
     judge(out, "--emit-batch", str(batch))
     assert main(["judge", "tiny", "--out", str(tmp_path / "other"), "--swap", "--collect", str(batch)]) == 2
@@ -94,7 +94,7 @@ def test_a_batch_needs_the_name_of_the_model_that_the_cluster_will_load(out, tmp
     assert not (tmp_path / "batch").exists()
 
 
-def test_the_next_stage_is_named_when_one_depends_on_the_replies(out, tmp_path, capsys):
+def test_the_next_stage_is_named_if_it_depends_on_the_replies(out, tmp_path, capsys):
     batch = tmp_path / "batch"
     judge(out, "--protocol", "label_only", "--emit-batch", str(batch))
     assert "6 requests of stage 'label'" in capsys.readouterr().out

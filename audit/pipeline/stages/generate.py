@@ -7,16 +7,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from audit.corpus.documents import Document
-from audit.generation import Asked, Extract, extractive
+from audit.generation.evidence import GroundedQuestion
+from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.corpus import lines
 from audit.pipeline.ledger import Piece, code_of, digest_of, write_lines
 from audit.pipeline.searching import query_of
 from audit.pipeline.shop import Book, Figures, Outcome, PieceByPiece, Shop
 
-CODE = ("generation", "judging/baseline", "text")
+CODE = ("generation", "text")
 Records = Iterable[dict[str, Any]]
-Generator = Callable[[Shop, Sequence[Asked]], Records]
+Generator = Callable[[Shop, Sequence[GroundedQuestion]], Records]
 """What a model writes to everything that is asked, in its order."""
 
 
@@ -57,9 +58,9 @@ class Generate(PieceByPiece):
     def carry(self, piece: Piece) -> Figures:
         """The best sentences of what was found."""
         said = self.shop.config.generate
-        settings = Extract() if said.threshold is None else Extract(threshold=said.threshold)
+        settings = ExtractiveSettings() if said.threshold is None else ExtractiveSettings(threshold=said.threshold)
         book = next(each for each in self.shop.present if each.handbook_id == piece.handbook)
-        return self._write(piece, list(map(_untimed, extractive(asked_of(self.shop, book), settings))))
+        return self._write(piece, list(map(_untimed, extractive_answers(asked_of(self.shop, book), settings))))
 
     def _write(self, piece: Piece, records: Sequence[dict[str, Any]]) -> Figures:
         write_lines(piece.outputs[0], records)
@@ -74,9 +75,13 @@ def _untimed(record: dict[str, Any]) -> dict[str, Any]:
     return record if usage is None else {**record, "usage": {name: value for name, value in usage.items() if name != "seconds"}}
 
 
-def asked_of(shop: Shop, book: Book) -> list[Asked]:
+def asked_of(shop: Shop, book: Book) -> list[GroundedQuestion]:
     """Everything that was looked for in a handbook, with what was found, in the order of the questions."""
     document: Document = shop.document(book)
     queries = {question["question_id"]: query_of(question) for question in shop.questions()}
     found = lines(shop.work.retrieval(book.handbook_id))
-    return [Asked(queries[each["question_id"]], document, each["retrieval"]) for each in found if each["question_id"] in queries]
+    return [
+        GroundedQuestion(queries[each["question_id"]], document, each["retrieval"])
+        for each in found
+        if each["question_id"] in queries
+    ]

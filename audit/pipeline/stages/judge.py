@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from audit.judging.corpus import Corpus
-from audit.judging.records import Summary
+from audit.judging.verdict_sources import JudgingSummary
 from audit.pipeline.config import MODEL
 from audit.pipeline.corpus import corpus_of, run_of
 from audit.pipeline.ledger import Piece, code_of, digest_of
@@ -16,7 +16,7 @@ from audit.pipeline.shop import Figures, PieceByPiece, Shop
 
 CODE = ("judging", "release", "text", "pipeline/corpus.py", "pipeline/meeting.py")
 FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
-Judge = Callable[[Shop, Corpus], Summary]
+Judge = Callable[[Shop, Corpus], JudgingSummary]
 """Judges a corpus and writes the release into the shop's work folder."""
 
 
@@ -54,10 +54,10 @@ class Judging(PieceByPiece):
         return {**figures, "findings": figures["findings"] + nobody, "said": f"{figures['said']} {said}".strip()}
 
 
-def told(summary: Summary) -> dict[str, Any]:
+def told(summary: JudgingSummary) -> dict[str, Any]:
     """What became of the pairs, in figures; `findings` are those that a model was to judge and has not."""
     unscored = summary.unscored.total()
     return {
         "judged": summary.judged, "prescreened": summary.prescreened, "unscored": unscored, "not_asked": summary.not_asked,
-        "findings": unscored + summary.not_asked, "said": summary.said,
+        "findings": unscored + summary.not_asked, "said": summary.sentence,
     }  # fmt: skip

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from audit.corpus.documents import Document
-from audit.generation.pairing import meets
+from audit.generation.evidence import meets
 from audit.pipeline.cluster import carried_out, check_workers
 from audit.pipeline.ledger import Piece, code_of, digest_of
 from audit.pipeline.meeting import check_met
