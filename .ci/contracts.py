@@ -39,8 +39,10 @@ HEAVY = [
 VERDICTS = [
     "audit.llm",
     "audit.judging",
+    "audit.jobs",
     "audit.store",
     "audit.release",
+    "audit.queries",
     "audit.metrics",
     "audit.charts",
     "audit.exports",
@@ -90,8 +92,7 @@ CONTRACTS = [
         [
             "__main__",
             "cli",
-            "exports | (pipeline)",
-            "terms",
+            "jobs | exports | (pipeline)",
             "metrics | charts",
             "queries",
             "store | demo | (generation) | themes",
@@ -99,7 +100,8 @@ CONTRACTS = [
             "corpus",
             "release | embedding | llm",
             "text | stats",
-            "settings | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io",
+            "tables",
+            "settings | terms | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io",
             "errors",
         ],
         "audit",
@@ -153,10 +155,9 @@ CONTRACTS = [
         ["audit.store"],
     ),
     forbidden("Statistics take arrays and return numbers", ["audit.stats"], ["audit.store", "audit.metrics", "duckdb"]),
-    forbidden(
-        "The extractive generator shares no parser with the judge of its answers", ["audit.generation"], ["audit.judging"]
-    ),
+    forbidden("The extractive generator shares no parser with the judge of its answers", ["audit.generation"], ["audit.judging"]),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
+    forbidden("Pages never import the command line", ["pages"], ["audit.cli", "annotation.cli"]),
     forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),
     forbidden("Heavy libraries are imported when they are needed, never with a module", ["audit", "annotation", "pages"], HEAVY),
     only_in(["duckdb"], ["audit.store.connection"]),

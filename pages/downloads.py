@@ -9,9 +9,9 @@ from annotation.label_store.errors import StudyError
 from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.studies.accounts import Role
 from annotation.studies.verdict_store import find_origin
-from annotation.theme_edits.part import curation_part
+from annotation.theme_edits.history import curation_part
 from annotation.validation.part import study_part
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
 from audit.exports.readme import CONTENTS
 from audit.store.runs import Run
@@ -111,7 +111,7 @@ with page("Downloads", LEAD) as run:
     st.header("What is in it", anchor=False)
     st.markdown("\n".join(f"- `{place}`: {words}" for place, words in CONTENTS.items()))
     st.header("The same from a terminal", anchor=False)
-    command = command_of(run, other, study_id, paper=paper, curated=curation is not None)
+    command = command_of(run, other, study_id, paper=paper)
     st.code(command, language="bash", wrap_lines=True)
     if other:
         counts(run, "The comparison reads from this run to the other one, as *Compare* does when it is turned that way.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from audit.charts.treemap import SEVERITY, theme_treemap
 from audit.exports.contents.columns import RESAMPLED, counted, share, title_of
 from audit.exports.contents.two_runs import whom
-from audit.exports.material import Material
-from audit.exports.record import Column, Picture, Table
-from audit.metrics.themes import tops
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Picture, Table
+from audit.queries.theme_pairs import tops
 from audit.themes.taxonomy import Taxonomy
 
 DEFINITIONS = (
@@ -82,7 +82,7 @@ def acts(material: Material) -> Table:
             "Each act is applied, first to last, to the themes as they were built. Neither an act that was undone nor the "
             "undoing changes them now.",
             "With authors, times and phrases, as they can be replayed: "
-            f"annotation themes export --run {material.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']}).",
+            f"audit themes history --run {material.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']}).",
         ), _acts(material),
     )  # fmt: skip
 
