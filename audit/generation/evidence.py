@@ -217,4 +217,5 @@ def _prompt_length(section: Section) -> int:
 def _cut_note(unit: str, which: str, kept: int, total: int, max_characters: int | None) -> str | None:
     if kept == total:
         return None
-    return f"Too long for the model: {kept:,} of {total:,} {unit} were given, the {which} that fit into {max_characters:,} characters."
+    limit = f"the {which} that fit into {max_characters:,} characters"
+    return f"Too long for the model: {kept:,} of {total:,} {unit} were given, {limit}."
