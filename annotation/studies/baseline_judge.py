@@ -21,8 +21,7 @@ from audit.judging.baseline import NAME, judge
 from audit.release import validate
 from audit.release.archive import opened
 from audit.release.layout import Layout, find_layout
-from audit.release.records import RecordFile
-from audit.release.records import UnreadableRecord
+from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.values import Reject
 from audit.vocabulary import LABELS, Label
 

@@ -30,8 +30,8 @@ pytestmark = pytest.mark.browser
 ITEMS, PER_LABEL = 40, 8
 STUDY = "to-the-end"
 KEYS = {label: str(number) for number, label in enumerate(LABELS, start=1)}
-ON_SCREEN = """board => ({ seat: board.dataset.seat, question: board.querySelector("h2").textContent,
-  answers: [...board.querySelectorAll("article p")].map(p => p.textContent) })"""
+ON_SCREEN = """board => ({ assignment: board.dataset.assignment, question: board.querySelector("h2").textContent,
+  answers: [...labelling-widget.querySelectorAll("article p")].map(p => p.textContent) })"""
 Rating = tuple[str, str | None]
 
 
@@ -85,13 +85,13 @@ def draw_on_the_page(pi: Page) -> None:
 
 def label_next(page: Page, annotator: str, before: str) -> str:
     """Read the item that follows the one at seat `before`, type what this annotator says of it, and name its seat."""
-    board = page.locator(f'.board[data-seat]:not([data-seat="{before}"])')
+    board = page.locator(f'.labelling-widget[data-assignment]:not([data-assignment="{before}"])')
     shown = board.evaluate(ON_SCREEN)
     label, significance = reads(annotator, shown["question"], shown["answers"])
     page.keyboard.press(KEYS[label])
     if significance:
         page.keyboard.press(significance[0])
-    return str(shown["seat"])
+    return str(shown["assignment"])
 
 
 def metric(page: Page, place: int) -> Locator:
@@ -118,12 +118,12 @@ def label_side_by_side(clinic: Clinic, pi: Page) -> None:
             seats[name] = label_next(page, name, seats[name])
         if number in (ITEMS // 2, ITEMS):
             for page in pages.values():
-                expect(page.locator(".board .saved")).to_have_text("all saved")
+                expect(page.locator(".labelling-widget .saved")).to_have_text("all saved")
             expect(pi.get_by_text(re.compile(rf"\(ana\): {number};.*\(ben\): {number}"))).to_be_visible()
             same, both = agreed(clinic.store)
             expect(metric(pi, 1)).to_have_text(f"{same / both:.3f}")
     for page in pages.values():
-        expect(page.locator(".board .over")).to_contain_text("All your items are done")
+        expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
         assert page.get_by_test_id("stException").count() == 0
 
 
