@@ -20,8 +20,8 @@ COMPACT = """<style>
 """The page starts next to Streamlit's header instead of below it, so that the label buttons stay in sight."""
 NO_STUDY = "There is no study for you to label now. The investigator who runs your study will tell you when there is."
 DONE = {
-    StudyState.CALIBRATION: "The calibration round is done. Thank you. Discuss it with the other annotators. The study opens when "
-    "the investigator starts it; then reload this page.",
+    StudyState.CALIBRATION: "The calibration round is done. Thank you. Discuss it with the other annotators. The study opens "
+    "when the investigator starts it; then reload this page.",
     StudyState.LABELLING: "All your items are done. Thank you. Until the study is closed you can go back to any of them with U.",
 }
 

@@ -37,8 +37,8 @@ NOTES = {
     "sample": "does not represent the run, so not in the chart",
 }
 WHY = (
-    "**Corrected** is the figure to use: in simulated studies its interval contained the true value in 93 to 98\N{NO-BREAK SPACE}% "
-    "for every label; that of PPI++ in 88\N{NO-BREAK SPACE}% for a label with a share of 1 to 2\N{NO-BREAK SPACE}%. The other "
+    "**Corrected** is the figure to use: in simulated studies its interval contained the true value in 93 to "
+    "98\N{NO-BREAK SPACE}% for every label; that of PPI++ in 88\N{NO-BREAK SPACE}% for a label with a share of 1 to 2\N{NO-BREAK SPACE}%. The other "
     "methods should give similar values."
 )
 SHARES = {"shown": "Label", "value": "Share of the run", "judge": "The judge's own count", "n": "Items rated", "note": "Note"}
@@ -96,7 +96,7 @@ with study_page("Prevalence", LEAD, Role.PI):
     else:
         synthetic_notice(study)
         names = {
-            GOLD: "gold: agreed or adjudicated; undecided items count half for each annotator's label",
+            GOLD: "gold: agreed or adjudicated; undecided items are split between both labels",
             **seat_names(study.study_id),
         }
         people = [name for name in names if name != "judge"]
