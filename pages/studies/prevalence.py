@@ -38,7 +38,8 @@ NOTES = {
 }
 WHY = (
     "**Corrected** is the figure to use: in simulated studies its interval contained the true value in 93 to "
-    "98\N{NO-BREAK SPACE}% for every label; that of PPI++ in 88\N{NO-BREAK SPACE}% for a label with a share of 1 to 2\N{NO-BREAK SPACE}%. The other "
+    "98\N{NO-BREAK SPACE}% for every label; that of PPI++ in 88\N{NO-BREAK SPACE}% for a label with a share of 1 to "
+    "2\N{NO-BREAK SPACE}%. The other "
     "methods should give similar values."
 )
 SHARES = {"shown": "Label", "value": "Share of the run", "judge": "The judge's own count", "n": "Items rated", "note": "Note"}

@@ -11,8 +11,7 @@ from typing import Any
 
 from audit.errors import QuestionsError
 from audit.release.layout import FORMATS, ending
-from audit.release.records import RecordFile
-from audit.release.records import UnreadableRecord
+from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
 from audit.release.schema import QUESTION, canonical
 from audit.release.validate import AS_JSON, question
