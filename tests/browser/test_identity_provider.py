@@ -74,7 +74,7 @@ def test_another_address_gets_another_role(institution, identity) -> None:
 @pytest.mark.parametrize(
     ("says", "sentence"),
     [
-        ({"email": "eve@alder.example", "email_verified": True}, "you have no account here"),
+        ({"email": "eve@alder.example", "email_verified": True}, "You have no account here"),
         ({"email": ANA, "email_verified": False}, "has not verified your e-mail address"),
         ({"email": ANA, "email_verified": "false"}, "has not verified your e-mail address"),
         ({}, "gave no e-mail address"),
@@ -86,7 +86,7 @@ def test_whom_nobody_here_knows_is_told_so_and_reaches_no_page(institution, iden
     for script in ("annotate", "study", "overview"):
         page.goto(f"{institution.address}/{script}")
         expect(page.get_by_text(re.compile(sentence))).to_be_visible()
-    page.get_by_role("button", name="Leave the identity provider").click()
+    page.get_by_role("button", name="Sign out of the identity provider").click()
     expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
 
 

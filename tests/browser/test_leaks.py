@@ -199,7 +199,7 @@ def work_as(name: str, page: Page, recorder: Recorder) -> None:
             recorder.look(page)
     if name == "petra":
         page.get_by_role("link", name="Studies", exact=True).click()
-        page.get_by_text("Packets, for work without the dashboard").click()
+        page.get_by_text("Packets, for offline work").click()
         for annotator in ("ana", "ben"):
             settled(page).get_by_label("Annotator", exact=True).click()
             page.get_by_role("option", name=annotator).click()
