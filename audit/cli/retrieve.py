@@ -11,8 +11,7 @@ from tqdm import tqdm
 
 from audit.cli.arguments import add_json, count, count_or_zero, note, print_result, share
 from audit.cli.execution import OK
-from audit.corpus.documents import Document
-from audit.corpus.documents.files import documents_and_files
+from audit.corpus.documents import Document, documents_and_paths
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
 from audit.generation.files import read_questions
@@ -107,7 +106,7 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _searches(arguments: argparse.Namespace, settings: Settings) -> list[HandbookSearch]:
-    handbooks = documents_and_files(arguments.documents)
+    handbooks = documents_and_paths(arguments.documents)
     questions = read_questions(arguments.questions)
     gold = _gold(arguments.gold, [document for document, _ in handbooks], questions) if arguments.gold else {}
     out, encoder, options = arguments.out, _encoder(arguments), _options(arguments)
