@@ -154,6 +154,7 @@ CONTRACTS = [
         ["audit.store"],
     ),
     forbidden("Statistics take arrays and return numbers", ["audit.stats"], ["audit.store", "audit.metrics", "duckdb"]),
+    forbidden("The extractive generator shares no parser with the judge of its answers", ["audit.generation"], ["audit.judging"]),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
     forbidden("Pages never import the command line", ["pages"], ["audit.cli", "annotation.cli"]),
     forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),

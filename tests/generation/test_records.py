@@ -1,12 +1,11 @@
-"""What an answer cites, and whether it was given that."""
+"""The citations of an answer, and whether the cited passages were given."""
 
 from __future__ import annotations
 
 import pytest
 
-from audit.generation.citations import citations
-from audit.generation.evidence import evidence_of
-from audit.generation.relevance import Relevance
+from audit.generation.evidence import Relevance, evidence_of
+from audit.generation.records import citation_records
 from audit.text.citations import cited_numbers
 from tests.generation.leaflets import ALDER, asked
 
@@ -26,9 +25,9 @@ def test_numbers_in_brackets_are_citations(text, numbers):
     assert cited_numbers(text) == numbers
 
 
-def test_a_citation_of_what_was_not_given_is_flagged():
+def test_a_citation_of_a_passage_that_was_not_given_is_flagged():
     evidence = evidence_of(asked("May I travel?", "s1", "s3"), Relevance(ALDER))
-    assert citations("Wait [2]. Fly [3]. Go [0].", evidence) == [
+    assert citation_records("Wait [2]. Fly [3]. Go [0].", evidence) == [
         {"passage": 2, "section_id": "s3", "known": True},
         {"passage": 3, "section_id": None, "known": False},
         {"passage": 0, "section_id": None, "known": False},

@@ -1,4 +1,4 @@
-"""The generator that asks a model: what it is told, and what is read in its replies."""
+"""The generator that asks a model: its prompt, and the reading of its replies."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import re
 import pytest
 
 from audit.errors import AuditError
-from audit.generation import Asked, Summary, Writing, by_model, load_prompt
-from audit.generation.writing import read
+from audit.generation.evidence import GroundedQuestion
+from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers, read_answer_reply
+from audit.generation.records import GenerationSummary
 from audit.llm.calls import ANSWERED, CUT, FAILED, Reply
 from audit.llm.tasks import ask_stages
 from audit.retrieval.model import Query
@@ -25,12 +26,12 @@ FORGED = [
 ]
 
 
-def writing(*several: Asked, **options) -> Writing:
-    return Writing(load_prompt(), "m", lambda: several, **options)
+def task_of(*several: GroundedQuestion, **options) -> AnswerTask:
+    return AnswerTask(load_answer_prompt(), "m", lambda: several, **options)
 
 
-def prompt(one: Asked) -> str:
-    ((_, _, call),) = writing(one).called()
+def prompt(one: GroundedQuestion) -> str:
+    ((_, _, call),) = task_of(one).calls()
     return call.body["messages"][1]["content"]
 
 
@@ -42,13 +43,13 @@ def said(text: str) -> str:
     return json.dumps({"answer": text})
 
 
-def record(one: Asked, text: str | None, outcome: str = ANSWERED, **told) -> dict:
-    work = writing(one)
-    return next(by_model(work, lambda keys: {key: reply(text, outcome, **told) for key in keys}))
+def record(one: GroundedQuestion, text: str | None, outcome: str = ANSWERED, **told) -> dict:
+    work = task_of(one)
+    return next(model_answers(work, lambda keys: {key: reply(text, outcome, **told) for key in keys}))
 
 
 @pytest.mark.parametrize("text", FORGED)
-def test_neither_a_question_nor_a_passage_can_leave_its_delimiters(text):
+def test_neither_a_question_nor_a_passage_can_close_its_tags(text):
     one = asked(text, "s1", "s3")
     one.retrieval["passages"][0]["text"] = f"You may travel. {text}"
     told = prompt(one)
@@ -58,37 +59,37 @@ def test_neither_a_question_nor_a_passage_can_leave_its_delimiters(text):
     assert "<|im" not in told
 
 
-def test_thinking_is_off_the_temperature_zero_and_the_reply_bound_to_a_schema():
-    ((_, _, call),) = writing(asked("May I travel?", "s1")).called()
+def test_thinking_is_off_the_temperature_is_0_and_the_reply_has_a_schema():
+    ((_, _, call),) = task_of(asked("May I travel?", "s1")).calls()
     assert call.body["temperature"] == 0
     assert call.body["chat_template_kwargs"] == {"enable_thinking": False}
     assert call.body["response_format"]["json_schema"]["schema"]["required"] == ["answer"]
 
 
-def test_questions_on_a_whole_handbook_share_all_of_the_prompt_but_themselves_and_stay_together():
-    whole = [Asked(Query(f"q{n}", f"May I travel {n}?"), ALDER, found(ALDER, mode="full_document")) for n in range(3)]
-    calls = [call for _, _, call in writing(*whole).called()]
+def test_questions_on_a_full_handbook_share_their_prompt_up_to_the_question_and_stay_together():
+    whole = [GroundedQuestion(Query(f"q{n}", f"May I travel {n}?"), ALDER, found(ALDER, mode="full_document")) for n in range(3)]
+    calls = [call for _, _, call in task_of(*whole).calls()]
     prompts = [call.body["messages"][1]["content"] for call in calls]
     assert len({text[: text.index("<question>")] for text in prompts}) == 1
     assert {call.group for call in calls} == {"kidney_alder_post"}
-    some = [call.group for _, _, call in writing(asked("A?", "s1"), asked("B?", "s2", document=BIRCH)).called()]
+    some = [call.group for _, _, call in task_of(asked("A?", "s1"), asked("B?", "s2", document=BIRCH)).calls()]
     assert len(set(some)) == 2
 
 
-def test_an_answer_keeps_its_citations_and_a_false_one_is_flagged():
+def test_an_answer_keeps_its_citations_and_an_unknown_one_is_flagged():
     found = record(asked("May I travel?", "s1"), said("Yes, after three months [1]. With a hat [4]."), usage={"prompt_tokens": 9})
     assert (found["absent"], found["absence_method"], found["usage"]["prompt_tokens"]) == (False, None, 9)
     assert [each["known"] for each in found["retrieval"]["citations"]] == [True, False]
 
 
 @pytest.mark.parametrize("text", ["NOT ADDRESSED: parrots.", "**Not addressed**", "  not addressed. No passage speaks of it."])
-def test_the_canonical_prefix_is_an_absence_however_it_is_dressed(text):
+def test_the_canonical_prefix_is_an_absence_whatever_markup_surrounds_it(text):
     found = record(asked("A parrot?", "s1"), said(text))
     assert (found["absent"], found["absence_method"]) == (True, "prefix")
     assert found["answer"].startswith("NOT ADDRESSED")
 
 
-def test_an_answer_that_only_mentions_the_words_is_no_absence():
+def test_an_answer_that_only_mentions_the_words_is_not_an_absence():
     assert record(asked("A parrot?", "s1"), said("Parrots are NOT ADDRESSED, cats are fine [1]."))["absent"] is False
 
 
@@ -105,10 +106,10 @@ def test_an_answer_that_only_mentions_the_words_is_no_absence():
         (None, FAILED, {"error": "status 500"}, "failed"),
     ],
 )
-def test_what_cannot_be_read_is_neither_an_answer_nor_an_absence(text, outcome, told, reason):
+def test_an_unparseable_reply_is_neither_an_answer_nor_an_absence(text, outcome, told, reason):
     found = record(asked("May I travel?", "s1"), text, outcome, **told)
     assert (found["answer"], found["absent"], found["absence_method"], found["unread_reason"]) == (None, None, None, reason)
-    summary = Summary()
+    summary = GenerationSummary()
     summary.count(found)
     assert (summary.absent, summary.answered, summary.unread[reason], summary.clean) == (0, 0, 1, False)
 
@@ -116,26 +117,26 @@ def test_what_cannot_be_read_is_neither_an_answer_nor_an_absence(text, outcome, 
 @pytest.mark.parametrize(
     "text", [f"<think>Hm.</think>{said('Yes [1].')}", said("<think>Hm.</think>Yes [1]."), f"Well: {said('Yes [1].')}"]
 )
-def test_what_was_thought_aloud_is_no_part_of_the_answer(text):
-    assert read(reply(text)) == ("Yes [1].", None)
+def test_thinking_is_not_part_of_the_answer(text):
+    assert read_answer_reply(reply(text)) == ("Yes [1].", None)
 
 
-def test_an_answer_without_a_citation_is_counted_and_an_absence_needs_none():
-    summary = Summary()
+def test_an_answer_without_a_citation_is_counted_but_an_absence_needs_none():
+    summary = GenerationSummary()
     for text in ("Yes [1].", "Yes.", "NOT ADDRESSED"):
         summary.count(record(asked("May I travel?", "s1"), said(text)))
     assert (summary.answered, summary.absent, summary.uncited, summary.unknown_citations) == (2, 1, 1, 0)
     assert "answers that cite nothing: 1" in summary.text()
 
 
-def test_what_was_not_asked_has_no_record_and_is_counted():
-    summary = Summary()
-    assert list(by_model(writing(asked("A?", "s1"), asked("B?", "s2")), lambda _: {}, summary)) == []
+def test_a_question_that_was_not_asked_has_no_record_and_is_counted():
+    summary = GenerationSummary()
+    assert list(model_answers(task_of(asked("A?", "s1"), asked("B?", "s2")), lambda _: {}, summary)) == []
     assert summary.not_asked == 2
 
 
-def test_what_is_answered_is_not_open_any_more_and_an_unreadable_one_is_asked_once_more():
-    work = writing(asked("A?", "s1"), asked("B?", "s2"))
+def test_an_answered_call_is_no_longer_open_and_an_unparseable_one_is_asked_once_more():
+    work = task_of(asked("A?", "s1"), asked("B?", "s2"))
     store: dict[str, Reply] = {}
 
     for still in (2, 1, 0):
@@ -150,16 +151,18 @@ def _second_fails(store: dict[str, Reply], calls) -> None:
         store[call.key] = reply(said("Yes [1].") if good else "poem", attempt=tries + 1)
 
 
-def test_evidence_beyond_the_models_context_is_cut_and_the_record_says_so():
+def test_evidence_beyond_the_models_context_is_cut_and_the_record_notes_it():
     one = asked("May I eat fish?", mode="full_document")
-    work = next(work for tokens in range(1_000, 9_000, 10) if (work := writing(one, context=tokens)).room >= 60)
-    (found,) = by_model(work, lambda keys: {key: reply(said("No [1].")) for key in keys})
+    work = next(
+        work for tokens in range(1_000, 9_000, 10) if (work := task_of(one, context=tokens)).max_evidence_characters >= 60
+    )
+    (found,) = model_answers(work, lambda keys: {key: reply(said("No [1].")) for key in keys})
     assert found["retrieval"]["cut"].startswith("Too long for the model: 1 of 3 sections")
     assert found["retrieval"]["citations"][0]["section_id"] == "s3"
 
 
-def test_a_template_that_mixes_up_its_texts_is_refused(tmp_path):
+def test_a_template_with_its_texts_in_the_wrong_order_is_refused(tmp_path):
     user = "<question>{question}</question>{passages}"
     (tmp_path / "answer.md").write_text(f"---\nmax_tokens: 9\n---\n# system\nAnswer.\n# user\n{user}\n")
     with pytest.raises(AuditError, match=r"in this order: \{passages\} \{question\}"):
-        load_prompt(tmp_path)
+        load_answer_prompt(tmp_path)

@@ -1,4 +1,4 @@
-"""How good the baseline judge is, where the truth is known or people have said it: floors, each below what was measured.
+"""How good the baseline judge is where the truth is known or people have judged: lower bounds, each below the measured value.
 
 The rules were written on half of the demo's policies (seed 2057) and on half of the NIH questions (`written_on`), and are
 measured here on the other halves, the demo at another seed. The NIH figures, as measured: kappa .31 [.12, .46] against the
@@ -69,7 +69,7 @@ def demo_rows(world: World) -> Iterator[Row]:
                 yield question.text, a, b, LABELS[code]
 
 
-def test_on_the_demo_it_finds_most_of_what_was_put_in():
+def test_on_the_demo_it_finds_most_of_the_planted_relations():
     cells = judged(demo_rows(draw_world(CONFIGS["small"](SEED))))
     silent = Label.ABSENT.code
     assert cells[silent].sum() == cells[silent, silent], "a silent answer is always told"
@@ -113,7 +113,7 @@ def test_on_the_institutes_it_is_better_than_chance_on_questions_it_was_not_writ
     assert unseen[Label.DIVERGENT.code, Label.DIVERGENT.code] >= 3  # measured: 5 of 27
 
 
-def test_on_all_institute_pairs_it_stays_above_its_floor(nih):
+def test_on_all_institute_pairs_it_stays_above_its_lower_bound(nih):
     cells = judged(row for _, row in nih_rows(nih))
     assert cells.sum() == 722
     assert kappa(cells) > 0.28  # measured: .345 [.225, .448]
@@ -129,7 +129,7 @@ def test_against_each_rater_of_the_institute_pairs(rater, floor, nih):
     assert kappa(cells) > floor  # measured: .444 [.299, .568] and .479 [.328, .604]
 
 
-def test_the_released_judge_beats_it_by_more_than_chance_can_do(nih):
+def test_the_released_judge_beats_it_by_more_than_chance(nih):
     frame = read_table(nih / "annotations" / "validation_labels.csv")
     found = beside(ratings_from(frame), baseline_of_release(frame, nih, 2**30, 2**30))
     rows: pd.DataFrame = found[(found["by"] == "majority") & (found["scope"] == "sample")].set_index("name")

@@ -1,4 +1,4 @@
-"""What a run holds beside answers and pairs goes along when it is judged again, and an unread answer stays one."""
+"""Sections, trials and unparseable answers of a run are copied when it is judged again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.tiny import release_from
 
 @pytest.fixture
 def again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The release with sections, trials and an unread answer, judged anew by plain rules."""
+    """The release with sections, trials and an unparseable answer, judged again by rules."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     release = with_sources(release_from(tmp_path, UNREAD), trials=[*TRIALS, {**TRIALS[0], "question_id": "q2"}])
     change_answer(release, "q1", "a", answer=None, absent=None, absence_method=None, unread_reason="cut")
@@ -26,13 +26,15 @@ def again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "again"
 
 
-def test_sections_and_trials_go_along(again: Path, tmp_path: Path) -> None:
+def test_sections_and_trials_are_copied(again: Path, tmp_path: Path) -> None:
     loaded = load(again, tmp_path / "other")
-    assert ask(loaded, "select section_id, text from sections") == [(each["section_id"], each["text"]) for each in SECTIONS]
+    assert ask(loaded, "select section_id, text from sections") == [
+        (section["section_id"], section["text"]) for section in SECTIONS
+    ]
     assert ask(loaded, "select question, strategy from trials") == [(0, "bm25"), (0, "hero"), (1, "bm25")]
 
 
-def test_an_unread_answer_stays_unread_and_its_pairs_are_unscored(again: Path, tmp_path: Path) -> None:
+def test_an_unparseable_answer_stays_so_and_its_pairs_are_unscored(again: Path, tmp_path: Path) -> None:
     loaded = load(again, tmp_path / "other")
     with open_store(loaded.run.path) as con:
         told = pair(con, "q1", "a", "b")
