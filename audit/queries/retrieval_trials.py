@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciprocal_rank

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from audit.llm.calls import Call, Reply
@@ -20,9 +21,9 @@ SCHEMA = {
 FORM = PromptForm("theme_name", "name", ("words", "phrases"), SCHEMA)
 
 
-def naming_prompt() -> Prompt:
-    """The template `theme_name`."""
-    return load_templates([FORM], resources.files("audit.themes").joinpath("templates"))[FORM.name]
+def naming_prompt(folder: Path | None = None) -> Prompt:
+    """The template `theme_name`, from `folder` where one is given. Raises AuditError where it cannot be used."""
+    return load_templates([FORM], resources.files("audit.themes").joinpath("templates"), folder)[FORM.name]
 
 
 def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
