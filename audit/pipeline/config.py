@@ -66,7 +66,7 @@ Strategy = Annotated[Text, AfterValidator(_one_of(STRATEGIES)), Field(json_schem
 Strategies = Annotated[tuple[Strategy, ...], Field(strict=False)]
 
 
-class Section(BaseModel):
+class ConfigSection(BaseModel):
     """A section of the config. An unknown option is an error; a number in quotes is not a number."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
@@ -79,7 +79,7 @@ def _settings_model() -> type[BaseModel]:
     known: dict[str, Any] = {
         item.name: (kinds.get(hints[item.name], hints[item.name]), item.default) for item in fields(RetrievalSettings)
     }
-    return create_model("retrieval.options", __base__=Section, **known)
+    return create_model("retrieval.options", __base__=ConfigSection, **known)
 
 
 SETTINGS_MODEL = _settings_model()
@@ -95,7 +95,7 @@ def _retrieval_settings(value: Any, info: ValidationInfo) -> Any:
         raise ValueError(f"cannot be combined: {error}.") from None
 
 
-class CorpusOptions(Section):
+class CorpusOptions(ConfigSection):
     """The handbooks: PDF files with their catalog, or documents that were extracted earlier."""
 
     pdfs: ExistingPath | None = Field(None, description="a PDF file, or a folder of them")
@@ -107,7 +107,7 @@ class CorpusOptions(Section):
     terms: dict[str, Text] = Field({}, description=f"what the pages call things: {', '.join(TERMS)}")
 
 
-class QuestionOptions(Section):
+class QuestionOptions(ConfigSection):
     """The questions."""
 
     file: ExistingPath | None = Field(None, description="questions as CSV or JSONL: see `audit questions --help`")
@@ -118,7 +118,7 @@ class QuestionOptions(Section):
     first: int = Field(0, ge=0, description="ask only so many questions, in the order of the file; 0: all")
 
 
-class RetrievalOptions(Section):
+class RetrievalOptions(ConfigSection):
     """How passages are found."""
 
     strategy: Strategy = Field("hero", description="the strategy whose passages are answered from")
@@ -132,7 +132,7 @@ class RetrievalOptions(Section):
     workers: Text = Field("one", description="one: this process; local:N: N processes; slurm: jobs by [cluster] (extra cluster)")
 
 
-class GenerateOptions(Section):
+class GenerateOptions(ConfigSection):
     """How passages become an answer."""
 
     generator: Literal["extractive", "model"] = Field(EXTRACTIVE, description="sentences of the passages, or a model")
@@ -142,7 +142,7 @@ class GenerateOptions(Section):
     threshold: float | None = Field(None, ge=0, le=1, description="extractive: weaker evidence is NOT ADDRESSED, 0 to 1")
 
 
-class JudgeOptions(Section):
+class JudgeOptions(ConfigSection):
     """Who compares the answers."""
 
     judge: Literal["baseline", "model"] = Field(BASELINE, description="plain rules, or a model")
@@ -156,7 +156,7 @@ class JudgeOptions(Section):
     templates: ExistingPath | None = Field(None, description="your own prompts, in files named as in audit/judging/templates")
 
 
-class ThemeOptions(Section):
+class ThemeOptions(ConfigSection):
     """How disagreements are grouped."""
 
     build: bool = Field(True, description="whether themes are built")
@@ -164,7 +164,7 @@ class ThemeOptions(Section):
     target: int = Field(0, ge=0, description="number of themes to come close to; 0: what the distance gives")
 
 
-class ReleaseOptions(Section):
+class ReleaseOptions(ConfigSection):
     """What the run is called."""
 
     run_id: Text = Field("", description="short name of the run (left out: the name of the config file)")
@@ -174,13 +174,13 @@ class ReleaseOptions(Section):
     work: NewPath | None = Field(None, description="folder for everything in between (left out: AUDIT_DATA_DIR/pipeline/RUN_ID)")
 
 
-class LoadOptions(Section):
+class LoadOptions(ConfigSection):
     """What happens to the release."""
 
     load: bool = Field(True, description="load it as a run, which the dashboard then shows")
 
 
-class ClusterOptions(Section):
+class ClusterOptions(ConfigSection):
     """What a SLURM job of `workers = "slurm"` requests."""
 
     jobs: int = Field(4, ge=1, description="jobs at once")
@@ -194,7 +194,7 @@ class ClusterOptions(Section):
     directives: Texts = Field((), description="further options of sbatch, such as `--constraint=EGRESS`")
 
 
-class Config(Section):
+class Config(ConfigSection):
     """A config as it was read: paths are absolute, and everything that was left out has its default.
 
     `path` is the file itself, `release.run_id` is never empty.
@@ -212,7 +212,7 @@ class Config(Section):
     cluster: ClusterOptions = ClusterOptions()
 
 
-SECTIONS: dict[str, type[Section]] = {name: item.annotation for name, item in Config.model_fields.items() if name != "path"}  # type: ignore[misc]
+SECTIONS: dict[str, type[ConfigSection]] = {name: item.annotation for name, item in Config.model_fields.items() if name != "path"}  # type: ignore[misc]
 
 
 def config_schema() -> str:
