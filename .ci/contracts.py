@@ -99,7 +99,7 @@ CONTRACTS = [
             "corpus",
             "release | embedding | llm",
             "text | stats",
-            "settings | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io",
+            "settings | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io | markdown",
             "errors",
         ],
         "audit",
@@ -135,9 +135,7 @@ CONTRACTS = [
         "Statistics of ratings never open a store of verdicts",
         [
             "annotation.agreement",
-            "annotation.planner",
             "annotation.prevalence",
-            "annotation.prevalence_checks",
             "annotation.ratings",
         ],
         ["audit.store", "audit.release", "duckdb"],

@@ -14,20 +14,21 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.agreement import text
-from annotation.agreement.floor import Rival, beside
+from annotation.agreement import report_text
+from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
 from annotation.agreement.report import agreement_report
-from annotation.design import read_strata
 from annotation.label_store.engine import open_label_store
-from annotation.planner import plan
-from annotation.prevalence import DISAGREES, ROWS, prevalence
-from annotation.prevalence_checks import INVERSION, PPI, checks
-from annotation.ratings import GOLD, Ratings, labels_in, read_ratings, read_table
+from annotation.prevalence.estimates import DISAGREES, ROWS, prevalence
+from annotation.prevalence.sample_size import sample_size_plan
+from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
+from annotation.ratings.design import read_strata
+from annotation.ratings.table import GOLD, Ratings, labels_in, read_labels_file, read_ratings
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
 from audit.exports.tables import csv_text
 from audit.judging.baseline import NAME
+from audit.markdown import markdown_table, plain
 from audit.number_format import typed
 from audit.settings import Settings
 
@@ -114,15 +115,15 @@ def _print(text: str) -> int:
     return OK
 
 
-def _rival(arguments: argparse.Namespace, settings: Settings, ratings: Ratings) -> Rival | None:
+def _rival(arguments: argparse.Namespace, settings: Settings, ratings: Ratings) -> Comparator | None:
     """Who stands beside the judge: the baseline judge on the texts at hand, or a column of the labels file."""
     if arguments.study:
         return baseline_of_study(open_label_store(settings.studies_url), arguments.study, ratings.items)
-    frame = read_table(arguments.labels)
+    frame = read_labels_file(arguments.labels)
     if arguments.release:
         return baseline_of_release(frame, arguments.release, settings.max_archive_bytes, settings.max_object_bytes)
     column = arguments.against or (BASELINE if BASELINE in frame else None)
-    return Rival(column, labels_in(frame, column, str(arguments.labels))) if column else None
+    return Comparator(column, labels_in(frame, column, str(arguments.labels))) if column else None
 
 
 def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -131,15 +132,15 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
     ratings, source = _ratings(arguments, settings), _source(arguments)
     rival = _rival(arguments, settings, ratings)
-    other = None if rival is None else (rival.name, beside(ratings, rival))
+    other = None if rival is None else (rival.name, compare_with_baseline(ratings, rival))
     if arguments.table == BESIDE and other is None:
         raise AuditError(f"{source}: nobody stands beside the judge. Name a column by --against, or give --release.")
     report = agreement_report(ratings, _repeats(arguments, settings))
     if arguments.format == "json":
-        return _print(text.as_json(report, source, other))
+        return _print(report_text.as_json(report, source, other))
     if arguments.format == "md":
-        return _print(text.as_markdown(report, source, other))
-    frame: pd.DataFrame = other[1] if other and arguments.table == BESIDE else getattr(report, arguments.table)
+        return _print(report_text.as_markdown(report, source, other))
+    frame: pd.DataFrame = other[1] if other and arguments.table == BESIDE else report.tables[arguments.table]
     return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
 
 
@@ -147,7 +148,7 @@ def corrected(arguments: argparse.Namespace, settings: Settings) -> int:
     """`annotation prevalence --labels FILE | --study ID`"""
     ratings = _ratings(arguments, settings)
     if arguments.plan is not None:
-        return _print(_written(plan(ratings, arguments.plan, arguments.label, arguments.human), arguments))
+        return _print(_written(sample_size_plan(ratings, arguments.plan, arguments.label, arguments.human), arguments))
     table = prevalence(ratings, arguments.human)
     both = [table, *_checks(ratings, arguments.human)] if arguments.checks else [table]
     return _print(_written(pd.concat(both, ignore_index=True), arguments))
@@ -155,9 +156,9 @@ def corrected(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _checks(ratings: Ratings, human: str) -> Iterator[pd.DataFrame]:
     """Both checks; the one that needs an optional package is left out, with a word on standard error, where it is missing."""
-    yield checks(ratings, human, [INVERSION])
+    yield sensitivity_analyses(ratings, human, [INVERSION])
     try:
-        yield checks(ratings, human, [PPI])
+        yield sensitivity_analyses(ratings, human, [PPI])
     except AuditError as error:
         print(f"annotation: {error}", file=sys.stderr)
 
@@ -168,5 +169,5 @@ def _written(frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         return json.dumps({"source": _source(arguments), "human": arguments.human, "rows": rows}, ensure_ascii=False, indent=1)
-    cells = frame.map(lambda value: typed(value, 4) if isinstance(value, float) else text.plain(str(value)))
-    return text.table(list(frame.columns), cells.replace("nan", "-").to_numpy().tolist())
+    cells = frame.map(lambda value: typed(value, 4) if isinstance(value, float) else plain(str(value)))
+    return markdown_table(list(frame.columns), cells.replace("nan", "-").to_numpy().tolist())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from annotation.ratings import JUDGE
+from annotation.ratings.table import JUDGE
 from annotation.validation.data import ValidationData, label_word
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, Figure

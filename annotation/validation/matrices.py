@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.ratings import GOLD, JUDGE
+from annotation.ratings.table import GOLD, JUDGE
 from annotation.validation.data import ValidationData, label_word, rater_name
 from audit.exports.contents.columns import counted
 from audit.exports.record import Column, Table

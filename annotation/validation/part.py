@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from annotation.agreement.baseline_comparison import SEED
 from annotation.agreement.comparisons import MAJORITY, SAMPLE
-from annotation.agreement.floor import SEED
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import ledger_heads
-from annotation.ratings import JUDGE
+from annotation.ratings.table import JUDGE
 from annotation.validation.data import ValidationData, validation_data
 from annotation.validation.figures import pictures
 from annotation.validation.matrices import matrices

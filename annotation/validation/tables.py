@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.text import SPOKEN
-from annotation.ratings import GOLD, JUDGE
+from annotation.agreement.report_text import MEASURE_NAMES
+from annotation.ratings.table import GOLD, JUDGE
 from annotation.validation.data import ValidationData, label_word, rater_name
 from audit.exports.contents.columns import counted, share
 from audit.exports.record import Column, Table
@@ -60,7 +60,7 @@ def _compared(evidence: ValidationData, about: str) -> pd.DataFrame:
     figures = evidence.report.figures
     wide = _wide(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
     who = [f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
-    return wide.assign(who=who, figure=wide["name"].map(SPOKEN).fillna(wide["name"]))
+    return wide.assign(who=who, figure=wide["name"].map(MEASURE_NAMES).fillna(wide["name"]))
 
 
 FIGURE_COLUMNS = (
@@ -150,7 +150,7 @@ def baseline(evidence: ValidationData) -> Table:
     return Table(
         "study_baseline", f"The judge beside the {evidence.rival}",
         frame.assign(
-            by=frame["by"].map(rater_name), name=frame["name"].map(SPOKEN), scope=frame["scope"].replace({POPULATION: "run, weighted"})
+            by=frame["by"].map(rater_name), name=frame["name"].map(MEASURE_NAMES), scope=frame["scope"].replace({POPULATION: "run, weighted"})
         ),
         (
             Column("by", "Measured by"), Column("scope", "Scope"), Column("name", "Figure"), counted("n", "n", "items"),

@@ -8,11 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.report import HEADLINE, Report
-from annotation.agreement.text import SPOKEN
+from annotation.agreement.report import HEADLINE, AgreementReport
+from annotation.agreement.report_text import MEASURE_NAMES
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
-from annotation.ratings import JUDGE
+from annotation.ratings.table import JUDGE
 from annotation.studies.accounts import Account, Role
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.verdict_store import verdicts_by_item
@@ -45,7 +45,7 @@ ABOUT = {"label": "Label", "significance": "Clinical significance, where all of 
 Pick = tuple[str, str, str]
 
 
-def pick_comparison(report: Report, names: dict[str, str]) -> tuple[Pick, str]:
+def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Pick, str]:
     """Who is compared with whom, and for what."""
     pairs = report.figures[report.figures["name"] != "prevalence"][["about", "first", "second"]].drop_duplicates()
     options: list[Pick] = [(str(about), str(first), str(second)) for about, first, second in pairs.to_numpy().tolist()]
@@ -82,7 +82,8 @@ def readable(rows: pd.DataFrame) -> pd.DataFrame:
         for low, high in zip(rows["low"], rows["high"], strict=True)
     ]
     named = [
-        SPOKEN.get(name, name) + (f", {label}" if label else "") for name, label in zip(rows["name"], rows["label"], strict=True)
+        MEASURE_NAMES.get(name, name) + (f", {label}" if label else "")
+        for name, label in zip(rows["name"], rows["label"], strict=True)
     ]
     shown = [number(value) or "undefined" for value in rows["value"]]
     return pd.DataFrame(
@@ -108,7 +109,7 @@ def _begun(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def matrix(report: Report, pick: Pick, scope: str, names: dict[str, str]) -> None:
+def matrix(report: AgreementReport, pick: Pick, scope: str, names: dict[str, str]) -> None:
     """The confusion matrix: rows are the first seat's labels."""
     cells = of(report.confusion, pick, scope)
     if cells.empty:  # more than two together have no matrix
@@ -122,7 +123,7 @@ def matrix(report: Report, pick: Pick, scope: str, names: dict[str, str]) -> Non
     st.dataframe(shown, key=f"matrix_{scope}", width="stretch")
 
 
-def errors(report: Report, study: Study, names: dict[str, str]) -> None:
+def errors(report: AgreementReport, study: Study, names: dict[str, str]) -> None:
     """The judge's errors by kind; a click opens the items."""
     st.header("The judge's errors", anchor=False)
     found = report.errors
@@ -151,7 +152,7 @@ def behind(study: Study, items: list[str]) -> None:
     st.text(f"{said}; the judge: {verdict.label.lower()}. {verdict.reasoning or ''}")
 
 
-def work(report: Report, names: dict[str, str]) -> None:
+def work(report: AgreementReport, names: dict[str, str]) -> None:
     """Time per item and drift over the order of work."""
     with st.expander("Time per item, and drift over the order of work"):
         table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES)
@@ -161,7 +162,7 @@ def work(report: Report, names: dict[str, str]) -> None:
         table(named, "drift", DRIFT, shares=("value",))
 
 
-def prevalence(report: Report, scope: str, names: dict[str, str]) -> None:
+def prevalence(report: AgreementReport, scope: str, names: dict[str, str]) -> None:
     """How often each gave each label: kappa falls when one label is frequent."""
     rows = report.figures[(report.figures["name"] == "prevalence") & (report.figures["scope"] == scope)]
     with st.expander("How often each label was given"):
@@ -169,14 +170,14 @@ def prevalence(report: Report, scope: str, names: dict[str, str]) -> None:
         table(with_ends(named), "prevalence", PREVALENCE, shares=("value",))
 
 
-def oneself(report: Report) -> None:
+def oneself(report: AgreementReport) -> None:
     """Each annotator with oneself, on the silent repeats."""
     with st.expander("Each annotator with oneself, on the silent repeats"):
-        if report.oneself.empty:
+        if report.retest.empty:
             st.markdown("No item has come back to an annotator yet.")
             return
-        shown = readable(report.oneself.assign(label=""))
-        table(shown.assign(annotator=report.oneself["annotator"].tolist()), "oneself", ONESELF)
+        shown = readable(report.retest.assign(label=""))
+        table(shown.assign(annotator=report.retest["annotator"].tolist()), "oneself", ONESELF)
 
 
 def judge_is_shown(study: Study, account: Account) -> bool:

@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from annotation.label_store.studies import Study
-from annotation.planner import plan
-from annotation.prevalence import DISAGREES, ROWS
-from annotation.ratings import GOLD
+from annotation.prevalence.estimates import DISAGREES, ROWS
+from annotation.prevalence.sample_size import sample_size_plan
+from annotation.ratings.table import GOLD
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
 from pages._blinded.frame import study_page, synthetic_notice
@@ -83,7 +83,7 @@ def planner(study: Study, human: str) -> None:
     left, right = st.columns(2)
     label = left.selectbox("Share of", ROWS, index=ROWS.index(DISAGREES), format_func=str.lower, key="planned")
     points = right.number_input("Interval, percentage points to either side", 0.1, 20.0, 2.0, 0.1, key="half_width")
-    found = plan(current_ratings(study.study_id), points / 100, label, human)
+    found = sample_size_plan(current_ratings(study.study_id), points / 100, label, human)
     table(found, "plan", PLAN)
     st.caption(f"{int(found['more'].sum()):,} more items, each rated by two.")
 
