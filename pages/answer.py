@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from audit.charts.style import handbook_names
-from audit.metrics.answer import Answer, answer
-from audit.metrics.camps import camps
-from audit.metrics.choices import handbook_list, question_list
-from audit.metrics.pair import pair
+from audit.metrics.position_groups import position_groups
+from audit.queries.answer_view import Answer, answer
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list, question_list
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -46,7 +46,7 @@ def picked(run: Run, names: dict[str, str]) -> tuple[str, str, str | None]:
 
 def first_that_answers(run: Run, question_id: str, names: dict[str, str]) -> str:
     """The first handbook that answers the question: where nobody was named, silence is not what one looks for."""
-    table = load(camps, run, question_id=question_id)
+    table = load(position_groups, run, question_id=question_id)
     answering = set(table.loc[table["state"] == "answers", "handbook_id"])
     return next((name for name in names if name in answering), next(iter(names)))
 

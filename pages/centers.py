@@ -1,8 +1,8 @@
 """Centers: what each center's handbooks leave out, and where they disagree with each other and with others."""
 
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
-from audit.charts.style import shown
 from audit.metrics.centers import centers
+from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
@@ -38,5 +38,5 @@ with page("By {center}", "Do {a_center}'s own {handbooks} agree with each other,
     if not inside:
         counts(run, "No two {handbooks} of one {center} answer the same question: disagreement inside is unknown, not zero.")
     headings = {"center": title_of(run, "center"), **HEADINGS, **COUNTS, "handbooks": title_of(run, "handbooks")}
-    table(frame.assign(center=frame["center"].map(shown)), "center_table", headings, shares=list(HEADINGS))
+    table(frame.assign(center=frame["center"].map(display_name)), "center_table", headings, shares=list(HEADINGS))
     footer(frame, "centers", run, "centers")

@@ -1,6 +1,6 @@
 """Compare: what changed between two runs, in what handbooks say and in how it is judged."""
 
-from audit.metrics.shared import shared
+from audit.metrics.run_overlap import shared
 from pages._shared.loaders import load_two
 from pages._shared.page import page
 from pages._shared.pair_transitions import flows, moved_pairs

@@ -7,11 +7,10 @@ import streamlit as st
 
 from audit.charts.matrix import matrix_figure
 from audit.charts.style import handbook_names
-from audit.metrics.camps import camps
-from audit.metrics.choices import handbook_list, question_list
-from audit.metrics.matrix import matrix
-from audit.metrics.pair import pair
+from audit.metrics.position_groups import matrix, position_groups
 from audit.metrics.questions import questions
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list, question_list
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -42,7 +41,7 @@ def drawing(question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: d
     order = table["handbook_id"]
     shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], show_label=False)
     ids = list(order if shown == "everyone" else order[table["state"] == "answers"])
-    figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["camp"], opened)
+    figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["group"], opened)
     alt = fill(run, f"The judge's label of every couple of {len(ids)} {{handbooks}}, those that agree side by side.")
     # Streamlit repeats a selection on every rerun, so each opened pair has a drawing of its own on which nothing is selected yet.
     if cell := clicked_point(figure, "_".join(("matrix", question_id, *opened)), alt):
@@ -54,7 +53,7 @@ with page("Question", LEAD) as run:
     names = handbook_names(load(handbook_list, run))
     question_id = picked_question(run)
     close_when_changed("question", question_id, ("a", "b"))
-    table, cells = load(camps, run, question_id=question_id), load(matrix, run, question_id=question_id)
+    table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)
     summary(run, table, load(questions, run).set_index("question_id").loc[question_id])
     answering = table[table["state"] == "answers"]
     if len(answering) < 2:
@@ -74,4 +73,4 @@ with page("Question", LEAD) as run:
         found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
         side_by_side(run, found, names, with_question=False)
     all_answers(run, question_id, table, names)
-    footer(table, "camps", run, "camps", "matrix", "questions")
+    footer(table, "camps", run, "position_groups", "matrix", "questions")

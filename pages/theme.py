@@ -6,15 +6,15 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent, shown
-from audit.metrics.choices import handbook_list
+from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent
 from audit.metrics.disagreements import Filters, disagreements
-from audit.metrics.positions import MOST_QUESTIONS, positions
-from audit.metrics.theme_mix import theme_mix
-from audit.metrics.theme_places import theme_places
-from audit.metrics.theme_topics import theme_topics
-from audit.metrics.themes import NO_THEME, one_theme, themes
+from audit.metrics.position_groups import MAX_QUESTIONS, positions
+from audit.metrics.theme import theme_mix, theme_places, theme_topics
+from audit.metrics.themes import one_theme, themes
+from audit.queries.picker_options import handbook_list
+from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
+from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy, Theme
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
@@ -59,7 +59,8 @@ def picked_theme(run: Run, found: Themes) -> str:
     options = list(dict.fromkeys([*ranked, *names]))
     label = "Theme (type to search; the gravest come first)"
     return (
-        pick_one(label, options, "theme", default=options[0], format_func=lambda name: shown(names.get(name, name))) or options[0]
+        pick_one(label, options, "theme", default=options[0], format_func=lambda name: display_name(names.get(name, name)))
+        or options[0]
     )
 
 
@@ -77,11 +78,11 @@ def counted(run: Run, taxonomy: Taxonomy, theme_id: str) -> pd.Series:
 
 def summary(run: Run, taxonomy: Taxonomy, theme: Theme | None, row: pd.Series) -> None:
     """Name, terms, what it stands under and how much of the disagreement it is."""
-    st.header(escaped(shown(row["name"])), anchor=False)
+    st.header(escaped(display_name(row["name"])), anchor=False)
     above = {each.theme_id: each.name for each in taxonomy.themes}
     words = []
     if theme is not None and theme.parent_id in above:
-        words.append(say(run, "Under **{name}**", name=shown(above[theme.parent_id])))
+        words.append(say(run, "Under **{name}**", name=display_name(above[theme.parent_id])))
     if theme is not None and theme.terms:
         words.append(say(run, "Words that set it apart: {terms}", terms=", ".join(theme.terms)))
     if words:
@@ -106,7 +107,9 @@ def themes_below(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     frame = everything[everything["theme_id"].isin(children)]
     headings = {"name": "Theme below it", **COUNTS, "burden": "Weight", "share": "Of all disagreement"}
     if (
-        picked := clicked_row(frame.assign(name=frame["name"].map(shown)), f"below_{theme_id}", headings, ("share",), rows=8)
+        picked := clicked_row(
+            frame.assign(name=frame["name"].map(display_name)), f"below_{theme_id}", headings, ("share",), rows=8
+        )
     ) is not None:
         go_to("theme", run, theme=str(picked["theme_id"]))
 
@@ -128,21 +131,21 @@ def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     for question_id, held in frame.groupby("question_id", sort=False):
         with st.container(border=True):
             st.markdown(say(run, "**{text}**", text=held["question_text"].iloc[0]))
-            for _, camp in held.groupby("camp", sort=False):
+            for _, camp in held.groupby("group", sort=False):
                 st.markdown(say(run, "**{position}**: {who}", position=camp["position"].iloc[0], who=_members(camp)))
             link("question", "All {handbooks} on this question", run, icon=":material/grid_on:", question=str(question_id))
     counts(
         run,
         "Positions are camps: {handbooks} that agree by the judge's labels, named by what their answers say and the others "
         "seldom do; in brackets, how many {handbooks} of {a_center}. At most {n} questions, the most disputed first.",
-        n=MOST_QUESTIONS,
+        n=MAX_QUESTIONS,
     )
-    footer(frame, "positions", run, "positions", "camps")
+    footer(frame, "positions", run, "positions", "position_groups")
 
 
 def _members(camp: pd.DataFrame) -> str:
     ordered = zip(camp["center"], camp["handbooks"], strict=True)
-    return ", ".join(f"{shown(center)} ({count})" if count > 1 else shown(center) for center, count in ordered)
+    return ", ".join(f"{display_name(center)} ({count})" if count > 1 else display_name(center) for center, count in ordered)
 
 
 def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) -> None:
@@ -192,7 +195,7 @@ def where(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     for kind in ("organ", "center", "handbook"):
         mine = frame[frame["kind"] == kind]
         table(
-            mine.assign(name=[names.get(name, shown(name)) for name in mine["name"]]),
+            mine.assign(name=[names.get(name, display_name(name)) for name in mine["name"]]),
             f"where_{kind}",
             {"name": title_of(run, kind), **COUNTS},
             rows=6,
@@ -208,7 +211,7 @@ with page("Theme", LEAD) as run:
     theme = next((each for each in taxonomy.themes if each.theme_id == theme_id), None)
     row = counted(run, taxonomy, theme_id)
     summary(run, taxonomy, theme, row)
-    if theme_id in found.now.aside:
+    if theme_id in found.now.set_aside:
         st.warning("Set aside: not clinically meaningful. It is counted as before.")
     what_came_of_it(CONTROLS)
     if theme is not None or (theme_id == NO_THEME and taxonomy.no_theme):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import percent, shown
+from audit.charts.style import percent
 from audit.charts.theme_map import map_data
 from audit.charts.treemap import SEVERITY, SHARE, theme_treemap
-from audit.metrics.theme_search import theme_search
-from audit.metrics.themes import NO_THEME, themes
+from audit.metrics.theme import theme_search
+from audit.metrics.themes import themes
+from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
+from audit.terms import display_name
 from pages._shared.loaders import load, places
 from pages._shared.page import page
 from pages._shared.pickers import choose, type_words
@@ -124,7 +126,7 @@ def near(run: Run, shown_themes: Themes, frame: pd.DataFrame, words: str) -> pd.
 with page("Themes", LEAD) as run:
     shown_themes = themes_or_stop(run)
     taxonomy = shown_themes.taxonomy
-    frame = with_top(marked(load(themes, run, taxonomy=taxonomy), shown_themes.now.aside), taxonomy)
+    frame = with_top(marked(load(themes, run, taxonomy=taxonomy), shown_themes.now.set_aside), taxonomy)
     parents = load(themes, run, taxonomy=taxonomy, level="parent")
     summary(run, frame, parents)
     view = choose("View", tuple(VIEWS), "view", format_func=VIEWS.__getitem__, show_label=False)
@@ -135,7 +137,9 @@ with page("Themes", LEAD) as run:
     st.header("Themes, the gravest first", anchor=False)
     kept = search(run, shown_themes, frame)
     headings = {"name": "Theme", **{name: words for name, words in FOUND.items() if name in kept}, **HEADINGS, **involved(run)}
-    picked = clicked_row(kept.assign(parent=kept["parent"].map(shown, na_action="ignore")), "theme_table", headings, SHARES)
+    picked = clicked_row(
+        kept.assign(parent=kept["parent"].map(display_name, na_action="ignore")), "theme_table", headings, SHARES
+    )
     if picked is not None and picked["theme_id"]:
         go_to("theme", run, theme=str(picked["theme_id"]))
     counts(

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.charts.style import QUALITATIVE, shown
+from audit.charts.style import QUALITATIVE
+from audit.terms import display_name
 
 FULL = 65535
 """Places are sent as 16-bit numbers: finer than a screen at sixtyfold zoom; as a theme's number this means none."""
@@ -49,11 +50,11 @@ def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, 
         "alt": alt, "none": "no theme", "wide": wide, "high": high,
         "places": _coded(np.rint(xy * FULL)), "theme": _coded(np.where(number < 0, FULL, number)),
         "themes": [
-            [shown(name), int(above), int(size), *_middle(xy, number == place)]
+            [display_name(name), int(above), int(size), *_middle(xy, number == place)]
             for place, (name, above, size) in enumerate(zip(themes["name"], parent, sizes, strict=True))
         ],
         "parents": [
-            [shown(names[top]), int((of_parent == place).sum()), *_middle(xy, of_parent == place), _colour(place)]
+            [display_name(names[top]), int((of_parent == place).sum()), *_middle(xy, of_parent == place), _colour(place)]
             for place, top in enumerate(tops)
         ],
         "bySize": np.argsort(-sizes, kind="stable").tolist(),

@@ -7,11 +7,10 @@ import streamlit as st
 
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, flows_figure, transitions_figure
-from audit.metrics.choices import handbook_list
-from audit.metrics.moved import ANY, moved
-from audit.metrics.pair import Pair, pair
 from audit.metrics.run_agreement import run_agreement
-from audit.metrics.transitions import transitions
+from audit.metrics.transitions import ANY, changed_pairs, transitions
+from audit.queries.pair_view import Pair, pair
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from pages._shared.loaders import load, load_two
 from pages._shared.run_comparison import Two
@@ -49,7 +48,7 @@ def flows(two: Two) -> None:
         counts(two.run, "Without {n} pairs that are pre-screened in both. The thinnest bands are drawn thicker.", n=f"{alone:,}")
     agreed = load_two(run_agreement, two.first, two.second)
     _agreement(two, agreed)
-    footer(cells, "transitions", two.run, "transitions", "run_agreement", "moved")
+    footer(cells, "transitions", two.run, "transitions", "run_agreement", "changed_pairs")
 
 
 def _agreement(two: Two, agreed: pd.DataFrame) -> None:
@@ -72,7 +71,7 @@ def moved_pairs(two: Two) -> None:
     key, first, second = st.session_state.get(CELL, (two.id, ANY, ANY))
     if key != two.id:
         first = second = ANY
-    listed = load_two(moved, two.first, two.second, first=first, second=second, limit=MOST_LISTED)
+    listed = load_two(changed_pairs, two.first, two.second, first=first, second=second, limit=MOST_LISTED)
     if listed.empty:
         counts(two.run, "No pair moved from one label to another.")
         return

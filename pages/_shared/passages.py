@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from audit.metrics.answer import Answer, Layer, Passage, Section, unfold
+from audit.queries.answer_view import Answer, AnswerSection, LayerResult, ShownPassage, passages_by_section
 from audit.store.runs import Run
 from pages._shared.side_by_side import HOW, SILENT, shortened
 from pages._shared.terms import fill, terms
@@ -56,7 +56,7 @@ def _marked(found: Answer, key: str) -> Iterator[str]:
     """The answer's text, its cited parts in `<mark>` with the numbers of their passages before them."""
     text = found.side.answer or ""
     done = 0
-    for rest in found.rests:
+    for rest in found.supported:
         yield escape(text[done : rest.start])
         numbers = "".join(_number(number, key, known=number not in rest.unknown) for number in rest.numbers)
         lost = ' class="unknown"' if set(rest.numbers) == set(rest.unknown) else ""
@@ -98,7 +98,7 @@ def found_html(run: Run, found: Answer) -> str:
 
 def passages_html(run: Run, found: Answer, key: str) -> str:
     """Every passage inside its section; or what is known where there is none."""
-    sections = "".join(_section_html(run, section, name, mine, key) for section, name, mine in unfold(found))
+    sections = "".join(_section_html(run, section, name, mine, key) for section, name, mine in passages_by_section(found))
     missing = NO_TEXTS.get(found.texts, "").format(**terms(run)) if found.side.state not in ("not asked", "unknown") else ""
     notice = f'<div class="silent">{escape(missing)}</div>' if missing else ""
     return f'<div class="behind">{notice}{sections or _titles_html(found)}</div>'
@@ -110,7 +110,7 @@ def _titles_html(found: Answer) -> str:
     return listed + (_link(found.side.url) if found.side.url else "")
 
 
-def _section_html(run: Run, section: Section | None, name: str, passages: list[Passage], key: str) -> str:
+def _section_html(run: Run, section: AnswerSection | None, name: str, passages: list[ShownPassage], key: str) -> str:
     about = "".join(_passage_html(run, passage, key) for passage in passages)
     if section is None:
         lost = f'<div class="silent">Section {escape(name or "without an id")}: its text is not in the release.</div>'
@@ -122,12 +122,12 @@ def _section_html(run: Run, section: Section | None, name: str, passages: list[P
     return f'<div class="section"><span class="title">{escape(section.title)}</span> {place}{about}{text}</div>'
 
 
-def _pages(section: Section) -> str:
+def _pages(section: AnswerSection) -> str:
     first, last = (section.pages[0], section.pages[-1]) if section.pages else (0, 0)
     return "" if not first else f"page {first}" if first == last else f"pages {first} to {last}"
 
 
-def _passage_html(run: Run, passage: Passage, key: str) -> str:
+def _passage_html(run: Run, passage: ShownPassage, key: str) -> str:
     told = [ORIGINS.get(passage.origin or "", passage.origin or "").format(**terms(run))] if passage.origin else []
     told += [f"score {passage.score:.3g}"] if passage.score is not None else []
     told += [_by(name, *each) for name, each in passage.retrievers.items()]
@@ -141,7 +141,7 @@ def _by(name: str, rank: int | None, score: float | None) -> str:
     return f"{RETRIEVERS.get(name, name)}{place}" + (f" ({score:.3g})" if score is not None else "")
 
 
-def _text(section: Section, passages: list[Passage]) -> Iterator[str]:
+def _text(section: AnswerSection, passages: list[ShownPassage]) -> Iterator[str]:
     """The section's text with its passages marked; what is far from any of them is left out, and said so by dots."""
     places = sorted((p.start, p.end) for p in passages if p.start is not None and p.end is not None)
     done = 0
@@ -174,7 +174,7 @@ def layers_html(found: Answer) -> str:
     return f'<div class="behind">{"".join(map(_layer_html, found.layers))}</div>' if found.layers else ""
 
 
-def _layer_html(layer: Layer) -> str:
+def _layer_html(layer: LayerResult) -> str:
     name = LAYERS.get(layer.name, layer.name.replace("_", " ") or "a layer without a name")
     head = f'<div class="layer">{escape(name)}</div>'
     if layer.skipped:

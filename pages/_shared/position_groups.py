@@ -26,9 +26,9 @@ def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
     """How many were asked, answer and disagree: the counts behind the rate, and its interval (a row of `questions`)."""
     asked, answering, silent, unread = (
         (table["state"].isin(states)).sum()
-        for states in (("answers", "silent", "unread"), ("answers",), ("silent",), ("unread",))
+        for states in (("answers", "not addressed", "unread"), ("answers",), ("not addressed",), ("unread",))
     )
-    camps = table["camp"].nunique()
+    camps = table["group"].nunique()
     st.markdown(
         say(
             run, ASKED + (UNREAD if unread else "") + (DISPUTED if rates["present"] else ""),
@@ -44,7 +44,7 @@ def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
 def camp_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None:
     """One card per camp, in the order of the matrix."""
     st.html(CSS)
-    cards = "".join(_card(run, group, names) for _, group in answering.groupby("camp"))
+    cards = "".join(_card(run, group, names) for _, group in answering.groupby("group"))
     st.html(f'<div class="camps">{cards}</div>')
 
 
@@ -71,7 +71,7 @@ def _doubt(camp: pd.Series) -> str:
 
 
 OTHERS = {
-    "silent": "{n} do not address this question: {who}.",
+    "not addressed": "{n} do not address this question: {who}.",
     "unread": "{n} gave a reply that could not be read: {who}.",
     "not asked": "{n} were not asked: {who}.",
 }

@@ -19,8 +19,7 @@ from annotation.agreement.report import agreement_report
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import assignment_rows
 from annotation.prevalence.estimates import prevalence
-from annotation.ratings.table import ratings_from
-from annotation.ratings.table import GOLD
+from annotation.ratings.table import GOLD, ratings_from
 from annotation.studies.study_tables import labels_table, ratings_table
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from tests.browser.conftest import ROOT, Dashboard, serve, settled, signed_in_as

@@ -13,7 +13,7 @@ from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account, open_session
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
@@ -176,7 +176,7 @@ def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: Label
         ("Rename", {"name": "Dental", "reason": " "}, "needs a reason"),
         ("Merge", {}, "It is not said where to"),
         ("Move phrases", {"phrases": ["pulling teeth"]}, "It is not said where to"),
-        ("Split", {"name": "Surgery"}, "No phrase is chosen"),
+        ("Split", {"name": "Surgery"}, "Choose at least one phrase"),
     ],
 )
 def test_what_is_refused_keeps_what_was_typed(action, fields, why, store: LabelStore, run: Run, open_theme: Open):
@@ -251,7 +251,7 @@ def test_an_undo_that_would_pull_the_ground_away_is_refused_in_words(store: Labe
     at = click_act(open_theme("petra"), 1, 2)
     at.text_input(key="undo_reason_1").set_value("no")
     at = at.button(key="undo_1").click().run()
-    assert "act 2 (renamed 'Surgery' to 'Oral surgery') builds on it; undo that first" in said(at)
+    assert "edit 2 (renamed 'Surgery' to 'Oral surgery') builds on it; undo that first" in said(at)
     assert at.text_input(key="undo_reason_1").value == "no"
 
 
@@ -281,7 +281,7 @@ def test_after_everything_is_undone_the_themes_are_not_called_curated(store: Lab
     curate(store, run, "petra", undo(1))
     at = open_theme()
     assert "last by" not in words_on(at)
-    assert at.dataframe[0].value["standing"].tolist() == ["counts", "undone by act 2"]
+    assert at.dataframe[0].value["standing"].tolist() == ["in effect", "undone by edit 2"]
 
 
 def test_acts_that_fit_the_themes_no_longer_are_listed_with_the_reason(store: LabelStore, run: Run, open_theme: Open):
@@ -290,7 +290,7 @@ def test_acts_that_fit_the_themes_no_longer_are_listed_with_the_reason(store: La
     curate(store, run, "vera", rename("t-teeth", "Dental care"), earlier)
     at = open_theme("petra")
     assert "1 act fits these themes no longer" in words_on(at)
-    assert "was not applied: the theme 'parking' (t-old) is not there any more" in words_on(at)
+    assert "was not applied: the theme 'parking' (t-old) no longer exists" in words_on(at)
     assert at.dataframe[0].value["standing"].tolist() == ["counts", "not applied"]
     assert at.title[0].value == "Dental care"
     at = click_act(at, 1, 2)
@@ -310,7 +310,7 @@ def test_a_name_is_never_taken_for_markdown(store: LabelStore, run: Run, open_th
 
 
 def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, themed: Run, open_page: Open):
-    built = needed_taxonomy(themed, Settings().themes_dir)
+    built = require_taxonomy(themed, Settings().themes_dir)
     curate(store, themed, "vera", ThemeChange(EditKind.RENAME, "t2", name="Drinks"), built)
     curate(store, themed, "vera", ThemeChange(EditKind.MERGE, "t1", "t2"), built)
     at = open_page("themes")
@@ -326,7 +326,7 @@ def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, th
 
 
 def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, themed: Run, open_page: Open):
-    curate(store, themed, "vera", ThemeChange(EditKind.SET_ASIDE, "t2"), needed_taxonomy(themed, Settings().themes_dir))
+    curate(store, themed, "vera", ThemeChange(EditKind.SET_ASIDE, "t2"), require_taxonomy(themed, Settings().themes_dir))
     shown = open_page("themes").dataframe[0].value
     assert list(shown["name"]) == ["Salt", "Fluids (set aside: not clinically meaningful)", "no theme"]
     assert list(shown["pairs"]) == [2, 2, 2]
