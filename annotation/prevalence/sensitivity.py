@@ -105,7 +105,7 @@ def inversion(design: SampleDesign, labels: Floats, judge: Codes) -> tuple[Share
 def _item_draws(design: SampleDesign, usable: npt.NDArray[np.bool_]) -> Floats:
     """How often each item is drawn when items are drawn within strata, (replicates, items)."""
     stratum, fully_rated = design.stratum[usable], design.count(usable) >= design.pairs
-    return stratified_draws(np.ones(len(stratum), dtype=int), stratum, fully_rated, SEED, REPLICATES)
+    return np.asarray(stratified_draws(np.ones(len(stratum), dtype=int), stratum, fully_rated, SEED, REPLICATES), dtype=float)
 
 
 def _solved(joint: Floats, judged: Floats) -> Floats:
