@@ -129,7 +129,7 @@ def _r_div(both: PairedRuns, part: str, side: str) -> PairedShare:
 def _part_rows(both: PairedRuns, part: str) -> pd.DataFrame:
     cells = _cells_of(both, part)
     first, second = (_r_div(both, part, side) for side in ("first", "second"))
-    change = second.numerator - first.part
+    change = second.numerator - first.numerator
     ends = change_interval(change @ both.draws, np.count_nonzero(change, axis=1))
     return pd.DataFrame(
         {
