@@ -20,7 +20,8 @@ CLOSE = """<style>
 """The page begins beside the menu of Streamlit's header, not below it: the keys have to stay in sight."""
 NOTHING = "There is no study for you to label now. The investigator who runs yours tells you when there is."
 OVER = {
-    StudyState.CALIBRATION: "The calibration round is done. Thank you. Talk it through with the others; the study itself opens when "
+    StudyState.CALIBRATION: "The calibration round is done. Thank you. Talk it through with the others; the study "
+    "itself opens when "
     "the investigator moves it on. Then reload this page.",
     StudyState.LABELLING: "All your items are done. Thank you. Until the study is closed you may go back to any of them with U.",
 }

@@ -12,7 +12,7 @@ from annotation.ratings import GOLD
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
 from pages._blinded.frame import study_page, synthetic_notice
-from pages._shared.study_figures import checked_shares, current_ratings, current_shares, pick_study, seat_names
+from pages._shared.study_figures import current_ratings, current_shares, pick_study, rater_names, sensitivity_shares
 from pages._shared.tables import table
 from pages._shared.widgets import chart
 
@@ -60,7 +60,7 @@ def headline(found: pd.DataFrame) -> None:
 def every_method(study: Study, human: str, found: pd.DataFrame) -> None:
     """One label by every road: a chart, a table, and why one of them is the headline."""
     st.header("The same by other roads", anchor=False)
-    checked, missing = checked_shares(study.study_id, human)
+    checked, missing = sensitivity_shares(study.study_id, human)
     everything = pd.concat([found, checked], ignore_index=True)
     label = st.segmented_control("Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="road")
     order = [method for method in METHODS if method in set(everything["method"])]
@@ -94,7 +94,7 @@ with study_page("Prevalence", LEAD, Role.PI):
         st.info(NONE)
     else:
         synthetic_notice(study)
-        names = {GOLD: "gold: agreed or adjudicated; until then, split between the annotators", **seat_names(study.study_id)}
+        names = {GOLD: "gold: agreed or adjudicated; until then, split between the annotators", **rater_names(study.study_id)}
         people = [name for name in names if name != "judge"]
         human = st.selectbox("Whose labels are believed", people, format_func=lambda name: names[name], key="human")
         found = current_shares(study.study_id, human)

@@ -49,7 +49,8 @@ HELD = (
     "back, open them again for the others. What was rated stays."
 )
 MEANS = {
-    StudyState.CALIBRATION: "Everybody rates the calibration items, which count in no figure, and then talks them through. Nobody has "
+    StudyState.CALIBRATION: "Everybody rates the calibration items, which count in no figure, and then talks them "
+    "through. Nobody has "
     "seen an item of the study itself.",
     StudyState.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other. Ratings can be revised.",
     StudyState.ADJUDICATION: "Nothing can be rated any more. Where two labels differ, a third person decides.",
@@ -57,7 +58,8 @@ MEANS = {
 }
 MOVES = {
     StudyState.CALIBRATION: "**Start labelling** ends the calibration round for good and opens the items of the study.",
-    StudyState.LABELLING: "**Start adjudication** ends rating for good, of items without a rating too, and gives what differs to the "
+    StudyState.LABELLING: "**Start adjudication** ends rating for good, of items without a rating too, and gives "
+    "what differs to the "
     "adjudicator.",
     StudyState.ADJUDICATION: "**Close the study** makes the decisions final. It waits until every difference is decided.",
 }
@@ -236,7 +238,8 @@ def new_study(store: LabelStore) -> None:
         table(pd.DataFrame(rows), "would_be", STRATA)
         kinds = [item.kind for item in drawn.items]
         st.caption(
-            f"{kinds.count(ItemKind.STUDY)} study items, {kinds.count(ItemKind.REPEAT)} repeats, {kinds.count(ItemKind.CALIBRATION)} "
+            f"{kinds.count(ItemKind.STUDY)} study items, {kinds.count(ItemKind.REPEAT)} repeats, "
+            f"{kinds.count(ItemKind.CALIBRATION)} "
             f"calibration items. {drawn.origin.unscored:,} unscored pairs are in no stratum. Nothing was made."
         )
     if make:

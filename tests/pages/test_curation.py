@@ -25,20 +25,20 @@ from tests.support.studies import people
 
 SCRIPT = """
 import streamlit as st
-from pages._shared.theme_edit_form import curation_controls
-from pages._shared.theme_edits import CONTROLS, curated_themes, curation_list, what_came_of_it
+from pages._shared.theme_edit_form import edit_form
+from pages._shared.theme_edits import FORM, edit_list, show_result, theme_view
 from pages._shared.loaders import loaded_runs
 from tests.support.curating import outline, small
 
 (run,) = loaded_runs()
-themes = curated_themes(run, small())
-theme_id = themes.find(st.query_params.get("theme", "t-teeth"))
-theme = next((theme for theme in themes.taxonomy.themes if theme.theme_id == theme_id), None)
+view = theme_view(run, small())
+theme_id = view.current_id(st.query_params.get("theme", "t-teeth"))
+theme = next((theme for theme in view.taxonomy.themes if theme.theme_id == theme_id), None)
 st.title(theme.name if theme else "no theme")
-st.text(sorted(theme.topics if theme else themes.taxonomy.no_theme))
-what_came_of_it(CONTROLS)
-curation_controls(run, themes, theme)
-curation_list(run, themes, theme_id if "theme" in st.query_params else None)
+st.text(sorted(theme.topics if theme else view.taxonomy.no_theme))
+show_result(FORM)
+edit_form(run, view, theme)
+edit_list(run, view, theme_id if "theme" in st.query_params else None)
 """
 """What a page on one theme does, and no more."""
 
