@@ -29,7 +29,7 @@ from scipy.special import betaincinv
 from annotation.design import UNSCORED, Design, Floats
 from annotation.ratings import GOLD, JUDGE, MISSING, Codes, Ratings
 from audit.errors import AuditError
-from audit.metrics.intervals import wilson
+from audit.stats.intervals import wilson
 from audit.vocabulary import DISAGREEING, LABEL_SPELLINGS, LABELS, plain
 
 DISAGREES = "disagrees"

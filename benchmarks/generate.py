@@ -29,7 +29,9 @@ import numpy as np
 from audit.corpus.documents import Document, Section, read_documents
 from audit.generation import Asked, Extract, Writing, extractive, load_prompt
 from audit.llm.calls import Call
-from audit.retrieval import Options, Query, build
+from audit.retrieval.model import Query
+from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.strategies import build_strategy
 from benchmarks.prefix_cache import SEED, _text, simulated
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "retrieval"
@@ -54,7 +56,7 @@ def cases(both_halves: bool) -> Iterator[Case]:
     for document in read_documents(DATA / "nih_handbooks"):
         institute = document.handbook_id.removeprefix("nih-")
         chosen = [(line, kind, answering) for line in gold for kind, answering in [_kind(line, institute)] if _kept(line, kind)]
-        strategy = build("bm25", document, Options(whole_characters=0))
+        strategy = build_strategy("bm25", document, RetrievalSettings(whole_characters=0))
         queries = [Query(line["question_id"], line["question"]) for line, _, _ in chosen]
         asked = [Asked(query, document, strategy.retrieve(query).record()) for query in queries]
         for (line, kind, answering), record in zip(chosen, extractive(asked, Extract(threshold=0.0)), strict=True):

@@ -1,4 +1,4 @@
-"""The corpora that `benchmarks.retrieval` measures on: handbooks, and questions whose answering sections are known."""
+"""The corpora that `benchmarks.retrieval` measures on: handbooks, and questions whose gold sections are known."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from audit.corpus.documents import Document, Section, read_documents
 from audit.demo.library import Library, section_id, sections
 from audit.demo.shape import small_config
 from audit.demo.world import draw_world
-from audit.retrieval import Query
 from audit.retrieval.gold import read_gold
+from audit.retrieval.model import Query
 
 TENANCY = Path(__file__).resolve().parents[1] / "examples" / "tenancy"
-SEED = 7
-"""Of the demo."""
+DEMO_SEED = 7
 
 
 @dataclass(frozen=True)
@@ -33,60 +32,68 @@ class Task:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Handbooks and tasks. `tuned`: half of its questions served to choose the weights of HERO-QA."""
+    """Handbooks and tasks. `tuned`: half of its questions were used to choose the weights of HERO-QA."""
 
     documents: list[Document]
     tasks: list[Task]
     tuned: bool
 
-    def half(self, which: str) -> Corpus:
-        """Its tasks of that half; of a corpus that chose nothing, all are held out."""
-        return replace(self, tasks=[task for task in self.tasks if which in ("all", self._half_of(task.question.question_id))])
+    def half(self, half: str) -> Corpus:
+        """The tasks of that half ("all", "tuning", "held-out"); in a corpus that was not tuned on, all are held out."""
+        return replace(self, tasks=[task for task in self.tasks if half in ("all", self._half_of(task.question.question_id))])
 
     def _half_of(self, question_id: str) -> str:
         odd = int(hashlib.sha256(question_id.encode()).hexdigest(), 16) % 2
         return "held-out" if odd or not self.tuned else "tuning"
 
 
-def of_nih(data: Path) -> Corpus:
+def nih_corpus(data: Path) -> Corpus:
     """The nine handbooks of the NIH; many of their questions repeat a heading."""
     documents = read_documents(data / "nih_handbooks")
     return Corpus(documents, _tasks(data / "nih_handbooks_gold.jsonl.gz", documents), tuned=True)
 
 
-def of_demo(_data: Path) -> Corpus:
-    """The 24 handbooks of `audit demo`, simulated; patients ask in words of their own."""
-    world = draw_world(small_config(SEED))
+def simulated_corpus(_data: Path) -> Corpus:
+    """The 24 simulated handbooks of `audit demo`; patients ask in words of their own."""
+    world = draw_world(small_config(DEMO_SEED))
     library = Library(world)
-    texts: dict[str, list[Section]] = {book.id: [] for book in world.handbooks}
-    for each in sections(library):
-        texts[each["handbook_id"]].append(Section(each["section_id"], each["heading"], each["text"], tuple(each["above"])))
+    texts: dict[str, list[Section]] = {handbook.id: [] for handbook in world.handbooks}
+    for record in sections(library):
+        section = Section(record["section_id"], record["heading"], record["text"], tuple(record["above"]))
+        texts[record["handbook_id"]].append(section)
     documents = [
-        Document(book.id, book.organ, f"center {book.center}", book.phase, tuple(texts[book.id])) for book in world.handbooks
+        Document(handbook.id, handbook.organ, f"center {handbook.center}", handbook.phase, tuple(texts[handbook.id]))
+        for handbook in world.handbooks
     ]
     tasks = [
-        Task(Query(question.id, question.text), book.id, (section_id(int(library.place[question.policy, number])),))
+        Task(Query(question.id, question.text), handbook.id, (section_id(int(library.place[question.policy, number])),))
         for question, present in zip(world.questions, world.present, strict=True)
-        for number, book in enumerate(world.handbooks) if present[number]
-    ]  # fmt: skip
+        for number, handbook in enumerate(world.handbooks)
+        if present[number]
+    ]
     return Corpus(documents, tasks, tuned=True)
 
 
-def of_tenancy(_data: Path) -> Corpus:
-    """The eight short codes of examples/tenancy; nothing was chosen on them."""
+def tenancy_corpus(_data: Path) -> Corpus:
+    """The eight short codes of examples/tenancy; no weight was chosen on them."""
     documents = read_documents(TENANCY / "documents")
     return Corpus(documents, _tasks(TENANCY / "gold.jsonl", documents), tuned=False)
 
 
-CORPORA: Mapping[str, Callable[[Path], Corpus]] = {"nih": of_nih, "demo": of_demo, "tenancy": of_tenancy}
+CORPORA: Mapping[str, Callable[[Path], Corpus]] = {
+    "nih": nih_corpus,
+    "demo": simulated_corpus,
+    "tenancy": tenancy_corpus,
+}
 
 
 def _tasks(path: Path, documents: Sequence[Document]) -> list[Task]:
     texts = {record["question_id"]: record["question"] for record in _records(path)}
     return [
-        Task(Query(question_id, texts[question_id]), handbook_id, found)
-        for handbook_id, known in read_gold(path, documents).items() for question_id, found in known.items()
-    ]  # fmt: skip
+        Task(Query(question_id, texts[question_id]), handbook_id, section_ids)
+        for handbook_id, gold in read_gold(path, documents).items()
+        for question_id, section_ids in gold.items()
+    ]
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -94,6 +101,6 @@ def _records(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def bare(document: Document) -> Document:
+def without_headings(document: Document) -> Document:
     """The handbook without its headings."""
     return replace(document, sections=tuple(replace(section, heading="", above=()) for section in document.sections))

@@ -177,15 +177,15 @@ def prepare(arguments: argparse.Namespace, folder: Path) -> None:
     """Draw the phrases, embed each plain one once, and leave both for the processes that are measured."""
     import numpy as np
 
-    from audit.embedding.basis import silent
     from audit.embedding.encoders import sentence_encoder
+    from audit.embedding.vectors import no_progress
     from audit.themes.phrases import plain_phrase
     from benchmarks.theme_phrases import draw_phrases
 
     drawn = draw_phrases(arguments.phrases, arguments.themes, arguments.seed)
     plain = {plain_phrase(phrase): theme for phrase, theme in zip(drawn.phrases, drawn.truth.tolist(), strict=True)}
     cpu = time.process_time()
-    vectors = sentence_encoder(arguments.model).encode(list(plain), silent)
+    vectors = sentence_encoder(arguments.model).encode(list(plain), no_progress)
     print(f"{len(plain):,} phrases embedded in {time.process_time() - cpu:.0f} CPU s", file=sys.stderr)
     np.savez(folder / "data.npz", phrases=np.array(list(plain)), vectors=vectors, truth=np.array(list(plain.values())))
 

@@ -18,7 +18,7 @@ from annotation.agreement.measures import Measure, over_labels, two_seats
 from annotation.agreement.spread import NO_ITEM
 from annotation.design import Design, Floats
 from annotation.ratings import JUDGE, MISSING, Codes, Ratings
-from audit.metrics.intervals import percentiles
+from audit.stats.intervals import percentiles
 from audit.vocabulary import LABELS
 
 ORDER = tuple(label.value for label in LABELS)

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from annotation.prevalence import Share
-from audit.metrics.intervals import Z, wilson
+from audit.stats.intervals import Z, wilson
 
 ROUNDING = 1e-9
 """Six times a sixth is not quite one."""

@@ -18,7 +18,7 @@ from annotation.agreement.work import ONESELF_COLUMNS, drift, time_per_item, wit
 from annotation.design import Design
 from annotation.prevalence import Share, judge_share, stratified
 from annotation.ratings import GOLD, JUDGE, MISSING, Ratings
-from audit.metrics.intervals import wilson
+from audit.stats.intervals import wilson
 from audit.vocabulary import LABELS
 
 ALL = "all annotators"

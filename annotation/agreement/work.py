@@ -13,7 +13,7 @@ from annotation.agreement.measures import two_seats
 from annotation.agreement.spread import Counts
 from annotation.design import Floats
 from annotation.ratings import JUDGE, MISSING, Ratings
-from audit.metrics.intervals import wilson
+from audit.stats.intervals import wilson
 from audit.vocabulary import LABELS
 
 QUARTERS = 4

@@ -12,8 +12,7 @@ from audit.cli.themes import show_progress
 from audit.corpus.questions import THRESHOLD, import_questions, read_taxonomy, screen
 from audit.corpus.questions.run import EncoderOf
 from audit.corpus.questions.screening import REGIONS
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, default_model, sentence_encoder, words_encoder
+from audit.embedding.encoders import LEXICAL, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import QuestionsError
 from audit.settings import Settings
 
@@ -83,4 +82,6 @@ def encoder_of(name: str | None, settings: Settings) -> EncoderOf | None:
     model = name or default_model() or LEXICAL
     if model == NONE:
         return None
-    return words_encoder if model == LEXICAL else lambda _: cached(sentence_encoder(model), settings.themes_dir / "vectors")
+    return (
+        words_encoder if model == LEXICAL else lambda _: cached_encoder(sentence_encoder(model), settings.themes_dir / "vectors")
+    )

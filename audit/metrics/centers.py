@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import Interval, with_interval
-from audit.metrics.pair_blocks import Pairs, read_pairs
-from audit.metrics.pigeonhole import RATES, clustered_interval
-from audit.metrics.pigeonhole_sides import side_intervals
 from audit.metrics.steps import BY_COUPLE
+from audit.queries.pair_table import read_pairs
+from audit.stats.bootstrap import clustered_ratio_interval, side_rate_intervals
+from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import Interval
+from audit.stats.pair_table import RATES, Pairs
 from audit.store.connection import Connection, frame
 
 SQL = f"""
@@ -127,10 +128,10 @@ def _absence_interval(con: Connection, names: pd.Series) -> Interval:
     column, questions = pd.factorize(counts["question"])
     absent, asked = np.zeros((2, len(names), len(questions)), dtype=np.float32)
     absent[row, column], asked[row, column] = counts["absent"], counts["asked"]
-    return clustered_interval(absent, asked)
+    return clustered_ratio_interval(absent, asked)
 
 
 def _rate_intervals(con: Connection, pairs: Pairs, names: pd.Series) -> dict[str, dict[str, Interval]]:
     placed = frame(con, "select handbook, center from handbooks").set_index("handbook")["center"]
     group = pd.Index(names).get_indexer(placed.reindex(pairs.handbooks))
-    return side_intervals(pairs, group, len(names), RATES)
+    return side_rate_intervals(pairs, group, len(names), RATES)

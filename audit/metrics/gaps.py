@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.intervals import with_wilson
 from audit.metrics.steps import handbook_number, require_answers
+from audit.stats.interval_columns import with_wilson
 from audit.store.connection import Connection, frame
 
 SQL = """

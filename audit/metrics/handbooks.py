@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import with_interval, with_wilson
-from audit.metrics.pair_blocks import read_pairs
-from audit.metrics.pigeonhole import RATES
-from audit.metrics.pigeonhole_sides import side_intervals
 from audit.metrics.steps import BY_COUPLE, require_answers
+from audit.queries.pair_table import read_pairs
+from audit.stats.bootstrap import side_rate_intervals
+from audit.stats.interval_columns import with_interval, with_wilson
+from audit.stats.pair_table import RATES
 from audit.store.connection import Connection, frame
 
 COUNTS = ("pairs", "scored", "unscored", "absent_pairs", "present", "consistent", "disagreeing")
@@ -75,6 +75,6 @@ def handbooks(con: Connection) -> pd.DataFrame:
     require_answers(con, "what a handbook leaves out")
     table, pairs = with_wilson(frame(con, SQL), "absence", "absent", "asked"), read_pairs(con)
     one_each = np.arange(len(pairs.handbooks))
-    low, high = side_intervals(pairs, one_each, len(one_each), {"r_div": RATES["r_div"]})["all"]["r_div"]
+    low, high = side_rate_intervals(pairs, one_each, len(one_each), {"r_div": RATES["r_div"]})["all"]["r_div"]
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.handbooks).reindex(table["handbook"])
     return with_interval(table, "r_div", ends["low"], ends["high"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import with_interval
-from audit.metrics.pigeonhole import clustered_interval
 from audit.metrics.questions_moved import CHANGE, COMPARED, DISAGREEMENT, TALLY, by_surety, checked
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection, frame
 
 COMPARES = True
@@ -49,7 +49,7 @@ def handbooks_moved(con: Connection, kind: str = DISAGREEMENT) -> pd.DataFrame:
     """
     table, each = frame(con, SQL, {"kind": checked(kind)}), frame(con, EACH, {"kind": kind})
     part, whole = (_by_question(each, count, table["handbook"]) for count in ("moved", "compared"))
-    return by_surety(with_interval(table, "share", *clustered_interval(part, whole)).drop(columns="handbook"))
+    return by_surety(with_interval(table, "share", *clustered_ratio_interval(part, whole)).drop(columns="handbook"))
 
 
 def _by_question(each: pd.DataFrame, count: str, handbooks: pd.Series) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audit.metrics.by_question import SAID, kappa_of, share_of, tables_of
+from audit.metrics.question_shares import LABEL_NAMES, kappa_columns, label_tables, share_columns
 from audit.store.connection import Connection, frame
 from audit.vocabulary import CHECK_KINDS, DISAGREEING
 
@@ -50,7 +50,7 @@ def judge_checks(con: Connection) -> pd.DataFrame:
 
 
 def _figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
-    scored = counts["first"].isin(SAID) & counts["again"].isin(SAID)
+    scored = counts["first"].isin(LABEL_NAMES) & counts["again"].isin(LABEL_NAMES)
     before, after = (counts[side].isin(DISAGREEING) for side in ("first", "again"))
     changed = counts["first"] != counts["again"]
     for figure, part, whole in (
@@ -60,5 +60,5 @@ def _figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
         ("to agreement", before & ~after, scored),
         ("unread", ~scored, scored | True),
     ):
-        yield {"kind": kind, "figure": figure, **share_of(counts, part, whole)}
-    yield {"kind": kind, "figure": "kappa", **kappa_of(tables_of(counts, "first", "again"))}
+        yield {"kind": kind, "figure": figure, **share_columns(counts, part, whole)}
+    yield {"kind": kind, "figure": "kappa", **kappa_columns(label_tables(counts, "first", "again"))}

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.metrics.by_question import BOOTSTRAP, NONE, share_of
-from audit.metrics.intervals import Floats, percentiles
-from audit.metrics.pigeonhole import draws
+from audit.metrics.question_shares import BOOTSTRAP, NO_INTERVAL, share_columns
+from audit.stats.bootstrap import draws
+from audit.stats.intervals import Floats, percentiles
 from audit.store.connection import Connection, frame
 
 FIFTHS = 5
@@ -79,7 +79,7 @@ def _fifth(counts: pd.DataFrame, number: int) -> dict[str, Any]:
         ]
     )
     ends = {"least": counts["least"].min(), "most": counts["most"].max()}
-    share = share_of(split, split["disagrees"], split["pairs"] >= 0)
+    share = share_columns(split, split["disagrees"], split["pairs"] >= 0)
     return {"fifth": str(number), **ends, "consistent": int(counts["consistent"].sum()), **share}
 
 
@@ -95,7 +95,7 @@ def _rho(counts: pd.DataFrame) -> dict[str, Any]:
         "fifth": "(rho)", "least": counts["least"].min(), "most": counts["most"].max(),
         "consistent": int(counts["consistent"].sum()), "count": int(counts["disagreeing"].sum()),
         "of": int(counts["pairs"].sum()), "value": once, "value_low": low, "value_high": high,
-        "interval": NONE if np.isnan(low) else BOOTSTRAP,
+        "interval": NO_INTERVAL if np.isnan(low) else BOOTSTRAP,
     }  # fmt: skip
 
 

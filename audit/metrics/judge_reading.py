@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.by_question import NONE, share_of
+from audit.metrics.question_shares import NO_INTERVAL, share_columns
 from audit.store.connection import Connection, frame
 from audit.vocabulary import PARSES
 
@@ -42,16 +42,16 @@ def judge_reading(con: Connection) -> pd.DataFrame:
     asked = counts["pairs"] >= 0
     told = not counts.empty and bool((counts["parse"] != NOT_SAID).any())
     ways = [
-        {"part": "read", "name": name, **_known(share_of(counts, counts["parse"] == name, asked), told or name == NOT_SAID)}
+        {"part": "read", "name": name, **_known(share_columns(counts, counts["parse"] == name, asked), told or name == NOT_SAID)}
         for name in (*map(str, PARSES), NOT_SAID)
     ]
     reasons = counts[counts["unscored"]].groupby("reason")["pairs"].sum().sort_values(ascending=False, kind="stable").index
-    unscored = [{"part": "unscored", "name": "(all)", **share_of(counts, counts["unscored"], asked)}]
-    unscored += [{"part": "unscored", "name": name, **share_of(counts, counts["reason"] == name, asked)} for name in reasons]
+    unscored = [{"part": "unscored", "name": "(all)", **share_columns(counts, counts["unscored"], asked)}]
+    unscored += [{"part": "unscored", "name": name, **share_columns(counts, counts["reason"] == name, asked)} for name in reasons]
     return pd.DataFrame(ways + unscored)
 
 
 def _known(figure: dict[str, object], known: bool) -> dict[str, object]:
     """A share that the release says nothing of is unknown, not zero."""
     unknown = dict.fromkeys(("value", "value_low", "value_high"), float("nan"))
-    return figure if known else figure | unknown | {"interval": NONE}
+    return figure if known else figure | unknown | {"interval": NO_INTERVAL}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import with_interval
-from audit.metrics.pair_blocks import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, read_pairs
-from audit.metrics.pigeonhole import Rate, pooled_intervals
+from audit.queries.pair_table import read_pairs
+from audit.stats.bootstrap import rate_intervals
+from audit.stats.interval_columns import with_interval
+from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate
 from audit.store.connection import Connection, frame
 from audit.vocabulary import LABELS
 
@@ -59,7 +60,7 @@ def labels(con: Connection) -> pd.DataFrame:
     """
     table, pairs = frame(con, SQL), read_pairs(con)
     everything = np.ones((1, len(pairs.questions)), dtype=np.float32)
-    found = pooled_intervals(pairs, everything, {**_rates("share", ALL), **_rates("share_of_judged", JUDGED)})
+    found = rate_intervals(pairs, everything, {**_rates("share", ALL), **_rates("share_of_judged", JUDGED)})
     for share in ("share", "share_of_judged"):
         ends = [found.get(f"{share} {name}", UNKNOWN) for name in ROWS]
         table = with_interval(table, share, [low[0] for low, _ in ends], [high[0] for _, high in ends])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.intervals import with_interval
-from audit.metrics.pair_blocks import read_pairs
-from audit.metrics.pigeonhole import question_intervals
 from audit.metrics.severity import WEIGHT
 from audit.metrics.steps import BY_QUESTION, COUNTS
+from audit.queries.pair_table import read_pairs
+from audit.stats.bootstrap import rate_intervals
+from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection, frame
 
 SQL = f"""
@@ -79,10 +79,10 @@ def questions(con: Connection) -> pd.DataFrame:
         low, medium, high, unstated  int, disagreeing pairs by clinical significance
         severity                     float in [0, 3]; NaN where present is 0
 
-    Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007) pigeonhole bootstrap.
+    Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007) bootstrap.
     """
     table, pairs = frame(con, SQL).astype({"asked": "Int64", "answering": "Int64"}), read_pairs(con)
-    low, high = question_intervals(pairs)
+    low, high = rate_intervals(pairs)["r_div"]
     # A question without pairs was not resampled: its interval is unknown.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
     return with_interval(table, "r_div", ends["low"], ends["high"])

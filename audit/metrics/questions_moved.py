@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.metrics.intervals import wilson, with_interval
 from audit.metrics.transitions import ALIGNED
+from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import wilson
 from audit.store.connection import Connection, frame
 
 COMPARES = True

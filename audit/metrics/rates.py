@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.intervals import with_interval, with_wilson
-from audit.metrics.pair_blocks import members, read_pairs
-from audit.metrics.pigeonhole import pooled_intervals
 from audit.metrics.steps import COUNTS, SUMMED
+from audit.queries.pair_table import question_groups, read_pairs
+from audit.stats.bootstrap import rate_intervals
+from audit.stats.interval_columns import with_interval, with_wilson
 from audit.store.connection import Connection
 
 GROUP_COUNTS = f"""
@@ -34,7 +34,7 @@ def with_rate_intervals(con: Connection, table: pd.DataFrame, name: str, members
     handbooks would be wrong there: a draw holds about two thirds of them, in which fewer questions show any disagreement.
     """
     pairs = read_pairs(con)
-    groups = members(pairs, memberships["question"], memberships[name], table[name])
-    for rate, (low, high) in pooled_intervals(pairs, groups).items():
+    groups = question_groups(pairs, memberships["question"], memberships[name], table[name])
+    for rate, (low, high) in rate_intervals(pairs, groups).items():
         table = with_interval(table, rate, low, high)
     return with_wilson(table, "pct_any_div", "questions_any", "questions_scored")

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.metrics.intervals import with_interval
-from audit.metrics.pigeonhole import clustered_interval
 from audit.metrics.trials import ALL, GROUPS, MEASURES, MODES, SQL, by_cell, measured, strategies
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection
 
 __all__ = ["SQL", "retrieval"]
@@ -39,7 +39,7 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
         seconds                     float, CPU seconds a search on average; NaN where none is told
 
     No row where the run has no trials. Raises AuditError when `by` is none of these.
-    Source: the measures as in arXiv:2605.29084, appendix D; interval: audit.metrics.pigeonhole.
+    Source: the measures as in arXiv:2605.29084, appendix D; interval: audit.stats.bootstrap.
     """
     if by not in GROUPS:
         raise AuditError(f"Trials are grouped by {', '.join(GROUPS)}, not by '{by}'. Nothing was counted.")
@@ -75,7 +75,7 @@ def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
         return counted
     whole = by_cell(cells, np.ones(len(known)))
     for name in MEASURES:
-        low, high = clustered_interval(by_cell(cells, known[name].to_numpy(dtype=float)), whole)
+        low, high = clustered_ratio_interval(by_cell(cells, known[name].to_numpy(dtype=float)), whole)
         ends = pd.DataFrame({"low": low, "high": high}).reindex(range(len(counted)))
         counted = with_interval(counted, name, ends["low"], ends["high"])
     return counted

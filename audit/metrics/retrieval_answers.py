@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audit.metrics.by_question import share_of
+from audit.metrics.question_shares import share_columns
 from audit.store.connection import Connection, frame
 
 SQL = """
@@ -42,7 +42,7 @@ def retrieval_answers(con: Connection) -> pd.DataFrame:
     states = pd.Series([_state(row) for row in table.to_dict("records")], dtype=object, index=table.index)
     counts = table.assign(pairs=1)
     everything = pd.Series(True, index=table.index)
-    return pd.DataFrame([{"answer": name, **share_of(counts, states == name, everything)} for name in STATES])
+    return pd.DataFrame([{"answer": name, **share_columns(counts, states == name, everything)} for name in STATES])
 
 
 def _state(row: dict[Any, Any]) -> str:

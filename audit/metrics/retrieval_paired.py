@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import Floats
-from audit.metrics.paired import change_interval, direction
-from audit.metrics.pigeonhole import draws
 from audit.metrics.trials import MEASURES, SQL, measured, strategies
+from audit.stats.bootstrap import draws
+from audit.stats.intervals import Floats
+from audit.stats.paired import change_interval, direction
 from audit.store.connection import Connection
 
 __all__ = ["SQL", "retrieval_paired"]
@@ -36,7 +36,7 @@ def retrieval_paired(con: Connection) -> pd.DataFrame:
         questions                 int, questions on which the two differ
         moves                     str, rises, falls, not clear, the same, or too few questions
 
-    No row where fewer than two strategies were tried. Source of the interval: audit.metrics.paired.
+    No row where fewer than two strategies were tried. Source of the interval: audit.stats.paired.
     """
     table = measured(con)
     table = table[table["gold"] > 0].drop_duplicates([*KEY, "strategy"])

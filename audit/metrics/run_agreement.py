@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.by_question import SAID, kappa_of, share_of, tables_of
+from audit.metrics.question_shares import LABEL_NAMES, kappa_columns, label_tables, share_columns
 from audit.metrics.transitions import ALIGNED
 from audit.store.connection import Connection, frame
 from audit.vocabulary import DISAGREEING, SIGNIFICANCES, Label
@@ -41,7 +41,7 @@ def run_agreement(con: Connection) -> pd.DataFrame:
     Takes a connection to both runs. Source: kappa: Cohen (1960); the ablation of arXiv:2605.29084.
     """
     counts = frame(con, SQL)
-    read = counts["first"].isin(SAID) & counts["second"].isin(SAID)
+    read = counts["first"].isin(LABEL_NAMES) & counts["second"].isin(LABEL_NAMES)
     split, again = (counts[side].isin(DISAGREEING) & read for side in ("first", "second"))
     divergent = (counts["first"] == Label.DIVERGENT) & read
     weighed = split & again & counts["significance_first"].isin(SIGNIFICANCES)
@@ -54,6 +54,6 @@ def run_agreement(con: Connection) -> pd.DataFrame:
         "significance the same": (counts["significance_second"] == counts["significance_first"], weighed),
         "read in both": (read, read | True),
     }
-    rows = [{"figure": "kappa", **kappa_of(tables_of(counts, "first", "second"))}]
-    rows += [{"figure": figure, **share_of(counts, part, whole)} for figure, (part, whole) in figures.items()]
+    rows = [{"figure": "kappa", **kappa_columns(label_tables(counts, "first", "second"))}]
+    rows += [{"figure": figure, **share_columns(counts, part, whole)} for figure, (part, whole) in figures.items()]
     return pd.DataFrame(rows)

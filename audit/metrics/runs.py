@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audit.metrics.paired import SQL as PAIRED_SQL
-from audit.metrics.paired import Paired, Share, change_of, change_of_marks, paired, total
+from audit.metrics.paired_runs import SQL as PAIRED_SQL
+from audit.metrics.paired_runs import PairedRuns, group_totals, paired_runs
+from audit.stats.paired import PairedShare, change_columns, marked_change_columns
 from audit.store.connection import Connection
 from audit.vocabulary import Label
 
@@ -42,30 +43,31 @@ def runs(con: Connection) -> pd.DataFrame:
     Takes a connection to both runs (audit.store.connection.open_two). Source: rates as in arXiv:2605.29084, section 4; intervals:
     Davison and Hinkley (1997), clusters resampled; Newcombe (1998), Stat. Med. 17, 2635, method 10.
     """
-    both = paired(con)
+    both = paired_runs(con)
     parts = [_compared(both, rate, _rate(both, rate, "first"), _rate(both, rate, "second")) for rate in RATES]
     order = pd.MultiIndex.from_product([both.organs, RATES], names=["organ", "rate"])
     return pd.concat(parts).set_index(["organ", "rate"]).reindex(order).reset_index()
 
 
-def _rate(both: Paired, rate: str, side: str) -> Share:
+def _rate(both: PairedRuns, rate: str, side: str) -> PairedShare:
     """One rate in one of the runs."""
     scored, absent = both.counts(both.cells["pairs"] > 0), both.counts(both.absent(side))
     disagreeing = both.counts(both.disagreeing(side))
     return {
-        "r_abs": Share(absent, scored),
-        "r_div": Share(disagreeing, scored - absent),
-        "r_con": Share(both.counts(both.says(side, Label.CONSISTENT)), scored - absent),
-        ANY: Share(np.sign(disagreeing), np.sign(scored)),
+        "r_abs": PairedShare(absent, scored),
+        "r_div": PairedShare(disagreeing, scored - absent),
+        "r_con": PairedShare(both.counts(both.labelled(side, Label.CONSISTENT)), scored - absent),
+        ANY: PairedShare(np.sign(disagreeing), np.sign(scored)),
     }[rate]
 
 
-def _compared(both: Paired, rate: str, first: Share, second: Share) -> pd.DataFrame:
+def _compared(both: PairedRuns, rate: str, first: PairedShare, second: PairedShare) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "organ": both.organs, "rate": rate,
-            "count_first": total(first.part), "of_first": total(first.whole), "first": first.value,
-            "count_second": total(second.part), "of_second": total(second.whole), "second": second.value,
-            **(change_of_marks("change", first, second) if rate == ANY else change_of("change", first, second, both.draws)),
+            "count_first": group_totals(first.numerator), "of_first": group_totals(first.denominator), "first": first.value,
+            "count_second": group_totals(second.numerator), "of_second": group_totals(second.denominator), "second": second.value,
+            **(marked_change_columns("change", first, second) if rate == ANY
+               else change_columns("change", first, second, both.draws)),
         }
     )  # fmt: skip

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import Floats
-from audit.metrics.paired import ALL, FALLS, RISES, Paired, Share, change_interval, change_of, paired, total
-from audit.metrics.paired import SQL as PAIRED_SQL
-from audit.metrics.pigeonhole import clustered_interval
+from audit.metrics.paired_runs import ALL, PairedRuns, group_totals, paired_runs
+from audit.metrics.paired_runs import SQL as PAIRED_SQL
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.intervals import Floats
+from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval
 from audit.store.connection import Connection
 
 COMPARES = True
@@ -55,7 +56,7 @@ def runs_change(con: Connection) -> pd.DataFrame:
     connection to both runs (audit.store.connection.open_two). Source: the three effects are those of survivors, entrants and
     leavers in Melitz and Polanec (2015), RAND J. Econ. 46(2).
     """
-    both = paired(con)
+    both = paired_runs(con)
     table = pd.concat([_part(both, part) for part in PARTS])
     order = pd.MultiIndex.from_product([both.organs, PARTS], names=["organ", "part"])
     return table.set_index(["organ", "part"]).reindex(order).reset_index()
@@ -84,39 +85,39 @@ def _ends(row: Mapping[Any, Any]) -> tuple[float, float]:
     return (change, change) if np.isnan(low) else (low, high)
 
 
-def _holds(both: Paired, part: str) -> pd.Series:
+def _holds(both: PairedRuns, part: str) -> pd.Series:
     """Which cells belong to a part."""
     was, now = both.absent("first"), both.absent("second")
     return {REVEALED: was & ~now, LOST: ~was & now, BOTH: ~was & ~now, NEITHER: was & now, IN_ALL: was | True}[part]
 
 
-def _r_div(both: Paired, part: str, side: str) -> Share:
+def _r_div(both: PairedRuns, part: str, side: str) -> PairedShare:
     held = _holds(both, part)
-    return Share(both.counts(held & both.disagreeing(side)), both.counts(held & ~both.absent(side)))
+    return PairedShare(both.counts(held & both.disagreeing(side)), both.counts(held & ~both.absent(side)))
 
 
-def _part(both: Paired, part: str) -> pd.DataFrame:
+def _part(both: PairedRuns, part: str) -> pd.DataFrame:
     held = _holds(both, part)
     first, second = (_r_div(both, part, side) for side in ("first", "second"))
-    change = second.part - first.part
+    change = second.numerator - first.numerator
     ends = change_interval(change @ both.draws, np.count_nonzero(change, axis=1))
     return pd.DataFrame(
         {
-            "organ": both.organs, "part": part, "pairs": total(both.counts(held)),
-            "relabelled": total(both.counts(held & (both.cells["first"] != both.cells["second"]))),
-            "disagreeing_first": total(first.part), "disagreeing_second": total(second.part),
-            "change": total(change), "change_low": ends[0], "change_high": ends[1],
+            "organ": both.organs, "part": part, "pairs": group_totals(both.counts(held)),
+            "relabelled": group_totals(both.counts(held & (both.cells["first"] != both.cells["second"]))),
+            "disagreeing_first": group_totals(first.numerator), "disagreeing_second": group_totals(second.numerator),
+            "change": group_totals(change), "change_low": ends[0], "change_high": ends[1],
             **_with_ends("r_div_first", first), **_with_ends("r_div_second", second), **_effect(both, part),
         }
     )  # fmt: skip
 
 
-def _with_ends(name: str, share: Share) -> dict[str, Floats]:
-    low, high = clustered_interval(share.part.astype(np.float32), share.whole.astype(np.float32))
+def _with_ends(name: str, share: PairedShare) -> dict[str, Floats]:
+    low, high = clustered_ratio_interval(share.numerator.astype(np.float32), share.denominator.astype(np.float32))
     return {name: share.value, f"{name}_low": low, f"{name}_high": high}
 
 
-def _effect(both: Paired, part: str) -> dict[str, object]:
+def _effect(both: PairedRuns, part: str) -> dict[str, object]:
     """What a part does to r_div, with its interval: always the second of two shares less the first."""
     wanted = {
         REVEALED: ((BOTH, "second"), (IN_ALL, "second")), LOST: ((IN_ALL, "first"), (BOTH, "first")),
@@ -124,4 +125,4 @@ def _effect(both: Paired, part: str) -> dict[str, object]:
         IN_ALL: ((IN_ALL, "first"), (IN_ALL, "second")),
     }  # fmt: skip
     first, second = (_r_div(both, *which) for which in wanted[part])
-    return change_of("effect", first, second, both.draws)
+    return change_columns("effect", first, second, both.draws)

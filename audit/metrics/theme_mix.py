@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import with_interval
-from audit.metrics.pigeonhole import pooled
-from audit.metrics.pigeonhole_groups import weigh, whole
 from audit.metrics.themes import TOLD, grouping_of, require_theme
+from audit.stats.bootstrap import ratio_interval, resample_groups
+from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection, frame
 from audit.themes.taxonomy import Taxonomy
 from audit.vocabulary import LABELS, SIGNIFICANCES, Label
@@ -34,7 +33,7 @@ def theme_mix(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFram
         part, name                    str
         pairs, of                     int
         share                         float in [0, 1], pairs / of; NaN where of is 0
-        share_low, share_high         95 % interval: questions and handbooks resampled (audit.metrics.pigeonhole), Wilson's over
+        share_low, share_high         95 % interval: questions and handbooks resampled (audit.stats.bootstrap), Wilson's over
                                       questions where these pairs, or the others, are on fewer than five; NaN where fewer than two
                                       questions or three handbooks are involved
 
@@ -51,5 +50,6 @@ def _part(part: str, pairs: pd.DataFrame) -> pd.DataFrame:
     counts = pairs[part].value_counts().reindex(names, fill_value=0).to_numpy(dtype=int)
     share = counts / len(pairs) if len(pairs) else np.full(len(names), np.nan)
     table = pd.DataFrame({"part": part, "name": names, "pairs": counts, "of": len(pairs), "share": share})
-    weighed = weigh(pairs, pd.Index(names).get_indexer(pd.Index(pairs[part])), len(names))
-    return with_interval(table, "share", *pooled(weighed, whole(weighed)))
+    group = pd.Index(names).get_indexer(pd.Index(pairs[part]))
+    resampled = resample_groups(pairs, group, len(names))
+    return with_interval(table, "share", *ratio_interval(resampled, resampled.total()))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.errors import NotInRunError
-from audit.metrics.intervals import with_interval
-from audit.metrics.pigeonhole import pooled
-from audit.metrics.pigeonhole_groups import added, rows_of, weigh, whole
 from audit.metrics.severity import WEIGHT
 from audit.metrics.steps import require_level
+from audit.stats.bootstrap import ratio_interval, resample_groups
+from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection, frame
 from audit.themes.taxonomy import Taxonomy, Theme
 
@@ -105,7 +104,7 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
         share                                 float in [0, 1], disagreeing / disagreeing pairs of the run
         r_div                                 float in [0, 1], disagreeing / pairs
         share_..., r_div_low, ..._high        95 % intervals: questions and handbooks resampled; Wilson's over questions where a
-                                              theme, or the rest, stands on fewer than five questions (audit.metrics.pigeonhole)
+                                              theme, or the rest, stands on fewer than five questions (audit.stats.bootstrap)
 
     severity and shares are NaN where nothing was counted. Raises AuditError for another level. Source: themes and weights as in
     arXiv:2605.29084; intervals: Owen (2007).
@@ -196,11 +195,12 @@ def _named(table: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:
 def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> pd.DataFrame:
     pairs = frame(con, PAIRS, grouped)
     place = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
-    # Disagreeing pairs in the first half of the groups, the others in the second, so that each pair is weighed once.
-    weighed = weigh(pairs, place + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool), 2 * len(table))
-    disagreeing, others = rows_of(weighed, slice(0, len(table))), rows_of(weighed, slice(len(table), None))
-    table = with_interval(table, "share", *pooled(disagreeing, whole(disagreeing)))
-    return with_interval(table, "r_div", *pooled(disagreeing, added([disagreeing, others])))
+    # Disagreeing pairs in the first half of the groups, the others in the second, so that both share their draws.
+    group = place + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool)
+    counts = resample_groups(pairs, group, 2 * len(table))
+    disagreeing, others = counts[: len(table)], counts[len(table) :]
+    table = with_interval(table, "share", *ratio_interval(disagreeing, disagreeing.total()))
+    return with_interval(table, "r_div", *ratio_interval(disagreeing, disagreeing + others))
 
 
 def _ordered(table: pd.DataFrame) -> pd.DataFrame:

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.metrics.intervals import percentiles, with_interval
-from audit.metrics.paired import direction
-from audit.metrics.pigeonhole import FEW
-from audit.metrics.pigeonhole_groups import added, rows_of, shares, weigh, whole
 from audit.metrics.themes import REST, Grouping, grouping
 from audit.metrics.transitions import IN_BOTH
+from audit.stats.bootstrap import MIN_QUESTIONS, resample_groups
+from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import percentiles
+from audit.stats.paired import direction
 from audit.store.connection import Connection, frame
 from audit.themes.taxonomy import Taxonomy
 
@@ -79,7 +79,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
         first, second             int, disagreeing pairs
         share_first, share_second float in [0, 1]; NaN where a run has no disagreeing pair in common
         change                    float in [-1, 1]; change_low, change_high: 95 % interval, questions and handbooks resampled, the
-                                  same in both runs (audit.metrics.pigeonhole); NaN where it cannot be known
+                                  same in both runs (audit.stats.bootstrap); NaN where it cannot be known
         moves                     str, 'rises', 'falls', 'not clear', 'the same' or 'too few questions'
 
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError when the taxonomies share no theme.
@@ -111,13 +111,15 @@ def _shared_grouping(taxonomy: Taxonomy, other: Taxonomy | None) -> Grouping:
 def _with_interval(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     count = len(table)
     place = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
-    weighed = weigh(pairs, place + count * (pairs["run"].to_numpy() == 2), 2 * count)
-    first, second = rows_of(weighed, slice(0, count)), rows_of(weighed, slice(count, None))
-    both = added([first, second])
-    questions, handbooks = (np.count_nonzero(part.sum(axis=0)) for part in (both.questions, both.handbooks))
-    enough = handbooks >= 3 and first.pairs.sum() > 0 and second.pairs.sum() > 0
-    known = (np.count_nonzero(both.questions, axis=1) >= FEW) & bool(enough)
-    moved = shares(second, whole(second)) - shares(first, whole(first))
+    group = place + count * (pairs["run"].to_numpy() == 2)
+    resampled = resample_groups(pairs, group, 2 * count)
+    first, second = resampled[:count], resampled[count:]
+    both = first + second
+    questions, handbooks = (np.count_nonzero(part.sum(axis=0)) for part in (both.by_question, both.by_handbook))
+    enough = handbooks >= 3 and first.observed.sum() > 0 and second.observed.sum() > 0
+    known = (np.count_nonzero(both.by_question, axis=1) >= MIN_QUESTIONS) & bool(enough)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moved = second.replicates / second.total().replicates - first.replicates / first.total().replicates
     low, high = percentiles(moved, np.full(count, min(questions, handbooks)))
     table = with_interval(table, "change", np.where(known, low, np.nan), np.where(known, high, np.nan))
     ends = zip(table["change_low"], table["change_high"], (moved == 0).all(axis=1), strict=True)

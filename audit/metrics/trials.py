@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.metrics.intervals import Floats
-from audit.retrieval.measures import hit, ndcg, rank, reciprocal_rank
+from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
+from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 
 PASSAGES, WHOLE, FALLBACK = "passages", "full_document", "full_document_fallback"
@@ -38,11 +38,11 @@ def measured(con: Connection) -> pd.DataFrame:
     found: dict[str, Any] = {
         "mode": mode,
         "gold": [len(known) for known in gold],
-        "rank": _numbers(rank(*each) for each in lists),
-        "hit_1": _numbers(hit(*each, 1) for each in lists),
-        "hit_5": _numbers(hit(*each, BEST) for each in lists),
+        "rank": _numbers(first_gold_rank(*each) for each in lists),
+        "hit_1": _numbers(hit_at(*each, 1) for each in lists),
+        "hit_5": _numbers(hit_at(*each, BEST) for each in lists),
         "mrr": _numbers(reciprocal_rank(*each) for each in lists),
-        "ndcg_5": _numbers(ndcg(*each, BEST) for each in lists),
+        "ndcg_5": _numbers(ndcg_at(*each, BEST) for each in lists),
     }
     whole = mode.isin((WHOLE, FALLBACK)).to_numpy()
     found["given"] = np.where(np.isnan(found["hit_5"]), np.nan, np.maximum(found["hit_5"], whole))

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.pipeline.options import FLAG, NAMED, NUMBER, OPTION, PATH, SETTINGS, TEXT, TEXTS, WHOLE, WORDS, Option, option
-from audit.retrieval import STRATEGIES, Options
+from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.strategies import STRATEGIES
 
 EXTRACTIVE, MODEL, BASELINE = "extractive", "model", "baseline"
 TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patient") for end in ("", "s"))
@@ -47,8 +48,8 @@ class RetrievalOptions:
         TEXTS, "strategies to compare on every question, for the page Retrieval", (), allowed=STRATEGIES
     )
     gold: Path | None = option(PATH, "which section answers which question (JSONL), for the page Retrieval", None)
-    options: Options = option(
-        SETTINGS, "[retrieval.options]: the settings of HERO-QA, as `audit retrieve --help` names them", Options()
+    options: RetrievalSettings = option(
+        SETTINGS, "[retrieval.options]: the settings of HERO-QA, as `audit retrieve --help` names them", RetrievalSettings()
     )
     workers: str = option(TEXT, "one: in this process; local:N: N processes; slurm: jobs as [cluster] says (extra dask)", "one")
 
@@ -165,7 +166,7 @@ def _line(name: str, told: Option, default: Any) -> str:
     allowed = f": {', '.join(told.allowed)}" if told.allowed else ""
     shown = (
         ""
-        if default in (None, "", (), {}, Options())
+        if default in (None, "", (), {}, RetrievalSettings())
         else f" (default: {str(default).lower() if told.kind == FLAG else default})"
     )
     return f"  {name:<14}{told.words}{allowed}{f', in {told.unit}' if told.unit else ''}{shown}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from audit.embedding.cache import cached
-from audit.embedding.encoders import LEXICAL, Encoder, sentence_encoder, words_encoder
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder, words_encoder
 from audit.settings import Settings
 
 NONE = "none"
@@ -16,4 +15,4 @@ def encoder_of(name: str, settings: Settings) -> EncoderOf | None:
     """What makes the encoder of that name: a model's vectors are kept, `words` needs to see the texts, `none` is none."""
     if name == NONE:
         return None
-    return words_encoder if name == LEXICAL else lambda _: cached(sentence_encoder(name), settings.data_dir / "vectors")
+    return words_encoder if name == LEXICAL else lambda _: cached_encoder(sentence_encoder(name), settings.data_dir / "vectors")

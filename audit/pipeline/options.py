@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from audit.retrieval import Options
+from audit.retrieval.settings import RetrievalSettings
 from audit.vocabulary import nearest
 
 PATH, NAMED, TEXT, TEXTS, WHOLE, NUMBER, FLAG, WORDS, SETTINGS = (
@@ -34,7 +34,7 @@ class Option:
     """What stands in the table of options.
 
     kind     path (from the config file's folder on), named (a path where there is one, else a name), text, texts, whole,
-             number, flag, words (a table of texts), settings (a table: the fields of audit.retrieval.Options)
+             number, flag, words (a table of texts), settings (a table: the fields of audit.retrieval.settings.RetrievalSettings)
     words    what it means; unit: of a number
     allowed  the texts it may be; empty: any
     least    the smallest number it may be; most: the largest
@@ -127,10 +127,10 @@ def _words(value: Any, beside: Path) -> dict[str, str]:
     return {name: _text(each, beside) for name, each in value.items()}
 
 
-def _settings(value: Any, beside: Path) -> Options:
+def _settings(value: Any, beside: Path) -> RetrievalSettings:
     if not isinstance(value, dict):
         raise BadValueError(f"is {_shown(value)}, and must be a table.")
-    defaults = {each.name: each.default for each in fields(Options)}
+    defaults = {each.name: each.default for each in fields(RetrievalSettings)}
     found: dict[str, Any] = {}
     for name, each in value.items():
         if name not in defaults:
@@ -140,7 +140,7 @@ def _settings(value: Any, beside: Path) -> Options:
         except BadValueError as error:
             raise BadValueError(f"are refused: {name} {error}") from None
     try:
-        return Options(**found)
+        return RetrievalSettings(**found)
     except ValueError as error:
         raise BadValueError(f"cannot be: {error}.") from None
 

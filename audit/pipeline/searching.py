@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from audit.corpus.documents import read_document
-from audit.embedding.cache import cached
-from audit.embedding.encoders import FULL, LEXICAL, Encoder, sentence_encoder
+from audit.embedding.encoders import FULL_PRECISION, LEXICAL, Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.ledger import write_lines
-from audit.retrieval import Options, Query, Retrieval, build_index, strategy
-from audit.retrieval.reranking import cross_encoder
+from audit.retrieval.index import build_index
+from audit.retrieval.model import Query, Retrieval
+from audit.retrieval.retrievers import cross_encoder
+from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.strategies import make_strategy
 
 MOST_RANKED = 20
 
@@ -31,14 +33,14 @@ class Search:
     document: Path
     questions: tuple[Mapping[str, Any], ...]
     strategies: tuple[str, ...]
-    options: Options
+    options: RetrievalSettings
     encoder: str
     reranker: str
     cache: Path
     out: Path
     trials: Path | None = None
     gold: Mapping[str, Sequence[str]] | None = None
-    precision: str = FULL
+    precision: str = FULL_PRECISION
     threads: int = 1
 
 
@@ -47,7 +49,7 @@ def search(job: Search) -> dict[str, Any]:
     index = build_index(read_document(job.document), job.options, _encoder(job), job.cache / "indexes")
     queries = [query_of(question) for question in job.questions]
     reranker = cross_encoder(job.reranker) if job.reranker else None
-    found = {name: list(map(strategy(name, index, reranker).retrieve, queries)) for name in job.strategies}
+    found = {name: list(map(make_strategy(name, index, reranker).retrieve, queries)) for name in job.strategies}
     # Seconds differ from run to run: they stand in the trials, so that the same search leaves the same bytes here.
     told = [
         {"question_id": q.question_id, "handbook_id": job.handbook_id, "retrieval": _record(r)}
@@ -68,7 +70,7 @@ def _encoder(job: Search) -> Encoder | None:
     """The model, whose vectors are kept; None without one: HERO-QA then looks up by words alone."""
     if job.encoder == LEXICAL:
         return None
-    return cached(sentence_encoder(job.encoder, job.threads, job.precision), job.cache / "vectors")
+    return cached_encoder(sentence_encoder(job.encoder, job.threads, job.precision), job.cache / "vectors")
 
 
 def _record(found: Retrieval) -> dict[str, Any]:

@@ -1,78 +1,105 @@
-"""BM25 over a list of texts, by bm25s: every score is worked out when the index is made, so that a query adds up columns."""
+"""BM25 over a list of texts, by the library bm25s, and the tokens that it counts.
+
+All scores are computed when the index is built, so that a query only adds up columns.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
 
 from audit.optional_imports import optional
+from audit.text.tokens import STOP_WORDS, plain_text
 
 Scores = NDArray[np.float32]
 K1, B = 1.5, 0.75
-"""Robertson's usual values, and the library's."""
+"""Robertson's usual values and the defaults of bm25s."""
+TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+
+def tokens(text: str) -> list[str]:
+    """The stems of a text in order, without stop words; numbers and gene names count: `Kidneys, 15q13.3` -> kidney, 15q13, 3."""
+    return [english_stem(word) for word in TOKEN.findall(plain_text(text)) if word not in STOP_WORDS]
+
+
+@lru_cache(maxsize=65536)
+def english_stem(word: str) -> str:
+    """The Snowball English stem of a lower-case word ("transplanted" -> "transplant")."""
+    # The Python class by name: `snowballstemmer.stemmer()` would use PyStemmer, if installed, with other rules.
+    # A stemmer keeps the word it works on, so each call makes its own: threads must not share one.
+    stem: str = EnglishStemmer().stemWord(word)
+    return stem
 
 
 class Bm25:
-    """Scores every text for a bag of weighted tokens. Raises MissingLibraryError without bm25s (extra `retrieval`)."""
+    """Scores every text for a bag of weighted tokens. Raises MissingLibraryError without bm25s (extra `pipeline`)."""
 
-    def __init__(self, retriever: Any, count: int) -> None:
-        self._retriever, self.count = retriever, count
+    def __init__(self, retriever: Any, text_count: int) -> None:
+        self._retriever, self.text_count = retriever, text_count
 
     @classmethod
-    def of(cls, texts: Sequence[Sequence[str]]) -> Bm25:
-        """The index of texts that are given as tokens."""
-        retriever = _retriever()
-        if any(texts):
+    def build(cls, texts: Sequence[Sequence[str]]) -> Bm25:
+        """The index of tokenised texts."""
+        retriever = _new_retriever()
+        if any(texts):  # bm25s fails on a corpus without a single token
             retriever.index([list(text) for text in texts], show_progress=False, create_empty_token=False)
         return cls(retriever, len(texts))
 
+    @property
+    def _vocabulary(self) -> Mapping[str, int]:
+        vocabulary: Mapping[str, int] = getattr(self._retriever, "vocab_dict", {})
+        return vocabulary
+
     def scores(self, weights: Mapping[str, float]) -> Scores:
-        """One score a text, 0 where it holds none of the tokens. `weights`: token -> how much it counts."""
-        total = np.zeros(self.count, dtype=np.float32)
-        known: Mapping[str, int] = getattr(self._retriever, "vocab_dict", {})
+        """One score per text, 0 where it has none of the tokens. `weights`: token -> weight."""
+        total = np.zeros(self.text_count, dtype=np.float32)
         for token, weight in weights.items():
-            if token in known:
-                total += np.float32(weight) * self._retriever.get_scores_from_ids([known[token]])
+            if token in self._vocabulary:
+                total += np.float32(weight) * self._retriever.get_scores_from_ids([self._vocabulary[token]])
         return total
 
-    def holding(self, token: str) -> int:
-        """How many of the texts hold the token."""
-        number = getattr(self._retriever, "vocab_dict", {}).get(token)
-        if number is None:
+    def document_frequency(self, token: str) -> int:
+        """The number of texts that contain the token."""
+        column = self._vocabulary.get(token)
+        if column is None:
             return 0
         starts = self._retriever.scores["indptr"]
-        return int(starts[number + 1] - starts[number])
+        return int(starts[column + 1] - starts[column])
 
-    def rarity(self, token: str) -> float:
-        """How much a token tells of a text that holds it: the more, the fewer do, and most where none does."""
-        return log(1 + self.count / (0.5 + self.holding(token)))
+    def idf(self, token: str) -> float:
+        """Inverse document frequency: the rarer the token, the larger, and largest for one that no text contains."""
+        return log(1 + self.text_count / (0.5 + self.document_frequency(token)))
 
-    def saved(self) -> dict[str, NDArray[Any]]:
-        """What `read` needs."""
-        if not hasattr(self._retriever, "vocab_dict"):
-            return {"count": np.array(self.count)}
-        held = self._retriever.scores
-        words = sorted(self._retriever.vocab_dict, key=self._retriever.vocab_dict.__getitem__)
-        return {name: held[name] for name in ("data", "indices", "indptr")} | {
-            "count": np.array(self.count),
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The index as arrays, for `from_arrays`."""
+        if not self._vocabulary:
+            return {"count": np.array(self.text_count)}
+        arrays = self._retriever.scores
+        words = sorted(self._vocabulary, key=self._vocabulary.__getitem__)
+        return {name: arrays[name] for name in ("data", "indices", "indptr")} | {
+            "count": np.array(self.text_count),
             "words": np.frombuffer("\n".join(words).encode(), dtype=np.uint8),
         }
 
     @classmethod
-    def read(cls, saved: Mapping[str, NDArray[Any]]) -> Bm25:
-        """The index that `saved` kept."""
-        retriever, count = _retriever(), int(saved["count"])
-        if "words" in saved:
-            words = saved["words"].tobytes().decode().split("\n")
-            retriever.scores = {name: saved[name] for name in ("data", "indices", "indptr")} | {"num_docs": count}
-            retriever.vocab_dict = {word: number for number, word in enumerate(words)}
-            retriever.nonoccurrence_array = None  # of methods that score absence; this one does not
-        return cls(retriever, count)
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Bm25:
+        """The index that `to_arrays` stored."""
+        retriever, text_count = _new_retriever(), int(arrays["count"])
+        if "words" in arrays:
+            words = arrays["words"].tobytes().decode().split("\n")
+            retriever.scores = {name: arrays[name] for name in ("data", "indices", "indptr")} | {"num_docs": text_count}
+            retriever.vocab_dict = {word: column for column, word in enumerate(words)}
+            # Only BM25 variants that score absent words need it, but bm25s reads the attribute in any case.
+            retriever.nonoccurrence_array = None
+        return cls(retriever, text_count)
 
 
-def _retriever() -> Any:
+def _new_retriever() -> Any:
     return optional("bm25s", "BM25", "pipeline").BM25(k1=K1, b=B, method="lucene")

@@ -1,19 +1,19 @@
-"""Which sections of a handbook are known to answer a question, from a file of JSON lines."""
+"""Gold sections: which sections of a handbook are known to answer a question, from a file of JSON lines."""
 
 from __future__ import annotations
 
 import gzip
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from audit.corpus.documents import Document
 from audit.errors import RetrievalError, plainly
 
-UNASKED, NOBODY = "questions that are not asked", "names of no handbook and no center"
-NOWHERE = "sections that no handbook of that name has"
+UNKNOWN_QUESTION, UNKNOWN_NAME = "questions outside the question list", "names that are neither a handbook nor a center"
+UNKNOWN_SECTION = "sections missing from the handbook of that name"
 Gold = dict[str, dict[str, tuple[str, ...]]]
 """Handbook id -> question id -> ids of sections."""
 
@@ -22,70 +22,78 @@ def read_gold(path: Path, documents: Iterable[Document]) -> Gold:
     """The gold sections of these handbooks.
 
     A line is either {"question_id", "handbook_id", "gold": [section ids]}, or {"question_id", "gold_sections": {name: [section
-    ids]}}. The name is a handbook's id or its center; under any other name an id counts for the one handbook that holds it, and
-    for none where several do. Raises RetrievalError for other lines, and for a section that the handbook of that id does not
-    have: every search for it would pass for a miss.
+    ids]}}. The name is the id of a handbook or its center. Under any other name a section id counts for the only handbook that
+    has it, and for none where several do.
+
+    Raises RetrievalError for any other line, and for a section id that the handbook named by its id does not have, because
+    every search for it would count as a miss.
     """
-    books = list(documents)
-    holders = Counter(section_id for book in books for section_id in book.by_id)
-    known = {name for book in books for name in (book.handbook_id, book.center)}
-    gold: Gold = {book.handbook_id: {} for book in books}
-    for number, record in _lines(path):
+    handbooks = list(documents)
+    owners = Counter(section_id for handbook in handbooks for section_id in handbook.by_id)
+    names = {name for handbook in handbooks for name in (handbook.handbook_id, handbook.center)}
+    gold: Gold = {handbook.handbook_id: {} for handbook in handbooks}
+    for number, record in _json_lines(path):
         try:
-            question, sections = str(record["question_id"]), _sections(record)
-            loose = [each for name in sections.keys() - known for each in sections[name] if holders[each] == 1]
-            for book in books:
-                if own := _own(book, sections, loose):
-                    gold[book.handbook_id][question] = own
+            question_id, sections = str(record["question_id"]), _sections_by_name(record)
+            unnamed = [section_id for name in sections.keys() - names for section_id in sections[name] if owners[section_id] == 1]
+            for handbook in handbooks:
+                if section_ids := _gold_sections(handbook, sections, unnamed):
+                    gold[handbook.handbook_id][question_id] = section_ids
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            told = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            problem = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
             raise RetrievalError(
-                f"{path}, line {number}: {told}. Nothing was retrieved. Correct the line, or leave gold out."
+                f"{path}, line {number}: {problem}. Nothing was retrieved. Correct the line, or leave the gold file out."
             ) from error
     return gold
 
 
-def unmatched(path: Path, documents: Iterable[Document], questions: Collection[str]) -> str:
-    """What of the file counts nowhere, with an example of each kind, in a sentence; empty where all of it counts.
+def unused_gold(path: Path, documents: Iterable[Document], questions: Collection[str]) -> str:
+    """The parts of the file that cannot be used, counted with an example each, in a sentence; "" where all are used.
 
-    These are questions that are not among `questions`, names that are no handbook and no center (unless their sections tell the
-    handbook, see `read_gold`), and sections that no handbook of that name has. Raises RetrievalError as `read_gold` does.
+    These are questions that are not among `questions`, names that are neither a handbook nor a center (unless `read_gold`
+    identifies the handbook by its sections), and sections that the named handbook does not have. Raises RetrievalError as
+    `read_gold` does.
     """
-    books = list(documents)
-    holders = Counter(section_id for book in books for section_id in book.by_id)
-    sections: dict[str, set[str]] = defaultdict(set)
-    for book in books:
-        for name in (book.handbook_id, book.center):
-            sections[name].update(book.by_id)
-    found: dict[str, dict[str, None]] = {kind: {} for kind in (UNASKED, NOBODY, NOWHERE)}
-    for _, record in _lines(path):
+    unused: dict[str, dict[str, None]] = {kind: {} for kind in (UNKNOWN_QUESTION, UNKNOWN_NAME, UNKNOWN_SECTION)}
+    for kind, item in _unused_items(path, list(documents), questions):
+        unused[kind][item] = None
+    parts = [f"{kind}: {len(items):,} (for example {next(iter(items))})" for kind, items in unused.items() if items]
+    return f"{path}: {'; '.join(parts)}. Searches without a known section are left out of every measure." if parts else ""
+
+
+def _unused_items(path: Path, handbooks: Sequence[Document], questions: Collection[str]) -> Iterator[tuple[str, str]]:
+    owners = Counter(section_id for handbook in handbooks for section_id in handbook.by_id)
+    sections_of: dict[str, set[str]] = defaultdict(set)
+    for handbook in handbooks:
+        for name in (handbook.handbook_id, handbook.center):
+            sections_of[name].update(handbook.by_id)
+    for _, record in _json_lines(path):
         if str(record["question_id"]) not in questions:
-            found[UNASKED][f"'{record['question_id']}'"] = None
-        for name, ids in _sections(record).items():
-            if name in sections:
-                found[NOWHERE].update((f"'{each}' of '{name}'", None) for each in ids if each not in sections[name])
-            elif ids and not any(holders[each] == 1 for each in ids):
-                found[NOBODY][f"'{name}'"] = None
-    told = [f"{kind}: {len(which):,} (such as {next(iter(which))})" for kind, which in found.items() if which]
-    return f"{path}: {'; '.join(told)}. They count nowhere: a search without a known section is in no measure." if told else ""
+            yield UNKNOWN_QUESTION, f"'{record['question_id']}'"
+        for name, section_ids in _sections_by_name(record).items():
+            if name in sections_of:
+                missing = (section_id for section_id in section_ids if section_id not in sections_of[name])
+                yield from ((UNKNOWN_SECTION, f"'{section_id}' of '{name}'") for section_id in missing)
+            elif section_ids and not any(owners[section_id] == 1 for section_id in section_ids):
+                yield UNKNOWN_NAME, f"'{name}'"
 
 
-def _own(book: Document, sections: Mapping[str, Sequence[str]], loose: Sequence[str]) -> tuple[str, ...]:
-    for each in sections.get(book.handbook_id, ()):
-        if each not in book.by_id:
-            raise ValueError(f"{book.handbook_id} has no section '{each}'")
-    named = sections.get(book.handbook_id, sections.get(book.center, loose))
-    return tuple(sorted(each for each in set(named) if each in book.by_id))
+def _gold_sections(handbook: Document, sections: Mapping[str, Sequence[str]], unnamed: Sequence[str]) -> tuple[str, ...]:
+    for section_id in sections.get(handbook.handbook_id, ()):
+        if section_id not in handbook.by_id:
+            raise ValueError(f"{handbook.handbook_id} has no section '{section_id}'")
+    candidates = sections.get(handbook.handbook_id, sections.get(handbook.center, unnamed))
+    return tuple(sorted(section_id for section_id in set(candidates) if section_id in handbook.by_id))
 
 
-def _sections(record: Mapping[str, Any]) -> dict[str, list[str]]:
+def _sections_by_name(record: Mapping[str, Any]) -> dict[str, list[str]]:
     """Handbook, center or another name -> ids of sections."""
     if "gold_sections" in record:
         return dict(record["gold_sections"])
     return {record["handbook_id"]: record["gold"]}
 
 
-def _lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
+def _json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8-sig") as file:
             return [(number, json.loads(line)) for number, line in enumerate(file, 1) if line.strip()]

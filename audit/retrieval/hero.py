@@ -1,6 +1,7 @@
-"""HERO-QA: look up in four ways, fuse, read again, give the parents, and the whole handbook where that is short or evidence thin.
+"""HERO-QA: four retrievers, fused, reranked and widened to their sections, or the full document.
 
-Source: arXiv:2605.29084, section 4.1 and appendix D. Each layer is one function; Options.leave_out leaves one out.
+The full document is used when the handbook is short or the passages do not suffice to answer from.
+Source: arXiv:2605.29084, section 4.1 and appendix D. Each layer is one function; `RetrievalSettings.leave_out` skips it.
 """
 
 from __future__ import annotations
@@ -9,56 +10,47 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from audit.retrieval.evidence import goes_whole, judged
-from audit.retrieval.expansion import Expanded, expand, plain, read_groups
-from audit.retrieval.fusion import combined, fused
-from audit.retrieval.index import Index
+from audit.retrieval.fusion import (
+    Ranking,
+    first_row_per_section,
+    layer_of,
+    ranks,
+    reciprocal_rank_fusion,
+    scaled_scores,
+    score_fusion,
+    section_ids,
+    section_ranks,
+)
+from audit.retrieval.index import HandbookIndex
 from audit.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Mode, Passage, Query, Retrieval
-from audit.retrieval.options import RANKS
-from audit.retrieval.passages import hits, titles, whole, with_parents
-from audit.retrieval.ranking import Ranking, layer, one_a_section, ranks, ranks_of_sections, section_ids
-from audit.retrieval.reranking import Reranker
-from audit.retrieval.retrievers import by_bodies, by_chunk_words, by_headings, by_meaning
-from audit.retrieval.scales import scaled
+from audit.retrieval.passages import (
+    assess_sufficiency,
+    fits_full_document,
+    full_document_passages,
+    passages_of,
+    section_titles,
+    with_parents,
+)
+from audit.retrieval.query_expansion import ExpandedQuery, expand_query, read_synonym_groups, unexpanded_query
+from audit.retrieval.retrievers import Reranker, bm25_over_bodies, bm25_over_chunks, bm25_over_headings, dense_over_chunks
+from audit.retrieval.settings import RANKS
 
-RETRIEVERS: Mapping[str, Callable[[Index, Expanded], Ranking]] = {
-    "dense": lambda index, asked: by_meaning(index, asked.queries[:1]),
-    "bm25_chunks": lambda index, asked: by_chunk_words(index, asked.weights),
-    "bm25_bodies": lambda index, asked: by_bodies(index, asked.weights),
-    "bm25_headings": lambda index, asked: by_headings(index, asked.weights),
+RETRIEVERS: Mapping[str, Callable[[HandbookIndex, ExpandedQuery], Ranking]] = {
+    # The vector of the question alone: a list of synonyms would pull it towards its general subject.
+    "dense": lambda index, query: dense_over_chunks(index, query.texts[:1]),
+    "bm25_chunks": lambda index, query: bm25_over_chunks(index, query.weights),
+    "bm25_bodies": lambda index, query: bm25_over_bodies(index, query.weights),
+    "bm25_headings": lambda index, query: bm25_over_headings(index, query.weights),
 }
-OF_SECTIONS = ("bm25_bodies", "bm25_headings")
-"""They rank sections; the chunks of one share its rank."""
-LEFT_OUT, WHOLE = "left out", "the handbook went whole"
+SECTION_RETRIEVERS = ("bm25_bodies", "bm25_headings")
+"""They rank sections, whose chunks share the rank."""
+LEFT_OUT, FULL_DOCUMENT_USED = "left out", "the full document was used"
 NO_ENCODER, NO_RERANKER = "no sentence model was given", "no reranker was given"
 
 
 @dataclass(frozen=True)
-class Hero:
-    """HERO-QA over one handbook."""
-
-    index: Index
-    reranker: Reranker | None = None
-    name: str = "hero"
-
-    def retrieve(self, question: Query) -> Retrieval:
-        """The handbook whole where it is short; else the best passages, or all of it where these are too thin to answer from."""
-        began = time.process_time()
-        index = self.index
-        asked = expanded(index, question.text)
-        found = first_stage(index, asked)
-        merged = merge(index, question.text, found)
-        given = whole_at_once(index, merged, found) or passages(index, question.text, merged, found, self.reranker)
-        return Retrieval(
-            self.name, given.mode, given.passages, section_ids(index, given.ranking), asked.queries, given.reason,
-            time.process_time() - began, (*first_layers(index, found), layer(index, "fused", merged), *given.layers),
-            titles(index, given.passages),
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Given:
-    """What came of the fused ranking: the mode and its reason, the passages, the ranking they are from, and the last layers."""
+class RetrievedContext:
+    """The passages made from the fused ranking, with the mode and its reason, the final ranking and the last two layers."""
 
     mode: Mode
     reason: str | None
@@ -67,80 +59,115 @@ class Given:
     layers: tuple[Layer, Layer]
 
 
-def whole_at_once(index: Index, merged: Ranking, found: Mapping[str, Ranking]) -> Given | None:
-    """A short handbook, whole; None where it is longer."""
-    if not goes_whole(index.document, index.options):
+@dataclass(frozen=True)
+class HeroStrategy:
+    """HERO-QA over one handbook."""
+
+    index: HandbookIndex
+    reranker: Reranker | None = None
+    name: str = "hero"
+
+    def retrieve(self, question: Query) -> Retrieval:
+        """The best passages, or the full document where it is short or they do not suffice."""
+        began = time.process_time()
+        index = self.index
+        query = expanded_query(index, question.text)
+        rankings = first_stage(index, query)
+        fused = fuse_rankings(index, question.text, rankings)
+        context = full_document_context(index, fused, rankings) or passage_context(
+            index, question.text, fused, rankings, self.reranker
+        )
+        layers = *first_stage_layers(index, rankings), layer_of(index, "fused", fused), *context.layers
+        return Retrieval(
+            strategy=self.name,
+            mode=context.mode,
+            passages=context.passages,
+            ranked=section_ids(index, context.ranking),
+            queries=query.texts,
+            reason=context.reason,
+            seconds=time.process_time() - began,
+            layers=layers,
+            titles=section_titles(index, context.passages),
+        )
+
+
+def full_document_context(index: HandbookIndex, fused: Ranking, rankings: Mapping[str, Ranking]) -> RetrievedContext | None:
+    """A short handbook in full; None for a longer one."""
+    if not fits_full_document(index.document, index.settings):
         return None
-    skipped = Layer("reranked", skipped=WHOLE), Layer("expanded", skipped=WHOLE)
-    return Given(FULL_DOCUMENT, None, whole(index, merged, found), merged, skipped)
+    skipped = Layer("reranked", skipped=FULL_DOCUMENT_USED), Layer("expanded", skipped=FULL_DOCUMENT_USED)
+    return RetrievedContext(FULL_DOCUMENT, None, full_document_passages(index, fused, rankings), fused, skipped)
 
 
-def passages(index: Index, question: str, merged: Ranking, found: Mapping[str, Ranking], reranker: Reranker | None) -> Given:
-    """The best passages with what is around them, or the whole handbook where they hold too little."""
-    ranking, read_again = reranked(index, question, merged, reranker)
-    best = parents(index, best_sections(index, ranking), found)
-    mode, reason = judged(index, question, best)
-    layers = read_again, Layer("expanded", tuple(passage.hit for passage in best))
-    return Given(mode, reason, best if mode == PASSAGES else whole(index, ranking, found), ranking, layers)
+def passage_context(
+    index: HandbookIndex, question: str, fused: Ranking, rankings: Mapping[str, Ranking], reranker: Reranker | None
+) -> RetrievedContext:
+    """The best passages with the text around them, or the full document where they do not suffice."""
+    ranking, reranked_layer = reranked(index, question, fused, reranker)
+    passages = best_passages(index, ranking, rankings)
+    mode, reason = assess_sufficiency(index, question, passages)
+    layers = reranked_layer, Layer("expanded", tuple(passage.hit for passage in passages))
+    if mode != PASSAGES:
+        passages = full_document_passages(index, ranking, rankings)
+    return RetrievedContext(mode, reason, passages, ranking, layers)
 
 
-def expanded(index: Index, question: str) -> Expanded:
-    """The question with the words that mean the same."""
-    options = index.options
-    if not options.uses("expansion"):
-        return plain(question)
-    return expand(question, read_groups(options.expansion), options.expansion_weight)
+def expanded_query(index: HandbookIndex, question: str) -> ExpandedQuery:
+    """The question with its synonyms."""
+    settings = index.settings
+    if not settings.uses("expansion"):
+        return unexpanded_query(question)
+    return expand_query(question, read_synonym_groups(settings.expansion), settings.expansion_weight)
 
 
-def first_stage(index: Index, asked: Expanded) -> dict[str, Ranking]:
-    """Name of a retriever -> what it found."""
-    return {name: retriever(index, asked) for name, retriever in RETRIEVERS.items() if not _skipped(index, name)}
+def first_stage(index: HandbookIndex, query: ExpandedQuery) -> dict[str, Ranking]:
+    """Name of a retriever -> its ranking."""
+    return {name: retriever(index, query) for name, retriever in RETRIEVERS.items() if not _skip_reason(index, name)}
 
 
-def _skipped(index: Index, name: str) -> str | None:
-    if not index.options.uses(name):
+def _skip_reason(index: HandbookIndex, name: str) -> str | None:
+    if not index.settings.uses(name):
         return LEFT_OUT
     return NO_ENCODER if name == "dense" and index.vectors is None else None
 
 
-def first_layers(index: Index, found: Mapping[str, Ranking]) -> list[Layer]:
-    """What each first-stage retriever found, or why it was not asked."""
+def first_stage_layers(index: HandbookIndex, rankings: Mapping[str, Ranking]) -> list[Layer]:
+    """The hits of each first-stage retriever, or why it was skipped."""
     return [
-        layer(index, name, found[name]) if name in found else Layer(name, skipped=_skipped(index, name)) for name in RETRIEVERS
+        layer_of(index, name, rankings[name]) if name in rankings else Layer(name, skipped=_skip_reason(index, name))
+        for name in RETRIEVERS
     ]
 
 
-def merge(index: Index, question: str, found: Mapping[str, Ranking]) -> Ranking:
-    """One ranking of all: by scores and the weights of the retrievers, or by ranks; navigation counts less."""
-    options = index.options
-    weight = dict.fromkeys(index.navigation, options.navigation_weight) if options.uses("navigation") else {}
-    if options.fusion == RANKS:
-        return fused([(_places(index, name, ranking), 1.0) for name, ranking in found.items()], options.rrf_k, weight)
-    scores = [(scaled(index, name, ranking, question), options.counts(name)) for name, ranking in found.items()]
-    return combined(scores, weight)
+def fuse_rankings(index: HandbookIndex, question: str, rankings: Mapping[str, Ranking]) -> Ranking:
+    """One ranking of all chunks found, by scores or by ranks; chunks of navigation sections score less."""
+    settings = index.settings
+    factors = dict.fromkeys(index.navigation_rows, settings.navigation_weight) if settings.uses("navigation") else {}
+    if settings.fusion == RANKS:
+        return reciprocal_rank_fusion(
+            [(_ranks(index, name, ranking), 1.0) for name, ranking in rankings.items()], settings.rrf_k, factors
+        )
+    scores = [(scaled_scores(index, name, ranking, question), settings.weight_of(name)) for name, ranking in rankings.items()]
+    return score_fusion(scores, factors)
 
 
-def _places(index: Index, name: str, ranking: Ranking) -> dict[int, int]:
-    return ranks_of_sections(index, ranking) if name in OF_SECTIONS else ranks(ranking)
+def _ranks(index: HandbookIndex, retriever: str, ranking: Ranking) -> dict[int, int]:
+    return section_ranks(index, ranking) if retriever in SECTION_RETRIEVERS else ranks(ranking)
 
 
-def reranked(index: Index, question: str, merged: Ranking, reranker: Reranker | None) -> tuple[Ranking, Layer]:
-    """What was fused, its head in the order in which the reranker reads it; and what the trace says of that."""
-    if reranker is None or not index.options.uses("rerank"):
-        return merged, Layer("reranked", skipped=LEFT_OUT if reranker else NO_RERANKER)
-    head = one_a_section(index, merged)[: index.options.rerank_depth]
+def reranked(index: HandbookIndex, question: str, fused: Ranking, reranker: Reranker | None) -> tuple[Ranking, Layer]:
+    """The fused ranking with its head in the reranker's order, and the layer for the trace."""
+    if reranker is None or not index.settings.uses("rerank"):
+        return fused, Layer("reranked", skipped=LEFT_OUT if reranker else NO_RERANKER)
+    head = first_row_per_section(index, fused)[: index.settings.rerank_depth]
     scores = reranker.score([(question, index.text(row)) for row in head])
-    order = sorted(zip(head, scores, strict=True), key=lambda each: -each[1])
-    ranking = dict(order)
-    return ranking | {row: score for row, score in merged.items() if row not in ranking}, layer(index, "reranked", ranking)
+    ranking = dict(sorted(zip(head, scores, strict=True), key=lambda item: -item[1]))
+    tail = {row: score for row, score in fused.items() if row not in ranking}
+    return ranking | tail, layer_of(index, "reranked", ranking)
 
 
-def best_sections(index: Index, ranking: Ranking) -> Ranking:
-    """The best chunk of each of the best sections, as many as are given."""
-    return {row: ranking[row] for row in one_a_section(index, ranking)[: index.options.passages]}
-
-
-def parents(index: Index, best: Ranking, found: Mapping[str, Ranking]) -> tuple[Passage, ...]:
-    """The hits with the section around them, or as they are where that layer is left out."""
-    passages = hits(index, best, found)
-    return with_parents(index, passages) if index.options.uses("parents") else passages
+def best_passages(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:
+    """The best chunk of each of the best sections, widened to its section unless that layer is left out."""
+    rows = first_row_per_section(index, ranking)[: index.settings.passages]
+    passages = passages_of(index, {row: ranking[row] for row in rows}, rankings)
+    return with_parents(index, passages) if index.settings.uses("parents") else passages

@@ -1,13 +1,15 @@
-"""What one handbook's strategies look things up in: BM25 over chunks, bodies and headings, and the chunks' vectors."""
+"""The index of one handbook: its sections cut into chunks, BM25 over chunks, bodies and headings, and the chunks' vectors."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -15,98 +17,160 @@ from typing import Any
 import numpy as np
 
 from audit.atomic_io import whole
-from audit.corpus.documents import Document
-from audit.embedding.basis import Progress, Vectors, silent
+from audit.corpus.documents import Document, Section
 from audit.embedding.encoders import Encoder
+from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.optional_imports import optional
-from audit.retrieval.bm25 import Bm25
-from audit.retrieval.chunks import Chunk, chunks, text_of
-from audit.retrieval.navigation import navigates
-from audit.retrieval.options import Options
-from audit.retrieval.tokens import tokens
+from audit.retrieval.bm25 import Bm25, tokens
+from audit.retrieval.settings import RetrievalSettings
 
-FORMAT = 1
-"""To be raised when the same texts are to be looked up otherwise: what was cached before is made anew."""
-PARTS: Mapping[str, Callable[[Document, tuple[Chunk, ...], Options], list[str]]] = {
-    "chunks": lambda document, pieces, options: [text_of(document, chunk, options) for chunk in pieces],
-    "bodies": lambda document, _pieces, _options: [section.text for section in document.sections],
-    "headings": lambda document, _pieces, _options: [section.title for section in document.sections],
+FORMAT = 2
+"""Raise it when the same texts are to be indexed differently: cached indexes are then built again."""
+WORD = re.compile(r"\S+")
+NAVIGATION_HEADING = re.compile(
+    r"(table of )?contents|(subject |alphabetical )?index|glossary|references|bibliography|(useful |related )?links|"
+    r"navigation|menu|site ?map|list of (figures|tables)|about this (handbook|guide|book)|acknowledge?ments?|notes",
+    re.IGNORECASE,
+)
+PAGE_REFERENCE = re.compile(r"(\.\s?){4,}|…|\s\d{1,3}\s*$", re.MULTILINE)
+"""Dots that lead to a page number, or a line that ends in one."""
+MIN_LINES, MIN_SHARE_OF_REFERENCES = 4, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Characters `start` to `end` of the text of section number `section`, counted from 0 in the document."""
+
+    section: int
+    start: int
+    end: int
+
+
+def split_into_chunks(document: Document, settings: RetrievalSettings) -> tuple[Chunk, ...]:
+    """Overlapping windows of words in reading order; a section without text is one empty chunk, so its heading can be found."""
+    return tuple(
+        chunk for number, section in enumerate(document.sections) for chunk in _section_chunks(number, section, settings)
+    )
+
+
+def _section_chunks(number: int, section: Section, settings: RetrievalSettings) -> Iterator[Chunk]:
+    words = [match.span() for match in WORD.finditer(section.text)]
+    if not words:
+        yield Chunk(number, 0, 0)
+        return
+    step = settings.chunk_words - settings.overlap_words
+    for first in range(0, max(len(words) - settings.overlap_words, 1), step):
+        last = min(first + settings.chunk_words, len(words))
+        yield Chunk(number, words[first][0], words[last - 1][1])
+
+
+def chunk_text(document: Document, chunk: Chunk, settings: RetrievalSettings) -> str:
+    """The chunk as retrievers read it: with its section's title in front if the settings ask for it."""
+    section = document.sections[chunk.section]
+    body = section.text[chunk.start : chunk.end]
+    return f"{section.title}. {body}" if settings.heading_prefix and section.title else body
+
+
+def is_navigation(section: Section) -> bool:
+    """Whether the section only leads elsewhere (contents, index, links): it contains every word and answers nothing.
+
+    Recognised by its heading, or by at least four lines of which half end in page numbers.
+    """
+    if NAVIGATION_HEADING.fullmatch(section.heading.strip(" .:")):
+        return True
+    lines = [line for line in section.text.splitlines() if line.strip()]
+    references = sum(bool(PAGE_REFERENCE.search(line)) for line in lines)
+    return len(lines) >= MIN_LINES and references >= MIN_SHARE_OF_REFERENCES * len(lines)
+
+
+INDEXED_TEXTS: Mapping[str, Callable[[Document, tuple[Chunk, ...], RetrievalSettings], list[str]]] = {
+    "chunks": lambda document, chunks, settings: [chunk_text(document, chunk, settings) for chunk in chunks],
+    "bodies": lambda document, _chunks, _settings: [section.text for section in document.sections],
+    "headings": lambda document, _chunks, _settings: [section.title for section in document.sections],
 }
 
 
 @dataclass(frozen=True)
-class Index:
-    """One handbook, ready to be asked. `vectors` is None where no encoder was given; else one row per chunk."""
+class HandbookIndex:
+    """One handbook, ready to be searched. `vectors` has one row per chunk; it is None where no encoder was given."""
 
     document: Document
-    options: Options
+    settings: RetrievalSettings
     chunks: tuple[Chunk, ...]
-    words: Mapping[str, Bm25]
+    bm25: Mapping[str, Bm25]
     vectors: Vectors | None
     encoder: Encoder | None
 
     @cached_property
-    def rows_of(self) -> dict[str, range]:
+    def rows_by_section(self) -> dict[str, range]:
         """Section id -> rows of its chunks."""
         counts = Counter(chunk.section for chunk in self.chunks)
-        ends = accumulate(counts[place] for place in range(len(self.document.sections)))
+        ends = accumulate(counts[number] for number in range(len(self.document.sections)))
         return {
-            section.section_id: range(end - counts[place], end)
-            for place, (section, end) in enumerate(zip(self.document.sections, ends, strict=True))
+            section.section_id: range(end - counts[number], end)
+            for number, (section, end) in enumerate(zip(self.document.sections, ends, strict=True))
         }
 
     def text(self, row: int) -> str:
-        """A chunk as retrievers and rerankers read it."""
-        return text_of(self.document, self.chunks[row], self.options)
+        """The chunk in this row as retrievers and rerankers read it."""
+        return chunk_text(self.document, self.chunks[row], self.settings)
 
     @cached_property
-    def title_words(self) -> tuple[frozenset[str], ...]:
-        """The words of each section's title, as BM25 counts them."""
+    def title_tokens(self) -> tuple[frozenset[str], ...]:
+        """The tokens of each section's title."""
         return tuple(frozenset(tokens(section.title)) for section in self.document.sections)
 
     @cached_property
-    def navigation(self) -> frozenset[int]:
-        """Rows of chunks in sections that only lead elsewhere."""
-        return frozenset(row for s in self.document.sections if navigates(s) for row in self.rows_of[s.section_id])
+    def navigation_rows(self) -> frozenset[int]:
+        """Rows of the chunks in navigation sections."""
+        sections = filter(is_navigation, self.document.sections)
+        return frozenset(row for section in sections for row in self.rows_by_section[section.section_id])
 
     @cached_property
-    def faiss(self) -> Any:
-        """FAISS's flat index of the vectors: exact cosines."""
+    def faiss_index(self) -> Any:
+        """FAISS's flat index of the vectors: exact cosines. Raises MissingLibraryError without faiss-cpu."""
         assert self.vectors is not None
-        flat = optional("faiss", "Looking for passages by meaning", "retrieval").IndexFlatIP(self.vectors.shape[1])
-        flat.add(np.ascontiguousarray(self.vectors))
-        return flat
+        index = optional("faiss", "Search by meaning", "models").IndexFlatIP(self.vectors.shape[1])
+        index.add(np.ascontiguousarray(self.vectors))
+        return index
 
 
 def build_index(
-    document: Document, options: Options, encoder: Encoder | None = None, folder: Path | None = None, progress: Progress = silent
-) -> Index:
-    """The handbook's index, read from `folder` where the same texts, options and encoder left it there, else made and kept there.
+    document: Document,
+    settings: RetrievalSettings,
+    encoder: Encoder | None = None,
+    folder: Path | None = None,
+    progress: Progress = no_progress,
+) -> HandbookIndex:
+    """The handbook's index: read from `folder` if it was built there from the same input, else built and stored there.
 
-    It appears in the folder complete or not at all. Raises MissingLibraryError without bm25s, EmbeddingError from the encoder.
+    The file appears complete or not at all. Raises MissingLibraryError without bm25s, EmbeddingError from the encoder.
     """
-    pieces = chunks(document, options)
-    path = folder / f"{digest(document, options, encoder)[:24]}.npz" if folder else None
+    chunks = split_into_chunks(document, settings)
+    path = folder / f"{index_digest(document, settings, encoder)[:24]}.npz" if folder else None
     if path and path.is_file():
-        with np.load(path) as kept:
-            return _read(document, options, pieces, encoder, dict(kept))
-    words = {part: Bm25.of([tokens(text) for text in texts(document, pieces, options)]) for part, texts in PARTS.items()}
-    vectors = encoder.encode(PARTS["chunks"](document, pieces, options), progress) if encoder else None
-    index = Index(document, options, pieces, words, vectors, encoder)
+        with np.load(path) as arrays:
+            return _index_from_arrays(document, settings, chunks, encoder, dict(arrays))
+    texts = {part: texts_of(document, chunks, settings) for part, texts_of in INDEXED_TEXTS.items()}
+    bm25 = {part: Bm25.build([tokens(text) for text in part_texts]) for part, part_texts in texts.items()}
+    vectors = encoder.encode(texts["chunks"], progress) if encoder else None
+    index = HandbookIndex(document, settings, chunks, bm25, vectors, encoder)
     if path:
-        _keep(index, path)
+        _write_index(index, path)
     return index
 
 
-def digest(document: Document, options: Options, encoder: Encoder | None) -> str:
+def index_digest(document: Document, settings: RetrievalSettings, encoder: Encoder | None) -> str:
     """sha256 of everything that an index depends on."""
     texts = [[section.section_id, section.title, section.text] for section in document.sections]
-    how = [options.chunk_words, options.overlap_words, options.heading_prefix, encoder.digest if encoder else None]
-    return hashlib.sha256(json.dumps([FORMAT, document.handbook_id, texts, how], ensure_ascii=False).encode()).hexdigest()
+    chunking = [settings.chunk_words, settings.overlap_words, settings.heading_prefix, encoder.digest if encoder else None]
+    # Snowball changes its rules between versions, and stems of one version do not match an index of another.
+    content = [FORMAT, version("snowballstemmer"), document.handbook_id, texts, chunking]
+    return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 
-def _keep(index: Index, path: Path) -> None:
-    arrays = {f"{part}.{name}": array for part, bm25 in index.words.items() for name, array in bm25.saved().items()}
+def _write_index(index: HandbookIndex, path: Path) -> None:
+    arrays = {f"{part}.{name}": array for part, bm25 in index.bm25.items() for name, array in bm25.to_arrays().items()}
     if index.vectors is not None:
         arrays["vectors"] = index.vectors
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,11 +178,15 @@ def _keep(index: Index, path: Path) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def _read(
-    document: Document, options: Options, pieces: tuple[Chunk, ...], encoder: Encoder | None, kept: Mapping[str, Any]
-) -> Index:
-    def part(name: str) -> dict[str, Any]:
-        return {key.partition(".")[2]: array for key, array in kept.items() if key.startswith(f"{name}.")}
+def _index_from_arrays(
+    document: Document,
+    settings: RetrievalSettings,
+    chunks: tuple[Chunk, ...],
+    encoder: Encoder | None,
+    arrays: Mapping[str, Any],
+) -> HandbookIndex:
+    def arrays_of(part: str) -> dict[str, Any]:
+        return {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{part}.")}
 
-    words = {name: Bm25.read(part(name)) for name in PARTS}
-    return Index(document, options, pieces, words, kept.get("vectors"), encoder)
+    bm25 = {part: Bm25.from_arrays(arrays_of(part)) for part in INDEXED_TEXTS}
+    return HandbookIndex(document, settings, chunks, bm25, arrays.get("vectors"), encoder)

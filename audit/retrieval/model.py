@@ -1,4 +1,4 @@
-"""What is asked of a handbook, and what retrieval gives back: passages, and how each of them was found."""
+"""The question that retrieval is asked and the result that it returns: passages, and how each of them was found."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Final, Literal, Protocol
 Mode = Literal["full_document", "passages", "full_document_fallback"]
 FULL_DOCUMENT: Final = "full_document"
 PASSAGES: Final = "passages"
-FALLBACK: Final = "full_document_fallback"
+FULL_DOCUMENT_FALLBACK: Final = "full_document_fallback"
 Origin = Literal["hit", "parent", "neighbour", "document"]
-SHOWN = 10
-"""How many hits of a layer, or sections of a handbook that went whole, a record keeps."""
+MAX_RECORDED = 10
+"""Hits per layer, and sections of a handbook used in full, that a record keeps."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """A question as it is asked of every handbook."""
+    """A question as it is put to every handbook."""
 
     question_id: str
     text: str
@@ -35,28 +35,28 @@ class Hit:
     score: float
 
     def record(self) -> dict[str, Any]:
-        """The place as a release keeps it."""
-        return {"section_id": self.section_id, "start": self.start, "end": self.end, "score": _short(self.score)}
+        """The hit as a release stores it."""
+        return {"section_id": self.section_id, "start": self.start, "end": self.end, "score": _rounded(self.score)}
 
 
 @dataclass(frozen=True)
 class Layer:
-    """What one step of a strategy left, best first; or why it did nothing."""
+    """The hits that one layer of a strategy kept, best first, or the reason why the layer was skipped."""
 
     name: str
     hits: tuple[Hit, ...] = ()
     skipped: str | None = None
 
     def record(self) -> dict[str, Any]:
-        """The layer as a release keeps it: how many hits it left and its first ten, or why it was skipped."""
+        """The layer as a release stores it: the number of hits and the first MAX_RECORDED, or why it was skipped."""
         if self.skipped is not None:
             return {"layer": self.name, "skipped": self.skipped}
-        return {"layer": self.name, "kept": len(self.hits), "top": [hit.record() for hit in self.hits[:SHOWN]]}
+        return {"layer": self.name, "kept": len(self.hits), "top": [hit.record() for hit in self.hits[:MAX_RECORDED]]}
 
 
 @dataclass(frozen=True)
-class Found:
-    """Where a passage stood in the list of one retriever: rank from 1, and that retriever's score."""
+class RetrieverRank:
+    """Where one retriever ranked a passage: rank from 1, and that retriever's score."""
 
     rank: int
     score: float
@@ -64,13 +64,13 @@ class Found:
 
 @dataclass(frozen=True)
 class Passage:
-    """A part of a section that is given to the generator: characters `start` to `end` of its text.
+    """A part of a section in the retrieved context: characters `start` to `end` of the section's text.
 
-    origin      hit: as it was found; parent: the section it was found in; neighbour: with the text around it; document: the
-                handbook went whole
-    rank        from 1; by merit, also where a whole handbook keeps its reading order
-    score       of the last layer that ranked it; higher is better
-    retrievers  name -> where each first-stage retriever had it
+    origin      hit: the chunk itself; parent: its section; neighbour: the chunk and those around it; document: a section of
+                a handbook that is used in full
+    rank        from 1, by merit, also in full-document mode, where passages are in reading order
+    score       of the last layer that ranked the passage; higher is better
+    retrievers  name -> rank and score in each first-stage retriever that found it
     """
 
     section_id: str
@@ -80,15 +80,19 @@ class Passage:
     score: float
     rank: int
     origin: Origin
-    retrievers: Mapping[str, Found] = field(default_factory=dict)
+    retrievers: Mapping[str, RetrieverRank] = field(default_factory=dict)
 
     @property
     def hit(self) -> Hit:
-        """The passage as a place."""
+        """The passage without its text."""
         return Hit(self.section_id, self.start, self.end, self.score)
 
     def record(self, number: int) -> dict[str, Any]:
-        """The passage as a release keeps it, `number` is what a citation says; with its text, unless the handbook went whole."""
+        """The passage as a release stores it, with its text unless the handbook is used in full.
+
+        number  the number by which an answer cites the passage
+        """
+        ranks = {name: {"rank": place.rank, "score": _rounded(place.score)} for name, place in self.retrievers.items()}
         return {
             "passage": number,
             "section_id": self.section_id,
@@ -96,22 +100,23 @@ class Passage:
             "end": self.end,
             "origin": self.origin,
             "rank": self.rank,
-            "score": _short(self.score),
-            "retrievers": {name: {"rank": found.rank, "score": _short(found.score)} for name, found in self.retrievers.items()},
+            "score": _rounded(self.score),
+            "retrievers": ranks,
             **({} if self.origin == "document" else {"text": self.text}),
         }
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """What a strategy found for one question in one handbook.
+    """The result of one strategy for one question in one handbook.
 
-    passages  best first; where the handbook went whole, its sections in reading order
-    ranked    the ids of the sections it found, best first, each once
-    queries   what was looked for: the question, then what expansion made of it
-    reason    why it fell back to the whole handbook, or why it would have and could not; else None
+    passages  the retrieved context, best first; in full-document mode the sections in reading order
+    ranked    ids of the sections found, best first, without repetition
+    queries   the texts searched for: the question, then its expansion
+    reason    why the full document is used after all, or why it was too long for that; else None
     seconds   CPU time
-    layers    what each step left, in order
+    layers    the hits of each layer, in order
+    titles    section id -> title, for the sections of the passages
     """
 
     strategy: str
@@ -123,19 +128,20 @@ class Retrieval:
     seconds: float
     layers: tuple[Layer, ...]
     titles: Mapping[str, str] = field(default_factory=dict)
-    """Section id -> title, of the sections that the passages are from."""
 
     def record(self) -> dict[str, Any]:
-        """The `retrieval` object of answers.jsonl, with each passage's text; of a handbook that went whole, its best sections."""
+        """The `retrieval` object of answers.jsonl; of a handbook used in full it has only the best sections, without text."""
         numbered = [
-            (number, each) for number, each in enumerate(self.passages, 1) if each.origin != "document" or each.rank <= SHOWN
+            (number, passage)
+            for number, passage in enumerate(self.passages, 1)
+            if passage.origin != "document" or passage.rank <= MAX_RECORDED
         ]
-        touched = dict.fromkeys(passage.section_id for _, passage in numbered)
+        section_ids = dict.fromkeys(passage.section_id for _, passage in numbered)
         return {
             "strategy": self.strategy,
             "mode": self.mode,
             "reason": self.reason,
-            "sections": [self.titles.get(section_id) or section_id for section_id in touched],
+            "sections": [self.titles.get(section_id) or section_id for section_id in section_ids],
             "queries": list(self.queries),
             "passages": [passage.record(number) for number, passage in numbered],
             "layers": [layer.record() for layer in self.layers],
@@ -144,16 +150,16 @@ class Retrieval:
 
 
 class Strategy(Protocol):
-    """One way to find the passages of one handbook that speak to a question."""
+    """One way to find the passages of a handbook that answer a question."""
 
     @property
     def name(self) -> str:
-        """As records and the command line know it."""
+        """The name in records and on the command line."""
 
     def retrieve(self, question: Query) -> Retrieval:
-        """The same question gives the same retrieval, but for its seconds."""
+        """The passages for a question; the same question gives the same result except for `seconds`."""
 
 
-def _short(score: float) -> float:
-    """Six digits are plenty, and the last bits of a sum differ between processors."""
+def _rounded(score: float) -> float:
+    # The last bits of a sum differ between processors; with six digits the same search gives the same record everywhere.
     return float(f"{score:.6g}")

@@ -1,74 +1,110 @@
-"""From rows of chunks to passages: as they were found, with the section around them, or the whole handbook."""
+"""The retrieved context: chunks with the text around them, or the full document, and whether it suffices to answer from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from audit.retrieval.chunks import WORD
-from audit.retrieval.index import Index
-from audit.retrieval.model import Found, Passage
-from audit.retrieval.ranking import Ranking, one_a_section
+from audit.corpus.documents import Document
+from audit.retrieval.bm25 import tokens
+from audit.retrieval.fusion import Ranking, first_row_per_section
+from audit.retrieval.index import WORD, HandbookIndex
+from audit.retrieval.model import FULL_DOCUMENT_FALLBACK, PASSAGES, Mode, Passage, RetrieverRank
+from audit.retrieval.settings import RetrievalSettings
 
-DERIVED = ("fused", "reranked")
-"""Layers that rank what others found."""
+SECOND_STAGE = ("fused", "reranked")
+"""Layers that rank the hits of the first-stage retrievers."""
 
 
-def hits(index: Index, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:
-    """The chunks of `ranking` as passages, each with where the retrievers among `rankings` had it."""
+def passages_of(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:
+    """The chunks of `ranking` as passages, each with its rank in the first-stage retrievers among `rankings`."""
     places = {
-        name: {row: Found(rank, score) for rank, (row, score) in enumerate(by.items(), start=1)}
-        for name, by in rankings.items()
-        if name not in DERIVED
+        name: {row: RetrieverRank(rank, score) for rank, (row, score) in enumerate(scores.items(), start=1)}
+        for name, scores in rankings.items()
+        if name not in SECOND_STAGE
     }
     return tuple(
-        _hit(index, row, score, rank, {name: by[row] for name, by in places.items() if row in by})
+        _passage(index, row, score, rank, {name: place[row] for name, place in places.items() if row in place})
         for rank, (row, score) in enumerate(ranking.items(), start=1)
     )
 
 
-def _hit(index: Index, row: int, score: float, rank: int, found: Mapping[str, Found]) -> Passage:
+def _passage(index: HandbookIndex, row: int, score: float, rank: int, retrievers: Mapping[str, RetrieverRank]) -> Passage:
     chunk = index.chunks[row]
     section = index.document.sections[chunk.section]
     text = section.text[chunk.start : chunk.end]
-    return Passage(section.section_id, chunk.start, chunk.end, text, float(score), rank, "hit", found)
+    return Passage(section.section_id, chunk.start, chunk.end, text, float(score), rank, "hit", retrievers)
 
 
-def with_parents(index: Index, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Each hit as its whole section where that is short, else with the chunks before and after it."""
-    return tuple(_parent(index, passage) for passage in passages)
+def with_parents(index: HandbookIndex, passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Each hit as its full section if that is short, else with the chunks before and after it."""
+    return tuple(_parent_or_neighbours(index, passage) for passage in passages)
 
 
-def _parent(index: Index, passage: Passage) -> Passage:
+def _parent_or_neighbours(index: HandbookIndex, passage: Passage) -> Passage:
     section = index.document.by_id[passage.section_id]
-    if len(WORD.findall(section.text)) <= index.options.parent_words:
+    if len(WORD.findall(section.text)) <= index.settings.parent_words:
         return replace(passage, start=0, end=len(section.text), text=section.text, origin="parent")
-    around = [index.chunks[row] for row in _around(index, passage)]
-    start, end = around[0].start, around[-1].end
+    chunks = [index.chunks[row] for row in _rows_around(index, passage)]
+    start, end = chunks[0].start, chunks[-1].end
     return replace(passage, start=start, end=end, text=section.text[start:end], origin="neighbour")
 
 
-def _around(index: Index, passage: Passage) -> range:
-    rows = index.rows_of[passage.section_id]
+def _rows_around(index: HandbookIndex, passage: Passage) -> range:
+    rows = index.rows_by_section[passage.section_id]
     row = next(row for row in rows if index.chunks[row].start == passage.start)
-    wide = index.options.neighbours
-    return range(max(row - wide, rows.start), min(row + wide + 1, rows.stop))
+    neighbours = index.settings.neighbours
+    return range(max(row - neighbours, rows.start), min(row + neighbours + 1, rows.stop))
 
 
-def whole(index: Index, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:
-    """Every section that has text, whole and in reading order; the rank tells their order by `ranking`, then as they stand."""
-    first = one_a_section(index, [*ranking, *(rows.start for rows in index.rows_of.values())])
-    found = hits(index, {row: ranking.get(row, 0.0) for row in first}, rankings)
-    place = {section.section_id: number for number, section in enumerate(index.document.sections)}
-    given = [_whole(index, passage) for passage in sorted(found, key=lambda passage: place[passage.section_id])]
-    return tuple(passage for passage in given if passage.text.strip())
+def full_document_passages(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:
+    """Every section that has text, in full and in reading order; `rank` is the order by `ranking`, then that of reading."""
+    first_rows = first_row_per_section(index, [*ranking, *(rows.start for rows in index.rows_by_section.values())])
+    by_merit = passages_of(index, {row: ranking.get(row, 0.0) for row in first_rows}, rankings)
+    position = {section.section_id: number for number, section in enumerate(index.document.sections)}
+    in_reading_order = sorted(by_merit, key=lambda passage: position[passage.section_id])
+    sections = (_full_section(index, passage) for passage in in_reading_order)
+    return tuple(passage for passage in sections if passage.text.strip())
 
 
-def _whole(index: Index, passage: Passage) -> Passage:
+def _full_section(index: HandbookIndex, passage: Passage) -> Passage:
     text = index.document.by_id[passage.section_id].text
     return replace(passage, start=0, end=len(text), text=text, origin="document")
 
 
-def titles(index: Index, passages: Iterable[Passage]) -> dict[str, str]:
-    """Section id -> title, of the sections of the passages."""
+def section_titles(index: HandbookIndex, passages: Iterable[Passage]) -> dict[str, str]:
+    """Section id -> title, for the sections of the passages."""
     return {passage.section_id: index.document.by_id[passage.section_id].title for passage in passages}
+
+
+def fits_full_document(document: Document, settings: RetrievalSettings) -> bool:
+    """Whether the handbook is short enough for full-document mode."""
+    return len(document.full_text) <= settings.whole_characters
+
+
+def question_coverage(index: HandbookIndex, question: str, passages: Iterable[Passage]) -> float:
+    """Share of the question's words that the passages contain, weighted by rarity in the handbook; in [0, 1].
+
+    A word that the handbook lacks weighs most. 0 for a question of stop words only.
+    """
+    question_tokens = set(tokens(question))
+    titles = index.document.by_id
+    passage_tokens = {token for passage in passages for token in tokens(f"{titles[passage.section_id].title} {passage.text}")}
+    weight = {token: index.bm25["chunks"].idf(token) for token in question_tokens}
+    total = sum(weight.values())
+    return sum(weight[token] for token in sorted(question_tokens & passage_tokens)) / total if total else 0.0
+
+
+def assess_sufficiency(index: HandbookIndex, question: str, passages: tuple[Passage, ...]) -> tuple[Mode, str | None]:
+    """The mode to answer in, and the reason where the passages do not suffice."""
+    settings = index.settings
+    coverage = question_coverage(index, question, passages)
+    if coverage >= settings.sufficient or not settings.uses("sufficiency"):
+        return PASSAGES, None
+    length = len(index.document.full_text)
+    share = f"{coverage:.0%} of the question's words, weighted by rarity"
+    reason = f"the passages contain {share}; {settings.sufficient:.0%} are needed"
+    if length <= settings.fallback_characters:
+        return FULL_DOCUMENT_FALLBACK, f"{reason}: the full document was used"
+    limit = settings.fallback_characters
+    return PASSAGES, f"{reason}, but {length:,} characters are too many to use the full document (limit {limit:,})"

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from audit.embedding.basis import Progress, Vectors, pinned, silent, unit
 from audit.embedding.encoders import Encoder, words_encoder
+from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
 from audit.themes.basis import Labels
 from audit.themes.build import summary
@@ -33,7 +33,7 @@ def assign(
     *,
     max_distance: float | None = None,
     threads: int = 1,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> tuple[Taxonomy, pd.DataFrame]:
     """The same themes holding the phrases of `counts` instead, and their map.
 
@@ -52,7 +52,7 @@ def assign(
     new = [phrase for phrase in written if phrase not in of]
     exemplars = [(phrase, theme.theme_id) for theme in taxonomy.leaves for phrase in _exemplars(theme)]
     limit = float(taxonomy.built.get("reach", CUT)) if max_distance is None else max_distance
-    with pinned(threads):
+    with fixed_threads(threads):
         closest, apart = _closest(new, [phrase for phrase, _ in exemplars], encoder, progress)
     found = {phrase: exemplars[row] for phrase, row, far in zip(new, closest, apart, strict=True) if far <= limit}
     theme_of = of | {phrase: theme for phrase, (_, theme) in found.items()}
@@ -87,7 +87,7 @@ def _closest(new: Sequence[str], exemplars: Sequence[str], encoder: Encoder, pro
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
     distinct = list(dict.fromkeys([*exemplars, *new]))
     row = {phrase: number for number, phrase in enumerate(distinct)}
-    vectors = unit(encoder.encode(distinct, progress))
+    vectors = unit_rows(encoder.encode(distinct, progress))
     similarity, found = nearest(vectors[[row[phrase] for phrase in exemplars]], vectors[[row[phrase] for phrase in new]], 1)
     return found[:, 0], 1 - similarity[:, 0]
 

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from audit import __version__
-from audit.embedding.basis import Progress, Vectors, pinned, silent, unit
 from audit.embedding.encoders import LEXICAL, Encoder
+from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
 from audit.themes.basis import NO_THEME
 from audit.themes.clusters import CUT, METHODS, Clustering, parents_of
@@ -59,7 +59,7 @@ def build_taxonomy(
     *,
     namer: Namer | None = None,
     earlier: Taxonomy | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> tuple[Taxonomy, pd.DataFrame]:
     """The taxonomy of some phrases, and the map: phrase, theme_id, x, y, count, one row per distinct phrase.
 
@@ -73,8 +73,8 @@ def build_taxonomy(
     """
     options = _settled(counts, options or Options())
     written = by_plain_phrase(counts)
-    with pinned(options.threads):
-        vectors = unit(encoder.encode(list(written), progress))
+    with fixed_threads(options.threads):
+        vectors = unit_rows(encoder.encode(list(written), progress))
         draft = _draft(written, vectors, options, progress)
         places = umap_layout(vectors, options.seed, progress=progress) if options.layout == UMAP else principal_layout(vectors)
         themes = draft.themes(namer, earlier)

@@ -9,7 +9,7 @@ from math import isqrt
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from audit.embedding.basis import Progress, Vectors, silent, unit
+from audit.embedding.vectors import Progress, Vectors, no_progress, unit_rows
 from audit.optional_imports import optional
 from audit.themes.basis import NO_THEME, Labels
 from audit.themes.layout import umap_layout
@@ -53,18 +53,18 @@ def leaned(vectors: Vectors) -> Vectors:
         similar = mine @ vectors.T
         near = np.argpartition(-similar, count - 1, axis=1)[:, :count]
         weight = np.maximum(np.take_along_axis(similar, near, axis=1), 0) ** SHARPNESS
-        moved[start : start + BLOCK] = (1 - LEAN) * mine + LEAN * unit(np.einsum("ij,ijk->ik", weight, vectors[near]))
-    return unit(moved)
+        moved[start : start + BLOCK] = (1 - LEAN) * mine + LEAN * unit_rows(np.einsum("ij,ijk->ik", weight, vectors[near]))
+    return unit_rows(moved)
 
 
-def by_average(vectors: Vectors, how: Clustering, progress: Progress = silent) -> Labels:
+def by_average(vectors: Vectors, how: Clustering, progress: Progress = no_progress) -> Labels:
     """Average linkage on cosine distance between leaned vectors, cut at a distance or for a number of themes."""
     tree = average_linkage(leaned(vectors), progress)
     merges = tree.merges_below(how.cut) if how.target is None else tree.merges_for(how.target, FEWEST)
     return tree.labels(merges, FEWEST)
 
 
-def by_hdbscan(vectors: Vectors, how: Clustering, progress: Progress = silent) -> Labels:
+def by_hdbscan(vectors: Vectors, how: Clustering, progress: Progress = no_progress) -> Labels:
     """UMAP to five dimensions, then HDBSCAN, as in arXiv:2605.29084; a target sets the smallest size of a theme."""
     reduced = umap_layout(vectors, how.seed, dimensions=HDBSCAN_DIMENSIONS, min_dist=0.0, progress=progress)
     sizes = [HDBSCAN_SIZE] if how.target is None else range(FEWEST, max(FEWEST + 1, min(60, len(vectors) // 2)))
@@ -103,7 +103,7 @@ def parents_of(vectors: Vectors, labels: Labels) -> Labels:
 
     Ward makes parents of like size, so that a treemap can be read; average linkage would leave one giant and many crumbs.
     """
-    directions = unit(sums_by(vectors, labels))
+    directions = unit_rows(sums_by(vectors, labels))
     if len(directions) < 3:
         return np.zeros(len(directions), dtype=np.int64)
     tree = linkage(directions.astype(np.float64), "ward")

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from audit.embedding.basis import Vectors
+from audit.embedding.vectors import Vectors
 from audit.themes.basis import Labels
 from audit.themes.clusters import sums_by
 from audit.themes.ids import kept_ids

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.embedding.basis import Progress, Vectors, silent
+from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.optional_imports import optional
 from audit.themes.neighbours import nearest
 
@@ -28,7 +28,7 @@ def principal_layout(vectors: Vectors, dimensions: int = 2) -> NDArray[np.float3
 
 
 def umap_layout(
-    vectors: Vectors, seed: int, *, dimensions: int = 2, min_dist: float = 0.1, progress: Progress = silent
+    vectors: Vectors, seed: int, *, dimensions: int = 2, min_dist: float = 0.1, progress: Progress = no_progress
 ) -> NDArray[np.float32]:
     """UMAP on cosine distance, from exact neighbours and the principal components.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.embedding.basis import Progress, Vectors, silent
+from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.themes.basis import NO_THEME, Labels
 
 BLOCK = 1024
@@ -72,7 +72,7 @@ def renumbered(labels: Labels) -> Labels:
     return number[inverse]
 
 
-def average_linkage(vectors: Vectors, progress: Progress = silent) -> Tree:
+def average_linkage(vectors: Vectors, progress: Progress = no_progress) -> Tree:
     """The tree of all merges of at least two unit vectors."""
     forest = _Forest(vectors)
     while len(forest.alive) > 1:

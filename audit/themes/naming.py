@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from audit.embedding.basis import Vectors, unit
+from audit.embedding.vectors import Vectors, unit_rows
 from audit.text.tokens import content_words, stem
 from audit.themes.basis import Labels
 
@@ -99,7 +99,7 @@ def exemplars_by(plain: Sequence[str], vectors: Vectors, labels: Labels) -> list
 def _medoid(plain: Sequence[str], vectors: Vectors, members: Labels) -> int:
     """Place among the members of the shortest of those nearest to the mean."""
     mine = vectors[members]
-    similar = mine @ unit(mine.sum(axis=0, keepdims=True))[0]
+    similar = mine @ unit_rows(mine.sum(axis=0, keepdims=True))[0]
     close = np.flatnonzero(similar >= similar.max() - AS_NEAR)
     return int(min(close, key=lambda place: (len(plain[int(members[place])]), place)))
 

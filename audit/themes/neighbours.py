@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.embedding.basis import Vectors
+from audit.embedding.vectors import Vectors
 from audit.optional_imports import optional
 from audit.themes.basis import Labels
 

@@ -14,11 +14,12 @@ from audit.exports.changed import STEPS, VERDICTS, disagreement_of_parts, told_a
 from audit.metrics.choices import handbook_list
 from audit.metrics.handbooks_moved import handbooks_moved
 from audit.metrics.left_out import left_out
-from audit.metrics.paired import ALL, SAME, UNKNOWN
+from audit.metrics.paired_runs import ALL
 from audit.metrics.questions_moved import ABSENCE, DISAGREEMENT, LABEL, questions_moved
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
 from audit.number_format import signed
+from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, named_by, pick_one, run_label

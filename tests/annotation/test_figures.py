@@ -13,7 +13,7 @@ from annotation.agreement.measures import Measure, over_labels, per_label, two_s
 from annotation.agreement.panel import panel_figures
 from annotation.agreement.spread import Counts, nearby, slopes
 from annotation.prevalence import Share
-from audit.metrics.intervals import Z, wilson
+from audit.stats.intervals import Z, wilson
 from tests.annotation.tables import ratings
 
 TWO = np.array([[1.0], [0], [1]])

@@ -15,7 +15,7 @@ from annotation.agreement.spread import Counts
 from audit.demo.judge import UNSCORED, simulate_labels
 from audit.demo.shape import paper_config
 from audit.demo.world import draw_world
-from audit.metrics.intervals import Z
+from audit.stats.intervals import Z
 from tests.annotation.studies import READER
 
 Table = npt.NDArray[np.float64]

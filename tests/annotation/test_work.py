@@ -10,7 +10,7 @@ import pytest
 from annotation.agreement.work import drift, time_per_item, with_oneself
 from annotation.ratings import Ratings, ratings_from
 from audit.errors import AuditError
-from audit.metrics.intervals import wilson
+from audit.stats.intervals import wilson
 from tests.annotation.tables import ratings
 
 WORK = """

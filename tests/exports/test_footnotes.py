@@ -9,7 +9,7 @@ import pytest
 
 from audit.exports.contents import coverage, judge, rates
 from audit.exports.material import Material, gathered
-from audit.metrics.intervals import wilson
+from audit.stats.intervals import wilson
 from tests.support.loading import load
 from tests.support.tiny import release_from
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from audit.corpus.documents import Document, Section, write_document
 from audit.generation import Asked
-from audit.retrieval import Query
+from audit.retrieval.model import Query
 
 TRAVEL = "You may travel abroad three months after surgery. Carry your medicines in your hand luggage. Call us before you book."
 FEVER = "A fever above 38 degrees is an emergency [12]. Call the clinic at once."

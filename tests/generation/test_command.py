@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.retrieval import Query
+from audit.retrieval.model import Query
 from tests.generation.leaflets import work_folder
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.llm.real_server import MODEL

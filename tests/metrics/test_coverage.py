@@ -3,7 +3,7 @@ import pytest
 
 from audit.errors import NotInRunError
 from audit.metrics.coverage import coverage
-from audit.metrics.intervals import wilson
+from audit.stats.intervals import wilson
 
 TABLE = """
     q1 kidney  a=absent b=absent

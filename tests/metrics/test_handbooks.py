@@ -3,7 +3,7 @@ import pytest
 
 from audit.errors import NotInRunError
 from audit.metrics.handbooks import handbooks
-from audit.metrics.intervals import wilson
+from audit.stats.intervals import wilson
 from tests.support.tiny import handbook
 
 TABLE = """

@@ -8,7 +8,6 @@ from audit.metrics.judge import judge
 from audit.metrics.judge_checks import judge_checks
 from audit.metrics.judge_length import judge_length
 from audit.metrics.judge_reading import judge_reading
-from audit.metrics.kappa import kappa, kappa_interval
 from audit.store.connection import open_store
 from audit.vocabulary import CheckKind, Label
 from tests.support.loading import load
@@ -35,29 +34,6 @@ def test_kappa_of_a_check_is_that_of_its_table(store):
     # first D C M M, again C C D C: observed 1/4; expected (C 1*3 + D 1*1 + M 2*0)/16 = 4/16; (1/4 - 1/4) / (3/4) = 0
     table = judge_checks(store(TABLE)).set_index(["kind", "figure"])
     assert table.loc[("swap", "kappa"), "value"] == pytest.approx(0)
-
-
-def test_kappa_of_a_hand_counted_table_and_of_one_that_has_none():
-    table = np.array([[20, 5], [10, 15]], dtype=float)  # observed .70, expected .5*.6 + .5*.4 = .50
-    assert kappa(table) == pytest.approx((0.70 - 0.50) / 0.50)
-    assert np.isnan(kappa(np.array([[9.0, 0], [0, 0]])))
-
-
-def test_kappa_has_no_interval_where_one_label_alone_was_given_twice():
-    """Ten questions with nine pairs each that are complementary twice, and one that is consistent in one verdict only."""
-    once = np.array([[0.0, 1], [0, 9]])
-    assert kappa(np.array([once, once.T] * 5).sum(axis=0)) == pytest.approx(1 - 0.1 / (2 * 0.05 * 0.95))
-    assert np.isnan(kappa_interval(np.array([once, once.T] * 5))).all()
-    twice = np.array([once, once.T] * 4 + [np.array([[1.0, 0], [0, 9]])] * 2)
-    assert kappa(twice.sum(axis=0)) == pytest.approx((0.92 - 0.8872) / 0.1128)
-    low, high = kappa_interval(twice)
-    assert low < 0.29 < high
-
-
-def test_kappa_is_known_however_rarely_another_label_was_given():
-    """Of a million pairs one moves away and one comes: they agree on 999,998 of them, and by chance on a shade more."""
-    assert kappa(np.array([[999_998.0, 1], [1, 0]])) == pytest.approx(-1e-6, rel=1e-3)
-    assert kappa(np.array([[999_998.0, 0], [0, 2]])) == pytest.approx(1)
 
 
 def test_what_nobody_checked_is_not_measured_and_never_zero(store):

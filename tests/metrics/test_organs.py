@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from audit.metrics.intervals import wilson
 from audit.metrics.organs import organs
+from audit.stats.intervals import wilson
 
 TABLE = """
     q1 kidney  ab=DIVERGENT ac=CONSISTENT bc=ABSENT d=absent

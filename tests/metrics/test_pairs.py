@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from audit.metrics.intervals import wilson
 from audit.metrics.pairs import pairs
+from audit.stats.intervals import wilson
 from tests.support.tiny import handbook
 
 TABLE = """

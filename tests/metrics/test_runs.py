@@ -10,10 +10,11 @@ from audit.errors import AuditError
 from audit.metrics import METRICS
 from audit.metrics.handbooks_moved import handbooks_moved
 from audit.metrics.left_out import left_out
-from audit.metrics.paired import Paired, Share, change_of
+from audit.metrics.paired_runs import PairedRuns
 from audit.metrics.questions_moved import questions_moved
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, HIDES, IN_ALL, JUDGES, LOST, NEITHER, NOTHING, REVEALED, REVEALS, runs_change, verdict
+from audit.stats.paired import PairedShare, change_columns
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook
 
@@ -104,19 +105,19 @@ def test_shares_and_effects_by_hand(con):
     )
 
 
-def random_cells(seed: int) -> Paired:
+def random_cells(seed: int) -> PairedRuns:
     rng = np.random.default_rng(seed)
     labels = np.array(["ABSENT", "CONSISTENT", "COMPLEMENTARY", "DIVERGENT", "CONTRADICTORY"])
     drawn = {side: labels[rng.integers(5, size=400)] for side in ("first", "second")}
     organ = rng.choice(["heart", "lung", "general"], 30)
     question = rng.integers(30, size=400)
     cells = pd.DataFrame({"question": question, "organ": organ[question], **drawn, "pairs": rng.integers(1, 9, size=400)})
-    return Paired(cells.sort_values("question", ignore_index=True))
+    return PairedRuns(cells.sort_values("question", ignore_index=True))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_parts_always_add_up_to_the_whole(seed, monkeypatch):
-    monkeypatch.setattr("audit.metrics.runs_change.paired", lambda _: random_cells(seed))
+    monkeypatch.setattr("audit.metrics.runs_change.paired_runs", lambda _: random_cells(seed))
     table = runs_change(None)
     parts, whole = table[table["part"] != IN_ALL].groupby("organ"), table[table["part"] == IN_ALL].set_index("organ").sort_index()
     for column in ("pairs", "relabelled", "disagreeing_first", "disagreeing_second", "change"):
@@ -147,13 +148,13 @@ def test_a_conclusion_is_drawn_where_intervals_allow_it(revealed, lost, effect, 
     assert verdict(table) == word
 
 
-def paired_sample(rng: np.random.Generator, questions: int) -> tuple[Share, Share]:
+def paired_sample(rng: np.random.Generator, questions: int) -> tuple[PairedShare, PairedShare]:
     """Questions unlike each other; in the second run a pair disagrees three points more often."""
     prone = rng.beta(1, 6, size=questions)
     whole = rng.integers(5, 40, size=questions).astype(float)
     base = rng.binomial(whole.astype(int), prone)
     more = rng.binomial((whole - base).astype(int), 0.03)
-    return Share(base[None, :], whole[None, :]), Share((base + more)[None, :], whole[None, :])
+    return PairedShare(base[None, :], whole[None, :]), PairedShare((base + more)[None, :], whole[None, :])
 
 
 def test_the_paired_interval_holds_the_true_change_and_is_narrower_than_two_unpaired_ones():
@@ -162,10 +163,10 @@ def test_the_paired_interval_holds_the_true_change_and_is_narrower_than_two_unpa
     true = 0.03 * (1 - 1 / 7)
     for _ in range(200):
         first, second = paired_sample(rng, 60)
-        found = change_of("change", first, second, weights)
+        found = change_columns("change", first, second, weights)
         held.append(found["change_low"][0] <= true <= found["change_high"][0])
         widths.append(found["change_high"][0] - found["change_low"][0])
-        spread.append(np.ptp(np.nanpercentile(second.drawn(weights), [2.5, 97.5])))
+        spread.append(np.ptp(np.nanpercentile(second.replicates(weights), [2.5, 97.5])))
     assert 0.91 <= np.mean(held) <= 0.99
     assert np.mean(widths) < np.mean(spread) / 2
 

@@ -10,15 +10,15 @@ import pytest
 
 from audit.demo.build import write_demo
 from audit.errors import AuditError, NotInRunError
-from audit.metrics.intervals import wilson
-from audit.metrics.pair_blocks import members, read_pairs
-from audit.metrics.pigeonhole import RATES, pooled, pooled_intervals
-from audit.metrics.pigeonhole_groups import added, rows_of, weigh
 from audit.metrics.positions import positions
 from audit.metrics.theme_mix import theme_mix
 from audit.metrics.theme_places import theme_places
 from audit.metrics.theme_topics import theme_topics
 from audit.metrics.themes import NO_THEME, NO_TOPIC, one_theme, themes
+from audit.queries.pair_table import question_groups, read_pairs
+from audit.stats.bootstrap import rate_intervals, ratio_interval, resample_groups
+from audit.stats.intervals import wilson
+from audit.stats.pair_table import RATES
 from audit.store.connection import frame, open_store
 from audit.themes.taxonomy import Taxonomy, Theme
 from tests.support.loading import load
@@ -162,7 +162,7 @@ def test_which_center_takes_which_position(store):
 
 
 def test_groups_of_questions_have_the_interval_that_they_have_elsewhere(tmp_path):
-    """The road by pairs and the road by blocks of questions draw the same and say the same."""
+    """Counting pair by pair and counting in blocks of questions use the same draws and give the same interval."""
     rng = np.random.default_rng(3)
     labels = np.array(["CONSISTENT", "DIVERGENT", "COMPLEMENTARY"])
     couples = ["ab", "ac", "ad", "bc", "bd", "cd"]
@@ -172,13 +172,13 @@ def test_groups_of_questions_have_the_interval_that_they_have_elsewhere(tmp_path
     con = store_from(tmp_path, "\n".join(lines))
     blocks = read_pairs(con)
     group = pd.Series(np.arange(24) % 2)
-    expected = pooled_intervals(blocks, members(blocks, pd.Series(range(24)), group, pd.Series([0, 1])), {"r": RATES["r_div"]})[
-        "r"
-    ]
+    expected = rate_intervals(
+        blocks, question_groups(blocks, pd.Series(range(24)), group, pd.Series([0, 1])), {"r": RATES["r_div"]}
+    )["r"]
     pairs = frame(con, "select question, handbook_a, handbook_b, label = 'DIVERGENT' as split from pairs order by all")
     split = pairs["split"].to_numpy(dtype=bool)
-    weighed = weigh(pairs, pairs["question"].to_numpy() % 2 + 2 * ~split, 4)
-    found = pooled(rows_of(weighed, slice(0, 2)), added([rows_of(weighed, slice(0, 2)), rows_of(weighed, slice(2, 4))]))
+    counts = resample_groups(pairs, pairs["question"].to_numpy() % 2 + 2 * ~split, 4)
+    found = ratio_interval(counts[:2], counts[:2] + counts[2:])
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 

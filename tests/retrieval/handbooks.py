@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from audit.corpus.documents import Document, Section
-from audit.embedding.basis import Progress, Vectors, unit
 from audit.embedding.encoders import Encoder
-from audit.retrieval import Options
+from audit.embedding.vectors import Progress, Vectors, unit_rows
+from audit.retrieval.model import Query, Retrieval
+from audit.retrieval.retrievers import Reranker
+from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.strategies import build_strategy
 
 SECTIONS = (
     Section("s1", "Contents", "Travel 4\nFever 7\nDental work 9\nVaccines 12\n"),
@@ -21,15 +24,28 @@ SECTIONS = (
     Section("s7", "Part two", ""),
 )
 ALDER = Document("kidney_alder_post", "kidney", "Alder", "post", SECTIONS)
-PASSAGES = Options(whole_characters=0)
+PASSAGES = RetrievalSettings(whole_characters=0)
+FLY = Query("q1", "When may I fly?")
 MEANINGS = (("travel", "fly", "trip"), ("fever", "temperature"), ("dental", "dentist", "teeth"), ("fish", "cheese", "eat"))
 
 
 def meanings() -> Encoder:
-    """One direction a meaning: texts are near where they speak of the same one, whatever the word."""
+    """One dimension per meaning: texts are similar when they mention the same meaning, in whatever word."""
 
     def encode(texts: Sequence[str], _progress: Progress) -> Vectors:
         rows = [[sum(word in text.lower() for word in words) for words in MEANINGS] for text in texts]
-        return unit(np.array(rows, dtype=np.float32).reshape(len(rows), len(MEANINGS)))
+        return unit_rows(np.array(rows, dtype=np.float32).reshape(len(rows), len(MEANINGS)))
 
     return Encoder("meanings", "m" * 64, encode)
+
+
+def handbook(*sections: Section) -> Document:
+    """A handbook of these sections."""
+    return Document("heart_birch_pre", "heart", "Birch", "pre", sections)
+
+
+def hero(
+    text: str, settings: RetrievalSettings = PASSAGES, document: Document = ALDER, reranker: Reranker | None = None
+) -> Retrieval:
+    """What HERO-QA retrieves for a question, with the encoder of meanings."""
+    return build_strategy("hero", document, settings, meanings(), reranker).retrieve(Query("q", text))

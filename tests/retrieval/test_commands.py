@@ -1,4 +1,4 @@
-"""`audit retrieve`: files for the next stage, trials, and no work twice."""
+"""`audit retrieve`: files for the next stage, trials, and no handbook searched twice."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ QUESTIONS = [
 ]
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def _read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _written(path: Path, records: list[dict[str, Any]]) -> str:
+def _write_lines(path: Path, records: list[dict[str, Any]]) -> str:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return str(path)
 
@@ -38,62 +38,64 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         {"question_id": "q2", "gold_sections": {"a": ["s5"]}},
     ]
     return [
-        "retrieve", str(tmp_path / "documents"), "--questions", _written(tmp_path / "questions.jsonl", QUESTIONS),
-        "--gold", _written(tmp_path / "gold.jsonl", gold), "--out", str(tmp_path / "out"),
+        "retrieve", str(tmp_path / "documents"), "--questions", _write_lines(tmp_path / "questions.jsonl", QUESTIONS),
+        "--gold", _write_lines(tmp_path / "gold.jsonl", gold), "--out", str(tmp_path / "out"),
         "--encoder", "words", "--strategy", "hero", "bm25", "--whole-characters", "0",
     ]  # fmt: skip
 
 
 def test_questions_of_another_organ_are_not_put_to_a_handbook(command: list[str], tmp_path: Path) -> None:
     assert main(command) == 0
-    found = _lines(tmp_path / "out" / "kidney_alder_post.jsonl")
-    assert [each["question_id"] for each in found] == ["q1", "q2"]
-    assert found[0]["retrieval"]["passages"][0]["section_id"] == "s2"
+    retrievals = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")
+    assert [record["question_id"] for record in retrievals] == ["q1", "q2"]
+    assert retrievals[0]["retrieval"]["passages"][0]["section_id"] == "s2"
 
 
-def test_trials_hold_what_each_strategy_ranked_and_the_gold(command: list[str], tmp_path: Path) -> None:
+def test_trials_have_each_strategys_ranking_and_the_gold_sections(command: list[str], tmp_path: Path) -> None:
     main(command)
-    trials = _lines(tmp_path / "out" / "trials.jsonl")
-    assert [(each["question_id"], each["strategy"], each["ranked"][0], each["gold"]) for each in trials] == [
+    trials = _read_lines(tmp_path / "out" / "trials.jsonl")
+    assert [(trial["question_id"], trial["strategy"], trial["ranked"][0], trial["gold"]) for trial in trials] == [
         ("q1", "hero", "s2", ["s2"]), ("q1", "bm25", "s2", ["s2"]), ("q2", "hero", "s5", ["s5"]), ("q2", "bm25", "s5", ["s5"]),
     ]  # fmt: skip
 
 
-def test_what_was_searched_is_not_searched_again(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_handbook_searched_before_is_not_searched_again(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(command)
     before = (tmp_path / "out" / "kidney_alder_post.jsonl").stat().st_mtime_ns
     main(command)
     assert "1, of which 1 were searched before" in capsys.readouterr().out
     assert (tmp_path / "out" / "kidney_alder_post.jsonl").stat().st_mtime_ns == before
     main([*command, "--passages", "1"])
-    assert len(_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"]) == 1
+    assert len(_read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"]) == 1
 
 
-def test_the_papers_fusion_is_asked_for_by_name_and_searched_anew(command: list[str], tmp_path: Path) -> None:
+def test_another_fusion_searches_again(command: list[str], tmp_path: Path) -> None:
     main(command)
-    scored = _lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
+    by_scores = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
     main([*command, "--fusion", "ranks"])
-    ranked = _lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
-    assert ranked == pytest.approx(3 / 61) != scored, "first of three retrievers by words"
+    by_ranks = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
+    assert by_ranks == pytest.approx(3 / 61) != by_scores, "first in all three retrievers by words"
 
 
-def test_settings_that_cannot_be_are_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_that_contradict_each_other_are_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--overlap-words", "200"]) == 2
-    assert "chunks of 160 words cannot share 200" in capsys.readouterr().err
+    assert "chunks of 160 words cannot share 200 words" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ([], "gold.jsonl: there is no gold in it for these handbooks"),
-        ([{"question_id": "q1", "gold_sections": {"elsewhere": ["s99"]}}], "names of no handbook and no center: 1"),
-        ([{"question_id": "q9", "handbook_id": ALDER.handbook_id, "gold": ["s2"]}], "questions that are not asked: 1"),
+        ([{"question_id": "q1", "gold_sections": {"elsewhere": ["s99"]}}], "names that are neither a handbook nor a center: 1"),
+        ([{"question_id": "q9", "handbook_id": ALDER.handbook_id, "gold": ["s2"]}], "questions outside the question list: 1"),
     ],
 )
-def test_gold_that_counts_nowhere_is_said_and_costs_no_passage(
-    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[dict[str, Any]], told: str
+def test_gold_that_cannot_be_used_is_reported_and_affects_no_passage(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[dict[str, Any]], message: str
 ) -> None:
-    _written(tmp_path / "gold.jsonl", lines)
+    _write_lines(tmp_path / "gold.jsonl", lines)
     assert main(command) == 0
-    assert told in capsys.readouterr().err
-    assert {trial["question_id"] for trial in _lines(tmp_path / "out" / "trials.jsonl")} == {"q1", "q2"}
+    assert message in capsys.readouterr().err
+    assert {trial["question_id"] for trial in _read_lines(tmp_path / "out" / "trials.jsonl")} == {"q1", "q2"}

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.embedding.basis import Progress, Vectors, silent
-from audit.embedding.cache import cached
-from audit.embedding.encoders import Encoder
+from audit.embedding.encoders import Encoder, cached_encoder
+from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import ThemesError
 from audit.themes.build import Options, build_taxonomy
 from audit.themes.taxonomy import write_taxonomy
@@ -64,8 +63,8 @@ def test_every_distinct_plain_phrase_is_embedded_once() -> None:
 
 def test_a_cache_gives_back_the_same_bits_and_asks_for_new_phrases_only(tmp_path: Path) -> None:
     spy, asked = spied()
-    first = cached(spy, tmp_path).encode(["fever", "alcohol"], silent)
-    again = cached(spy, tmp_path).encode(["alcohol", "dental work", "fever"], silent)
+    first = cached_encoder(spy, tmp_path).encode(["fever", "alcohol"], no_progress)
+    again = cached_encoder(spy, tmp_path).encode(["alcohol", "dental work", "fever"], no_progress)
     assert asked == ["fever", "alcohol", "dental work"]
     assert (again[[2, 0]] == first).all()
 

@@ -7,13 +7,13 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.metrics import adjusted_rand_score
 
-from audit.embedding.basis import unit
+from audit.embedding.vectors import unit_rows
 from audit.themes.linkage import average_linkage
 
 
 def directions(count: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    return unit(rng.normal(size=(count // 8, 24))[rng.integers(0, count // 8, count)] + 0.6 * rng.normal(size=(count, 24)))
+    return unit_rows(rng.normal(size=(count // 8, 24))[rng.integers(0, count // 8, count)] + 0.6 * rng.normal(size=(count, 24)))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -31,14 +31,14 @@ def test_it_is_the_tree_that_the_textbook_method_gives(seed: int) -> None:
 def test_three_phrases_by_hand() -> None:
     """0, 30 and 90 degrees: the first two merge at 1 - cos 30; the third joins at 1 - (cos 60 + cos 90) / 2."""
     angle = np.radians([0, 30, 90])
-    tree = average_linkage(unit(np.column_stack([np.cos(angle), np.sin(angle)])))
+    tree = average_linkage(unit_rows(np.column_stack([np.cos(angle), np.sin(angle)])))
     assert tree.heights == pytest.approx([1 - 0.8660254, 1 - (0.5 + 0) / 2], abs=1e-6)
     assert tree.sizes.tolist() == [2, 3]
     assert tree.labels(tree.merges_below(0.2), smallest=2).tolist() == [0, 0, -1]
 
 
 def test_phrases_that_mean_exactly_the_same_never_stop_it() -> None:
-    vectors = unit(np.repeat(np.eye(3), 50, axis=0))
+    vectors = unit_rows(np.repeat(np.eye(3), 50, axis=0))
     tree = average_linkage(vectors)
     assert len(tree.heights) == 149
     assert tree.labels(tree.merges_below(0.5), smallest=2).tolist() == [0] * 50 + [1] * 50 + [2] * 50

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from audit.embedding.basis import unit
+from audit.embedding.vectors import unit_rows
 from audit.themes.naming import Card, exemplars_by, named, near_duplicates, terms_by
 
 DENTAL = ["time before dental work", "dental cleaning", "dental work"]
@@ -21,7 +21,7 @@ def test_a_phrase_without_a_theme_gives_it_no_terms() -> None:
 
 def test_the_medoid_stands_first_and_the_farthest_next() -> None:
     angle = np.radians([0, 10, 20, 21, 50])
-    vectors = unit(np.column_stack([np.cos(angle), np.sin(angle)]))
+    vectors = unit_rows(np.column_stack([np.cos(angle), np.sin(angle)]))
     phrases = ["a" * 9, "b" * 9, "c", "d" * 9, "e"]
     (rows,) = exemplars_by(phrases, vectors, np.zeros(5, dtype=np.int64))
     assert rows == [2, 4, 0, 1, 3], "20 degrees is nearest to the mean; then always the one farthest from all chosen"

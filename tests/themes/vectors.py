@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from audit.embedding.basis import Vectors
 from audit.embedding.encoders import Encoder
+from audit.embedding.vectors import Vectors
 
 
 def compass(degrees: Mapping[str, float]) -> Encoder:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.corpus.questions.reading import Question, plain_text
-from audit.embedding.basis import Vectors
+from audit.embedding.vectors import Vectors
 
 THRESHOLD = 0.85
 """Questions whose vectors have a larger cosine are shown for review (arXiv:2605.29084)."""

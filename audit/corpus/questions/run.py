@@ -12,8 +12,8 @@ from audit.corpus.questions.reading import Question, Reading
 from audit.corpus.questions.report import Report
 from audit.corpus.questions.screening import Screen
 from audit.corpus.questions.taxonomy import Taxonomy, check_tags
-from audit.embedding.basis import Progress, Vectors, silent
 from audit.embedding.encoders import Encoder
+from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import QuestionsError
 from audit.release.report import NOTED, Finding
 from audit.release.write import write_jsonl
@@ -33,7 +33,7 @@ def import_questions(
     encoder_of: EncoderOf | None = None,
     threshold: float = THRESHOLD,
     max_bytes: int = MAX_BYTES,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Report:
     """Write the questions of `path` to `out` (JSON lines, as in a release), and the table of near-duplicates for people to fill.
 

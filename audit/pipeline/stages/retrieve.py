@@ -14,7 +14,7 @@ from audit.pipeline.ledger import Piece, code_of, digest_of
 from audit.pipeline.meeting import check_met
 from audit.pipeline.searching import Search, query_of, search
 from audit.pipeline.shop import Book, FromLedger, Outcome
-from audit.retrieval.gold import Gold, read_gold, unmatched
+from audit.retrieval.gold import Gold, read_gold, unused_gold
 
 CODE = ("retrieval", "embedding", "text", "pipeline/searching.py")
 
@@ -66,7 +66,7 @@ class Retrieve(FromLedger):
     def remark(self) -> str:
         """What of the file of gold sections counts nowhere."""
         path = self.shop.config.retrieval.gold
-        return unmatched(path, self._documents(), {each["question_id"] for each in self.shop.questions()}) if path else ""
+        return unused_gold(path, self._documents(), {each["question_id"] for each in self.shop.questions()}) if path else ""
 
     def carry_out(self, pieces: Sequence[Piece]) -> Iterator[Outcome]:
         """By as many workers as the config says."""

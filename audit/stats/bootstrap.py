@@ -1,0 +1,353 @@
+"""The two-way cluster bootstrap of pairs, for any statistic of resampled counts.
+
+Two pairs that share a question, or a handbook, carry partly the same information, so thousands of pairs know less than
+their number suggests, and a binomial interval over pairs is several times too narrow. The bootstrap draws questions with
+replacement and, independently, handbooks with replacement. A pair of handbooks a and b on question q then counts
+w_q * w_a * w_b times, w being how often each was drawn. `resample` and its siblings count pairs in REPLICATES such draws,
+seeded, so that the same run always shows the same interval; `ratio_interval` and `statistic_interval` read intervals off
+these counts.
+
+It errs on the wide side. What questions or handbooks have in common is counted once, as it should be; what is particular to
+one handbook on one question is counted three times, so where nothing else varies an interval is 1.7 (root of 3) times too
+wide. Measured on simulated samples of 60 questions and 20 handbooks it covered the true rate in 95 to 100 %, with
+330 questions and 9 handbooks in 90 to 100 %.
+
+A replicate that keeps less than MIN_KEPT of the denominator is left out. Where a few handbooks have most present pairs, a
+draw can miss them all; the handful of pairs that remain say little about the share and could say anything.
+
+No interval is known (NaN) where fewer than two questions or three handbooks (two couples) are in the denominator: nothing
+was repeated, so the spread is unknown, which is not the same as zero. Where the event, or its opposite, occurs on fewer than
+MIN_QUESTIONS questions, most draws miss it, and with no event at all every draw gives zero and an interval without width.
+Then a ratio gets Wilson's interval with the questions in the denominator as trials: each question counts once, however many
+pairs it has. Any other statistic gets none.
+
+Source: Owen (2007), The pigeonhole bootstrap, Ann. Appl. Stat. 1(2). Fewer trials than observations where these come in
+clusters: Korn and Graubard (1998), Survey Methodology 24(2); here with the largest design effect that questions can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.sparse import csr_array
+
+from audit.stats.intervals import Floats, Interval, Ints, percentiles, wilson
+from audit.stats.pair_table import RATES, Outcomes, PairBlock, Pairs, Rate
+
+REPLICATES = 1000
+SEED = 2007
+MIN_QUESTIONS = 5
+"""An event, or its opposite, on fewer questions is too rare to resample."""
+MIN_KEPT = 1 / 3
+"""The share of the denominator that a replicate must keep."""
+PAIRS_PER_CHUNK = 8192
+"""Pairs weighted at a time in `resample_groups`: their weights in 1,000 replicates are 32 MB."""
+
+Bools = npt.NDArray[np.bool_]
+Statistic = Callable[[Floats], Floats]
+"""From counts (groups, outcomes, replicates) to values (groups, replicates)."""
+
+
+class Resampled(Enum):
+    """What was drawn with replacement."""
+
+    BOTH = "questions and handbooks"
+    QUESTIONS = "questions, and the handbooks of other groups if there are any"
+    HANDBOOKS = "handbooks; each question is a group of its own"
+
+
+@dataclass(frozen=True)
+class ResampledCounts:
+    """Counts of pairs as observed and in each replicate, with leading axes such as groups and outcomes.
+
+    replicates   (..., replicates), weighted
+    by_question  (..., questions), observed
+    by_handbook  (..., handbooks), observed: pairs of each resampled handbook
+    resampled    what was drawn
+
+    Counts are float32 where pairs are counted: whole numbers, exact up to 16.7 million, at half the memory. Indexing and
+    `sum` act on the leading axes, and counts of the same draws can be added.
+    """
+
+    replicates: Floats
+    by_question: Floats
+    by_handbook: Floats
+    resampled: Resampled
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...], questions: int, handbooks: int, resampled: Resampled) -> ResampledCounts:
+        """Counts before any pair was added."""
+        replicates, by_question, by_handbook = (
+            np.zeros((*shape, width), dtype=np.float32) for width in (REPLICATES, questions, handbooks)
+        )
+        return cls(replicates, by_question, by_handbook, resampled)
+
+    def _apply(self, change: Callable[[Floats], Any]) -> ResampledCounts:
+        arrays = {name: change(getattr(self, name)) for name in ("replicates", "by_question", "by_handbook")}
+        return replace(self, **arrays)
+
+    def __getitem__(self, index: Any) -> ResampledCounts:
+        return self._apply(lambda array: array[index])
+
+    def __add__(self, other: ResampledCounts) -> ResampledCounts:
+        return ResampledCounts(
+            self.replicates + other.replicates,
+            self.by_question + other.by_question,
+            self.by_handbook + other.by_handbook,
+            self.resampled,
+        )
+
+    def sum(self, axis: int) -> ResampledCounts:
+        """Counts added up along one of the leading axes."""
+        return self._apply(lambda array: array.sum(axis=axis))
+
+    def total(self) -> ResampledCounts:
+        """All groups (the first axis) as one, repeated for each group: the denominator of a group's share of everything."""
+        return self._apply(lambda array: np.broadcast_to(array.sum(axis=0, keepdims=True), array.shape))
+
+    @property
+    def observed(self) -> Floats:
+        """Pairs as observed."""
+        pairs: Floats = self.by_question.sum(axis=-1, dtype=float)
+        return pairs
+
+
+def draws(units: int, stream: int) -> Floats:
+    """How often each unit is drawn in each replicate: float32, units x REPLICATES; a replicate draws `units` in all.
+
+    Streams are independent: 0 draws questions, 1 handbooks, 2 whatever else is ranked.
+    """
+    if not units:
+        return np.zeros((0, REPLICATES), dtype=np.float32)
+    rng = np.random.default_rng([SEED, stream])
+    drawn: Floats = rng.multinomial(units, np.full(units, 1 / units), size=REPLICATES).T.astype(np.float32)
+    return drawn
+
+
+def question_draws(pairs: Pairs) -> Floats:
+    """The draws of pairs.questions."""
+    return draws(len(pairs.questions), stream=0)
+
+
+def handbook_draws(pairs: Pairs) -> Floats:
+    """The draws of pairs.handbooks, independent of those of the questions."""
+    return draws(len(pairs.handbooks), stream=1)
+
+
+def resample(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | None = None) -> ResampledCounts:
+    """Counts (groups, outcomes) of pairs in groups of questions.
+
+    `groups` is float32, groups x pairs.questions: 1 where a question belongs to a group; it may belong to several. Questions
+    and handbooks are both drawn. Without `groups` each of pairs.questions is a group of its own: the question is fixed, and
+    only its handbooks are drawn.
+    """
+    if groups is None:
+        return _resample_each_question(pairs, outcomes)
+    w_question = question_draws(pairs)
+    shape = (len(groups), len(outcomes))
+    counts = ResampledCounts.zeros(shape, len(pairs.questions), len(pairs.handbooks), Resampled.BOTH)
+    for questions, outcome, weights, observed, by_handbook in _by_question(pairs, outcomes):
+        members = groups[:, questions]
+        counts.replicates[:, outcome] += members @ (weights * w_question[questions])
+        counts.by_question[:, outcome, questions] += members * observed
+        counts.by_handbook[:, outcome] += members @ by_handbook
+    return counts
+
+
+def _resample_each_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> ResampledCounts:
+    shape = (len(pairs.questions), len(outcomes))
+    counts = ResampledCounts.zeros(shape, 1, len(pairs.handbooks), Resampled.HANDBOOKS)
+    for questions, outcome, weights, observed, by_handbook in _by_question(pairs, outcomes):
+        counts.replicates[questions, outcome] += weights
+        counts.by_question[questions, outcome, 0] += observed
+        counts.by_handbook[questions, outcome] += by_handbook
+    return counts
+
+
+def _by_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> Iterator[tuple[Ints, int, Floats, Floats, Floats]]:
+    """Per block and outcome: questions, the outcome's place, then per question weights in each draw of handbooks, pairs
+    observed, and pairs of each handbook.
+    """
+    w_handbook = handbook_draws(pairs)
+    for block in pairs.blocks():
+        w_couple, involved = w_handbook[block.a] * w_handbook[block.b], block.involved(len(pairs.handbooks))
+        for place, wanted in enumerate(outcomes):
+            indicator = block.indicator(wanted)
+            yield block.questions, place, indicator @ w_couple, indicator.sum(axis=1), indicator @ involved
+
+
+def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, groups: int) -> dict[str, ResampledCounts]:
+    """Counts (groups, outcomes) of pairs that involve a group of handbooks: a center's, or a single one.
+
+    `group` is the group, from 0, of each of pairs.handbooks. A group's own handbooks are fixed: they are all it has, and
+    drawing a single handbook zero times would leave nothing. Questions are drawn, and so are the handbooks of other
+    groups: a pair counts w_q * w_other times, and w_q times where both its handbooks are the group's own.
+
+    Returns the scopes 'within' (both handbooks are the group's own), 'between' (one is) and 'all'.
+    """
+    w_question, w_handbook = question_draws(pairs), handbook_draws(pairs)
+    size = (groups, len(outcomes)), len(pairs.questions), len(pairs.handbooks)
+    within, between = (ResampledCounts.zeros(*size, Resampled.QUESTIONS) for _ in range(2))
+    for block in pairs.blocks():
+        own = group[block.a] == group[block.b]
+        for place, wanted in enumerate(outcomes):
+            indicator = block.indicator(wanted)
+            weights = indicator.T @ w_question[block.questions]
+            _add_couples(within, place, block, indicator, weights, own * _one_hot(group[block.a], groups))
+            for mine, other in ((block.a, block.b), (block.b, block.a)):
+                members = ~own * _one_hot(group[mine], groups)
+                _add_couples(between, place, block, indicator, weights * w_handbook[other], members)
+                others = _one_hot(other, len(pairs.handbooks)).T
+                between.by_handbook[:, place] += (members * indicator.sum(axis=0)) @ others
+    return {"within": within, "between": between, "all": within + between}
+
+
+def _add_couples(
+    counts: ResampledCounts, outcome: int, block: PairBlock, indicator: Floats, weights: Floats, members: Floats
+) -> None:
+    counts.replicates[:, outcome] += members @ weights
+    counts.by_question[:, outcome, block.questions] += members @ indicator.T
+
+
+def _one_hot(group: Ints, groups: int) -> Floats:
+    members: Floats = (np.arange(groups)[:, None] == group).astype(np.float32)
+    return members
+
+
+def resample_groups(pairs: pd.DataFrame, group: Ints, groups: int) -> ResampledCounts:
+    """Counts (groups,) of pairs in groups of any kind, such as those that disagree about one theme.
+
+    pairs  question, handbook_a, handbook_b: one row per pair, of one run or of several with the same numbering
+    group  int, the group of each pair, from 0
+
+    Questions and handbooks are drawn over all of `pairs`, so the groups share their draws.
+    """
+    question, questions = pd.factorize(pairs["question"])
+    sides, handbooks = pd.factorize(pd.concat([pairs["handbook_a"], pairs["handbook_b"]]))
+    a, b = sides[: len(pairs)], sides[len(pairs) :]
+    w_question, w_handbook = draws(len(questions), stream=0), draws(len(handbooks), stream=1)
+    counts = ResampledCounts.zeros((groups,), len(questions), len(handbooks), Resampled.BOTH)
+    for start in range(0, len(group), PAIRS_PER_CHUNK):
+        chunk = slice(start, start + PAIRS_PER_CHUNK)
+        weights = w_question[question[chunk]] * w_handbook[a[chunk]] * w_handbook[b[chunk]]
+        rows = group[chunk], np.arange(len(weights))
+        counts.replicates[:] += csr_array((np.ones(len(weights), dtype=np.float32), rows), (groups, len(weights))) @ weights
+    np.add.at(counts.by_question, (group, question), 1)
+    for side in (a, b):
+        np.add.at(counts.by_handbook, (group, side), 1)
+    return counts
+
+
+def resample_questions(counts: Floats) -> ResampledCounts:
+    """Anything counted per question (..., questions), where only questions are drawn, each with all its pairs."""
+    no_handbooks = np.zeros((*counts.shape[:-1], 0), dtype=np.float32)
+    return ResampledCounts(counts @ draws(counts.shape[-1], stream=0), counts, no_handbooks, Resampled.QUESTIONS)
+
+
+def ratio_interval(numerator: ResampledCounts, denominator: ResampledCounts) -> Interval:
+    """The interval of numerator / denominator per group: percentiles; Wilson's where the event is rare; NaN where unknown."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = numerator.observed / denominator.observed
+        ratios = numerator.replicates / denominator.replicates
+    known, units, trials = _support(denominator)
+    rare = _is_rare(numerator, denominator)
+    fallback = wilson(share * trials, trials)
+    ends = zip(fallback, percentiles(_well_kept(ratios, denominator), units), strict=True)
+    low, high = (np.where(known, np.where(rare, instead, resampled), np.nan) for instead, resampled in ends)
+    return low, high
+
+
+def clustered_ratio_interval(numerator: Floats, denominator: Floats) -> Interval:
+    """The interval of numerator / denominator, both counted per group and question, where only questions are drawn."""
+    return ratio_interval(resample_questions(numerator), resample_questions(denominator))
+
+
+def statistic_interval(statistic: Statistic, counts: ResampledCounts) -> Interval:
+    """The interval of any statistic of counts (groups, outcomes), such as an entropy, a median or a difference of shares.
+
+    NaN where `ratio_interval` would not resample the share of the commonest outcome, because almost every draw is alike.
+    """
+    total = counts.sum(axis=1)
+    known, units, _ = _support(total)
+    commonest = counts[np.arange(len(counts.observed)), counts.observed.argmax(axis=1)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = statistic(counts.replicates)
+    known = known & ~_is_rare(commonest, total)
+    low, high = (np.where(known, end, np.nan) for end in percentiles(_well_kept(values, total), units))
+    return low, high
+
+
+def rate_intervals(pairs: Pairs, groups: Floats | None = None, rates: Mapping[str, Rate] = RATES) -> dict[str, Interval]:
+    """The interval of each rate in groups of questions (see `resample`): name to (low, high), one value per group."""
+    outcomes = distinct_outcomes(rates)
+    return _rates_of(resample(pairs, outcomes, groups), outcomes, rates)
+
+
+def side_rate_intervals(
+    pairs: Pairs, group: Ints, groups: int, rates: Mapping[str, Rate] = RATES
+) -> dict[str, dict[str, Interval]]:
+    """The interval of each rate over pairs that involve a group of handbooks (see `resample_sides`): scope to name to ends."""
+    outcomes = distinct_outcomes(rates)
+    scopes = resample_sides(pairs, outcomes, group, groups)
+    return {scope: _rates_of(counts, outcomes, rates) for scope, counts in scopes.items()}
+
+
+def distinct_outcomes(rates: Mapping[str, Rate]) -> list[Outcomes]:
+    """Every set of outcomes that the rates ask for, once."""
+    return list(dict.fromkeys(outcomes for rate in rates.values() for outcomes in rate))
+
+
+def _rates_of(counts: ResampledCounts, outcomes: Sequence[Outcomes], rates: Mapping[str, Rate]) -> dict[str, Interval]:
+    place = {wanted: number for number, wanted in enumerate(outcomes)}
+    return {
+        name: ratio_interval(counts[:, place[numerator]], counts[:, place[denominator]])
+        for name, (numerator, denominator) in rates.items()
+    }
+
+
+def _support(denominator: ResampledCounts) -> tuple[Bools, Ints, Ints]:
+    """Per group: whether enough was repeated to know a spread, the fewest units that were drawn, and Wilson's trials.
+
+    A fixed question has as many independent trials as couples that share no handbook: half the handbooks.
+    """
+    questions, handbooks = (np.count_nonzero(counts, axis=-1) for counts in (denominator.by_question, denominator.by_handbook))
+    if denominator.resampled is Resampled.HANDBOOKS:
+        return handbooks >= 3, handbooks, handbooks // 2
+    fewest = np.minimum(questions, handbooks)
+    if denominator.resampled is Resampled.BOTH:
+        return (questions >= 2) & (handbooks >= 3), fewest, questions
+    return (questions >= 2) & (handbooks != 1), np.where(handbooks > 0, fewest, questions), questions
+
+
+def _is_rare(numerator: ResampledCounts, denominator: ResampledCounts) -> Bools:
+    """Whether the event or its opposite is on too few questions; on a single question, whether it is on no pair or on all."""
+    if denominator.resampled is Resampled.HANDBOOKS:
+        return np.asarray((numerator.observed == 0) | (numerator.observed == denominator.observed))
+    with_event = np.count_nonzero(numerator.by_question, axis=-1)
+    with_opposite = np.count_nonzero(denominator.by_question - numerator.by_question, axis=-1)
+    return np.asarray(np.minimum(with_event, with_opposite) < MIN_QUESTIONS)
+
+
+def _well_kept(values: Floats, denominator: ResampledCounts) -> Floats:
+    """Replicates that keep enough of the denominator; NaN elsewhere."""
+    return np.where(denominator.replicates >= MIN_KEPT * denominator.observed[..., None], values, np.nan)
+
+
+def stratified_draws(times: Ints, stratum: Ints, fixed: Bools, seed: int, replicates: int) -> Floats:
+    """How often each kind of item is drawn when items are drawn with replacement within strata: float (replicates, kinds).
+
+    `times` is how often a kind occurs, `stratum` the stratum it belongs to, `fixed` (per stratum) where nothing is drawn
+    because all of the stratum was rated.
+    """
+    rng, counts = np.random.default_rng(seed), np.tile(np.asarray(times, dtype=float), (replicates, 1))
+    for place in np.unique(stratum[~fixed[stratum]]):
+        (kinds,) = np.nonzero(stratum == place)
+        n = int(times[kinds].sum())
+        counts[:, kinds] = rng.multinomial(n, times[kinds] / n, size=replicates)
+    return counts

@@ -1,0 +1,218 @@
+"""95 % intervals: of shares, of paired shares, of bootstrap replicates, and of figures that are shares in disguise.
+
+An interval that cannot be known is NaN, never zero wide: a share without a denominator has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv, ndtr, stdtrit
+
+Floats = npt.NDArray[np.floating]
+Ints = npt.NDArray[np.integer]
+Interval = tuple[Floats, Floats]
+"""Lower ends and upper ends, one of each per group."""
+Z = 1.959963984540054
+"""The 97.5 % point of the normal distribution."""
+TAIL = 0.025
+ROUNDING_ERROR = 1e-9
+"""Six times a sixth is not quite one."""
+MIN_COEFFICIENT = -1.0
+"""No agreement coefficient is lower, however little chance leaves to disagree on."""
+
+
+class ShareEstimate(NamedTuple):
+    """Shares with the ends of their 95 % intervals, all of one shape."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def wilson(successes: npt.ArrayLike, trials: npt.ArrayLike) -> Interval:
+    """Lower and upper ends of Wilson's 95 % score interval, without continuity correction; NaN where `trials` is 0.
+
+    Both arguments are counts of the same shape (`trials` may be an effective, fractional count).
+    Source: Wilson (1927), J. Am. Stat. Assoc. 22; tested on Newcombe (1998), Stat. Med. 17, Table I, method 3.
+    """
+    k, n = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = k / np.where(n > 0, n, np.nan)
+        centre = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+        half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    # At k = 0 and k = n the ends are exactly 0 and 1; rounding must not move them.
+    return np.where(k == 0, share, centre - half), np.where(k == n, share, centre + half)
+
+
+def wilson_paired(both: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, neither: npt.ArrayLike) -> Interval:
+    """Ends of the 95 % interval of the second share minus the first, for trials that were each made twice; NaN without a trial.
+
+    The arguments are counts of trials that succeeded both times, only the first, only the second, neither time. The interval
+    combines Wilson's intervals of the two shares with their correlation.
+    Source: Newcombe (1998), Stat. Med. 17, 2635, method 10; tested on Fagerland, Lydersen and Laake (2014), Stat. Med. 33.
+    """
+    a, b, c, d = (np.asarray(count, dtype=float) for count in (both, first, second, neither))
+    n = a + b + c + d
+    (low_1, high_1), (low_2, high_2) = wilson(a + b, n), wilson(a + c, n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share_1, share_2 = (a + b) / np.where(n > 0, n, np.nan), (a + c) / np.where(n > 0, n, np.nan)
+        product = a * d - b * c
+        scale = np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
+        # Newcombe's continuity correction of phi applies to a positive correlation only.
+        phi = np.where(scale > 0, np.where(product > 0, np.maximum(product - n / 2, 0), product) / scale, 0)
+    down = _correlated_distance(share_2 - low_2, high_1 - share_1, phi)
+    up = _correlated_distance(high_2 - share_2, share_1 - low_1, phi)
+    return share_2 - share_1 - down, share_2 - share_1 + up
+
+
+def _correlated_distance(one: Floats, other: Floats, phi: Floats) -> Floats:
+    return np.sqrt(one**2 - 2 * phi * one * other + other**2)
+
+
+def jeffreys(share: Floats, trials: Floats) -> Interval:
+    """The ends of Jeffreys' 95 % interval: 0 where the share is 0, 1 where it is 1, zero width for infinitely many trials.
+
+    Source: Brown, Cai and DasGupta (2001), Stat. Sci. 16.
+    """
+    n = np.where(np.isfinite(trials), trials, 1)
+    yes, no = share * n + 0.5, (1 - share) * n + 0.5
+    low, high = (np.where(np.isfinite(trials), betaincinv(yes, no, tail), share) for tail in (TAIL, 1 - TAIL))
+    return np.where(share == 0, 0, low), np.where(share == 1, 1, high)
+
+
+def percentiles(values: Floats, units: npt.ArrayLike) -> Interval:
+    """The expanded percentile interval of each row of replicates; NaN replicates are left out.
+
+    `units` is the number of units that were resampled, one per row. Few units make replicates too alike, so the tail that is
+    cut off shrinks from 2.5 % to the one that Student's t with units - 1 degrees of freedom asks for (2.0 % at 30 units,
+    0.7 % at 9). Interpolates linearly between neighbours.
+
+    Source: Hesterberg (2015), What teachers should know about the bootstrap, Am. Stat. 69(4), section 4.
+    """
+    n = np.maximum(np.asarray(units, dtype=float), 2)
+    tail = ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, 1 - TAIL))
+    ordered = np.sort(values, axis=1)
+    last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=1) - 1, 0)
+    return _interpolated(ordered, tail * last), _interpolated(ordered, (1 - tail) * last)
+
+
+def _interpolated(ordered: Floats, position: Floats) -> Floats:
+    below, rows = np.floor(position).astype(int), np.arange(len(ordered))
+    left, right = ordered[rows, below], ordered[rows, np.ceil(position).astype(int)]
+    interpolated: Floats = left + (right - left) * (position - below)
+    return interpolated
+
+
+def stratified_share(
+    events: npt.ArrayLike, rated: npt.ArrayLike, population: npt.ArrayLike, possible: npt.ArrayLike = True
+) -> ShareEstimate:
+    """The share of a population that has a label, estimated from a stratified sample, with its 95 % interval.
+
+    events      (..., strata): rated items with the label; a fraction where an item is split between labels
+    rated       (strata,): items rated
+    population  (strata,): items in the population
+    possible    bool, (strata,): False where a stratum is known to contain no such item
+
+    The value is NaN where nothing is rated; a stratum without ratings widens the interval and leaves the value alone.
+    The interval is that of Zou, Huang and Zhang (2009), Comput. Stat. Data Anal. 53 (MOVER), over Jeffreys' intervals.
+    """
+    x, n, size = (np.asarray(values, dtype=float) for values in (events, rated, population))
+    can_occur = np.asarray(possible, dtype=bool)
+    weight = size / size.sum()
+    known = n > 0
+    share = np.divide(x, n, out=np.zeros(np.broadcast_shapes(x.shape, n.shape)), where=known)
+    low, high = jeffreys(share, np.where(known & can_occur, _infinite_population_n(n, size), np.inf))
+    value = (weight * share * known).sum(axis=-1)
+    below = np.sqrt((known * (weight * (share - low)) ** 2).sum(axis=-1))
+    above = np.sqrt((known * (weight * (high - share)) ** 2).sum(axis=-1)) + weight[~known & can_occur].sum()
+    covered = weight[known].sum()
+    return ShareEstimate(value / covered if covered else np.full(value.shape, np.nan), value - below, value + above)
+
+
+def _infinite_population_n(rated: Floats, population: Floats) -> Floats:
+    """The sample size from an infinite stratum that would be as informative; infinite where the whole stratum is rated."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # a stratum of one item gives 0 / 0
+        expanded = rated * (population - 1) / np.maximum(population - rated, 0)
+        return np.asarray(np.where(rated < population, expanded, np.inf))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Maps a figure to the share behind it and back, so that Wilson's interval can be taken where it is valid.
+
+    A chance-corrected figure is the agreement on labels that would give it, if chance agreed as often as it does here; F1 is
+    the Jaccard share of a label.
+
+    to_share    the share behind a figure; below 0 where raters agree far less than by chance
+    from_share  the figure that belongs to a share
+    slope       the derivative of `from_share`, at a share
+    """
+
+    to_share: Callable[[float], float]
+    from_share: Callable[[float], float]
+    slope: Callable[[float], float]
+
+
+SHARE_SCALE = Scale(to_share=lambda value: value, from_share=lambda share: share, slope=lambda _: 1.0)
+F1_SCALE = Scale(
+    to_share=lambda value: value / (2 - value),
+    from_share=lambda share: 2 * share / (1 + share),
+    slope=lambda share: 2 / (1 + share) ** 2,
+)
+
+
+def chance_scale(expected_disagreement: float) -> Scale:
+    """The scale of a chance-corrected figure, given the disagreement on labels that chance expects."""
+    room = expected_disagreement
+    return Scale(lambda value: 1 - (1 - value) * room, lambda share: 1 - (1 - share) / room, lambda _: 1 / room)
+
+
+def effective_n(value: float, se: float, n: float, scale: Scale) -> float:
+    """How many independent items would give the share behind the figure the same spread; n where no spread can be seen.
+
+    Source: an effective sample size as in Korn and Graubard (1998), Survey Methodology 24(2).
+    """
+    share = scale.to_share(value)
+    if not (ROUNDING_ERROR < share < 1 - ROUNDING_ERROR and se > ROUNDING_ERROR):
+        return n
+    return share * (1 - share) / (se / scale.slope(share)) ** 2
+
+
+def scaled_wilson(value: float, se: float, trials: float, scale: Scale) -> tuple[float, float]:
+    """Wilson's interval of a figure, taken on its scale with an effective number of trials and mapped back.
+
+    It stays within the range of the figure and has no zero width. Measured on simulated samples of 20, 40 and 148 items
+    (tests/annotation/agreement/test_interval_coverage.py) it covers kappas, AC1, alphas and raw agreement in 91 to 96 %,
+    where value +- 1.96 standard errors covers 57 to 96 %; with a label on few items in 90 to 100 %.
+    """
+    share = min(scale.to_share(value), 1.0)
+    low, high = (scale.from_share(float(end)) for end in wilson(max(share, 0.0) * trials, trials))
+    if share < 0:  # far below chance no share of items corresponds; without a spread the width is that at zero agreement
+        plain = (value - Z * se, value + Z * se)
+        low, high = plain if se > ROUNDING_ERROR else (value, value + high - scale.from_share(0.0))
+    return max(low, min(value, MIN_COEFFICIENT)), high
+
+
+def quotient_interval(numerator: ShareEstimate, denominator: ShareEstimate) -> tuple[float, float]:
+    """Both ends of the interval of a quotient, from the intervals of its parts; infinite where the denominator may be 0.
+
+    Source: Donner and Zou (2012), Stat. Methods Med. Res. 21 (MOVER-R), taking the two as uncorrelated.
+    """
+    b, b_low, b_high = (float(end) for end in numerator)
+    a, a_low, a_high = (float(end) for end in denominator)
+    low = _quadratic_root(a * b, -1, a_high * (2 * a - a_high), b_low * (2 * b - b_low))
+    high = _quadratic_root(a * b, 1, a_low * (2 * a - a_low), b_high * (2 * b - b_high))
+    return max(low, 0.0), high
+
+
+def _quadratic_root(product: float, sign: int, squared: float, constant: float) -> float:
+    """The root of squared x^2 - 2 product x + constant = 0 on the side of `sign`."""
+    if squared == 0:
+        return math.inf if sign > 0 else constant / (2 * product) if product else 0.0
+    return (product + sign * math.sqrt(max(product**2 - squared * constant, 0.0))) / squared

@@ -1,0 +1,149 @@
+"""The pairs of a run as numbers: blocks of questions by couples of handbooks, small enough to keep in memory and multiply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from audit.stats.intervals import Floats, Ints
+from audit.vocabulary import LABELS, Label
+
+Outcomes = frozenset[int]
+"""A set of outcomes of a pair: label codes 0 to 4, UNSCORED, PRESCREENED."""
+
+UNSCORED, PRESCREENED, NOT_ASKED = 5, 6, 255
+"""Outcomes that are not verdicts, beside the label codes 0 to 4. A block contains NOT_ASKED where there is no pair."""
+
+ALL = frozenset((*range(len(LABELS)), UNSCORED, PRESCREENED))
+JUDGED = frozenset(range(len(LABELS)))
+ABSENT = frozenset((Label.ABSENT.code, PRESCREENED))
+SCORED = JUDGED | ABSENT
+PRESENT = SCORED - ABSENT
+CONSISTENT = frozenset((Label.CONSISTENT.code,))
+DISAGREEING = frozenset((Label.DIVERGENT.code, Label.CONTRADICTORY.code))
+
+Rate = tuple[Outcomes, Outcomes]
+"""The outcomes in the numerator, and those in the denominator."""
+RATES: Mapping[str, Rate] = {"r_abs": (ABSENT, SCORED), "r_div": (DISAGREEING, PRESENT), "r_con": (CONSISTENT, PRESENT)}
+
+COUPLE_BASE = 32768
+"""A couple of handbooks is one number: the first handbook's times this, plus the second's."""
+MAX_CELLS = 8_000_000
+"""Cells in one block: 32 MB as float32."""
+MAX_COUPLES = 8192
+"""Couples in one block: their weights in 1,000 replicates are 32 MB."""
+MAX_CELLS_PER_PAIR = 16
+"""A sparser block than this is cut in two, because its questions share few couples."""
+
+
+@dataclass(frozen=True)
+class PairBlock:
+    """Some questions (rows) by the couples of handbooks (columns) that were asked any of them.
+
+    questions  int, index of each row into Pairs.questions
+    a, b       int, index of each column's two handbooks into Pairs.handbooks
+    outcomes   uint8, rows x columns: a label code, UNSCORED, PRESCREENED or NOT_ASKED
+    """
+
+    questions: Ints
+    a: Ints
+    b: Ints
+    outcomes: npt.NDArray[np.uint8]
+
+    def indicator(self, wanted: Outcomes) -> Floats:
+        """1 where a pair has one of the wanted outcomes, 0 elsewhere: float32, rows x columns."""
+        table = np.zeros(256, dtype=np.float32)
+        table[list(wanted)] = 1
+        return table[self.outcomes]
+
+    def involved(self, handbooks: int) -> Floats:
+        """1 where a couple involves a handbook, 0 elsewhere: float32, columns x handbooks."""
+        involved = np.zeros((len(self.a), handbooks), dtype=np.float32)
+        columns = np.arange(len(self.a))
+        involved[columns, self.a] = involved[columns, self.b] = 1
+        return involved
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Every pair of a run, sorted by question, about 9 bytes each.
+
+    question  int, the number of its question
+    couple    int, the numbers of its two handbooks as one: first * COUPLE_BASE + second
+    outcome   uint8, a label code, UNSCORED or PRESCREENED
+    """
+
+    question: Ints
+    couple: Ints
+    outcome: npt.NDArray[np.uint8]
+
+    @cached_property
+    def starts(self) -> Ints:
+        """The first pair of every question, and at the end the number of pairs."""
+        if not len(self.question):
+            return np.zeros(1, dtype=int)
+        changes = np.flatnonzero(np.diff(self.question)) + 1
+        return np.concatenate([[0], changes, [len(self.question)]])
+
+    @cached_property
+    def questions(self) -> Ints:
+        """The numbers of the questions that have pairs, ascending."""
+        return self.question[self.starts[:-1]]
+
+    @cached_property
+    def _columns(self) -> tuple[Ints, Ints]:
+        # pandas numbers millions of couples by hashing, several times as fast as numpy, which sorts them.
+        column, couples = pd.factorize(self.couple)
+        return column, np.asarray(couples)
+
+    @cached_property
+    def handbooks(self) -> Ints:
+        """The numbers of the handbooks that have pairs, ascending."""
+        couples = self._columns[1]
+        return np.unique(np.concatenate([couples // COUPLE_BASE, couples % COUPLE_BASE]))
+
+    def blocks(self) -> Iterator[PairBlock]:
+        """All pairs, each in exactly one block; whatever is counted over blocks adds up."""
+        waiting = [(0, len(self.questions))] if len(self.question) else []
+        while waiting:
+            first, last = waiting.pop()
+            pairs = slice(self.starts[first], self.starts[last])
+            used = np.flatnonzero(np.bincount(self._columns[0][pairs], minlength=len(self._columns[1])))
+            cells = (last - first) * len(used)
+            if last - first > 1 and (cells > MAX_CELLS or cells > MAX_CELLS_PER_PAIR * (pairs.stop - pairs.start)):
+                middle = (first + last) // 2
+                waiting += [(middle, last), (first, middle)]
+            else:
+                yield from self._cut(self._block(first, last, pairs, used))
+
+    def _cut(self, block: PairBlock) -> Iterator[PairBlock]:
+        for start in range(0, len(block.a), MAX_COUPLES):
+            columns = slice(start, start + MAX_COUPLES)
+            yield PairBlock(block.questions, block.a[columns], block.b[columns], block.outcomes[:, columns])
+
+    def _block(self, first: int, last: int, pairs: slice, used: Ints) -> PairBlock:
+        column, couples = self._columns
+        position = np.empty(len(couples), dtype=np.int32)
+        position[used] = np.arange(len(used))
+        row = np.repeat(np.arange(last - first), np.diff(self.starts[first : last + 1]))
+        outcomes = np.full((last - first, len(used)), NOT_ASKED, dtype=np.uint8)
+        outcomes[row, position[column[pairs]]] = self.outcome[pairs]
+        a, b = couples[used] // COUPLE_BASE, couples[used] % COUPLE_BASE
+        handbooks = self.handbooks
+        return PairBlock(np.arange(first, last), np.searchsorted(handbooks, a), np.searchsorted(handbooks, b), outcomes)
+
+
+def group_matrix(row: Ints, column: Ints, shape: tuple[int, int]) -> Floats:
+    """Membership of questions in groups: float32, groups x questions, 1 where `row` and `column` meet.
+
+    A negative row or column is left out: a group that is not asked for, or a question without pairs.
+    """
+    members = np.zeros(shape, dtype=np.float32)
+    known = (row >= 0) & (column >= 0)
+    members[row[known], column[known]] = 1
+    return members

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from audit.stats.intervals import percentiles, wilson, wilson_paired
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_gives_newcombes_published_values(successes, trials, low, high):
+    """Newcombe (1998), Statistics in Medicine 17, Table I, method 3."""
+    assert np.round(wilson(successes, trials), 4).tolist() == [low, high]
+
+
+def test_wilson_without_trials_is_unknown_and_its_ends_stay_in_0_to_1():
+    low, high = wilson([0, 0, 7], [0, 7, 7])
+    assert np.isnan([low[0], high[0]]).all()
+    assert low[1] == 0 < high[1] < 0.5 < low[2] < 1 == high[2]
+
+
+def test_percentiles_of_many_units_are_the_2_5_and_97_5_percentiles():
+    values = np.random.default_rng(1).random((3, 1000))
+    low, high = percentiles(values, [10**9] * 3)
+    assert low == pytest.approx(np.percentile(values, 2.5, axis=1), abs=1e-6)
+    assert high == pytest.approx(np.percentile(values, 97.5, axis=1), abs=1e-6)
+
+
+def test_with_few_units_less_of_the_tail_is_cut_off():
+    """Nine units: t with 8 degrees is 2.306, times the root of 9/8 is 2.446, beyond which lies 0.72 % of the normal."""
+    values = np.linspace(0, 1, 1001)[None, :]
+    low, high = percentiles(values, [9])
+    assert (low[0], high[0]) == (pytest.approx(0.0072, abs=5e-5), pytest.approx(0.9928, abs=5e-5))
+
+
+def test_a_replicate_without_a_denominator_is_left_out():
+    values = np.array([[0.5, np.nan, 0.5, np.nan], [np.nan] * 4])
+    low, high = percentiles(values, [50, 50])
+    assert (low[0], high[0]) == (0.5, 0.5)
+    assert np.isnan([low[1], high[1]]).all()
+
+
+def test_the_interval_for_paired_trials_is_the_published_one():
+    # Fagerland, Lydersen and Laake (2014), Stat. Med. 33: airway hyper-responsiveness before and after, 1, 1, 7, 12
+    assert wilson_paired(1, 7, 1, 12) == pytest.approx((-0.507, -0.026), abs=5e-4)
+
+
+def test_trials_that_never_change_still_have_a_width_and_no_trials_are_unknown():
+    low, high = wilson_paired(4, 0, 0, 6)
+    assert low == -high < 0
+    assert np.isnan(wilson_paired(0, 0, 0, 0)).all()
