@@ -73,8 +73,8 @@ def keep_available(data: bytes, name: str, slot: int) -> None:
     """Keep a file available for download until a later one takes its slot.
 
     Streamlit drops a file made by a click at the end of the second page run of any visitor, which may be before a slow browser
-    has started to fetch it. Streamlit identifies files by content and name, so registering the same bytes under coordinates of our
-    own adds a reference that no page run removes.
+    has started to fetch it. Streamlit identifies files by content and name, so registering the same bytes under coordinates of
+    our own adds a reference that no page run removes.
     """
     if runtime.exists():
         files = runtime.get_instance().media_file_mgr

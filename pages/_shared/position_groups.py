@@ -13,7 +13,7 @@ from pages._shared.side_by_side import CSS, shortened
 from pages._shared.terms import listed, say, terms
 from pages._shared.widgets import link
 
-ASKED = "**{asked}** {handbooks} were asked: **{answering}** answer, **{not_addressing}** do not address the question. "
+ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
 UNREAD = "The replies of **{unread}** could not be read. "
 DISPUTED = (
     "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}; 95 % interval "
@@ -23,9 +23,9 @@ DISPUTED = (
 NAMED_MEMBERS = 14
 """Members of a group that are visible at once; a click shows the others."""
 WITHOUT_ANSWER = {
-    "silent": "{n} do not address this question: {who}.",
-    "unread": "{n} gave a reply that could not be read: {who}.",
-    "not asked": "{n} were not asked: {who}.",
+    "silent": "Not addressed ({n}): {who}.",
+    "unread": "Reply not readable ({n}): {who}.",
+    "not asked": "Not asked ({n}): {who}.",
 }
 """State of a handbook in the metric's table -> the sentence below the answers."""
 

@@ -109,7 +109,7 @@ def test_without_an_account_nobody_curates_and_the_page_says_how_to_get_one(open
     at = open_theme()
     assert not at.exception
     assert "annotation account add NAME --role viewer" in words_on(at)
-    assert "Nobody has changed these themes" in words_on(at)
+    assert "Nobody has edited these themes" in words_on(at)
     assert [button for button in at.button if button.label == "Save"] == []
 
 
@@ -124,7 +124,7 @@ def test_a_clinician_or_a_pi_renames_a_theme(who: str, store: LabelStore, run: R
     at = save(open_theme(who), name="Dental care")
     assert not at.exception
     assert at.title[0].value == "Dental care"
-    assert f"Saved as act 1: {who} renamed 'teeth' to 'Dental care'" in said(at)
+    assert f"Saved as edit 1: {who} renamed 'teeth' to 'Dental care'" in said(at)
     (act,) = list_edits(store, run.digest)
     assert (act.author, act.reason) == (who, "they mean the same")
     assert f"1 act, last by {who}" in words_on(at)
@@ -162,7 +162,7 @@ def test_a_phrase_without_a_theme_is_given_one(store: LabelStore, run: Run, open
 
 
 def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: LabelStore, run: Run, open_theme: Open):
-    at = save(choose(open_theme("vera"), "Move theme"), into="None: at the top")
+    at = save(choose(open_theme("vera"), "Move theme"), into="None (top level)")
     at = save(choose(at, "Not clinically meaningful"))
     at = save(choose(at, "Clinically meaningful"))
     assert not at.exception
@@ -174,8 +174,8 @@ def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: Label
     [
         ("Rename", {"name": "Lifting"}, "taken by another theme"),
         ("Rename", {"name": "Dental", "reason": " "}, "needs a reason"),
-        ("Merge", {}, "It is not said where to"),
-        ("Move phrases", {"phrases": ["pulling teeth"]}, "It is not said where to"),
+        ("Merge", {}, "Choose a target theme"),
+        ("Move phrases", {"phrases": ["pulling teeth"]}, "Choose a target theme"),
         ("Split", {"name": "Surgery"}, "No phrase is chosen"),
     ],
 )
@@ -263,7 +263,7 @@ def test_the_list_of_one_theme_has_the_acts_on_what_was_merged_into_it(store: La
     assert at.title[0].value == "teeth"
     assert at.dataframe[0].value["act"].tolist() == [2, 1]
     assert open_theme().dataframe[0].value["act"].tolist() == [3, 2, 1]
-    assert "Nobody has changed this theme" in words_on(open_theme(theme="p-body"))
+    assert "Nobody has edited this theme" in words_on(open_theme(theme="p-body"))
 
 
 def test_the_themes_as_built_are_one_click_away_and_are_not_changed_there(store: LabelStore, run: Run, open_theme: Open):
@@ -320,7 +320,7 @@ def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, th
     assert list(at.dataframe[0].value["pairs"]) == [4, 2]
     assert list(open_page("themes", version="as built").dataframe[0].value["name"]) == ["Salt", "Fluids", "no theme"]
     at = open_page("theme", theme="t1")
-    assert "That theme was merged into this one" in words_on(at)
+    assert "The theme you asked for was merged into this one" in words_on(at)
     assert at.query_params["theme"] in ("t2", ["t2"])
     assert "Drinks" in words_on(at)
 
@@ -330,8 +330,8 @@ def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, th
     shown = open_page("themes").dataframe[0].value
     assert list(shown["name"]) == ["Salt", "Fluids (set aside: not clinically meaningful)", "no theme"]
     assert list(shown["pairs"]) == [2, 2, 2]
-    assert "Set aside: not clinically meaningful" in words_on(open_page("theme", theme="t2"))
+    assert "Set aside as not clinically meaningful" in words_on(open_page("theme", theme="t2"))
 
 
 def test_phrases_without_a_theme_are_given_one_on_their_own_page(store: LabelStore, themed: Run, open_page: Open):
-    assert "Give phrases a theme" in [each.label for each in open_page("theme", theme="-1").expander]
+    assert "Assign phrases to a theme" in [each.label for each in open_page("theme", theme="-1").expander]

@@ -83,7 +83,7 @@ def test_while_it_is_built_the_shelf_says_what_is_being_done_and_nothing_afterwa
         return Order(run, today())
 
     shelf.fetch(key, order, NAME)
-    assert said == ["Beginning"]
+    assert said == ["Starting"]
     assert shelf.current_step(key) == ""
 
 

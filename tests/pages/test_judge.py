@@ -35,7 +35,7 @@ def test_a_run_that_nobody_checked_shows_no_figure_and_the_whole_command(run, op
     at = open_page("judge")
     assert not any("made" in table.value for table in at.dataframe)
     assert f"audit judge {run.key} --swap --blind-centers --repeat 1 --pairs sample:500 --out checked --load" in commands(at)
-    assert "this release does not say how each reply was read" in words_on(at)
+    assert "this release does not record how each reply was read" in words_on(at)
     assert "protocol, prompts and server are unknown" in words_on(at)
 
 
@@ -59,5 +59,5 @@ def test_the_judge_and_its_settings_are_shown_as_the_release_has_them(load_run, 
 
 def test_another_run_beside_it_is_one_click_away(run, open_page):
     links = [link.proto for link in open_page("judge").get("page_link")]
-    assert [link.label for link in links] == ["Beside another run, pair by pair"]
+    assert [link.label for link in links] == ["Compare with another run, pair by pair"]
     assert f"run={run.key.replace('@', '%40')}" in links[0].query_string

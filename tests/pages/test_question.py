@@ -1,4 +1,4 @@
-"""Question: the sentence, the matrix, the camps and the opened pair."""
+"""Question: the sentence, the matrix, the position groups and the open pair."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tests.pages.test_disagreements import html_on
 
 def test_the_question_is_told_in_a_sentence_with_its_counts(run, open_page):
     told = words_on(open_page("question", question="q1")).replace("*", "")
-    assert "4 handbooks were asked, 3 answer, 1 do not address it." in told
-    assert "1 of 3 present pairs disagree (33.3 %; 95 % interval 0.0 to 100.0 %)" in told
+    assert "4 handbooks were asked: 3 answered, 1 did not address the question." in told
+    assert "In 1 of 3 pairs in which both answer, the answers disagree (33.3 %; 95 % interval 0.0 to 100.0 %)" in told
 
 
-def test_camps_are_listed_with_their_members(run, open_page):
+def test_position_groups_are_listed_with_their_members(run, open_page):
     html = html_on(open_page("question", question="q1"))
-    assert html.count('class="camp"') == 2
+    assert html.count('class="position-group"') == 2
 
 
 def test_the_gravest_pair_is_opened_unless_the_link_names_one(run, open_page):
