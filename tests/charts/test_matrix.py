@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from audit.charts.matrix import BOTH_TRIANGLES, VALUES, matrix_figure
+from audit.charts.matrix import MAX_BOTH_TRIANGLES, VALUES, matrix_figure
 
 IDS = ["a", "b", "c", "d"]
 CELLS = pd.DataFrame(
@@ -66,6 +66,6 @@ def test_a_hundred_handbooks_stay_under_a_megabyte():
     values = np.full((102, 102), "COMPLEMENTARY", dtype=object)
     np.fill_diagonal(values, "self")
     figure = matrix_figure(pd.DataFrame(values, ids, ids), dict(zip(ids, ids, strict=True)), pd.Series(1, ids, dtype="Int64"))
-    assert len(ids) > BOTH_TRIANGLES
+    assert len(ids) > MAX_BOTH_TRIANGLES
     assert len(buttons(figure).customdata) == 102 * 101 // 2
     assert len(figure.to_json()) < 500_000

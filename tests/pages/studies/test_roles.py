@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 from annotation.label_store.engine import LabelStore
 from annotation.studies.accounts import SESSION_LENGTH, open_session
 from pages._blinded.access import STUDY_PAGES, TOKEN
-from pages._shared.navigation import PAGES
-from pages._shared.navigation import OWNER_PAGES
+from pages._shared.navigation import OWNER_PAGES, PAGES
 from tests.pages.conftest import ROOT, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import PASSWORD, people
