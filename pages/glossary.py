@@ -81,7 +81,7 @@ DEFINITIONS = {
         "not addressed (r_abs)": "The share of absent pairs among all pairs with a verdict.",
         "disagreement (R_div)": "The share of divergent or contradictory pairs among those in which both {handbooks} answer.",
         "same advice (R_con)": "The share of consistent pairs among those in which both {handbooks} answer.",
-        "questions with disagreement (pct_any_div)": "The share of {questions} with at least one disagreeing pair, "
+        "disputed questions (pct_any_div)": "The share of {questions} with at least one disagreeing pair, "
         "among those with "
         "a verdict on any pair. More {handbooks} mean more pairs, so this share rises with their number.",
         "95 % interval": "The range in which the share would probably lie for other {questions} of the same kind "

@@ -29,7 +29,7 @@ NO_TRIALS = (
 TRIAL_COMMANDS = """\
 audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
 audit run CONFIG.toml      # with gold sections in the configuration: retrieves, answers, judges, loads"""
-TRIED = "Each strategy was tried on **{n}** searches{fewer} with a known section, over {questions} {word}"
+TRIED = "{tried_on} **{n}** searches with a known section, over {questions} {word}"
 UNKNOWN = "; {unknown} more without a known section are excluded."
 MAX_LISTED = 300
 
@@ -38,9 +38,10 @@ def compared(run: Run, everything: pd.DataFrame) -> None:
     """The measures of each strategy, with intervals."""
     trials, unknown = int(everything["trials"].max()), int(everything["no_gold"].max())
     questions = int(everything["questions"].max())
-    fewer = "" if everything["trials"].nunique() == 1 else " or fewer"
+    same_number = everything["trials"].nunique() == 1
+    tried_on = "Each strategy was tried on" if same_number else "The strategies were tried on up to"
     counts(
-        run, TRIED + (UNKNOWN if unknown else "."), n=f"{trials:,}", fewer=fewer, unknown=f"{unknown:,}",
+        run, TRIED + (UNKNOWN if unknown else "."), n=f"{trials:,}", tried_on=tried_on, unknown=f"{unknown:,}",
         questions=f"{questions:,}", word=run.term("question", questions),
     )  # fmt: skip
     chart(

@@ -22,7 +22,7 @@ from pages._shared.tables import table
 from pages._shared.terms import title_of
 from pages._shared.widgets import chart, counts, footer
 
-ORDERS = {"r_div": "disagreement", "pct_any_div": "questions with disagreement", "r_abs": "not addressed", "topic": "name"}
+ORDERS = {"r_div": "disagreement", "pct_any_div": "disputed questions", "r_abs": "not addressed", "topic": "name"}
 RANKS = {
     "unit": "Topic", "rank_r_div": "Rank by share", "rank_severity": "Rank by severity", "rank_shift": "Places gained",
     "r_div": "Disagreement",

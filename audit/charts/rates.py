@@ -140,7 +140,7 @@ NOT_ADDRESSED_RATE = Rate("r_abs", "Not addressed", "scored", "pairs with a verd
 DISAGREEMENT_RATE = Rate("r_div", "Disagreement", "present", BOTH_ANSWER, "#c77700")
 SAME_ADVICE_RATE = Rate("r_con", "Same advice", "present", BOTH_ANSWER, LABEL_COLOURS[Label.CONSISTENT])
 ANY_DISAGREEMENT_RATE = Rate(
-    "pct_any_div", "Questions with disagreement", "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY]
+    "pct_any_div", "Disputed questions", "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY]
 )
 AUDIT_RATES = (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, SAME_ADVICE_RATE, ANY_DISAGREEMENT_RATE)
 """The four rates of the audit, in the order and under the names that every page and every export uses."""

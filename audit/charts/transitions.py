@@ -68,11 +68,11 @@ def _with_axes(figure: go.Figure, rows: list[str], columns: list[str], first: st
     broken = [word.replace(" ", "<br>", 1).replace("-", "-<br>", 1) for word in columns]
     over = [f"{word}<br> " if len(columns) > MAX_LEVEL_HEADS and place % 2 else word for place, word in enumerate(broken)]
     figure.update_xaxes(
-        title={"text": f"{clipped(second)} says", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
+        title={"text": f"label in {clipped(second)}", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
         tickvals=list(range(len(columns))), ticktext=over, **common,
     )  # fmt: skip
     figure.update_yaxes(
-        title={"text": f"{clipped(first)} says", "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
+        title={"text": f"label in {clipped(first)}", "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
         tickvals=list(range(len(rows))), ticktext=rows, ticklabelstandoff=6, **common,
     )  # fmt: skip
     return styled(figure, 110 + ROW_HEIGHT * max(len(rows), 2), margin={"l": 8, "r": 8, "t": 70, "b": 8}, hovermode="closest")

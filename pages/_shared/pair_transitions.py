@@ -86,7 +86,7 @@ def changed_pairs(compared: ComparedRuns) -> None:
     counts(
         compared.run, "**{total}** {change}{cut}. Click one to read both verdicts.",
         total=f"{total:,} {'pair' if total == 1 else 'pairs'}", change=change,
-        cut=f" ({MAX_LISTED} are listed)" if total > MAX_LISTED else "",
+        cut=f", of which {MAX_LISTED} are listed" if total > MAX_LISTED else "",
     )  # fmt: skip
     names = handbook_names(load(handbook_list, compared.first))
     rows = listed.assign(

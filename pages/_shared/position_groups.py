@@ -43,10 +43,14 @@ def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
             asked=asked, answering=answering, not_addressing=not_addressing, unread=unread,
             disagreeing=f"{rates['disagreeing']:,}", present=f"{rates['present']:,}", share=percent(rates["r_div"]),
             span=interval(rates["r_div_low"], rates["r_div_high"]) or "unknown",
-            unscored=f"; {rates['unscored']:,} more pairs are unscored" if rates["unscored"] else "",
+            unscored=_unscored_words(rates["unscored"]),
             groups_are="is 1 position group" if groups == 1 else f"are {groups} position groups",
         )
     )  # fmt: skip
+
+
+def _unscored_words(pairs: int) -> str:
+    return "" if not pairs else "; 1 more pair is unscored" if pairs == 1 else f"; {pairs:,} more pairs are unscored"
 
 
 def group_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None:

@@ -73,7 +73,7 @@ def test_a_passage_is_marked_inside_its_section_with_pages_and_source(write: Wri
     assert "pages 4 to 5" in html
     assert 'href="https://x.example/fruit"' in html
     assert '<mark>Wash fruit.</mark><span class="around"> Peel it too.</span>' in html
-    assert "found by the search, score 0.5, by meaning at place 3 (0.71)" in html
+    assert "found by the search, score 0.5, by meaning at rank 3 (0.71)" in html
 
 
 def test_a_cited_sentence_leads_to_its_passage_and_what_was_not_given_is_flagged(write: Write, open_page: Open) -> None:
@@ -97,7 +97,8 @@ def test_a_citation_may_say_itself_which_part_it_supports(write: Write, open_pag
 def test_how_it_was_found_is_said_in_words_and_layer_by_layer(write: Write, open_page: Open) -> None:
     write(answer="Wash it.", retrieval=RETRIEVAL)
     html = opened(open_page)
-    assert "The passages found were not enough, so the generator was given the whole handbook. Why: too little was found." in html
+    assert "The passages found were not enough, so the generator was given the full text of the handbook." in html
+    assert "Reason: too little was found." in html
     assert "Searched for: washing fruit." in html
     assert "Search by meaning (dense)" in html
     assert "<td>Eating &gt; Fruit</td>" in html
@@ -181,7 +182,7 @@ def test_two_answers_stand_beside_each_other_under_the_judge_s_word(write: Write
 
 def test_a_release_s_own_words_stand_in_every_sentence(write: Write, open_page: Open) -> None:
     write(manifest={"terms": {"handbook": "institute"}}, answer="Wash it.", retrieval=RETRIEVAL)
-    assert "was given the whole institute" in opened(open_page)
+    assert "was given the full text of the institute" in opened(open_page)
 
 
 def test_an_unknown_handbook_in_the_address_is_passed_over_with_a_note(run: Run, open_page: Open) -> None:

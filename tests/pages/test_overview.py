@@ -16,7 +16,7 @@ def test_the_headline_figures_are_those_of_the_whole_run_with_what_they_are_shar
     # Both answer in 3 + 2 + 2 pairs; two of them disagree, one is consistent; q1 and q2 of 3 questions have any.
     assert shown["Disagreement"] == "28.6 %"
     assert shown["Same advice"] == "14.3 %"
-    assert shown["Questions with disagreement"] == "66.7 %"
+    assert shown["Disputed questions"] == "66.7 %"
     assert "of 7 pairs in which both answer" in words_on(at)
 
 

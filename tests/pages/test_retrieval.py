@@ -43,7 +43,7 @@ def test_strategies_are_compared_with_counts_and_against_the_first(tried: Tried,
     words = words_on(at)
     assert "Each strategy was tried on **3** searches with a known section, over 2 questions" in words
     assert ("without a known section are excluded" in words) is any(not each["gold"] for each in TRIALS)
-    assert "Each against hero, search by search" in words
+    assert "Each compared with hero, search by search" in words
     assert len(at.dataframe) == 5
 
 

@@ -87,7 +87,7 @@ def test_a_theme_says_what_it_is_about_who_says_what_and_which_pairs_stand_behin
     at = open_page("theme", theme="t1")
     assert not at.exception
     words = words_on(at)
-    assert "Under **Food *and* drink**" in words
+    assert "Part of **Food *and* drink**" in words
     assert "salt, sodium" in words
     assert "2** pairs with 1 divergence topics, on 2 questions" in words
     assert "100.0 % of all disagreement" in words
