@@ -10,7 +10,7 @@ from annotation.theme_edits.record import list_edits
 from annotation.theme_edits.replay import apply_edits
 from annotation.validation.part import study_part
 from audit.cli import export
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 from audit.exports.package import StudyPart
 from audit.settings import Settings
 from audit.store.runs import Run

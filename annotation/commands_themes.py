@@ -28,7 +28,7 @@ from audit.cli.command import FINDINGS, OK, add_command
 from audit.cli.themes import TOPICS
 from audit.errors import plainly
 from audit.exports.tables import csv_bytes
-from audit.metrics.attached import needed_taxonomy, points_of, taxonomy_of
+from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
@@ -105,12 +105,12 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     acts, source = _acts(arguments, settings, store, run)
     if arguments.keep_as:
         return _keep(store, run, _own(arguments, run, settings), acts, source, arguments.keep_as)
-    taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else needed_taxonomy(run, settings.themes_dir)
+    taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else require_taxonomy(run, settings.themes_dir)
     found = apply_edits(taxonomy, acts)
     print(f"{found.acts:,} acts count; {found.acts - len(found.conflicts):,} of them fit the taxonomy as they were meant.")
     _say_conflicts(found.conflicts)
     if arguments.out:
-        places = points_of(run, settings.themes_dir)
+        places = map_points(run, settings.themes_dir)
         written = write_taxonomy(found.taxonomy, _points(found.taxonomy, run, places), arguments.out)
         print(f"Wrote the curated taxonomy, {written.counts['themes']:,} themes, sha256 {written.sha256[:12]}: {arguments.out}")
     return FINDINGS if found.conflicts else OK
@@ -135,7 +135,7 @@ def _own(arguments: argparse.Namespace, run: Run, settings: Settings) -> Taxonom
             "--keep-as writes the acts of another run or of a file (--from, --acts) to those of this run, whose own taxonomy "
             "they have to fit (no --taxonomy). Nothing was saved."
         )
-    return needed_taxonomy(run, settings.themes_dir)
+    return require_taxonomy(run, settings.themes_dir)
 
 
 def _keep(store: LabelStore, run: Run, taxonomy: Taxonomy, acts: Sequence[ThemeEdit], source: str, name: str) -> int:

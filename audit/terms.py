@@ -1,22 +1,58 @@
-"""A release's own words in texts of ours: `{handbooks}` becomes the run's term."""
+"""Display terms: a release's own words in our sentences, the titles of the four rates, and readable names."""
 
 from __future__ import annotations
 
-from audit.charts.style import shown
-from audit.store.runs import Run
+from typing import Protocol
 
 TERMS = ("handbook", "organ", "question", "topic", "subtopic", "center", "phase", "patient")
+ALL = "(all)"
+"""Names the row of a frame that is about the whole run."""
+
+RATE_TITLES = {
+    "r_abs": "Not addressed",
+    "r_div": "Disagreement",
+    "r_con": "Same advice",
+    "pct_any_div": "Disputed questions",
+}
+"""The four rates of the audit, in the order in which every page and table shows them."""
+RATE_SYMBOLS = {"r_abs": "r_abs", "r_div": "R_div", "r_con": "R_con", "pct_any_div": "pct_any_div"}
+RATE_MEANINGS = {
+    "r_abs": "Share of pairs with a verdict in which at least one of the two {handbooks} does not address the {question} (r_abs).",
+    "r_div": "Share of pairs judged divergent or contradictory, among those in which both {handbooks} answer (R_div).",
+    "r_con": "Share of pairs judged consistent (the same advice), among those in which both {handbooks} answer (R_con). "
+    "The other pairs complement each other without conflict, or disagree.",
+    "pct_any_div": "Share of {questions} on which at least one pair disagrees, among those with a verdict on any pair "
+    "(pct_any_div). The more {handbooks} answer, the more pairs there are, so this share rises with their number.",
+}
 
 
-def terms(run: Run) -> dict[str, str]:
-    """The display words of a run by the names a template uses: `handbook`, `handbooks`, `Handbook`, `Handbooks`, ..."""
-    words = {word: shown(run.term(word)) for word in TERMS}
+class RunWords(Protocol):
+    """What this module needs of a run (audit.store.runs.Run): its title and its own words."""
+
+    @property
+    def title(self) -> str:
+        """The title of the run."""
+        ...
+
+    def term(self, word: str, count: int = 1) -> str:
+        """The release's own word for `word`; plural unless `count` is 1."""
+        ...
+
+
+def display_name(name: object) -> str:
+    """A release's name as a person reads it: `heart_lung_blood_sleep` becomes `heart lung blood sleep`."""
+    return str(name).replace("_", " ")
+
+
+def terms(run: RunWords) -> dict[str, str]:
+    """The display words of a run by the names that a template uses: `handbook`, `handbooks`, `Handbook`, `a_handbook`, ..."""
+    words = {word: display_name(run.term(word)) for word in TERMS}
     words |= {f"a_{word}": f"{'an' if own[:1].lower() in 'aeiou' else 'a'} {own}" for word, own in words.items()}
-    words |= {f"{word}s": shown(run.term(word, 2)) for word in TERMS}
+    words |= {f"{word}s": display_name(run.term(word, 2)) for word in TERMS}
     words["run"] = run.title
     return words | {name.capitalize(): word[:1].upper() + word[1:] for name, word in words.items()}
 
 
-def fill(run: Run, template: str) -> str:
-    """Plain text from a template of ours, for a place that escapes it or interprets nothing."""
+def fill(run: RunWords, template: str) -> str:
+    """Plain text from one of our templates, for a place that escapes it or interprets nothing."""
     return template.format(**terms(run))

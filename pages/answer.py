@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from audit.charts.style import handbook_names
-from audit.metrics.answer import Answer, answer
-from audit.metrics.camps import camps
-from audit.metrics.choices import handbook_list
-from audit.metrics.pair import pair
+from audit.metrics.position_groups import position_groups
+from audit.queries.answer_view import Answer, answer
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -37,7 +37,7 @@ def pick_answers(run: Run, names: dict[str, str]) -> tuple[str, str, str | None]
 
 def first_answering(run: Run, question_id: str, names: dict[str, str]) -> str:
     """The first handbook that answers the question: without a choice, an empty answer is not what the reader came for."""
-    table = load(camps, run, question_id=question_id)
+    table = load(position_groups, run, question_id=question_id)
     answering = set(table.loc[table["state"] == "answers", "handbook_id"])
     return next((handbook_id for handbook_id in names if handbook_id in answering), next(iter(names)))
 

@@ -1,8 +1,8 @@
 """Centers: what each center's handbooks do not address, and how often they disagree with each other and with others."""
 
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
-from audit.charts.style import shown
 from audit.metrics.centers import centers
+from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
@@ -47,5 +47,5 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
             "unknown, not zero.",
         )
     headings = {"center": title_of(run, "center"), **HEADINGS, **COUNTS, "handbooks": title_of(run, "handbooks")}
-    table(frame.assign(center=frame["center"].map(shown)), "center_table", headings, shares=list(HEADINGS))
+    table(frame.assign(center=frame["center"].map(display_name)), "center_table", headings, shares=list(HEADINGS))
     footer(frame, "centers", run, "centers")

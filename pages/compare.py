@@ -1,9 +1,9 @@
 """Compare: what changed between two runs, in the answers found and in how they were judged."""
 
-from audit.metrics.shared import shared
+from audit.metrics.run_overlap import shared
 from pages._shared.loaders import load_two
 from pages._shared.page import page
-from pages._shared.pair_transitions import changed_pairs, transitions_section
+from pages._shared.pair_transitions import changed_pairs_section, transitions_section
 from pages._shared.run_comparison import (
     causes_section,
     common_data,
@@ -28,4 +28,4 @@ with page("Compare", LEAD) as run:
             organ_section(compared)
             moved_section(compared)
             transitions_section(compared)
-            changed_pairs(compared)
+            changed_pairs_section(compared)

@@ -11,7 +11,7 @@ from annotation.studies.accounts import Role
 from annotation.studies.verdict_store import find_origin
 from annotation.theme_edits.part import curation_part
 from annotation.validation.part import study_part
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
 from audit.exports.readme import CONTENTS
 from audit.store.runs import Run

@@ -4,12 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.coverage import profile_bars
-from audit.charts.style import handbook_names, interval, percent, shown
-from audit.metrics.gaps import gaps
-from audit.metrics.handbooks import handbooks
-from audit.metrics.pairs import pairs
-from audit.metrics.profile import profile
+from audit.charts.style import handbook_names, interval, percent
+from audit.metrics.coverage import gaps, profile
+from audit.metrics.handbooks import handbooks, pairs
 from audit.store.runs import Run
+from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
@@ -27,7 +26,7 @@ def summary(run: Run, one: pd.Series) -> None:
             "It does not address **{absence}** of the {asked} questions it was asked (95 % interval {absence_span}). "
             "In **{r_div}** of {present} pairs in which another {handbook} answers too, they disagree (95 % interval "
             "{div_span}).",
-            organ_of=shown(one["organ"]), center_of=one["center"], phase_of=one["phase"],
+            organ_of=display_name(one["organ"]), center_of=one["center"], phase_of=one["phase"],
             absence=percent(one["absence"]), asked=f"{one['asked']:,}",
             absence_span=interval(one["absence_low"], one["absence_high"]),
             r_div=percent(one["r_div"]), present=f"{one['present']:,}",
@@ -59,7 +58,7 @@ def gap_section(run: Run, handbook_id: str) -> None:
         "text": "Question", "share": "Share", "peers_answering": "Peers answering", "peers_asked": "of",
         "organ": title_of(run, "organ"), "topics": "Topics",
     }  # fmt: skip
-    readable = frame.assign(organ=frame["organ"].map(shown), topics=frame["topics"].map(shown))
+    readable = frame.assign(organ=frame["organ"].map(display_name), topics=frame["topics"].map(display_name))
     row = clicked_row(readable, "gap_table", headings, ("share",))
     footer(frame, "gaps", run, "gaps")
     if row is not None:

@@ -10,9 +10,8 @@ import streamlit as st
 
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, coefficient, coefficient_interval, interval, percent
-from audit.metrics.judge_checks import judge_checks
+from audit.metrics.judge import NOT_STATED, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
-from audit.metrics.judge_reading import NOT_SAID, judge_reading
 from audit.number_format import fixed
 from audit.store.runs import Run
 from audit.vocabulary import Label
@@ -34,7 +33,7 @@ OPTIONS = {"swap": "--swap", "blind": "--blind-centers", "repeat": "--repeat 1"}
 MEASURE = "audit judge {run} {options} --pairs sample:500 --out checked --load"
 WAYS = {
     "strict": "as valid JSON", "lenient": "as JSON with errors", "label": "only the label, found in the text",
-    "none": "not readable", "rules": "no model was asked (plain rules)", NOT_SAID: "not recorded in the release",
+    "none": "not readable", "rules": "no model was asked (plain rules)", NOT_STATED: "not recorded in the release",
 }  # fmt: skip
 FIFTHS = {"1": "most similar", "2": "second fifth", "3": "middle fifth", "4": "fourth fifth", "5": "least similar"}
 SHARE = {"count": "Pairs", "of": "Of", "value": "Share", "interval": "Interval made by"}
@@ -81,7 +80,7 @@ def replies_section(run: Run, reading: pd.DataFrame) -> None:
     if rows.empty:
         counts(run, "No pair is unscored.")
     else:
-        named = rows.assign(name=rows["name"].replace({"(all)": "all reasons", NOT_SAID: WAYS[NOT_SAID]}))
+        named = rows.assign(name=rows["name"].replace({"(all)": "all reasons", NOT_STATED: WAYS[NOT_STATED]}))
         table(named, "unscored", {"name": "Unscored, by reason", **SHARE}, shares=("value",), digits=2)
     footer(reading, "judge-reading", run, "judge_reading")
 

@@ -4,8 +4,8 @@ import streamlit as st
 
 from audit.charts.label_shares import share_heatmap
 from audit.charts.rates import AUDIT_COUNT_HEADINGS, AUDIT_RATE_HEADINGS, AUDIT_RATES, rate_dots
-from audit.charts.style import shown
 from audit.metrics.organs import organs
+from audit.terms import display_name
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -25,7 +25,7 @@ with page(
 ) as run:
     frame = load(organs, run)
     everything = f"all {run.term('organ', 2)}"
-    shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(shown))
+    shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
 
     st.header(say(run, "How often {handbooks} disagree"), anchor=False)
     figure = rate_dots(shown_frame, "organ", AUDIT_RATES, overall=everything)

@@ -4,11 +4,12 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.label_shares import two_step_bar
-from audit.charts.rates import AUDIT_RATES, RATE_MEANINGS
+from audit.charts.rates import AUDIT_RATES
 from audit.charts.style import LABEL_WORDS, interval, percent
 from audit.metrics.labels import labels
 from audit.metrics.organs import organs
 from audit.store.runs import Run
+from audit.terms import RATE_MEANINGS
 from audit.vocabulary import LABELS
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
@@ -37,7 +38,7 @@ def headline(run: Run, total: pd.Series) -> None:
     with st.container(horizontal=True):
         for rate in AUDIT_RATES:
             with st.container(border=True, width=196, height="stretch"):
-                st.metric(rate.title, percent(total[rate.column]), help=say(run, RATE_MEANINGS[rate]))
+                st.metric(rate.title, percent(total[rate.column]), help=say(run, RATE_MEANINGS[rate.column]))
                 span = interval(total[f"{rate.column}_low"], total[f"{rate.column}_high"])
                 st.caption(f"of {total[rate.of]:,} {rate.unit}  \n95 % interval {span or 'unknown'}")
 

@@ -7,11 +7,10 @@ import streamlit as st
 
 from audit.charts.matrix import matrix_figure
 from audit.charts.style import handbook_names
-from audit.metrics.camps import camps
-from audit.metrics.choices import handbook_list
-from audit.metrics.matrix import matrix
-from audit.metrics.pair import pair
+from audit.metrics.position_groups import matrix, position_groups
 from audit.metrics.questions import questions
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -37,7 +36,7 @@ def label_matrix(
     """Draw the matrix; a click on a cell opens its pair."""
     shown = choose("Show", tuple(SHOWN_HANDBOOKS), "show", named_by(SHOWN_HANDBOOKS), show_label=False)
     ids = list(table["handbook_id"] if shown == "everyone" else table.loc[table["state"] == "answers", "handbook_id"])
-    figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["camp"], opened)
+    figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["group"], opened)
     alt = fill(run, f"The judge's label of every pair of {len(ids)} {{handbooks}}; those that agree are next to each other.")
     # Streamlit repeats a selection on every rerun, so each opened pair gets a chart key of its own, with nothing selected yet.
     if cell := clicked_point(figure, "_".join(("matrix", question_id, *opened)), alt):
@@ -59,7 +58,7 @@ with page("Question", LEAD) as run:
     names = handbook_names(load(handbook_list, run))
     question_id = pick_question(run)
     close_when_changed("question", question_id, ("a", "b"))
-    table, cells = load(camps, run, question_id=question_id), load(matrix, run, question_id=question_id)
+    table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)
     summary(run, table, load(questions, run).set_index("question_id").loc[question_id])
     answering = table[table["state"] == "answers"]
     if len(answering) < 2:
@@ -74,4 +73,4 @@ with page("Question", LEAD) as run:
             counts(run, GROUPS)
         two_answers(run, question_id, opened, names)
     all_answers(run, question_id, table, names)
-    footer(table, "camps", run, "camps", "matrix", "questions")
+    footer(table, "camps", run, "position_groups", "matrix", "questions")

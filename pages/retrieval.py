@@ -6,14 +6,13 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import rate_dots
-from audit.charts.style import NO_VALUE, handbook_names, interval, percent, shown
+from audit.charts.style import NO_VALUE, handbook_names, interval, percent
 from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES, change_of, change_within
-from audit.metrics.choices import handbook_list
-from audit.metrics.retrieval import retrieval
-from audit.metrics.retrieval_answers import retrieval_answers
-from audit.metrics.retrieval_missed import retrieval_missed
+from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed
 from audit.metrics.retrieval_paired import retrieval_paired
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
+from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
@@ -109,7 +108,7 @@ def by_group(run: Run, names: dict[str, str]) -> None:
     st.header("Where the section is harder to find", anchor=False)
     by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
     frame = load(retrieval, run, by=by)
-    rows = frame.assign(name=[names.get(name, shown(name)) for name in frame["name"]])
+    rows = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
     headings = {
         "name": title_of(run, by), "strategy": "Strategy", "trials": "Searches", "hit_5": "hit@5", "hit_1": "hit@1", "mrr": "MRR",
     }  # fmt: skip

@@ -6,15 +6,15 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent, shown
-from audit.metrics.choices import handbook_list
+from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent
 from audit.metrics.disagreements import Filters, disagreements
-from audit.metrics.positions import MOST_QUESTIONS, positions
-from audit.metrics.theme_mix import theme_mix
-from audit.metrics.theme_places import theme_places
-from audit.metrics.theme_topics import theme_topics
-from audit.metrics.themes import NO_THEME, one_theme, themes
+from audit.metrics.position_groups import MAX_QUESTIONS, positions
+from audit.metrics.theme import theme_mix, theme_places, theme_topics
+from audit.metrics.themes import one_theme, themes
+from audit.queries.picker_options import handbook_list
+from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
+from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy, Theme
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
@@ -61,7 +61,8 @@ def picked_theme(run: Run, view: ThemeView) -> str:
     options = list(dict.fromkeys([*ranked, *names]))
     label = "Theme (type to search; the most serious come first)"
     return (
-        pick_one(label, options, "theme", default=options[0], format_func=lambda name: shown(names.get(name, name))) or options[0]
+        pick_one(label, options, "theme", default=options[0], format_func=lambda name: display_name(names.get(name, name)))
+        or options[0]
     )
 
 
@@ -76,11 +77,11 @@ def theme_counts(run: Run, taxonomy: Taxonomy, theme_id: str) -> pd.Series:
 
 def summary(run: Run, taxonomy: Taxonomy, theme: Theme | None, row: pd.Series) -> None:
     """Name, parent, distinctive words, and the theme's share of the disagreement."""
-    st.header(escaped(shown(row["name"])), anchor=False)
+    st.header(escaped(display_name(row["name"])), anchor=False)
     names = {parent.theme_id: parent.name for parent in taxonomy.themes}
     lines = []
     if theme is not None and theme.parent_id in names:
-        lines.append(say(run, "Part of **{name}**", name=shown(names[theme.parent_id])))
+        lines.append(say(run, "Part of **{name}**", name=display_name(names[theme.parent_id])))
     if theme is not None and theme.terms:
         lines.append(say(run, "Distinctive words: {terms}", terms=", ".join(theme.terms)))
     if lines:
@@ -105,7 +106,9 @@ def subthemes(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     frame = all_themes[all_themes["theme_id"].isin(children)]
     headings = {"name": "Theme below it", **COUNTS, "burden": "Weight", "share": "Of all disagreement"}
     if (
-        picked := clicked_row(frame.assign(name=frame["name"].map(shown)), f"below_{theme_id}", headings, ("share",), rows=8)
+        picked := clicked_row(
+            frame.assign(name=frame["name"].map(display_name)), f"below_{theme_id}", headings, ("share",), rows=8
+        )
     ) is not None:
         go_to("theme", run, theme=str(picked["theme_id"]))
 
@@ -127,7 +130,7 @@ def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     for question_id, positions_held in frame.groupby("question_id", sort=False):
         with st.container(border=True):
             st.markdown(say(run, "**{text}**", text=positions_held["question_text"].iloc[0]))
-            for _, group in positions_held.groupby("camp", sort=False):
+            for _, group in positions_held.groupby("group", sort=False):
                 st.markdown(say(run, "**{position}**: {who}", position=group["position"].iloc[0], who=_centers_of(group)))
             link("question", "See all {handbooks} on this question", run, icon=":material/grid_on:", question=str(question_id))
     counts(
@@ -136,14 +139,14 @@ def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
         "answers use and "
         "others rarely do. Brackets give the number of {handbooks} of {a_center}. At most {n} questions, the most "
         "disputed first.",
-        n=MOST_QUESTIONS,
+        n=MAX_QUESTIONS,
     )
-    footer(frame, "positions", run, "positions", "camps")
+    footer(frame, "positions", run, "positions", "position_groups")
 
 
 def _centers_of(group: pd.DataFrame) -> str:
     ordered = zip(group["center"], group["handbooks"], strict=True)
-    return ", ".join(f"{shown(center)} ({count})" if count > 1 else shown(center) for center, count in ordered)
+    return ", ".join(f"{display_name(center)} ({count})" if count > 1 else display_name(center) for center, count in ordered)
 
 
 def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) -> None:
@@ -196,7 +199,7 @@ def where(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     for kind in ("organ", "center", "handbook"):
         rows = frame[frame["kind"] == kind]
         table(
-            rows.assign(name=[names.get(name, shown(name)) for name in rows["name"]]),
+            rows.assign(name=[names.get(name, display_name(name)) for name in rows["name"]]),
             f"where_{kind}",
             {"name": title_of(run, kind), **COUNTS},
             rows=6,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import percent, shown
+from audit.charts.style import percent
 from audit.charts.theme_map import map_data
 from audit.charts.treemap import SEVERITY, SHARE, theme_treemap
-from audit.metrics.theme_search import theme_search
-from audit.metrics.themes import NO_THEME, themes
+from audit.metrics.theme import theme_search
+from audit.metrics.themes import themes
+from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
-from pages._shared.loaders import load, map_points
+from audit.terms import display_name
+from pages._shared.loaders import load, theme_map_points
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, type_words
 from pages._shared.tables import clicked_row
@@ -88,7 +90,7 @@ def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
 @st.fragment
 def point_map(run: Run, view: ThemeView, frame: pd.DataFrame) -> None:
     """The map; a click on a point opens its theme, and the phrase under the pointer is shown below."""
-    points = map_points(run)
+    points = theme_map_points(run)
     if points.empty:
         counts(run, "These themes came without a map. Themes that are built here have one: `audit themes build`.")
         return
@@ -145,7 +147,9 @@ with page("Themes", LEAD) as run:
     st.header("Themes, the most serious first", anchor=False)
     matches = search(run, view, frame)
     headings = {"name": "Theme", **{name: words for name, words in FOUND.items() if name in matches}, **HEADINGS, **involved(run)}
-    picked = clicked_row(matches.assign(parent=matches["parent"].map(shown, na_action="ignore")), "theme_table", headings, SHARES)
+    picked = clicked_row(
+        matches.assign(parent=matches["parent"].map(display_name, na_action="ignore")), "theme_table", headings, SHARES
+    )
     if picked is not None and picked["theme_id"]:
         go_to("theme", run, theme=str(picked["theme_id"]))
     counts(

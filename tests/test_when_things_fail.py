@@ -176,7 +176,7 @@ def test_a_load_that_finds_no_room_leaves_the_run_that_was_there(
     def full(*_: object) -> None:
         raise DuckDBError("IO Error: Could not write file: No space left on device")
 
-    monkeypatch.setattr("audit.store.load.load_pairs", full)
+    monkeypatch.setattr("audit.store.load.load_answers", full)
     assert audit(["load", str(release), "--again"]) == 2
     assert "Make room on that disk" in capsys.readouterr().err
     assert before.path.is_file()

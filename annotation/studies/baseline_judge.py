@@ -21,7 +21,8 @@ from audit.judging.baseline import NAME, judge
 from audit.release import validate
 from audit.release.archive import opened
 from audit.release.layout import Layout, find_layout
-from audit.release.records import Bad, RecordFile
+from audit.release.records import RecordFile
+from audit.release.records import UnreadableRecord
 from audit.release.values import Reject
 from audit.vocabulary import LABELS, Label
 
@@ -76,7 +77,7 @@ def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, An
     """The records of one kind that can be read; what else is in the files is the load report's business."""
     for path in layout.parts[kind]:
         for _, record in RecordFile(path, max_bytes).rows():
-            if not isinstance(record, Bad):
+            if not isinstance(record, UnreadableRecord):
                 try:
                     yield getattr(validate, kind)(record, [])
                 except Reject:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from annotation.theme_edits.edits import ThemeEdit
 from annotation.theme_edits.history import edits_to_jsonl, history_table
 from annotation.theme_edits.replay import CuratedTaxonomy
-from audit.exports.material import CurationPart
+from audit.exports.context import CurationPart
 
 SHOWN = ["act", "made_at", "what", "reason", "standing"]
 """Not who: a package is mailed to people who are not asked who curated."""

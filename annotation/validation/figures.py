@@ -10,7 +10,7 @@ from annotation.ratings import JUDGE
 from annotation.validation.data import ValidationData, label_word
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, Figure
-from audit.exports.record import Picture
+from audit.exports.table_model import Picture
 from audit.vocabulary import LABELS, Label
 
 MEASURES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}

@@ -8,7 +8,7 @@ from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.ratings import GOLD, JUDGE
 from annotation.validation.data import ValidationData, label_word, rater_name
 from audit.exports.contents.columns import counted
-from audit.exports.record import Column, Table
+from audit.exports.table_model import Column, Table
 
 UNITS = {SAMPLE: "items", POPULATION: "estimated pairs of the run"}
 WEIGHTED = {SAMPLE: "", POPULATION: ": each item counts its weight N_h / n_h"}

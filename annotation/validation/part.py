@@ -12,8 +12,8 @@ from annotation.validation.figures import pictures
 from annotation.validation.matrices import matrices
 from annotation.validation.tables import TABLES
 from audit.exports.catalogue import Chapter
-from audit.exports.measured import Measured
 from audit.exports.package import StudyPart
+from audit.exports.run_figures import Measured
 from audit.vocabulary import LABELS
 
 TITLE = "What people say of the judge"

@@ -9,7 +9,7 @@ from annotation.agreement.text import SPOKEN
 from annotation.ratings import GOLD, JUDGE
 from annotation.validation.data import ValidationData, label_word, rater_name
 from audit.exports.contents.columns import counted, share
-from audit.exports.record import Column, Table
+from audit.exports.table_model import Column, Table
 
 INTERVALS = "In brackets: 95 % intervals. A dash: undefined, or without an interval; the note says why."
 SCOPES = "Sample: these items as they were drawn. Run: weighted by stratum to all pairs of the run that have a verdict."

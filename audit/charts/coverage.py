@@ -28,10 +28,10 @@ from audit.charts.style import (
     organ_colours,
     percent,
     percent_ticks,
-    shown,
     styled,
 )
 from audit.number_format import fixed
+from audit.terms import display_name
 
 ROW_HEIGHT = 18
 HATCHING = "#aab1ba"
@@ -93,7 +93,7 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     for i, organ in enumerate(organs):
         own = cells[cells["question_organ"] == organ]
         column = rows[["handbook_id", "name", "place"]].merge(own, on="handbook_id", how="left")
-        traces.append(_column(column, FIRST_ORGAN + i, f"{shown(organ)} questions", handbook))
+        traces.append(_column(column, FIRST_ORGAN + i, f"{display_name(organ)} questions", handbook))
     figure = go.Figure(traces)
     _head_columns(figure, organs)
     _head_groups(figure, rows)
@@ -134,7 +134,7 @@ def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
 
 
 def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
-    longest = max((len(word) for organ in organs for word in shown(organ).split()), default=0)
+    longest = max((len(word) for organ in organs for word in display_name(organ).split()), default=0)
     slanted = longest * len(organs) > MAX_HEAD_LETTERS
     heads = [html(organ) if slanted else _wrapped(organ) for organ in organs]
     places = [0.25, *(FIRST_ORGAN + 0.25 + i for i in range(len(organs)))]

@@ -23,6 +23,7 @@ from audit.charts.style import (
     percent_ticks,
     styled,
 )
+from audit.terms import RATE_TITLES
 from audit.vocabulary import Label
 
 ROW_HEIGHT = 30
@@ -136,24 +137,14 @@ def _top(frame: pd.DataFrame, rate: Rate) -> float:
 
 
 BOTH_ANSWER = "pairs in which both answer"
-NOT_ADDRESSED_RATE = Rate("r_abs", "Not addressed", "scored", "pairs with a verdict", "#6b7280")
-DISAGREEMENT_RATE = Rate("r_div", "Disagreement", "present", BOTH_ANSWER, "#c77700")
-SAME_ADVICE_RATE = Rate("r_con", "Same advice", "present", BOTH_ANSWER, LABEL_COLOURS[Label.CONSISTENT])
+NOT_ADDRESSED_RATE = Rate("r_abs", RATE_TITLES["r_abs"], "scored", "pairs with a verdict", "#6b7280")
+DISAGREEMENT_RATE = Rate("r_div", RATE_TITLES["r_div"], "present", BOTH_ANSWER, "#c77700")
+SAME_ADVICE_RATE = Rate("r_con", RATE_TITLES["r_con"], "present", BOTH_ANSWER, LABEL_COLOURS[Label.CONSISTENT])
 ANY_DISAGREEMENT_RATE = Rate(
-    "pct_any_div", "Disputed questions", "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY]
+    "pct_any_div", RATE_TITLES["pct_any_div"], "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY]
 )
 AUDIT_RATES = (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, SAME_ADVICE_RATE, ANY_DISAGREEMENT_RATE)
 """The four rates of the audit, in the order and under the names that every page and every export uses."""
-
-RATE_MEANINGS = {
-    NOT_ADDRESSED_RATE: "Share of pairs with a verdict in which at least one of the two {handbooks} does not address the "
-    "question (r_abs).",
-    DISAGREEMENT_RATE: "Share of pairs judged divergent or contradictory, among those in which both {handbooks} answer (R_div).",
-    SAME_ADVICE_RATE: "Share of pairs judged consistent (the same advice), among those in which both {handbooks} answer (R_con). "
-    "The other pairs complement each other without conflict, or disagree.",
-    ANY_DISAGREEMENT_RATE: "Share of questions on which at least one pair disagrees, among those with a verdict on any pair "
-    "(pct_any_div).",
-}
 
 AUDIT_RATE_HEADINGS = {rate.column: rate.title for rate in AUDIT_RATES}
 """Table headings of the four rates."""

@@ -14,6 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.number_format import fixed
+from audit.terms import display_name
 from audit.vocabulary import GENERAL, LABELS, Label
 
 Figure = go.Figure
@@ -63,19 +64,14 @@ QUALITATIVE = ("#cc6677", "#332288", "#117733", "#ddaa33", "#88ccee", "#882255",
 FONT = '"Source Sans", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif'
 
 
-def shown(name: object) -> str:
-    """A name for readers: `heart_lung_blood_sleep` becomes `heart lung blood sleep`."""
-    return str(name).replace("_", " ")
-
-
 def html(text: object) -> str:
     """A release's text for a Plotly label or hover text, where tags would be read as formatting."""
-    return shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return display_name(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def clipped(text: object, max_length: int = 40) -> str:
     """`text` cut to `max_length` characters with an ellipsis, safe for Plotly."""
-    plain = shown(text)
+    plain = display_name(text)
     return html(plain if len(plain) <= max_length else plain[: max_length - 1].rstrip() + "…")
 
 
@@ -149,7 +145,7 @@ def handbook_names(handbooks: pd.DataFrame, without: tuple[str, ...] = ()) -> di
     distinguishing = [
         part for part in HANDBOOK_NAME_PARTS if part == "center" or (part not in without and single[part].nunique() > 1)
     ]
-    names = single[distinguishing].map(shown).agg(" · ".join, axis=1)
+    names = single[distinguishing].map(display_name).agg(" · ".join, axis=1)
     ambiguous = single[list(HANDBOOK_NAME_PARTS)].duplicated(keep=False)
     names = names.mask(ambiguous, names + " · " + single["handbook_id"])
     return dict(zip(single["handbook_id"], names, strict=True))

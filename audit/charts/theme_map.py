@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.charts.style import QUALITATIVE, shown
+from audit.charts.style import QUALITATIVE
+from audit.terms import display_name
 
 MAX_UINT16 = 65535
 """Positions are sent as 16-bit numbers, finer than a screen at sixtyfold zoom. As the index of a theme it means no theme."""
@@ -49,11 +50,11 @@ def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, 
         "alt": alt, "none": "no theme", "wide": wide, "high": high,
         "places": _base64_uint16(np.rint(xy * MAX_UINT16)), "theme": _base64_uint16(np.where(index < 0, MAX_UINT16, index)),
         "themes": [
-            [shown(name), int(above), int(size), *_middle(xy, index == rank)]
+            [display_name(name), int(above), int(size), *_middle(xy, index == rank)]
             for rank, (name, above, size) in enumerate(zip(themes["name"], parent, sizes, strict=True))
         ],
         "parents": [
-            [shown(names[top]), int((of_parent == rank).sum()), *_middle(xy, of_parent == rank), _group_colour(rank)]
+            [display_name(names[top]), int((of_parent == rank).sum()), *_middle(xy, of_parent == rank), _group_colour(rank)]
             for rank, top in enumerate(tops)
         ],
         "bySize": np.argsort(-sizes, kind="stable").tolist(),

@@ -11,8 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.coverage import shades
-from audit.charts.style import BLACK, INK, NO_VALUE, clipped, html, ink_on, interval, percent, percent_ticks, shown, styled
+from audit.charts.style import BLACK, INK, NO_VALUE, clipped, html, ink_on, interval, percent, percent_ticks, styled
 from audit.number_format import fixed
+from audit.terms import display_name
 
 HEIGHT = 560
 LINE_LENGTH = 15
@@ -67,7 +68,7 @@ def text_colours(scale: Sequence[Sequence[Any]], values: Sequence[float], ends: 
 
 def _wrapped(name: str) -> str:
     """A name broken into lines; Plotly would shrink a long line until it is unreadable."""
-    lines = wrap(shown(name), LINE_LENGTH) or [""]
+    lines = wrap(display_name(name), LINE_LENGTH) or [""]
     return "<br>".join(html(line) for line in [*lines[:3], *(["…"] if len(lines) > 3 else [])])
 
 

@@ -12,13 +12,11 @@ from tqdm import tqdm
 from audit.errors import AuditError
 from audit.llm.calls import Call
 from audit.llm.client import Endpoint
-from audit.llm.costs import Cost, Rates, estimate_text, figures, rates_from
 from audit.llm.journal import Journal
 from audit.llm.limits import Limits
-from audit.llm.probe import find_model, probe
-from audit.llm.runner import run_calls
-from audit.llm.tally import Tally
-from audit.llm.work import Work, ask_stages
+from audit.llm.probe import find_model, probe_endpoint
+from audit.llm.runner import CallStats, run_calls
+from audit.llm.tasks import CallRates, LlmTask, StageCost, ask_stages, estimate_figures, estimate_text, rates_from_sample
 from audit.settings import Settings
 
 
@@ -55,9 +53,9 @@ def limits_of(settings: Settings) -> Limits:
 
 def ask_all(
     settings: Settings,
-    work: Work,
+    work: LlmTask,
     journal: Journal,
-    watch: Callable[[Cost, Tally], None] = lambda *_: None,
+    watch: Callable[[StageCost, CallStats], None] = lambda *_: None,
 ) -> list[str]:
     """Ask everything that is open, with a bar on standard error; return what the servers say they are.
 
@@ -67,12 +65,12 @@ def ask_all(
     """
     endpoints, limits, servers = endpoints_of(settings, work.model), limits_of(settings), set[str]()
 
-    def ask(cost: Cost, calls: Iterator[Call]) -> None:
+    def ask(cost: StageCost, calls: Iterator[Call]) -> None:
         for endpoint in endpoints:
-            servers.add(asyncio.run(probe(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
+            servers.add(asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
         with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
 
-            def progress(tally: Tally) -> None:
+            def progress(tally: CallStats) -> None:
                 draw(bar, tally)
                 watch(cost, tally)
 
@@ -82,7 +80,7 @@ def ask_all(
     return sorted(servers)
 
 
-def draw(bar: Any, tally: Tally) -> None:
+def draw(bar: Any, tally: CallStats) -> None:
     """Move the bar to where the run is, and say beside it what went wrong so far."""
     names = ("unreadable", "cut", "refused", "failed", "waiting_again")
     faults = {name.replace("_", " "): count for name in names if (count := getattr(tally, name))}
@@ -98,16 +96,16 @@ class Estimate:
     figures: dict[str, Any]
 
 
-def estimate(settings: Settings, model: str, found: Sequence[Cost], *, trial: bool = True, remarks: str = "") -> Estimate:
+def estimate(settings: Settings, model: str, found: Sequence[StageCost], *, trial: bool = True, remarks: str = "") -> Estimate:
     """What it would take to ask what was `found` open; with `trial` a few calls are tried where an endpoint is set."""
     sample = next((cost.sample for cost in found if cost.sample), ())
-    rates = _rates(settings, model, sample) if trial else Rates()
+    rates = _rates(settings, model, sample) if trial else CallRates()
     text = estimate_text(found, rates, settings.judge_concurrency)
-    return Estimate(f"{text}\n{remarks}".rstrip(), figures(found, rates, settings.judge_concurrency))
+    return Estimate(f"{text}\n{remarks}".rstrip(), estimate_figures(found, rates, settings.judge_concurrency))
 
 
-def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> Rates:
+def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> CallRates:
     if not settings.judge_urls or not sample:
-        return Rates()
-    report = asyncio.run(probe(endpoints_of(settings, model)[0], sample, limits_of(settings)))
-    return rates_from(sample, report.prompt_tokens, report.completion_tokens, report.latency_s)
+        return CallRates()
+    report = asyncio.run(probe_endpoint(endpoints_of(settings, model)[0], sample, limits_of(settings)))
+    return rates_from_sample(sample, report.prompt_tokens, report.completion_tokens, report.latency_s)

@@ -12,10 +12,10 @@ from typing import Any
 from audit.atomic_io import whole_folder, write_whole
 from audit.cli.command import OK, add_command
 from audit.errors import AuditError, plainly
+from audit.exports.context import CurationPart
 from audit.exports.files import zipped
-from audit.exports.material import CurationPart
 from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
-from audit.metrics.attached import taxonomy_of
+from audit.queries.run_taxonomy import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy

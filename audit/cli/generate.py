@@ -19,10 +19,9 @@ from audit.errors import AuditError
 from audit.generation import EXTRACTIVE, Extract, Summary, Writing, by_model, extractive, load_prompt
 from audit.generation.files import Sources, check_room, read_sources, write_answers
 from audit.generation.writing import CONTEXT, WRITTEN
-from audit.llm.costs import cost_of
-from audit.llm.journal import Journal, begun_with, journal_of
+from audit.llm.journal import Journal, journal_path, journal_plan
 from audit.llm.limits import StoppedError
-from audit.llm.work import Replies
+from audit.llm.tasks import Replies, stage_cost
 from audit.settings import Settings
 
 RULES, MODEL, SHARDS = "extractive", "model", 32
@@ -107,7 +106,7 @@ def _endpoint(arguments: argparse.Namespace, settings: Settings) -> Settings:
 
 def _work(arguments: argparse.Namespace, settings: Settings, sources: Sources) -> Writing:
     prompt = load_prompt(arguments.templates)
-    begun = (begun_with(journal_of(arguments.out)) or {}).get("model")
+    begun = (journal_plan(journal_path(arguments.out)) or {}).get("model")
     guessed = settings.judge_model or begun or "unknown"
     estimated = arguments.dry_run and (arguments.untried or not settings.judge_urls)
     model = guessed if estimated else model_of(settings, begun, asks=not _elsewhere(arguments))
@@ -133,7 +132,7 @@ def _by_rules(arguments: argparse.Namespace, sources: Sources) -> int:
 
 def _by_model(arguments: argparse.Namespace, settings: Settings, work: Writing, sources: Sources) -> int:
     servers: list[str] = []
-    with Journal(journal_of(arguments.out), work.plan()) as journal:
+    with Journal(journal_path(arguments.out), work.plan()) as journal:
         try:
             if not arguments.parse_again:
                 servers = ask_all(settings, work, journal)
@@ -144,7 +143,7 @@ def _by_model(arguments: argparse.Namespace, settings: Settings, work: Writing, 
 
 
 def _on_a_cluster(arguments: argparse.Namespace, _: Settings, work: Writing, sources: Sources) -> int:
-    with Journal(journal_of(arguments.out), work.plan()) as journal:
+    with Journal(journal_path(arguments.out), work.plan()) as journal:
         if arguments.emit_batch:
             print(emit_batch(arguments.emit_batch, arguments.shards, work, journal.latest))
             return OK
@@ -157,7 +156,7 @@ def _on_a_cluster(arguments: argparse.Namespace, _: Settings, work: Writing, sou
 
 
 def _estimated(arguments: argparse.Namespace, settings: Settings, work: Writing) -> int:
-    path = journal_of(arguments.out)
+    path = journal_path(arguments.out)
     if path.exists():
         with Journal(path, work.plan()) as journal:
             return _estimate(arguments, settings, work, journal.latest)
@@ -165,7 +164,7 @@ def _estimated(arguments: argparse.Namespace, settings: Settings, work: Writing)
 
 
 def _estimate(arguments: argparse.Namespace, settings: Settings, work: Writing, replies: Replies) -> int:
-    costs = [cost_of(stage, work.open_calls(stage, replies), WRITTEN) for stage in work.stages]
+    costs = [stage_cost(stage, work.open_calls(stage, replies), WRITTEN) for stage in work.stages]
     print(estimate(settings, work.model, costs, trial=not arguments.untried).text)
     return OK
 

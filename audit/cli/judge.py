@@ -25,9 +25,9 @@ from audit.judging.prompts import load_prompts
 from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
 from audit.judging.records import Summary
 from audit.judging.sitting import Sitting
-from audit.llm.journal import Journal, begun_with, journal_of
+from audit.llm.journal import Journal, journal_path, journal_plan
 from audit.llm.limits import StoppedError
-from audit.llm.work import Replies
+from audit.llm.tasks import Replies
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
@@ -156,7 +156,7 @@ def _pairs(arguments: argparse.Namespace, settings: Settings, con: Any) -> tuple
 
 def _protocol(arguments: argparse.Namespace, settings: Settings) -> Protocol:
     prompts = load_prompts(arguments.templates)
-    begun = (begun_with(journal_of(arguments.out)) or {}).get("model")
+    begun = (journal_plan(journal_path(arguments.out)) or {}).get("model")
     estimated = arguments.dry_run and (arguments.untried or not settings.judge_urls)
     model = (
         (settings.judge_model or begun or "unknown") if estimated else model_of(settings, begun, asks=not _elsewhere(arguments))
@@ -180,7 +180,7 @@ def _by_rules(arguments: argparse.Namespace, settings: Settings, corpus: Corpus)
 
 def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     sitting, servers = Sitting(protocol, corpus), list[str]()
-    with Journal(journal_of(arguments.out), sitting.plan()) as journal:
+    with Journal(journal_path(arguments.out), sitting.plan()) as journal:
         try:
             if not arguments.parse_again:
                 servers = ask_all(settings, sitting, journal, arguments.progress.asked)
@@ -192,7 +192,7 @@ def _by_model(arguments: argparse.Namespace, settings: Settings, protocol: Proto
 
 def _on_a_cluster(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     sitting = Sitting(protocol, corpus)
-    with Journal(journal_of(arguments.out), sitting.plan()) as journal:
+    with Journal(journal_path(arguments.out), sitting.plan()) as journal:
         if arguments.emit_batch:
             print(emit_batch(arguments.emit_batch, arguments.shards, sitting, journal.latest))
             return OK
@@ -225,7 +225,7 @@ def _same_command(arguments: argparse.Namespace) -> str:
 
 
 def _estimated(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    path = journal_of(arguments.out)
+    path = journal_path(arguments.out)
     if path.exists():
         with Journal(path, Sitting(protocol, corpus).plan()) as journal:
             found = _estimate(arguments, settings, protocol, corpus, journal.latest)

@@ -37,7 +37,7 @@ from audit.cli.command import FINDINGS, OK
 from audit.cli.judge_source import COLUMNS, Triple
 from audit.cli.judge_status import ENDED
 from audit.errors import AuditError
-from audit.llm.journal import journal_of
+from audit.llm.journal import journal_path
 from audit.settings import Settings
 
 NAME = re.compile(r"rejudged-\d{8}-\d{6}-[0-9a-f]{4}")
@@ -102,7 +102,7 @@ class Job:
     @property
     def journal(self) -> Path:
         """Where the replies are."""
-        return journal_of(self.release)
+        return journal_path(self.release)
 
     @property
     def said(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from audit.cli.judge_jobs import Job, State, keep_name
 from audit.errors import AuditError
 from audit.llm.calls import Reply
-from audit.llm.journal import copy_journal, journal_of, replies_in
+from audit.llm.journal import copy_journal, first_replies, journal_path
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run, list_runs
@@ -27,7 +27,7 @@ def result_of(job: Job) -> Run:
 
 def raw_replies(job: Job) -> list[Reply]:
     """The first replies as they came, in the order of asking; none from the baseline judge."""
-    return replies_in(job.journal, MOST_REPLIES)
+    return first_replies(job.journal, MOST_REPLIES)
 
 
 def proposed_title(job: Job) -> str:
@@ -62,5 +62,5 @@ def _copy_release(job: Job, target: Path, title: str) -> None:
     path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
     shutil.rmtree(target, ignore_errors=True)
     building.rename(target)
-    journal_of(target).unlink(missing_ok=True)
-    copy_journal(job.journal, journal_of(target))
+    journal_path(target).unlink(missing_ok=True)
+    copy_journal(job.journal, journal_path(target))

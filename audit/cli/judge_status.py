@@ -19,8 +19,8 @@ from audit.judging.corpus import Item
 from audit.judging.outcome import Bench
 from audit.judging.protocols import Silence
 from audit.judging.records import Record, Summary
-from audit.llm.costs import Cost
-from audit.llm.tally import Tally
+from audit.llm.runner import CallStats
+from audit.llm.tasks import StageCost
 
 STARTING, ASKING, WRITING, LOADING, ENDED = "starting", "asking", "writing", "loading", "ended"
 COUNTS = (
@@ -37,7 +37,7 @@ class Status:
     phase              starting, asking, writing, loading, ended
     stage, calls       of what is being asked: its name, and how many calls it has; beside them the counts of its Tally
     pairs              while it is written: pairs handed over so far
-    estimate           of `--dry-run`: see audit.judging.costs.figures, and pairs, without_call
+    estimate           of `--dry-run`: see audit.llm.tasks.estimate_figures, and pairs, without_call
     judged, prescreened, not_asked, unscored    what became of the pairs; unscored by reason
     code, said         at the end: the exit code, and the sentence if there is one
     """
@@ -51,7 +51,7 @@ class Status:
         if self.path is not None:
             write_whole(self.path, json.dumps(self.told))
 
-    def asked(self, cost: Cost, tally: Tally) -> None:
+    def asked(self, cost: StageCost, tally: CallStats) -> None:
         """How far a stage of calls is."""
         self.tell(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
 

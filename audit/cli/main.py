@@ -20,7 +20,7 @@ from audit.demo.earlier import write_earlier
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
-from audit.metrics.attached import needed_taxonomy, taxonomy_of
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_of
 from audit.release.report import as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings
@@ -187,7 +187,7 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -> Connection:
+def _opened(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> Connection:
     """A connection to the run, and for a metric that compares, to the other run too."""
     if metric.compares != bool(against):
         fault = "compares two runs: name the other with --against RUN" if metric.compares else "is of one run, without --against"
@@ -200,17 +200,17 @@ def _opened(metric: Metric, run: Run, against: str | None, settings: Settings) -
     return open_two(run.path, other.path)
 
 
-def _taxonomies(metric: Metric, run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
+def _taxonomies(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
     """What a metric that counts by themes takes; the second run's themes may be missing."""
-    if not metric.of_themes:
+    if not metric.by_theme:
         return {}
-    found: dict[str, Any] = {"taxonomy": needed_taxonomy(run, settings.themes_dir)}
+    found: dict[str, Any] = {"taxonomy": require_taxonomy(run, settings.themes_dir)}
     if against:
         found["against"] = taxonomy_of(find_run(settings.store_dir, against), settings.themes_dir)
     return found
 
 
-def _metric(name: str) -> Metric:
+def _metric(name: str) -> Metric[...]:
     if name not in METRICS:
         raise AuditError(
             f"There is no metric '{name}'.{nearest(name, tuple(METRICS))} Nothing was counted. Allowed: {', '.join(METRICS)}."
@@ -218,7 +218,7 @@ def _metric(name: str) -> Metric:
     return METRICS[name]
 
 
-def _options(metric: Metric, given: list[str]) -> dict[str, str]:
+def _options(metric: Metric[...], given: list[str]) -> dict[str, str]:
     """The metric's own options from NAME=VALUE texts, every required one among them."""
     options = dict(text.partition("=")[::2] for text in given)
     known = {name: default for name, default in metric.options.items() if default is Parameter.empty or isinstance(default, str)}

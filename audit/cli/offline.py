@@ -13,18 +13,18 @@ from typing import Any
 from audit.errors import AuditError
 from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
 from audit.llm.journal import Journal
-from audit.llm.shards import ShardCount, about_batch, collect, emit
-from audit.llm.work import Replies, Work
+from audit.llm.shards import ShardCount, collect_replies, read_batch, write_batch
+from audit.llm.tasks import LlmTask, Replies
 
 OUTCOMES = (ANSWERED, CUT, REFUSED, FAILED)
 
 
-def emit_batch(folder: Path, shards: int, work: Work, replies: Replies) -> str:
+def emit_batch(folder: Path, shards: int, work: LlmTask, replies: Replies) -> str:
     """Write the first stage that has open calls as shards into `folder`; say what was written and what comes next."""
     stage, calls = next_stage(work, replies)
     if not stage:
         return "Every call is answered already: nothing was written. Write the release with --parse-again."
-    sizes = emit(calls, folder, shards, {"stage": stage, "plan": work.plan()}, work.model)
+    sizes = write_batch(calls, folder, shards, {"stage": stage, "plan": work.plan()}, work.model)
     return (
         f"{folder}: {sum(sizes):,} requests of stage '{stage}' in {len(sizes):,} shards, whole {work.unit} in each.\n"
         f"On the cluster:  cd {shlex.quote(str(folder))} && sbatch ask.sbatch\n"
@@ -32,7 +32,7 @@ def emit_batch(folder: Path, shards: int, work: Work, replies: Replies) -> str:
     )
 
 
-def next_stage(work: Work, replies: Replies) -> tuple[str, Iterator[Call]]:
+def next_stage(work: LlmTask, replies: Replies) -> tuple[str, Iterator[Call]]:
     """The first stage with open calls, and these; an empty name where none is open."""
     for stage in work.stages:
         calls = work.open_calls(stage, replies)
@@ -41,7 +41,7 @@ def next_stage(work: Work, replies: Replies) -> tuple[str, Iterator[Call]]:
     return "", iter(())
 
 
-def still_open(work: Work, replies: Replies) -> str:
+def still_open(work: LlmTask, replies: Replies) -> str:
     """What is to be emitted next, in words; empty where every call is answered."""
     stage, calls = next_stage(work, replies)
     if not stage:
@@ -55,14 +55,14 @@ def collect_batch(folder: Path, plan: dict[str, Any], journal: Journal) -> str:
 
     Raises AuditError when `folder` was emitted for another plan.
     """
-    emitted = about_batch(folder).get("plan")
+    emitted = read_batch(folder).get("plan")
     if emitted != json.loads(json.dumps(plan)):
         raise AuditError(
             f"{folder} was emitted with other options than these, or for another run. Nothing was collected. "
             "Collect it with the command that emitted it."
         )
     counts = []
-    for count, best in collect(folder):
+    for count, best in collect_replies(folder):
         for reply in news(best, journal):
             journal.put(reply)
         counts.append(count)

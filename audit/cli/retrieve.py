@@ -18,15 +18,15 @@ from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, de
 from audit.errors import RetrievalError
 from audit.generation.files import read_questions
 from audit.generation.pairing import meets
-from audit.pipeline.ledger import Ledger, Piece, code_of, digest_of, read_lines, write_lines
-from audit.pipeline.searching import Search, search
+from audit.pipeline.build_cache import BuildCache, Task, code_digest, digest_of, read_lines, write_lines
+from audit.pipeline.handbook_search import HandbookSearch, search_handbook
 from audit.retrieval.gold import Gold, read_gold, unused_gold
 from audit.retrieval.model import Query
 from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 
-TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/searching.py")
+TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
 TUNED = ("whole_characters", "passages", "chunk_words", "overlap_words", "depth", "sufficient", "fallback_characters")
 ABOUT = """A question is put to the handbooks of its organ; general questions to all, and all questions to general handbooks.
 Writes DIR/HANDBOOK_ID.jsonl, the passages of the first strategy, and DIR/trials.jsonl, what every strategy ranked. A handbook
@@ -87,11 +87,11 @@ HELP = {
 def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit retrieve DOCUMENTS --questions FILE --out DIR`"""
     jobs = _jobs(arguments, settings)
-    ledger = Ledger(arguments.out / ".done")
-    pieces = [(job, _piece(job, ledger)) for job in jobs]
-    left = [(job, piece) for job, piece in pieces if not ledger.done(piece)]
-    for job, piece in tqdm(left, desc="retrieve", unit="handbook", disable=None, dynamic_ncols=True):
-        ledger.note(piece, search(job))
+    cache = BuildCache(arguments.out / ".done")
+    tasks = [(job, _task(job, cache)) for job in jobs]
+    left = [(job, task) for job, task in tasks if not cache.done(task)]
+    for job, task in tqdm(left, desc="retrieve", unit="handbook", disable=None, dynamic_ncols=True):
+        cache.store(task, search_handbook(job))
     lines = [line for job in jobs if job.trials for line in read_lines(job.trials)]
     write_lines(arguments.out / f"{TRIALS}.jsonl", lines)
     asked = sum(len(job.questions) for job in jobs)
@@ -100,13 +100,13 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _jobs(arguments: argparse.Namespace, settings: Settings) -> list[Search]:
+def _jobs(arguments: argparse.Namespace, settings: Settings) -> list[HandbookSearch]:
     found = documents_and_files(arguments.documents)
     questions = read_questions(arguments.questions)
     gold = _gold(arguments.gold, [document for document, _ in found], questions) if arguments.gold else {}
     out, encoder, options = arguments.out, _encoder(arguments), _options(arguments)
     return [
-        Search(
+        HandbookSearch(
             document.handbook_id, path, tuple(_record(question) for question in questions if meets(question, document)),
             tuple(dict.fromkeys(arguments.strategy)), options, encoder, arguments.reranker or "",
             settings.data_dir.resolve() / "retrieval", out / f"{document.handbook_id}.jsonl",
@@ -148,12 +148,12 @@ def _encoder(arguments: argparse.Namespace) -> str:
     return model
 
 
-def _piece(job: Search, ledger: Ledger) -> Piece:
-    expansion = ledger.digest(job.options.expansion) if job.options.expansion else "shipped"
+def _task(job: HandbookSearch, cache: BuildCache) -> Task:
+    expansion = cache.digest(job.options.expansion) if job.options.expansion else "shipped"
     inputs = {
-        "document": ledger.digest(job.document), "questions": digest_of(job.questions), "strategies": job.strategies,
+        "document": cache.digest(job.document), "questions": digest_of(job.questions), "strategies": job.strategies,
         "options": job.options.record(), "expansion": expansion, "encoder": (job.encoder, job.precision),
         "reranker": job.reranker,
-        "gold": digest_of(job.gold), "code": code_of(*CODE),
+        "gold": digest_of(job.gold), "code": code_digest(*CODE),
     }  # fmt: skip
-    return Piece("retrieve", job.handbook_id, inputs, (job.out, job.trials) if job.trials else (job.out,), job.handbook_id)
+    return Task("retrieve", job.handbook_id, inputs, (job.out, job.trials) if job.trials else (job.out,), job.handbook_id)

@@ -17,21 +17,19 @@ from audit.cli.run_models import check_judge, estimated, generator_name, judged,
 from audit.corpus.questions import read_taxonomy
 from audit.errors import AuditError
 from audit.llm.limits import StoppedError
-from audit.pipeline.books import books_of
-from audit.pipeline.config import table
+from audit.pipeline.config import options_table
+from audit.pipeline.config_reader import read_config
+from audit.pipeline.context import RunContext, Stage, Workspace
+from audit.pipeline.coverage_check import check_two_handbooks
 from audit.pipeline.folder import check_room, taken
-from audit.pipeline.meeting import check_several
-from audit.pipeline.plan import plan_of, plan_text
-from audit.pipeline.reading import read_config
-from audit.pipeline.running import CLEAN, STOPPED, Count, Tally, run_stages
-from audit.pipeline.shop import Shop, Stage, Work
-from audit.pipeline.stages.extract import Extract
-from audit.pipeline.stages.generate import Generate
-from audit.pipeline.stages.judge import Judging
-from audit.pipeline.stages.load import Load
-from audit.pipeline.stages.questions import Questions
-from audit.pipeline.stages.retrieve import Retrieve
-from audit.pipeline.stages.themes import Themes
+from audit.pipeline.plan import plan_run, plan_text
+from audit.pipeline.runner import CLEAN, STOPPED, RunSummary, StageCount, run_stages
+from audit.pipeline.sources import find_sources
+from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage
+from audit.pipeline.stages.generate import GenerateStage
+from audit.pipeline.stages.judge import JudgeStage
+from audit.pipeline.stages.release import LoadStage, ThemesStage
+from audit.pipeline.stages.retrieve import RetrieveStage
 from audit.settings import Settings
 
 STAGES = ("extract", "questions", "retrieve", "generate", "judge", "themes", "load")
@@ -49,7 +47,7 @@ def register(commands: Any) -> None:
     """Add the command."""
     command = add_command(
         commands, "run", run, "From handbooks and questions to a run: extract, retrieve, generate, judge, themes, load.",
-        ABOUT + table().replace("%", "%%"),
+        ABOUT + options_table().replace("%", "%%"),
     )  # fmt: skip
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; examples/tenancy has one")
@@ -60,58 +58,65 @@ def register(commands: Any) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit run CONFIG.toml`"""
     config = read_config(arguments.config)
-    work = Work((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
-    books, left_out = books_of(config, work)
+    work = Workspace((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
+    sources, left_out = find_sources(config, work)
     check_room(work.root)
     check_judge(config.judge)
     if config.questions.taxonomy:
         read_taxonomy(config.questions.taxonomy)
-    shop = Shop(config, settings, work, books, left_out)
-    stages = stages_of(shop, arguments.until)
+    context = RunContext(config, settings, work, sources, left_out)
+    stages = stages_of(context, arguments.until)
     if arguments.dry_run:
-        return _planned(shop, stages)
+        return _planned(context, stages)
     if len(stages) > STAGES.index("judge"):
-        check_several(shop)
+        check_two_handbooks(context)
     with taken(work, config.path):
-        before = replace(shop, left_out=dict(left_out))
+        before = replace(context, left_out=dict(left_out))
         check_endpoints(before, stages_of(before, arguments.until))
-        return _carried_out(arguments, shop, stages)
+        return _carried_out(arguments, context, stages)
 
 
-def _planned(shop: Shop, stages: list[Stage]) -> int:
-    plan = plan_of(shop, stages)
-    found = askings(shop, plan.rows)
+def _planned(context: RunContext, stages: list[Stage]) -> int:
+    plan = plan_run(context, stages)
+    found = askings(context, plan.stages)
     reached = {each.stage for each in found if not each.fault}
     print(
-        "\n".join(filter(None, [plan_text(plan, shop.left_out), *(each.line for each in found), estimated(shop, plan, reached)]))
+        "\n".join(
+            filter(None, [plan_text(plan, context.left_out), *(each.line for each in found), estimated(context, plan, reached)])
+        )
     )
     return OK
 
 
-def _carried_out(arguments: argparse.Namespace, shop: Shop, stages: list[Stage]) -> int:
+def _carried_out(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
     try:
-        tally = run_stages(shop, stages, Bars())
+        summary = run_stages(context, stages, Bars())
     except (KeyboardInterrupt, StoppedError, AuditError, OSError) as error:
         said = "Stopped." if isinstance(error, KeyboardInterrupt) else str(error)
-        kept = f"What is done is kept in {shop.work.root}. Go on with:\n  {_same(arguments)}"
+        kept = f"What is done is kept in {context.workspace.root}. Go on with:\n  {_same(arguments)}"
         print(f"\naudit run: {said}\n{kept}", file=sys.stderr)
         return FAILED
-    return _say(arguments, shop, tally)
+    return _say(arguments, context, summary)
 
 
-def stages_of(shop: Shop, until: str) -> list[Stage]:
+def stages_of(context: RunContext, until: str) -> list[Stage]:
     """The stages up to `until`, with what asks a model put into their hands."""
     every: list[Stage] = [
-        Extract(shop), Questions(shop), Retrieve(shop), Generate(shop, written), Judging(shop, judged, generator_name(shop)),
-        Themes(shop), Load(shop),
-    ]  # fmt: skip
+        ExtractStage(context),
+        QuestionsStage(context),
+        RetrieveStage(context),
+        GenerateStage(context, written),
+        JudgeStage(context, judged, generator_name(context)),
+        ThemesStage(context),
+        LoadStage(context),
+    ]
     return every[: STAGES.index(until) + 1]
 
 
 class Bars:
     """A bar a stage on a terminal; elsewhere a line a stage."""
 
-    def begin(self, stage: str, pieces: int, to_do: int) -> None:
+    def begin(self, stage: str, tasks: int, to_do: int) -> None:
         """Draw the bar, where there is something to do."""
         self.bar = tqdm(total=to_do, desc=stage, unit="file", disable=None if to_do else True, leave=False, dynamic_ncols=True)
 
@@ -120,7 +125,7 @@ class Bars:
         self.bar.set_postfix_str(name, refresh=False)
         self.bar.update()
 
-    def end(self, count: Count) -> None:
+    def end(self, count: StageCount) -> None:
         """Close it, and leave a line."""
         self.bar.close()
         failed = f", {count.failed:,} failed" if count.failed else ""
@@ -128,19 +133,19 @@ class Bars:
         print(f"{count.stage:<10}{told}", file=sys.stderr)
 
 
-def _say(arguments: argparse.Namespace, shop: Shop, tally: Tally) -> int:
-    unread = [why for name, why in shop.left_out.items() if name not in {book.handbook_id for book in shop.books}]
-    failed = [("Failed" if tally.verdict == STOPPED else "Left out", sentence) for sentence in tally.failed]
+def _say(arguments: argparse.Namespace, context: RunContext, summary: RunSummary) -> int:
+    unread = [why for name, why in context.left_out.items() if name not in {source.handbook_id for source in context.sources}]
+    failed = [("Failed" if summary.verdict == STOPPED else "Left out", sentence) for sentence in summary.failed]
     for what, sentence in [*(("Left out", sentence) for sentence in unread), *failed]:
         print(f"{what}: {sentence}", file=sys.stderr)
-    for sentence in tally.said:
+    for sentence in summary.messages:
         print(sentence)
-    if tally.verdict == STOPPED:
-        print(f"Stopped at {tally.stopped_at}. Correct it, and go on with:\n  {_same(arguments)}", file=sys.stderr)
+    if summary.verdict == STOPPED:
+        print(f"Stopped at {summary.stopped_at}. Correct it, and go on with:\n  {_same(arguments)}", file=sys.stderr)
         return FAILED
-    if arguments.until == STAGES[-1] and shop.config.load.load:
+    if arguments.until == STAGES[-1] and context.config.load.load:
         print("See it with: audit serve")
-    return OK if tally.verdict == CLEAN and not shop.left_out and not tally.findings else FINDINGS
+    return OK if summary.verdict == CLEAN and not context.left_out and not summary.findings else FINDINGS
 
 
 def _same(arguments: argparse.Namespace) -> str:

@@ -21,55 +21,55 @@ from audit.judging.protocols import CHECK, STAGES, Protocol
 from audit.judging.records import Summary
 from audit.judging.sitting import Sitting
 from audit.llm.calls import Reply
-from audit.llm.costs import Cost, cost_of
 from audit.llm.journal import Journal
+from audit.llm.tasks import StageCost, stage_cost
+from audit.pipeline.build_cache import digest_of
 from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
-from audit.pipeline.corpus import corpus_of
-from audit.pipeline.ledger import digest_of
-from audit.pipeline.plan import Plan
-from audit.pipeline.shop import Shop
-from audit.pipeline.stages.generate import asked_of
+from audit.pipeline.context import RunContext
+from audit.pipeline.judging_input import judging_input
+from audit.pipeline.plan import RunPlan
+from audit.pipeline.stages.generate import grounded_questions
 from audit.settings import Settings
 
 ANSWER_PROMPT, VERDICT_PROMPT = 12_000, 5_000
 """Characters of a prompt, roughly, before the texts are there."""
 
 
-def settings_for(shop: Shop, said: GenerateOptions | JudgeOptions) -> Settings:
+def settings_for(context: RunContext, said: GenerateOptions | JudgeOptions) -> Settings:
     """The settings with the endpoint and the model that the config names; the key is the environment's."""
     urls = tuple(url.rstrip("/") for url in said.url)
-    settings = shop.settings
+    settings = context.settings
     return replace(settings, judge_urls=urls or settings.judge_urls, judge_model=said.model or settings.judge_model)
 
 
-def generator_name(shop: Shop) -> str:
+def generator_name(context: RunContext) -> str:
     """What the manifest says wrote the answers."""
-    said = shop.config.generate
-    return BY_EXTRACTS if said.generator == EXTRACTIVE else said.model or shop.settings.judge_model or "a model"
+    said = context.config.generate
+    return BY_EXTRACTS if said.generator == EXTRACTIVE else said.model or context.settings.judge_model or "a model"
 
 
-def written(shop: Shop, asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def written(context: RunContext, asked: Sequence[Asked]) -> list[dict[str, Any]]:
     """The answers that the model gives to everything that is asked; what has its reply in the journal is not asked again."""
-    said = shop.config.generate
-    settings = settings_for(shop, said)
+    said = context.config.generate
+    settings = settings_for(context, said)
     work = Writing(load_prompt(), model_of(settings, None), lambda: asked, said.context)
-    path = shop.work.journal("generate", digest_of(work.plan()))
+    path = context.workspace.journal("generate", digest_of(work.plan()))
     with Journal(path, work.plan()) as journal:
         ask_all(settings, work, journal)
         return list(by_model(work, journal.latest))
 
 
-def judged(shop: Shop, corpus: Corpus) -> Summary:
+def judged(context: RunContext, corpus: Corpus) -> Summary:
     """The release of the corpus as the judge of the config judges it."""
-    said = shop.config.judge
+    said = context.config.judge
     if said.judge == BASELINE:
-        return judged_by_rules(shop.work.release, corpus, Status())
-    settings = settings_for(shop, said)
+        return judged_by_rules(context.workspace.release, corpus, Status())
+    settings = settings_for(context, said)
     sitting = Sitting(_protocol(said, model_of(settings, None)), corpus)
-    path = shop.work.journal("judge", digest_of(sitting.plan()))
+    path = context.workspace.journal("judge", digest_of(sitting.plan()))
     with Journal(path, sitting.plan()) as journal:
         servers = ask_all(settings, sitting, journal)
-        return judged_by_model(shop.work.release, sitting, journal, servers, Status())
+        return judged_by_model(context.workspace.release, sitting, journal, servers, Status())
 
 
 def _protocol(said: JudgeOptions, model: str) -> Protocol:
@@ -88,42 +88,42 @@ def check_judge(said: JudgeOptions) -> None:
         )
 
 
-def estimated(shop: Shop, plan: Plan, reached: Collection[str]) -> str:
+def estimated(context: RunContext, plan: RunPlan, reached: Collection[str]) -> str:
     """Calls, tokens and time that the models of the config would take; empty where there are none.
 
     Exact, with a few calls tried for the time where the endpoint of the stage was `reached`, once everything that goes before is
     done; else by rules of thumb.
     """
-    config, planned, told = shop.config, {row.stage for row in plan.rows}, []
+    config, planned, told = context.config, {row.stage for row in plan.stages}, []
     if config.generate.generator != EXTRACTIVE and "generate" in planned:
-        told.append(_told(shop, config.generate, _writing_costs(shop, plan), reached="generate" in reached))
+        told.append(_told(context, config.generate, _writing_costs(context, plan), reached="generate" in reached))
     if config.judge.judge != BASELINE and "judge" in planned:
-        told.append(_told(shop, config.judge, _judging_costs(shop, plan), reached="judge" in reached))
+        told.append(_told(context, config.judge, _judging_costs(context, plan), reached="judge" in reached))
     return "\n".join(told)
 
 
-def _told(shop: Shop, said: GenerateOptions | JudgeOptions, costs: Sequence[Cost], *, reached: bool) -> str:
-    settings = settings_for(shop, said)
+def _told(context: RunContext, said: GenerateOptions | JudgeOptions, costs: Sequence[StageCost], *, reached: bool) -> str:
+    settings = settings_for(context, said)
     trial = reached and any(cost.sample for cost in costs)
     return estimate(settings, model_of(settings, None) if trial and settings.judge_urls else said.model, costs, trial=trial).text
 
 
-def _writing_costs(shop: Shop, plan: Plan) -> list[Cost]:
+def _writing_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
     calls = plan.open_answers
     if plan.to_do("retrieve") or not plan.to_do("generate"):
-        return [Cost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)]
+        return [StageCost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)]
     to_do = set(plan.to_do("generate"))
-    asked = [one for book in shop.present if book.handbook_id in to_do for one in asked_of(shop, book)]
-    work = Writing(load_prompt(), "unknown", lambda: asked, shop.config.generate.context)
-    return [cost_of("generate", work.open_calls(work.stages[0], nothing), ANSWER_TOKENS)]
+    asked = [one for source in context.present if source.handbook_id in to_do for one in grounded_questions(context, source)]
+    work = Writing(load_prompt(), "unknown", lambda: asked, context.config.generate.context)
+    return [stage_cost("generate", work.open_calls(work.stages[0], nothing), ANSWER_TOKENS)]
 
 
-def _judging_costs(shop: Shop, plan: Plan) -> list[Cost]:
-    said = shop.config.judge
-    if plan.silent is None or not plan.to_do("judge"):
+def _judging_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
+    said = context.config.judge
+    if plan.prescreened is None or not plan.to_do("judge"):
         calls = plan.to_judge * (1 + said.swap + said.blind_centers + said.repeat) if plan.to_do("judge") else 0
-        return [Cost("judge", calls, calls * VERDICT_PROMPT, written=VERDICT_TOKENS[STAGES[said.protocol][0]])]
-    return costs(_protocol(said, "unknown"), corpus_of(shop), nothing)
+        return [StageCost("judge", calls, calls * VERDICT_PROMPT, written=VERDICT_TOKENS[STAGES[said.protocol][0]])]
+    return costs(_protocol(said, "unknown"), judging_input(context), nothing)
 
 
 def nothing(_: Iterable[str]) -> dict[str, Reply]:

@@ -16,7 +16,7 @@ from audit.cli.command import OK, add_command
 from audit.cli.themes_namer import model_namer
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import ThemesError, plainly
-from audit.metrics.attached import brought_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.run_taxonomy import release_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
@@ -122,7 +122,7 @@ def _say_if_unseen(arguments: argparse.Namespace, settings: Settings) -> None:
     if arguments.run:
         run = find_run(settings.store_dir, arguments.run)
         with open_store(run.path) as con:
-            if brought_taxonomy(con, run) is not None:
+            if release_taxonomy(con, run) is not None:
                 print(f"Run {run.key} brings themes of its own: the dashboard goes on showing those.")
 
 

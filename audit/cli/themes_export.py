@@ -15,7 +15,7 @@ from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import EmbeddingError, ThemesError
 from audit.exports.theme_files import OPEN, html_page, map_table, write_parquet
-from audit.metrics.attached import needed_taxonomy, points_of
+from audit.queries.run_taxonomy import map_points, require_taxonomy
 from audit.settings import Settings
 from audit.store.connection import frame, open_store
 from audit.store.runs import find_run
@@ -51,7 +51,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
             "Where to write is not said. Nothing was written. Name a file with --parquet FILE, --html FILE, or both."
         )
     run = find_run(settings.store_dir, arguments.run)
-    taxonomy, points = needed_taxonomy(run, settings.themes_dir), points_of(run, settings.themes_dir)
+    taxonomy, points = require_taxonomy(run, settings.themes_dir), map_points(run, settings.themes_dir)
     if points.empty:
         raise ThemesError(f"The themes of run {run.key} came without a map. Nothing was written. One that is built here has one.")
     with open_store(run.path) as con:

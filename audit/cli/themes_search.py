@@ -15,8 +15,8 @@ from audit.cli.themes_export import vectors_of
 from audit.embedding.encoders import LEXICAL, Encoder, sentence_encoder
 from audit.embedding.vectors import Vectors, no_progress
 from audit.errors import ThemesError
-from audit.metrics.attached import needed_taxonomy, points_of
-from audit.metrics.themes import NO_THEME
+from audit.queries.run_taxonomy import map_points, require_taxonomy
+from audit.queries.theme_pairs import NO_THEME
 from audit.settings import Settings
 from audit.store.runs import find_run
 from audit.themes.phrases import plain_phrase
@@ -37,7 +37,7 @@ def register(parts: Any) -> None:
 def search(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes search WORDS`"""
     run = find_run(settings.store_dir, arguments.run)
-    taxonomy, points = needed_taxonomy(run, settings.themes_dir), points_of(run, settings.themes_dir)
+    taxonomy, points = require_taxonomy(run, settings.themes_dir), map_points(run, settings.themes_dir)
     encoder = _encoder(taxonomy)
     vectors = vectors_of(taxonomy, points, settings)
     if vectors is None:

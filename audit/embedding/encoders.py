@@ -191,3 +191,13 @@ def _stored_vectors(con: sqlite3.Connection, phrases: Sequence[str]) -> dict[str
     con.execute("create temp table requested (phrase text primary key)")
     con.executemany("insert or ignore into requested values (?)", [(phrase,) for phrase in phrases])
     return dict(con.execute("select phrase, vector from vectors join requested using (phrase)").fetchall())
+
+
+def encoder_factory(name: str, folder: Path) -> Callable[[Sequence[str]], Encoder] | None:
+    """What makes the encoder called `name` for some texts.
+
+    `words` learns its features from the texts; the vectors of a sentence model are cached in `folder`; `none` gives None.
+    """
+    if name == "none":
+        return None
+    return words_encoder if name == LEXICAL else lambda _: cached_encoder(sentence_encoder(name), folder)

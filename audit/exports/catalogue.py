@@ -20,8 +20,8 @@ from audit.exports.contents import (
     themes,
     two_runs,
 )
-from audit.exports.material import Material
-from audit.exports.record import Picture, Table
+from audit.exports.context import Material
+from audit.exports.table_model import Picture, Table
 
 Made = TypeVar("Made")
 TableMaker = Callable[[Material], Table]

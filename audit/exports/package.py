@@ -17,13 +17,13 @@ from audit.atomic_io import sha256_of
 from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
-from audit.exports.compared import compared
+from audit.exports.context import CurationPart, Material, gathered
 from audit.exports.files import digest
-from audit.exports.material import CurationPart, Material, gathered
-from audit.exports.measured import Measured, measured
+from audit.exports.published_comparison import compared
 from audit.exports.readme import LATEX, readme
-from audit.exports.record import Picture, Table
 from audit.exports.report import html_report
+from audit.exports.run_figures import Measured, measured
+from audit.exports.table_model import Picture, Table
 from audit.exports.writers import data, latex, markdown, spreadsheet
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run

@@ -7,7 +7,7 @@ from html import escape
 
 from audit.charts.figure_files import fragment_html
 from audit.exports.catalogue import Chapter
-from audit.exports.record import Picture
+from audit.exports.table_model import Picture
 from audit.exports.writers.page import html_table
 
 STYLE = """

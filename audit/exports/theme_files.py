@@ -15,7 +15,7 @@ import pandas as pd
 from audit.charts.theme_map import map_data, script, style
 from audit.embedding.vectors import Vectors
 from audit.errors import ThemesError
-from audit.metrics.themes import NO_THEME, REST, tops
+from audit.queries.theme_pairs import NO_THEME, REST, tops
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
 

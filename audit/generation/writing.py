@@ -20,10 +20,9 @@ from audit.generation.evidence import Evidence, evidence_of, unnumbered
 from audit.generation.records import PREFIX, Record, Summary, answer_record, prefixed
 from audit.generation.relevance import Relevance
 from audit.llm.calls import CUT, Call, Reply
-from audit.llm.objects import obedient, objects, spoken, words_of
-from audit.llm.prompts import Form, Prompt, load_templates
-from audit.llm.reading import fault_of
-from audit.llm.work import Replies, batches, unanswered
+from audit.llm.prompts import Prompt, PromptForm, load_templates
+from audit.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
+from audit.llm.tasks import Replies, batches, unsettled
 
 LONGEST_ANSWER = 2_000
 SCHEMA: dict[str, Any] = {
@@ -32,7 +31,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["answer"],
     "additionalProperties": False,
 }
-FORM = Form("answer", "answer", ("passages", "question"), SCHEMA)
+FORM = PromptForm("answer", "answer", ("passages", "question"), SCHEMA)
 WRITTEN = 120
 """Tokens that an answer takes, roughly, where no server can be asked."""
 CONTEXT = 32_768
@@ -78,7 +77,7 @@ class Writing:
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
         """The calls that are still to be asked, handbook by handbook."""
-        return unanswered((call for _, _, call in self.called()), replies, self.readable)
+        return unsettled((call for _, _, call in self.called()), replies, self.readable)
 
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether an answer stands in the reply."""
@@ -123,13 +122,13 @@ def _record(asked: Asked, evidence: Evidence, reply: Reply, work: Writing) -> Re
 
 def read(reply: Reply) -> tuple[str | None, str | None]:
     """(answer, None), or (None, why there is none to read): an unreadable reply is no absence."""
-    if fault := fault_of(reply):
+    if fault := unreadable_reason(reply):
         return None, fault
     whole = (reply.text or "").strip()
-    text = spoken(whole)
-    obeyed = obedient(whole, SCHEMA) or obedient(text, SCHEMA)
-    told = [obeyed] if obeyed else [each.value for each in objects(text) if "answer" in each.value]
+    text = without_thinking(whole)
+    obeyed = object_obeying(whole, SCHEMA) or object_obeying(text, SCHEMA)
+    told = [obeyed] if obeyed else [each.value for each in json_objects(text) if "answer" in each.value]
     if len(told) != 1:
         return None, CUT if reply.outcome == CUT else NO_ANSWER
-    answer = words_of(spoken(told[0]["answer"]) if isinstance(told[0]["answer"], str) else None, LONGEST_ANSWER)
+    answer = clean_text(without_thinking(told[0]["answer"]) if isinstance(told[0]["answer"], str) else None, LONGEST_ANSWER)
     return (answer, None) if answer else (None, NO_ANSWER)

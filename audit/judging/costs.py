@@ -6,27 +6,26 @@ from dataclasses import replace
 
 from audit.judging.corpus import Corpus
 from audit.judging.protocols import ABSENCE, EXTRACT, KEEP, Protocol, open_calls
-from audit.llm.costs import Cost, cost_of
-from audit.llm.work import Replies
+from audit.llm.tasks import Replies, StageCost, stage_cost
 
 WRITTEN = {"absence": 8, "structured": 130, "label": 10, "extract": 25}
 """Tokens that a reply takes, roughly, where no server can be asked."""
 MORE = "extract needs one call more for each pair that turns out to disagree."
 
 
-def costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[Cost]:
+def costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[StageCost]:
     """What is open, by stage; `extract`, one call for each pair that will disagree, is counted as far as labels are there.
 
     Before absence is checked, the run's own flags say which pairs will be asked about.
     """
     kept = replace(protocol, absence=KEEP)
     return [
-        cost_of(stage, open_calls(protocol if stage == ABSENCE else kept, stage, corpus, replies), WRITTEN[stage])
+        stage_cost(stage, open_calls(protocol if stage == ABSENCE else kept, stage, corpus, replies), WRITTEN[stage])
         for stage in protocol.stages
     ]
 
 
-def remarks(found: list[Cost]) -> str:
+def remarks(found: list[StageCost]) -> str:
     """What the figures of a judging leave out."""
     return MORE if any(cost.stage == EXTRACT for cost in found) else ""
 

@@ -13,8 +13,7 @@ from typing import Any
 from audit.judging.schemas import SCHEMAS
 from audit.judging.verdicts import Verdict
 from audit.llm.calls import CUT, Call, Reply
-from audit.llm.objects import obedient, objects, spoken, unfenced, words_of
-from audit.llm.reading import fault_of
+from audit.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_fences, without_thinking
 from audit.vocabulary import DISAGREEING, EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, Label, Parse, plain
 
 NO_LABEL, SEVERAL = "no label", "several labels"
@@ -53,12 +52,12 @@ class Extract:
 
 def read_verdict(reply: Reply, template: str) -> Verdict:
     """What a reply to `template` (structured or label_only) says of its pair."""
-    if fault := fault_of(reply):
+    if fault := unreadable_reason(reply):
         return _unscored(fault)
-    text = spoken(reply.text or "")
-    if found := obedient(text, SCHEMAS[template]):
+    text = without_thinking(reply.text or "")
+    if found := object_obeying(text, SCHEMAS[template]):
         return _verdict(found["classification"], found, Parse.STRICT)
-    told = [each for each in objects(text) if "classification" in each.value]
+    told = [each for each in json_objects(text) if "classification" in each.value]
     if not told:
         return _from_text(text, cut=reply.outcome == CUT)
     labels = {_label(each.value["classification"]) for each in told}
@@ -71,17 +70,17 @@ def read_verdict(reply: Reply, template: str) -> Verdict:
 
 def read_presence(reply: Reply) -> Presence:
     """What a reply to the absence check says of its answer."""
-    if fault := fault_of(reply):
+    if fault := unreadable_reason(reply):
         return Presence(None, Parse.NONE, fault)
-    text = spoken(reply.text or "")
-    if found := obedient(text, SCHEMAS["absence"]):
+    text = without_thinking(reply.text or "")
+    if found := object_obeying(text, SCHEMAS["absence"]):
         return Presence(found["addressed"] == "YES")
     quoted = {word.lower() for word in ADDRESSED.findall(text)}
     if len(quoted) == 1:
         return Presence(quoted == {"yes"}, Parse.LENIENT)
     if reply.outcome == CUT:
         return Presence(None, Parse.NONE, CUT)
-    words = YES_NO.findall(unfenced(text))
+    words = YES_NO.findall(without_fences(text))
     said = {word.lower() for word in words}
     if len(said) == 2:
         said = {word.lower() for word in words if word.isupper()}  # "YES: there is no need to wait" says YES
@@ -92,13 +91,13 @@ def read_presence(reply: Reply) -> Presence:
 
 def read_extract(reply: Reply) -> Extract:
     """What a reply to `extract` says of its pair."""
-    if fault := fault_of(reply):
+    if fault := unreadable_reason(reply):
         return Extract(None, None, Parse.NONE, fault)
-    text = spoken(reply.text or "")
-    found = obedient(text, SCHEMAS["extract"])
+    text = without_thinking(reply.text or "")
+    found = object_obeying(text, SCHEMAS["extract"])
     if found:
         return Extract(_topic(found), _significance(found))
-    told = [each.value for each in objects(text) if {"divergence_topic", "clinical_significance"} & set(each.value)]
+    told = [each.value for each in json_objects(text) if {"divergence_topic", "clinical_significance"} & set(each.value)]
     if len(told) != 1:
         return Extract(None, None, Parse.NONE, CUT if reply.outcome == CUT else SEVERAL if told else NO_LABEL)
     return Extract(_topic(told[0]), _significance(told[0]), Parse.LENIENT)
@@ -116,7 +115,7 @@ def readable(call: Call, reply: Reply) -> bool:
 def _from_text(text: str, *, cut: bool) -> Verdict:
     """The one label that a text without a usable object gives; its other fields stay empty."""
     quoted = _spelled(KEY.findall(text))
-    bare = unfenced(text)
+    bare = without_fences(text)
     if not quoted and cut:
         return _unscored(CUT)
     if not quoted and not bare.startswith("{"):  # in a broken object, a label inside the reasoning is no verdict
@@ -142,7 +141,7 @@ def _named(value: Any) -> set[str | None]:
 def _verdict(label: str, fields: Mapping[str, Any], parse: str) -> Verdict:
     significance = _significance(fields) if label in DISAGREEING else None
     topic = None if label in TOPICLESS else _topic(fields)
-    return Verdict(label, significance, topic, words_of(fields.get("reasoning"), LONGEST), parse)
+    return Verdict(label, significance, topic, clean_text(fields.get("reasoning"), LONGEST), parse)
 
 
 def _unscored(reason: str) -> Verdict:
@@ -156,5 +155,5 @@ def _significance(fields: Mapping[str, Any]) -> str | None:
 
 
 def _topic(fields: Mapping[str, Any]) -> str | None:
-    topic = words_of(fields.get("divergence_topic"), LONGEST)
+    topic = clean_text(fields.get("divergence_topic"), LONGEST)
     return None if topic is None or plain(topic) in EMPTY_WORDS else topic

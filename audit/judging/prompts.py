@@ -6,15 +6,15 @@ from importlib import resources
 from pathlib import Path
 
 from audit.judging.schemas import SCHEMAS
-from audit.llm.prompts import Form, Prompt, load_templates
+from audit.llm.prompts import Prompt, PromptForm, load_templates
 
 PAIR = ("question", "answer_a", "answer_b")
 FORMS = (
-    Form("absence", "absence", ("question", "answer"), SCHEMAS["absence"]),
-    Form("structured", "structured", PAIR, SCHEMAS["structured"]),
-    Form("label_only", "label", PAIR, SCHEMAS["label_only"]),
-    Form("extract", "extract", (*PAIR, "label"), SCHEMAS["extract"]),
-    Form("theme_name", "name", ("words", "phrases"), SCHEMAS["theme_name"]),
+    PromptForm("absence", "absence", ("question", "answer"), SCHEMAS["absence"]),
+    PromptForm("structured", "structured", PAIR, SCHEMAS["structured"]),
+    PromptForm("label_only", "label", PAIR, SCHEMAS["label_only"]),
+    PromptForm("extract", "extract", (*PAIR, "label"), SCHEMAS["extract"]),
+    PromptForm("theme_name", "name", ("words", "phrases"), SCHEMAS["theme_name"]),
 )
 
 

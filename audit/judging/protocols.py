@@ -14,7 +14,7 @@ from audit.judging.parse import read_presence, read_verdict, readable
 from audit.judging.verdicts import Verdict
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
-from audit.llm.work import Replies, batches, unanswered
+from audit.llm.tasks import Replies, batches, unsettled
 from audit.text.names import hide_names
 from audit.vocabulary import DISAGREEING, CheckKind
 
@@ -165,7 +165,7 @@ class Protocol:
 def open_calls(protocol: Protocol, stage: str, corpus: Corpus, replies: Replies) -> Iterator[Call]:
     """The calls of a stage that are still to be asked, each once, whole questions one after the other."""
     for item in corpus.items():
-        yield from unanswered(protocol.calls(stage, corpus, item, replies), replies, readable)
+        yield from unsettled(protocol.calls(stage, corpus, item, replies), replies, readable)
 
 
 def _as_the_run_says(answer: Answer | None) -> Silence:

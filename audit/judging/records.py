@@ -12,7 +12,7 @@ from audit.judging.parse import read_extract
 from audit.judging.protocols import Asking, Protocol, Silence
 from audit.judging.verdicts import Verdict
 from audit.llm.calls import Reply
-from audit.llm.work import Replies
+from audit.llm.tasks import Replies
 from audit.vocabulary import DISAGREEING, Label, Parse
 
 Rules = Callable[[str, str, str], Verdict]

@@ -10,7 +10,7 @@ from audit.judging.corpus import Corpus
 from audit.judging.parse import readable
 from audit.judging.protocols import Protocol, open_calls
 from audit.llm.calls import Call, Reply
-from audit.llm.work import Replies
+from audit.llm.tasks import Replies
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Asking a language model many things: an endpoint, a journal of replies, shards for a cluster; whatever is asked."""
+"""Calls to language models: the client, the journal of replies, scheduling over endpoints, and shards for a cluster."""

@@ -1,4 +1,4 @@
-"""How hard an endpoint is pressed, when it is left alone, and when a run of calls stops with a reason."""
+"""How many calls an endpoint gets at once, when it is left alone, and when a run of calls stops with a reason."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from audit.errors import AuditError
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run of calls may do. Seconds where the name ends in `_s`, shares in [0, 1].
+    """The limits of a run of calls. Names that end in `_s` are seconds, names that end in `_share` shares in [0, 1].
 
-    concurrency   calls open at once at most, for all endpoints together; `start` of them at first
-    attempts      how often a call is asked at most when it fails (500, a timeout, a cut body)
-    wider         a text cut by its length is asked for once more with so many times the tokens
-    connect_s, read_s   read_s is far above the worst wait at a full queue: a call given up is work thrown away
-    cooldown_s    one slowing down per so many seconds; `pause_s` is the first pause, doubled until an answer comes
-    refused_s     an endpoint that cannot be reached, or fails every call, for so long is given up; busy_s: one too busy
-    window        the last so many first attempts are looked at; more than poison_share refused or unreadable, cut_share cut by
-                  their length or failed_share failed among them stop the run
-    most_again    as many calls wait at most for the second pass
+    concurrency   calls open at once at most, over all endpoints; the run begins with `start`
+    attempts      how often a call is asked at most if it fails (500, a timeout, an incomplete body)
+    wider         a text that reached its token limit is asked for once more with this many times the tokens
+    connect_s, read_s   read_s is far above the longest wait in a full queue: abandoning a call throws away its work
+    cooldown_s    at most one reduction of the concurrency in this time; `pause_s` is the first pause, doubled until an answer
+    refused_s     an endpoint that cannot be reached, or fails every call, for this long is given up; busy_s: a busy one
+    window        the last first attempts that are looked at. The run stops if more than unreadable_share of them were refused or
+                  unreadable, more than cut_share reached their token limit, or more than failed_share failed
+    max_retries_waiting   calls that wait for the second pass at most
+    tick_s        time between two progress reports
     """
 
     concurrency: int = 64
@@ -34,83 +35,86 @@ class Limits:
     refused_s: float = 60.0
     busy_s: float = 600.0
     window: int = 1_000
-    poison_share: float = 0.02
+    unreadable_share: float = 0.02
     cut_share: float = 0.01
     failed_share: float = 0.10
-    most_again: int = 5_000
+    max_retries_waiting: int = 5_000
     tick_s: float = 0.5
 
 
 class StoppedError(AuditError):
-    """A run of calls was stopped by a rule; what came back until then is stored."""
+    """A rule stopped a run of calls. Replies received until then are stored."""
 
 
-LONGEST_PAUSE_S = 10.0
+MAX_PAUSE_S = 10.0
 SHRINK, GROWTH = 0.7, 0.05
 
 
-class Gate:
-    """How many calls may be open at one endpoint: fewer at once when it says it is busy, slowly more while it is not."""
+class ConcurrencyLimiter:
+    """How many calls may be open at one endpoint: additive increase, multiplicative decrease, as TCP does it.
 
-    def __init__(self, limits: Limits, most: int) -> None:
-        self._limits, self._most = limits, max(1, most)
-        self.limit = float(max(1, min(limits.start, self._most)))
+    vLLM never answers 429 and sends no Retry-After with its 503, so both count as "busy" alike.
+    """
+
+    def __init__(self, limits: Limits, max_open: int) -> None:
+        self._limits, self._max_open = limits, max(1, max_open)
+        self.limit = float(max(1, min(limits.start, self._max_open)))
         self.not_before = 0.0
         self.episodes = 0
-        self._calm_at, self._streak = 0.0, 0
+        self._shrinks_again_at, self._pauses = 0.0, 0
 
-    def clean(self, in_flight: int) -> None:
-        """An answer came. A full round of them raises the limit by a twentieth, at least by one, if it was used at all."""
-        self._streak = 0
+    def record_answer(self, in_flight: int) -> None:
+        """An answer came. A full round of answers raises the limit by 5 %, at least by one, if the limit was reached at all."""
+        self._pauses = 0
         if in_flight >= int(self.limit) - 1:
-            self.limit = min(self._most, self.limit + max(1.0, self.limit * GROWTH) / self.limit)
+            self.limit = min(self._max_open, self.limit + max(1.0, self.limit * GROWTH) / self.limit)
 
-    def busy(self, now: float, after_s: float | None) -> None:
-        """The endpoint is busy; `after_s` is what it asked to wait. All that it says within one cooldown is one episode."""
+    def record_busy(self, now: float, after_s: float | None) -> None:
+        """The endpoint is busy and asks to wait `after_s`. Everything within one cooldown is one episode."""
         if after_s is not None:
             self.not_before = max(self.not_before, now + after_s)
         elif now >= self.not_before:
             self.pause(now)
-        if now >= self._calm_at:
+        if now >= self._shrinks_again_at:
             self.limit = max(1.0, self.limit * SHRINK)
             self.episodes += 1
-            self._calm_at = max(now + self._limits.cooldown_s, self.not_before)
+            self._shrinks_again_at = max(now + self._limits.cooldown_s, self.not_before)
 
     def pause(self, now: float) -> None:
-        """Nothing is sent for a moment, each time for twice as long until an answer comes."""
-        self.not_before = max(self.not_before, now + min(LONGEST_PAUSE_S, self._limits.pause_s * 2**self._streak))
-        self._streak += 1
+        """Send nothing for a moment, twice as long each time until an answer comes."""
+        self.not_before = max(self.not_before, now + min(MAX_PAUSE_S, self._limits.pause_s * 2**self._pauses))
+        self._pauses += 1
 
 
 UNREACHABLE, BUSY, FAILING = "unreachable", "busy", "failing"
-TRIP = 10
-SAID = {
+FAULTS_TO_TRIP = 10
+FAULT_TEXTS = {
     UNREACHABLE: "could not be reached for {s:.0f} s",
     BUSY: "has answered nothing for {s:.0f} s because it is busy",
     FAILING: "has answered every call with an error for {s:.0f} s",
 }
-NEXT = {
-    UNREACHABLE: "See whether the server is still running",
+NEXT_STEPS = {
+    UNREACHABLE: "Check whether the server is still running",
     BUSY: "Lower AUDIT_JUDGE_CONCURRENCY, or wait until others have finished",
     FAILING: "Look at the server's log",
 }
 
 
-class Health:
-    """Circuit breaker of one endpoint: tripped, it is tried with one call at a time; ill for too long, it is given up."""
+class CircuitBreaker:
+    """The health of one endpoint. While tripped, it gets one call at a time; after too long, it is given up."""
 
     def __init__(self, limits: Limits) -> None:
         self._patience = {UNREACHABLE: limits.refused_s, FAILING: limits.refused_s, BUSY: limits.busy_s}
         self._since: dict[str, float] = {}
         self._faults = 0
 
-    def sound(self) -> None:
-        """It answered."""
+    def record_answer(self) -> None:
+        """The endpoint answered: earlier faults no longer count."""
         self._since.clear()
         self._faults = 0
 
-    def ill(self, kind: str, now: float) -> None:
-        """It could not be reached, was busy, or failed."""
+    def record_fault(self, kind: str, now: float) -> None:
+        """The endpoint was UNREACHABLE, BUSY or FAILING."""
         if kind != UNREACHABLE:
             self._since.pop(UNREACHABLE, None)
         self._since.setdefault(kind, now)
@@ -118,53 +122,57 @@ class Health:
 
     @property
     def tripped(self) -> bool:
-        """Whether one call at a time is enough to see if it is back."""
-        return UNREACHABLE in self._since or self._faults >= TRIP
+        """Whether one call at a time is enough to see if the endpoint is back."""
+        return UNREACHABLE in self._since or self._faults >= FAULTS_TO_TRIP
 
-    def lost(self, now: float, wait_s: float | None, why: str) -> str | None:
-        """Why this endpoint is given up, as the end of a sentence and what to do; None while there is hope."""
+    def reason_to_give_up(self, now: float, wait_s: float | None, why: str) -> str | None:
+        """Why the endpoint is given up, as the end of a sentence, and what to do; None while there is hope."""
         for kind, since in self._since.items():
-            if kind == FAILING and self._faults < TRIP:
+            if kind == FAILING and self._faults < FAULTS_TO_TRIP:
                 continue
             if now - since >= self._patience[kind]:
-                return f"{SAID[kind].format(s=now - since)}: {why}. {NEXT[kind]}"
+                return f"{FAULT_TEXTS[kind].format(s=now - since)}: {why}. {NEXT_STEPS[kind]}"
         if wait_s is not None and wait_s > self._patience[BUSY]:
-            return f"asks to wait {wait_s:,.0f} s: {why}. {NEXT[BUSY]}"
+            return f"asks to wait {wait_s:,.0f} s: {why}. {NEXT_STEPS[BUSY]}"
         return None
 
 
-FINE, POISON, CUT_SHORT, FAULT = "fine", "poison", "cut", "failed"
-RULES = {
-    POISON: "were refused or could not be read",
-    CUT_SHORT: "ended because the room for the answer did (finish_reason length)",
+READABLE, UNREADABLE_OR_REFUSED, CUT_SHORT, FAULT = "fine", "poison", "cut", "failed"
+RULE_TEXTS = {
+    UNREADABLE_OR_REFUSED: "were refused or could not be read",
+    CUT_SHORT: "reached their token limit (finish_reason length)",
     FAULT: "failed",
 }
-CURES = {
-    POISON: "Look at the stored replies: the prompt, the model or the response schema does not fit",
-    CUT_SHORT: "Allow more max_tokens, see that thinking is off, and start vLLM with "
+REMEDIES = {
+    UNREADABLE_OR_REFUSED: "Look at the stored replies: the prompt, the model or the response schema does not fit",
+    CUT_SHORT: "Allow more max_tokens, check that thinking is off, and start vLLM with "
     """--structured-outputs-config '{"backend":"xgrammar","disable_any_whitespace":true}'""",
     FAULT: "Look at the server's log",
 }
 
 
 class StopRules:
-    """Looks at the last first attempts: where too many go wrong, asking the rest costs and tells no more."""
+    """Looks at the last first attempts: if too many of them go wrong, asking the rest would only cost money."""
 
     def __init__(self, limits: Limits) -> None:
         self._window = limits.window
-        self._most = {POISON: limits.poison_share, CUT_SHORT: limits.cut_share, FAULT: limits.failed_share}
-        self._last: deque[str] = deque()
+        self._max_share = {
+            UNREADABLE_OR_REFUSED: limits.unreadable_share,
+            CUT_SHORT: limits.cut_share,
+            FAULT: limits.failed_share,
+        }
+        self._recent: deque[str] = deque()
         self._counts: Counter[str] = Counter()
 
-    def broken(self, kind: str, why: str) -> str | None:
-        """Count one first attempt; a sentence when that breaks a rule. `why` is what the last one said."""
-        self._last.append(kind)
+    def violation(self, kind: str, why: str) -> str | None:
+        """Count one first attempt; return a sentence if it breaks a rule. `why` is the message of this attempt."""
+        self._recent.append(kind)
         self._counts[kind] += 1
-        if len(self._last) > self._window:
-            self._counts[self._last.popleft()] -= 1
-        if kind == FINE or self._counts[kind] <= self._most[kind] * self._window:
+        if len(self._recent) > self._window:
+            self._counts[self._recent.popleft()] -= 1
+        if kind == READABLE or self._counts[kind] <= self._max_share[kind] * self._window:
             return None
         return (
-            f"{self._counts[kind]} of the last {len(self._last):,} calls {RULES[kind]}, where at most "
-            f"{self._most[kind]:.0%} of {self._window:,} may. The last one: {why or 'no more is known'}. {CURES[kind]}"
+            f"{self._counts[kind]} of the last {len(self._recent):,} calls {RULE_TEXTS[kind]}; at most "
+            f"{self._max_share[kind]:.0%} of {self._window:,} may. The last one: {why or 'no message'}. {REMEDIES[kind]}"
         )

@@ -1,4 +1,4 @@
-"""Prompts from Markdown templates: fixed instructions first, then the texts, each inside tags that it cannot forge."""
+"""Prompts from Markdown templates: fixed instructions first, then the texts, each inside tags that it cannot close."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from typing import Any
 from audit.errors import AuditError
 from audit.llm.calls import Call
 
-FRONT = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
+FRONT_MATTER = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
 PARTS = re.compile(r"\A\s*# system\n(?P<system>.*?)\n# user\n(?P<user>.*)\Z", re.DOTALL)
 INCLUDE = re.compile(r"\{include:(\w+)\}")
 FIELD = re.compile(r"\{(\w+)\}")
-DELIMITED = r"<([a-z]\w*)>\s*\{%s\}\s*</\1>"
+FIELD_IN_TAGS = r"<([a-z]\w*)>\s*\{%s\}\s*</\1>"
 
-# `<` before a number is a comparison and stays. Any other may open a tag, ours or a chat template's (<|im_end|>, </think>).
+# `<` before a number is a comparison and stays. Any other may open a tag: ours, or one of a chat template (<|im_end|>, </think>).
 TAG = re.compile(r"<(?!\s*=?\s*\d)")
-# [INST], [/TOOL_RESULTS], ...: what some models take for the start of a turn.
+# [INST], [/TOOL_RESULTS], ...: some models take these for the start of a turn in the conversation.
 TURN = re.compile(r"\[(?=/?[A-Z_]{2,}\])")
+MAX_MAX_TOKENS = 100_000
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
-class Form:
-    """What a template of this name must hold and what it is for.
+class PromptForm:
+    """What a template of this name must contain, and the purpose of its calls.
 
-    `fields` are the texts that it takes, in the order that lets a prefix cache carry all but the last; `schema` is the JSON
-    Schema of the reply: one fixed one a template, since a server compiles each anew.
+    `fields` are the texts that are filled in, in the order in which a prefix cache can reuse all but the last. `schema` is the
+    JSON Schema of the reply: the same for all calls of a template, because a server compiles every new schema.
     """
 
     name: str
@@ -44,29 +45,30 @@ class Form:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A template, ready to be filled. `digest` covers its words, its schema and its bound: whatever changes the request."""
+    """A template, ready to be filled in."""
 
     name: str
     version: str
     system: str
     user: str
     max_tokens: int
-    form: Form
+    form: PromptForm
 
     @property
     def digest(self) -> str:
-        """12 hex digits of a sha256."""
-        told = json.dumps([self.system, self.user, self.max_tokens, self.form.schema], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:12]
+        """12 hex digits of a SHA-256 of the words, the schema and the token limit: of all that changes the request."""
+        content = json.dumps([self.system, self.user, self.max_tokens, self.form.schema], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     @property
     def title(self) -> str:
-        """Name, version and digest: how records speak of it."""
+        """Name, version and digest, as records name it."""
         return f"{self.name}-{self.version}@{self.digest}"
 
     def call(self, model: str, group: str, texts: Mapping[str, str], repeat: int = 0) -> Call:
-        """The request that puts `texts` to `model`."""
-        user = FIELD.sub(lambda found: harmless(texts[found[1]]), self.user)  # in one pass: a text may hold a {field} itself
+        """The request that asks `model` about `texts`."""
+        # All fields in one pass: a text may contain something like {field} itself.
+        user = FIELD.sub(lambda match: escaped(texts[match[1]]), self.user)
         body: dict[str, Any] = {
             "model": model,
             "messages": [{"role": "system", "content": self.system}, {"role": "user", "content": user}],
@@ -81,61 +83,64 @@ class Prompt:
         return Call(body, group, self.form.purpose, repeat)
 
 
-@lru_cache(4096)  # the same answer stands in as many prompts as it has partners
-def harmless(text: str) -> str:
-    """The text without anything that could close its delimiter or open a turn of the conversation; numbers keep their `<`."""
+@lru_cache(4096)  # an answer appears in one prompt for each answer that it is compared with
+def escaped(text: str) -> str:
+    """The text without anything that could close its tag or open a turn of the conversation; `<` before a number stays."""
     return TURN.sub("(", TAG.sub("‹", CONTROL.sub(" ", text.replace("\r\n", "\n")))).strip()
 
 
-def load_templates(forms: Iterable[Form], home: Traversable, folder: Path | None = None) -> dict[str, Prompt]:
-    """The templates of `home` by name; one that `folder` holds too is taken from there.
+def load_templates(forms: Iterable[PromptForm], home: Traversable, folder: Path | None = None) -> dict[str, Prompt]:
+    """The templates in `home` by name; a template that `folder` has too is taken from there.
 
-    Raises AuditError when a template of `folder` cannot be used, or the folder holds none.
+    Raises AuditError if a template of `folder` cannot be used, or the folder contains none.
     """
-    known = sorted(path.name for path in home.iterdir() if path.name.endswith(".md"))
-    if folder is not None and not any((folder / name).is_file() for name in known):
-        raise AuditError(f"{folder} holds no template. Expected at least one of: {', '.join(known)}. Nothing was asked.")
-    return {form.name: _prompt(form, home, folder) for form in forms}
+    file_names = sorted(path.name for path in home.iterdir() if path.name.endswith(".md"))
+    if folder is not None and not any((folder / name).is_file() for name in file_names):
+        raise AuditError(
+            f"{folder} does not contain a template. Expected at least one of: {', '.join(file_names)}. Nothing was asked."
+        )
+    return {form.name: _load_prompt(form, home, folder) for form in forms}
 
 
-def _prompt(form: Form, home: Traversable, folder: Path | None) -> Prompt:
-    front, body, where = _read(form.name, home, folder)
+def _load_prompt(form: PromptForm, home: Traversable, folder: Path | None) -> Prompt:
+    front, body, where = _read_template(form.name, home, folder)
     parts = PARTS.match(body)
     if parts is None:
-        raise _fault(where, "it needs a part '# system' and after it a part '# user'")
-    system = INCLUDE.sub(lambda found: _read(found[1], home, folder)[1].strip(), parts["system"]).strip()
-    _check(where, form.fields, system, parts["user"])
-    bound = front.get("max_tokens", "")
-    if not bound.isdigit() or not 1 <= int(bound) <= 100_000:
-        raise _fault(where, f"max_tokens is '{bound}', but must be a number from 1 to 100000")
-    return Prompt(form.name, front.get("version", "0"), system, parts["user"].strip(), int(bound), form)
+        raise _template_error(where, "it needs a part '# system' followed by a part '# user'")
+    system = INCLUDE.sub(lambda match: _read_template(match[1], home, folder)[1].strip(), parts["system"]).strip()
+    _check_fields(where, form.fields, system, parts["user"])
+    max_tokens = front.get("max_tokens", "")
+    if not max_tokens.isdigit() or not 1 <= int(max_tokens) <= MAX_MAX_TOKENS:
+        raise _template_error(where, f"max_tokens is '{max_tokens}', but must be a number from 1 to {MAX_MAX_TOKENS}")
+    return Prompt(form.name, front.get("version", "0"), system, parts["user"].strip(), int(max_tokens), form)
 
 
-def _read(name: str, home: Traversable, folder: Path | None) -> tuple[dict[str, str], str, str]:
-    """Front matter, body and place of a template."""
+def _read_template(name: str, home: Traversable, folder: Path | None) -> tuple[dict[str, str], str, str]:
+    """(front matter, body, file name for messages) of a template."""
     own = folder / f"{name}.md" if folder else None
     source = own if own and own.is_file() else home.joinpath(f"{name}.md")
     if not source.is_file():
-        raise _fault(f"{folder or 'templates'}", f"{{include:{name}}} names no template")
-    found = FRONT.match(source.read_text(encoding="utf-8").replace("\r\n", "\n"))
-    if found is None:
-        raise _fault(str(source), "it needs front matter between two lines '---'")
-    front = dict(line.split(":", 1) for line in found["front"].splitlines() if ":" in line)
-    return {key.strip(): value.strip() for key, value in front.items()}, found["body"], str(source)
+        raise _template_error(f"{folder or 'templates'}", f"{{include:{name}}} does not name a template")
+    match = FRONT_MATTER.match(source.read_text(encoding="utf-8").replace("\r\n", "\n"))
+    if match is None:
+        raise _template_error(str(source), "it needs front matter between two lines '---'")
+    front = dict(line.split(":", 1) for line in match["front"].splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in front.items()}, match["body"], str(source)
 
 
-def _check(where: str, wanted: tuple[str, ...], system: str, user: str) -> None:
-    """The texts come once each, in prefix order, inside tags, and never among the instructions."""
-    if tuple(FIELD.findall(user)) != wanted:
-        raise _fault(
-            where, f"its user part must hold, once each and in this order: {' '.join(f'{{{field}}}' for field in wanted)}"
-        )
+def _check_fields(where: str, fields: tuple[str, ...], system: str, user: str) -> None:
+    """Each text must appear once, in prefix order, inside tags, and never among the instructions."""
+    if tuple(FIELD.findall(user)) != fields:
+        expected = " ".join(f"{{{field}}}" for field in fields)
+        raise _template_error(where, f"its user part must contain, once each and in this order: {expected}")
     if FIELD.search(system):
-        raise _fault(where, "its system part must hold none of the texts: it is the same for every call")
-    for field in wanted:
-        if not re.search(DELIMITED % field, user):
-            raise _fault(where, f"{{{field}}} must stand between <tag> and </tag>: what others wrote is set apart")
+        raise _template_error(where, "its system part must not contain any of the texts: it is the same for every call")
+    for field in fields:
+        if not re.search(FIELD_IN_TAGS % field, user):
+            raise _template_error(
+                where, f"{{{field}}} must be between <tag> and </tag>, to separate untrusted text from instructions"
+            )
 
 
-def _fault(where: str, what: str) -> AuditError:
-    return AuditError(f"Template {where} cannot be used: {what}. Nothing was asked.")
+def _template_error(where: str, problem: str) -> AuditError:
+    return AuditError(f"Template {where} cannot be used: {problem}. Nothing was asked.")

@@ -1,36 +1,96 @@
-"""Asks many calls of one or more endpoints: as fast as they answer, each call to its end, everything stored that came back."""
+"""Asks many calls of one or more endpoints, as fast as they answer, and stores everything that comes back."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
 
 from audit.errors import AuditError
 from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
-from audit.llm.client import Client, Endpoint
+from audit.llm.client import ENDPOINT_FAULTS, Busy, Client, Endpoint
 from audit.llm.limits import (
     BUSY,
     CUT_SHORT,
     FAILING,
     FAULT,
-    FINE,
-    POISON,
+    READABLE,
     UNREACHABLE,
-    Gate,
-    Health,
+    UNREADABLE_OR_REFUSED,
+    CircuitBreaker,
+    ConcurrencyLimiter,
     Limits,
     StoppedError,
     StopRules,
 )
-from audit.llm.queues import Queues
-from audit.llm.responses import ENDPOINT_FAULTS, Busy
-from audit.llm.retries import Job, another
-from audit.llm.tally import Tally
+from audit.llm.scheduling import CallAttempt, CallScheduler, next_attempt
 
-GO_ON = "What came back is stored, and the same command goes on from there."
+RESUME = "Replies received so far are stored; the same command continues from there."
+UNREADABLE = "unreadable"
+RATE_SAMPLES = 60
+
+
+@dataclass
+class CallStats:
+    """Counts of calls by how they ended, each call once, and of the tokens of all attempts.
+
+    answered (and readable), unreadable, cut, refused, failed   finished calls, by their last attempt
+    attempts, busy     attempts that brought a reply; times that an endpoint had to be slowed down
+    in_flight, waiting_again, concurrency   calls open now, calls that wait for another attempt, calls that may be open
+    seconds, rate      since the start; finished calls per second over the last half minute or so
+    lost               a sentence for each endpoint that was given up
+    """
+
+    answered: int = 0
+    unreadable: int = 0
+    cut: int = 0
+    refused: int = 0
+    failed: int = 0
+    attempts: int = 0
+    busy: int = 0
+    in_flight: int = 0
+    waiting_again: int = 0
+    concurrency: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    seconds: float = 0.0
+    rate: float = 0.0
+    lost: tuple[str, ...] = ()
+    _samples: deque[tuple[float, int]] = field(
+        init=False, default_factory=lambda: deque(maxlen=RATE_SAMPLES), repr=False, compare=False
+    )
+
+    @property
+    def done(self) -> int:
+        """Calls that will not be asked again in this run."""
+        return self.answered + self.unreadable + self.cut + self.refused + self.failed
+
+    def count_tokens(self, usage: Mapping[str, int]) -> None:
+        """Add the tokens of one reply."""
+        for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"):
+            setattr(self, name, getattr(self, name) + usage.get(name, 0))
+
+    def count_finished(self, reply: Reply, readable: bool) -> None:
+        """Count a call by its last reply; each outcome has a field of its own name."""
+        outcome = UNREADABLE if reply.outcome == ANSWERED and not readable else reply.outcome
+        setattr(self, outcome, getattr(self, outcome) + 1)
+
+    def sample(self, seconds: float) -> None:
+        """Record how far the run is, for the rate."""
+        self.seconds = seconds
+        self._samples.append((seconds, self.done))
+        first_seconds, first_done = self._samples[0]
+        self.rate = (self.done - first_done) / (seconds - first_seconds) if seconds > first_seconds else 0.0
+
+    def copy(self) -> CallStats:
+        """The counts as they are now."""
+        return replace(self)
 
 
 async def run_calls(
@@ -39,205 +99,205 @@ async def run_calls(
     put: Callable[[Reply], None],
     *,
     readable: Callable[[Call, Reply], bool],
-    progress: Callable[[Tally], None] = lambda _: None,
+    progress: Callable[[CallStats], None] = lambda _: None,
     limits: Limits | None = None,
-) -> Tally:
-    """Ask every call, and return what became of them.
+) -> CallStats:
+    """Ask every call, and return the counts of how they ended.
 
-    `calls` is read as it is needed and never whole. `put` gets each reply before anything else is done with it, attempts
-    that will be made again included; it is called in the event loop and must be quick. `readable` says whether an answered
-    call's text can be read. `progress` gets the counts every `limits.tick_s` and at the end.
+    `calls` is read as needed and never held in memory as a whole. `put` gets each reply before anything else uses it, including
+    those that will be asked for again; it runs in the event loop and must be quick. `readable` says whether the text of an
+    answered call can be read. `progress` gets the counts every `limits.tick_s` and at the end.
 
-    Cancelling the task (or Ctrl-C in asyncio.run) closes the open calls' connections, which ends them on the server too.
-    Raises StoppedError when a stop rule is broken or no endpoint is left.
+    Cancelling the task (or Ctrl-C in asyncio.run) closes the connections of the open calls, which ends them on the server too.
+    Raises StoppedError if a stop rule is broken or no endpoint is left.
     """
     if not endpoints:
         raise AuditError("No endpoint is set. Nothing was asked. Set AUDIT_JUDGE_URL.")
-    run = _Run(calls, endpoints, put, readable, progress, limits or Limits())
+    run = _CallRun(calls, endpoints, put, readable, progress, limits or Limits())
     async with AsyncExitStack() as stack:
-        for lane in run.lanes:
-            await stack.enter_async_context(lane.client)
+        for worker in run.workers:
+            await stack.enter_async_context(worker.client)
         try:
-            await run.to_the_end()
-        except BaseExceptionGroup as group:  # one cause is enough: the rest are what it stopped
+            await run.finish()
+        except BaseExceptionGroup as group:  # the first is the cause; the others are the calls that it cancelled
             raise group.exceptions[0] from None
         finally:
             run.report()
-    return run.tally
+    return run.stats
 
 
-class _Lane:
-    """One endpoint with its gate, its health and the calls that it has open."""
+class EndpointWorker:
+    """One endpoint with its concurrency limiter, its circuit breaker and its open calls."""
 
-    def __init__(self, number: int, endpoint: Endpoint, limits: Limits, most: int) -> None:
+    def __init__(self, number: int, endpoint: Endpoint, limits: Limits, max_open: int) -> None:
         self.number, self.endpoint = number, endpoint
         self.client = Client(endpoint, limits)
-        self.gate, self.health = Gate(limits, most), Health(limits)
+        self.limiter, self.breaker = ConcurrencyLimiter(limits, max_open), CircuitBreaker(limits)
         self.open = 0
         self.lost = False
-        self.bell = asyncio.Event()
+        self.changed = asyncio.Event()
 
     @property
     def allowed(self) -> int:
         """Calls that may be open here now."""
-        return 0 if self.lost else 1 if self.health.tripped else int(self.gate.limit)
+        return 0 if self.lost else 1 if self.breaker.tripped else int(self.limiter.limit)
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Wait until another call may be sent."""
         while not self.lost:
-            wait_s = self.gate.not_before - time.monotonic()
+            wait_s = self.limiter.not_before - time.monotonic()
             if wait_s <= 0 and self.open < self.allowed:
                 return
-            self.bell.clear()
-            await self.wait(wait_s if wait_s > 0 else None)
+            self.changed.clear()
+            await self.wait_for_change(wait_s if wait_s > 0 else None)
 
-    async def wait(self, most_s: float | None = None) -> None:
-        """Wait for the bell, or for so long."""
+    async def wait_for_change(self, max_s: float | None = None) -> None:
+        """Wait until something changes, at most so many seconds."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(most_s):
-                await self.bell.wait()
+            async with asyncio.timeout(max_s):
+                await self.changed.wait()
 
 
-class _Run:
+class _CallRun:
     def __init__(
         self,
         calls: Iterable[Call],
         endpoints: Sequence[Endpoint],
         put: Callable[[Reply], None],
         readable: Callable[[Call, Reply], bool],
-        progress: Callable[[Tally], None],
+        progress: Callable[[CallStats], None],
         limits: Limits,
     ) -> None:
-        most = math.ceil(limits.concurrency / max(1, len(endpoints)))
-        self.lanes = [_Lane(number, endpoint, limits, most) for number, endpoint in enumerate(endpoints)]
-        self.tally = Tally()
-        self._queues = Queues(calls, len(endpoints), limits.most_again, lambda lane: self.lanes[lane].bell.set())
+        max_open = math.ceil(limits.concurrency / max(1, len(endpoints)))
+        self.workers = [EndpointWorker(number, endpoint, limits, max_open) for number, endpoint in enumerate(endpoints)]
+        self.stats = CallStats()
+        self._scheduler = CallScheduler(
+            calls, len(endpoints), limits.max_retries_waiting, lambda worker: self.workers[worker].changed.set()
+        )
         self._put, self._readable, self._progress, self._limits = put, readable, progress, limits
         self._rules = StopRules(limits)
         self._started = time.monotonic()
         self._tasks = asyncio.TaskGroup()
-        self._end = asyncio.Event()
+        self._finished = asyncio.Event()
 
-    async def to_the_end(self) -> None:
-        """Until every call is done with."""
+    async def finish(self) -> None:
+        """Run until every call has ended."""
         async with self._tasks as tasks:
-            tasks.create_task(self._tick())
-            for lane in self.lanes:
-                tasks.create_task(self._drive(lane))
+            tasks.create_task(self._report_regularly())
+            for worker in self.workers:
+                tasks.create_task(self._drive(worker))
 
     def report(self) -> None:
-        """Tell how far the run is."""
-        tally = self.tally
-        tally.in_flight = sum(lane.open for lane in self.lanes)
-        tally.concurrency = sum(lane.allowed for lane in self.lanes)
-        tally.busy = sum(lane.gate.episodes for lane in self.lanes)
-        tally.waiting_again = self._queues.waiting_again
-        tally.sample(time.monotonic() - self._started)
-        self._progress(tally.copy())
+        """Report how far the run is."""
+        stats = self.stats
+        stats.in_flight = sum(worker.open for worker in self.workers)
+        stats.concurrency = sum(worker.allowed for worker in self.workers)
+        stats.busy = sum(worker.limiter.episodes for worker in self.workers)
+        stats.waiting_again = self._scheduler.retries_waiting
+        stats.sample(time.monotonic() - self._started)
+        self._progress(stats.copy())
 
-    async def _tick(self) -> None:
-        while not self._end.is_set():
+    async def _report_regularly(self) -> None:
+        while not self._finished.is_set():
             self.report()
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._limits.tick_s):
-                    await self._end.wait()
+                    await self._finished.wait()
 
     # -- one endpoint ---------------------------------------------------------------------------------------------------
 
-    async def _drive(self, lane: _Lane) -> None:
-        """Send the lane's calls while there may be any."""
-        while not self._over():
-            await lane.room()
-            lane.bell.clear()
-            job = None if lane.lost else await self._queues.take(lane.number)
-            if job is not None:
-                lane.open += 1
-                self._tasks.create_task(self._ask(lane, job))
-            elif lane.lost:
+    async def _drive(self, worker: EndpointWorker) -> None:
+        """Send the worker's calls as long as there may be any."""
+        while not self._is_finished():
+            await worker.wait_for_capacity()
+            worker.changed.clear()
+            attempt = None if worker.lost else await self._scheduler.take(worker.number)
+            if attempt is not None:
+                worker.open += 1
+                self._tasks.create_task(self._ask(worker, attempt))
+            elif worker.lost:
                 return
-            elif not self._over():
-                await lane.wait()
-        self._ring()
+            elif not self._is_finished():
+                await worker.wait_for_change()
+        self._wake_all()
 
-    def _over(self) -> bool:
-        if not self._end.is_set() and self._queues.empty and not any(lane.open for lane in self.lanes):
-            self._end.set()
-        return self._end.is_set()
+    def _is_finished(self) -> bool:
+        if not self._finished.is_set() and self._scheduler.empty and not any(worker.open for worker in self.workers):
+            self._finished.set()
+        return self._finished.is_set()
 
-    def _ring(self) -> None:
-        for lane in self.lanes:
-            lane.bell.set()
+    def _wake_all(self) -> None:
+        for worker in self.workers:
+            worker.changed.set()
 
-    async def _ask(self, lane: _Lane, job: Job) -> None:
+    async def _ask(self, worker: EndpointWorker, attempt: CallAttempt) -> None:
         try:
-            reply = await lane.client.ask(job.call, job.attempt, job.body)
+            reply = await worker.client.ask(attempt.call, attempt.attempt, attempt.body)
         finally:
-            lane.open -= 1
+            worker.open -= 1
         if isinstance(reply, Busy):
-            self._was_busy(lane, job, reply)
+            self._handle_busy(worker, attempt, reply)
         elif reply.outcome == REFUSED and reply.status in ENDPOINT_FAULTS:
-            self._queues.back(job)
-            self._lose(
-                lane, f"refuses every call, {reply.error}. See that its address, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY fit"
-            )
+            self._scheduler.put_back(attempt)
+            self._lose(worker, f"refuses every call, {reply.error}. Check its address, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY")
         else:
-            self._came_back(lane, job, reply)
-        self._ring()
+            self._handle_reply(worker, attempt, reply)
+        self._wake_all()
 
     # -- what came back -------------------------------------------------------------------------------------------------
 
-    def _was_busy(self, lane: _Lane, job: Job, reply: Busy) -> None:
+    def _handle_busy(self, worker: EndpointWorker, attempt: CallAttempt, busy: Busy) -> None:
         now = time.monotonic()
-        self._queues.back(job)
-        lane.health.ill(BUSY if reply.reached else UNREACHABLE, now)
-        if reply.reached:
-            lane.gate.busy(now, reply.after_s)
-        elif now >= lane.gate.not_before:
-            lane.gate.pause(now)
-        self._give_up_if_lost(lane, reply.after_s, reply.why)
+        self._scheduler.put_back(attempt)
+        worker.breaker.record_fault(BUSY if busy.reached else UNREACHABLE, now)
+        if busy.reached:
+            worker.limiter.record_busy(now, busy.after_s)
+        elif now >= worker.limiter.not_before:
+            worker.limiter.pause(now)
+        self._lose_if_hopeless(worker, busy.after_s, busy.why)
 
-    def _came_back(self, lane: _Lane, job: Job, reply: Reply) -> None:
+    def _handle_reply(self, worker: EndpointWorker, attempt: CallAttempt, reply: Reply) -> None:
         self._put(reply)
-        self.tally.attempts += 1
-        self.tally.count_tokens(reply.usage)
-        readable = reply.outcome == ANSWERED and self._readable(job.call, reply)
-        following = another(job, reply, readable, self._limits)
+        self.stats.attempts += 1
+        self.stats.count_tokens(reply.usage)
+        readable = reply.outcome == ANSWERED and self._readable(attempt.call, reply)
+        following = next_attempt(attempt, reply, readable, self._limits)
         if following is None:
-            self.tally.settle(reply, readable)
+            self.stats.count_finished(reply, readable)
         else:
-            self._queues.again(following)
-        self._feel(lane, reply)
-        if job.attempt == 1:
-            self._obey(reply, readable)
+            self._scheduler.retry(following)
+        self._update_health(worker, reply)
+        if attempt.attempt == 1:
+            self._apply_stop_rules(reply, readable)
 
-    def _feel(self, lane: _Lane, reply: Reply) -> None:
+    def _update_health(self, worker: EndpointWorker, reply: Reply) -> None:
         if reply.outcome != FAILED:
-            lane.health.sound()
-            lane.gate.clean(lane.open + 1)
+            worker.breaker.record_answer()
+            worker.limiter.record_answer(worker.open + 1)
             return
         now = time.monotonic()
-        lane.health.ill(FAILING, now)
-        if lane.health.tripped and now >= lane.gate.not_before:
-            lane.gate.pause(now)
-        self._give_up_if_lost(lane, None, reply.error or "")
+        worker.breaker.record_fault(FAILING, now)
+        if worker.breaker.tripped and now >= worker.limiter.not_before:
+            worker.limiter.pause(now)
+        self._lose_if_hopeless(worker, None, reply.error or "")
 
-    def _obey(self, reply: Reply, readable: bool) -> None:
-        kind = FINE if readable else {CUT: CUT_SHORT, FAILED: FAULT}.get(reply.outcome, POISON)
-        sentence = self._rules.broken(kind, reply.error or f"'{(reply.text or '')[:80]}'")
+    def _apply_stop_rules(self, reply: Reply, readable: bool) -> None:
+        kind = READABLE if readable else {CUT: CUT_SHORT, FAILED: FAULT}.get(reply.outcome, UNREADABLE_OR_REFUSED)
+        sentence = self._rules.violation(kind, reply.error or f"'{(reply.text or '')[:80]}'")
         if sentence:
-            raise StoppedError(f"Stopped: {sentence}. {GO_ON}")
+            raise StoppedError(f"Stopped: {sentence}. {RESUME}")
 
-    def _give_up_if_lost(self, lane: _Lane, wait_s: float | None, why: str) -> None:
-        sentence = lane.health.lost(time.monotonic(), wait_s, why)
+    def _lose_if_hopeless(self, worker: EndpointWorker, wait_s: float | None, why: str) -> None:
+        sentence = worker.breaker.reason_to_give_up(time.monotonic(), wait_s, why)
         if sentence:
-            self._lose(lane, sentence)
+            self._lose(worker, sentence)
 
-    def _lose(self, lane: _Lane, sentence: str) -> None:
-        """Give the endpoint up and hand its groups to the others; without others, stop."""
-        if lane.lost:
+    def _lose(self, worker: EndpointWorker, sentence: str) -> None:
+        """Give the endpoint up and hand its groups to the others; if there are no others, stop."""
+        if worker.lost:
             return
-        lane.lost = True
-        self._queues.give_up(lane.number)
-        self.tally.lost += (f"{lane.endpoint.base_url} {sentence}.",)
-        if all(other.lost for other in self.lanes):
-            raise StoppedError(f"Stopped: no endpoint is left. {' '.join(self.tally.lost)} {GO_ON}")
+        worker.lost = True
+        self._scheduler.give_up(worker.number)
+        self.stats.lost += (f"{worker.endpoint.base_url} {sentence}.",)
+        if all(other.lost for other in self.workers):
+            raise StoppedError(f"Stopped: no endpoint is left. {' '.join(self.stats.lost)} {RESUME}")

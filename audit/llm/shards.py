@@ -1,10 +1,10 @@
-"""Asking without a network: calls become shards of OpenAI-batch requests, and what a cluster made of them becomes replies.
+"""Calls without a network: they become shards of OpenAI batch requests, and what a cluster answers becomes replies.
 
-A folder holds
-    batch.json              what was asked: the plan, the stage, and each shard's number of requests
-    shards/0000.jsonl ...   requests, whole groups each, in the order that a prefix cache likes
-    ask.sbatch, todo.py     the SLURM array script, and what it uses to leave out what is answered
-    outputs/0000.*.jsonl    what came back, one file per attempt (in the batch format of OpenAI and `vllm run-batch`)
+A batch folder contains
+    batch.json              the plan, the stage, and the number of requests in each shard
+    shards/0000.jsonl ...   requests; each group is in one shard, in the order that suits a prefix cache
+    ask.sbatch, todo.py     the SLURM array script, and the script by which it skips requests already answered
+    outputs/0000.*.jsonl    responses, one file for each attempt (in the batch format of OpenAI and `vllm run-batch`)
 """
 
 from __future__ import annotations
@@ -21,40 +21,42 @@ from typing import IO, Any
 
 from audit.errors import AuditError
 from audit.llm.calls import ANSWERED, FAILED, Call, Reply
-from audit.llm.responses import Busy, Response, read_response
+from audit.llm.client import Busy, Response, read_response
 
-ABOUT = "batch.json"
-MOST_SHARDS = 5_000
-"""Each is an open file while shards are written, and a task of the array."""
+MANIFEST = "batch.json"
+MAX_SHARDS = 5_000
+"""Each shard is an open file while shards are written, and a task of the SLURM array."""
 
 
-def emit(calls: Iterable[Call], folder: Path, shards: int, about: Mapping[str, Any], model: str) -> list[int]:
-    """Write `calls` as at most `shards` shards and the script that asks them; return the number of requests of each shard.
+def write_batch(calls: Iterable[Call], folder: Path, shards: int, manifest: Mapping[str, Any], model: str) -> list[int]:
+    """Write `calls` as at most `shards` shards, with the script that asks them; return the number of requests in each shard.
 
-    Calls of one group (a question) must follow one another; they stay together, in the shard that has the fewest
-    characters so far. A call whose key was already written is written once. Memory does not grow with the texts.
+    Calls of one group (a question) must follow one another. They stay together, in the shard with the fewest characters so
+    far. A repeated key is written once. Memory does not grow with the texts.
 
-    Raises AuditError when `folder` already holds something, or when `shards` is not in 1..5000.
+    Raises AuditError if `folder` is not empty, or if `shards` is not between 1 and 5,000.
     """
-    _check(folder, shards)
+    _check_request(folder, shards)
     (folder / "shards").mkdir(parents=True, exist_ok=True)
     (folder / "outputs").mkdir(exist_ok=True)
     (folder / "logs").mkdir(exist_ok=True)
     sizes = _write_shards(calls, folder / "shards", shards)
     _write_scripts(folder, len(sizes), model)
-    (folder / ABOUT).write_text(json.dumps({**about, "shards": sizes}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / MANIFEST).write_text(
+        json.dumps({**manifest, "shards": sizes}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     return sizes
 
 
-def _check(folder: Path, shards: int) -> None:
-    if not 1 <= shards <= MOST_SHARDS:
-        raise AuditError(f"--shards is {shards}. Allowed: 1 to {MOST_SHARDS}. Nothing was written.")
+def _check_request(folder: Path, shards: int) -> None:
+    if not 1 <= shards <= MAX_SHARDS:
+        raise AuditError(f"--shards is {shards}. Allowed: 1 to {MAX_SHARDS:,}. Nothing was written.")
     if folder.exists() and any(folder.iterdir()):
-        raise AuditError(f"{folder} already holds something. Nothing was written. Name a new folder, or empty this one.")
+        raise AuditError(f"{folder} is not empty. Nothing was written. Choose a new folder, or empty this one.")
 
 
 def _write_shards(calls: Iterable[Call], folder: Path, shards: int) -> list[int]:
-    """Requests per shard; shards that nothing fell to are not there."""
+    """The number of requests in each shard, without empty shards."""
     written: set[str] = set()
     characters, requests = [0] * shards, [0] * shards
     with ExitStack() as open_files:
@@ -66,19 +68,19 @@ def _write_shards(calls: Iterable[Call], folder: Path, shards: int) -> list[int]
             if call.key in written:
                 continue
             if shard not in out:
-                out[shard] = open_files.enter_context(_shard(folder, shard).open("w", encoding="utf-8", newline="\n"))
+                out[shard] = open_files.enter_context(_shard_path(folder, shard).open("w", encoding="utf-8", newline="\n"))
             written.add(call.key)
             requests[shard] += 1
             characters[shard] += out[shard].write(request_line(call))
     return [count for count in requests if count]
 
 
-def _shard(folder: Path, number: int) -> Path:
+def _shard_path(folder: Path, number: int) -> Path:
     return folder / f"{number:04d}.jsonl"
 
 
 def request_line(call: Call) -> str:
-    """One line of a batch file; custom_id is the call's key."""
+    """One line of a batch file; its custom_id is the key of the call."""
     record = {"custom_id": call.key, "method": "POST", "url": "/v1/chat/completions", "body": call.body}
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 
@@ -92,7 +94,11 @@ def _write_scripts(folder: Path, shards: int, model: str) -> None:
 
 @dataclass
 class ShardCount:
-    """What came back for one shard: its requests, how many of them have which outcome, and how many have none."""
+    """What came back for one shard.
+
+    `asked` are its requests, `outcomes` counts those with a response. `torn` are lines that were cut off when the task was
+    killed, `strange` are lines with a custom_id of another batch.
+    """
 
     shard: int
     asked: int
@@ -102,58 +108,60 @@ class ShardCount:
 
     @property
     def missing(self) -> int:
-        """Requests to which nothing came back."""
+        """Requests without a response."""
         return self.asked - sum(self.outcomes.values())
 
 
-def about_batch(folder: Path) -> dict[str, Any]:
-    """What `emit` wrote into batch.json. Raises AuditError where there is none."""
-    path = folder / ABOUT
+def read_batch(folder: Path) -> dict[str, Any]:
+    """The contents of batch.json. Raises AuditError if there is none."""
+    path = folder / MANIFEST
     if not path.is_file():
-        raise AuditError(f"{folder} holds no {ABOUT}. Nothing was collected. Name the folder that --emit-batch wrote.")
+        raise AuditError(f"{folder} does not contain {MANIFEST}. Nothing was collected. Name the folder that --emit-batch wrote.")
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except ValueError as error:
-        raise AuditError(f"{path} cannot be read ({error}). Nothing was collected. Restore it, or emit anew.") from None
+        raise AuditError(
+            f"{path} cannot be read ({error}). Nothing was collected. Restore it, or emit the batch again."
+        ) from None
 
 
-def collect(folder: Path) -> Iterator[tuple[ShardCount, dict[str, Reply]]]:
-    """Shard by shard, what came back: the count, and the best reply to each of its keys.
+def collect_replies(folder: Path) -> Iterator[tuple[ShardCount, dict[str, Reply]]]:
+    """For each shard, the counts and the best reply to each of its keys.
 
-    Of several attempts at a key an answer beats anything else, and a later attempt an earlier one. A torn line (the task was
-    killed while writing) counts as nothing; a custom_id that the shard never had is counted as strange and left out.
+    Of several attempts at a key, an answer takes precedence over anything else, and a later attempt over an earlier one.
     """
-    for number in range(len(about_batch(folder)["shards"])):
-        keys = {str(json.loads(line)["custom_id"]) for line in _lines(_shard(folder / "shards", number))}
-        count, best = ShardCount(number, len(keys)), dict[str, Reply]()
-        for output in attempts(folder, number):
-            _read_output(output, keys, count, best)
-        count.outcomes.update(reply.outcome for reply in best.values())
-        yield count, best
+    for number in range(len(read_batch(folder)["shards"])):
+        keys = {str(json.loads(line)["custom_id"]) for line in _lines(_shard_path(folder / "shards", number))}
+        count, best_replies = ShardCount(number, len(keys)), dict[str, Reply]()
+        for output in shard_outputs(folder, number):
+            _read_output(output, keys, count, best_replies)
+        count.outcomes.update(reply.outcome for reply in best_replies.values())
+        yield count, best_replies
 
 
-def attempts(folder: Path, shard: int) -> list[Path]:
-    """The outputs of a shard, in the order of the jobs that wrote them."""
-    return sorted((folder / "outputs").glob(f"{shard:04d}.*.jsonl"), key=_age)
+def shard_outputs(folder: Path, shard: int) -> list[Path]:
+    """The output files of a shard, in the order of the SLURM jobs that wrote them."""
+    return sorted((folder / "outputs").glob(f"{shard:04d}.*.jsonl"), key=_job_order)
 
 
-def _age(output: Path) -> tuple[list[int], str]:
+def _job_order(output: Path) -> tuple[list[int], str]:
+    # Job 9 comes before job 10, which it would not as text.
     name = output.name.split(".")[1]
     return [int(part) for part in name.split("_") if part.isdigit()], name
 
 
-def _read_output(output: Path, keys: set[str], count: ShardCount, best: dict[str, Reply]) -> None:
+def _read_output(output: Path, keys: set[str], count: ShardCount, best_replies: dict[str, Reply]) -> None:
     for line in _lines(output):
-        reply = _reply(line)
+        reply = _parse_output_line(line)
         if reply is None:
             count.torn += 1
         elif reply.key not in keys:
             count.strange += 1
-        elif reply.outcome == ANSWERED or best.get(reply.key, reply).outcome != ANSWERED:
-            best[reply.key] = reply
+        elif reply.outcome == ANSWERED or best_replies.get(reply.key, reply).outcome != ANSWERED:
+            best_replies[reply.key] = reply
 
 
-def _reply(line: str) -> Reply | None:
+def _parse_output_line(line: str) -> Reply | None:
     try:
         record = json.loads(line)
         key = str(record["custom_id"])
@@ -163,8 +171,8 @@ def _reply(line: str) -> Reply | None:
     if not response.get("status_code"):
         return Reply(key, FAILED, error=json.dumps(record.get("error"))[:500])
     raw = json.dumps(response.get("body")).encode()
-    read = read_response(key, 1, Response(int(response["status_code"]), raw))
-    return Reply(key, FAILED, error=read.why) if isinstance(read, Busy) else read
+    reply = read_response(key, 1, Response(int(response["status_code"]), raw))
+    return Reply(key, FAILED, error=reply.why) if isinstance(reply, Busy) else reply
 
 
 def _lines(path: Path) -> Iterator[str]:

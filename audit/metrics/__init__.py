@@ -1,55 +1,55 @@
-"""The metrics, one module per question asked of a run: a constant `SQL` with named steps and a function that returns a frame.
+"""The metrics: each module registers its own with `@metric`, which says how a run's counts are made and shown.
 
-Importing this package loads no metric; a metric's module is imported when its function, SQL or definition is asked for.
+Importing this package imports no metric; the register does when it is first looked into.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec
+
+from audit.tables import TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
+Parameters = ParamSpec("Parameters")
 TAXONOMIES = ("taxonomy", "against")
+"""Parameters that callers fill in with the themes of the first and of the second run."""
 
 
-@dataclass(frozen=True)
-class Metric:
-    """One metric, by the name that its module, its function, its page and its test share."""
+class Metric(Generic[Parameters]):
+    """A function from a connection (and options) to a frame, with everything that is known of it. Call it like the function.
 
-    name: str
+    name       of the function; command line, pages and exports find it by this name
+    sql        the statement behind the counts: it runs as printed once its `$named` parameters are bound
+    table      how its frame is shown
+    glossary   words and their meanings, for a clinician
+    compares   it compares two runs: it takes a connection to both (audit.store.connection.open_two)
+    by_theme   it counts by themes: it takes the run's `taxonomy`, and that of the second run as `against`
+    """
 
-    @property
-    def module(self) -> ModuleType:
-        """The module that defines it."""
-        return importlib.import_module(f"audit.metrics.{self.name}")
+    def __init__(
+        self,
+        function: Callable[Parameters, pd.DataFrame],
+        sql: str,
+        table: TableSpec,
+        glossary: Mapping[str, str],
+        compares: bool,
+        by_theme: bool,
+    ) -> None:
+        self.function, self.sql, self.table, self.glossary = function, sql, table, glossary
+        self.compares, self.by_theme = compares, by_theme
+        self.name: str = function.__name__
+        update_wrapper(self, function)
 
-    @property
-    def function(self) -> Callable[..., pd.DataFrame]:
-        """The function that takes a connection (and `options`) and returns a frame."""
-        found: Callable[..., pd.DataFrame] = getattr(self.module, self.name)
-        return found
-
-    @property
-    def sql(self) -> str:
-        """The statement behind the counts, complete: it runs as it stands once its `$named` parameters are bound."""
-        return str(self.module.SQL)
-
-    @property
-    def compares(self) -> bool:
-        """Whether it compares two runs: its function then takes a connection to both (audit.store.connection.open_two)."""
-        return bool(getattr(self.module, "COMPARES", False))
-
-    @property
-    def of_themes(self) -> bool:
-        """Whether it counts by themes: its function then takes the run's `taxonomy`, and that of the second run as `against`."""
-        return bool(getattr(self.module, "OF_THEMES", False))
+    def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> pd.DataFrame:
+        """The frame that the docstring describes."""
+        return self.function(*args, **kwargs)
 
     @property
     def docstring(self) -> str:
@@ -58,17 +58,49 @@ class Metric:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the function takes after connection and taxonomies: name to default (`inspect.Parameter.empty` where required)."""
+        """What it takes after connection and taxonomies: name to default (`inspect.Parameter.empty` where required)."""
         parameters = list(inspect.signature(self.function).parameters.values())[1:]
         return {parameter.name: parameter.default for parameter in parameters if parameter.name not in TAXONOMIES}
 
 
-NAMES = (
-    "labels", "organs", "topics", "centers", "handbooks", "coverage", "questions", "severity", "severity_rho", "pairs",
-    "gaps", "profile", "findings", "disagreements", "matrix", "camps",
-    "judge", "judge_checks", "judge_reading", "judge_length", "transitions", "run_agreement", "shared", "moved",
-    "themes", "themes_moved", "theme_mix", "theme_places", "theme_topics", "theme_search", "positions",
-    "rejudged", "runs", "runs_change", "questions_moved", "handbooks_moved", "left_out",
-    "retrieval", "retrieval_paired", "retrieval_missed", "retrieval_answers",
-)  # fmt: skip
-METRICS: dict[str, Metric] = {name: Metric(name) for name in NAMES}
+_REGISTERED: dict[str, Metric[...]] = {}
+
+
+def metric(
+    *, sql: str, table: TableSpec, glossary: Mapping[str, str], compares: bool = False, by_theme: bool = False
+) -> Callable[[Callable[Parameters, pd.DataFrame]], Metric[Parameters]]:
+    """Register the decorated function as a metric under its own name; the arguments are those of `Metric`."""
+
+    def register(function: Callable[Parameters, pd.DataFrame]) -> Metric[Parameters]:
+        registered = Metric(function, sql, table, glossary, compares, by_theme)
+        _REGISTERED[registered.name] = registered
+        return registered
+
+    return register
+
+
+class _Register(Mapping[str, Metric[...]]):
+    """Every metric by name, found by importing the modules of this package when it is first asked."""
+
+    def _discovered(self) -> dict[str, Metric[...]]:
+        for module in pkgutil.iter_modules(__path__):
+            importlib.import_module(f"{__name__}.{module.name}")
+        return _REGISTERED
+
+    def __getitem__(self, name: str) -> Metric[...]:
+        return self._discovered()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._discovered()))
+
+    def __len__(self) -> int:
+        return len(self._discovered())
+
+
+METRICS: Mapping[str, Metric[...]] = _Register()
+
+
+def glossary() -> dict[str, str]:
+    """The words that the metrics define, in alphabetical order: templates in the words of audit.terms."""
+    words = {word: meaning for registered in METRICS.values() for word, meaning in registered.glossary.items()}
+    return dict(sorted(words.items(), key=lambda entry: entry[0].lower()))

@@ -1,17 +1,21 @@
-"""What each center's handbooks leave out and where they disagree, within the center and with others."""
+"""What each center's handbooks leave out, and where they disagree, within the center and with others."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from audit.metrics.steps import BY_COUPLE
+from audit.metrics import metric
+from audit.metrics._shared import DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED
 from audit.queries.pair_table import read_pairs
+from audit.queries.sql_fragments import BY_COUPLE
 from audit.stats.bootstrap import clustered_ratio_interval, side_rate_intervals
 from audit.stats.interval_columns import with_interval
 from audit.stats.intervals import Interval
 from audit.stats.pair_table import RATES, Pairs
 from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
+from audit.terms import RATE_MEANINGS, RATE_TITLES
 
 SQL = f"""
 with {BY_COUPLE},
@@ -73,16 +77,32 @@ select center, handbooks,
 from centers left join involved using (center) left join answered using (center) cross join run
 order by center
 """
-
-
 BY_CENTER_AND_QUESTION = """
 select center, question, count(absent) as asked, count(*) filter (absent) as absent
 from answers join handbooks using (handbook)
 group by center, question
 order by question, center
 """
+TABLE = TableSpec(
+    "What {centers} leave out, and whom they disagree with",
+    (
+        Column.named("center", "{Center}"), HANDBOOKS, Column.count("asked", "Asked", "answers"),
+        Column.count("absent", "Left out", "answers"), Column.share("absence", "Absence", "of answers"), PRESENT, DISAGREEING,
+        Column.share("r_div_within", "Disagreement", "within"), Column.share("r_div_between", "Disagreement", "with others"),
+    ),
+    (
+        "Absence: of the answers asked of the {center}'s {handbooks}, those that do not address the {question}.",
+        "Within: pairs of two {handbooks} of the {center}; with others: pairs with another {center}'s {handbooks}.",
+        f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", UNSCORED, OWN_FIXED, "Absence: {questions} resampled alone.",
+    ),
+)  # fmt: skip
+GLOSSARY = {
+    "disagreement within a {center}": "Disagreement among the pairs of two {handbooks} of the same {center}.",
+    "disagreement with others": "Disagreement among the pairs of {a_handbook} of one {center} with one of another {center}.",
+}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def centers(con: Connection) -> pd.DataFrame:
     """What each center's handbooks leave out, and how often they disagree with each other and with those of others.
 
@@ -105,11 +125,11 @@ def centers(con: Connection) -> pd.DataFrame:
         between_present, ..._disagreeing  int, pairs with another center's handbook
         r_div_within, r_div_between       float in [0, 1], disagreeing / present of those pairs
         ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; questions are resampled and,
-                                          for pairs with other centers, so are their handbooks (pigeonhole bootstrap); Wilson's
+                                          for pairs with other centers, so are their handbooks (two-way bootstrap); Wilson's
                                           over questions where an outcome or its opposite is on fewer than five
 
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook
-    of others, stand in the denominator. Source: as arXiv:2605.29084; intervals: Owen (2007).
+    of others, are in the denominator. Source: as arXiv:2605.29084; intervals: Owen (2007).
     """
     table = frame(con, SQL).astype({"asked": "Int64", "absent": "Int64"})
     table = with_interval(table, "absence", *_absence_interval(con, table["center"]))

@@ -1,4 +1,4 @@
-"""The ranked list of pairs, worst first, and everything that is known about one of them."""
+"""The ranked list of pairs, worst first, and the filters that choose them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import asdict, dataclass
 
 import pandas as pd
 
+from audit.metrics import metric
 from audit.store.connection import Connection, frame
-from audit.vocabulary import DISAGREEING
+from audit.tables import Column, TableSpec
+from audit.vocabulary import DISAGREEING, LABELS
 
 UNSCORED = "UNSCORED"
 """Chosen beside the labels, for pairs whose verdict could not be read."""
@@ -110,18 +112,30 @@ about as (
 ALL_MATCH = ",\nmatched as (from about)"
 WORDS_MATCH = ",\nmatched as (from about semi join found using (question, handbook_a, handbook_b))"
 SQL = STEPS + TOPICS_ABOUT + WORDS_MATCH + RANKED
+TABLE = TableSpec(
+    "Pairs, the gravest disagreements first",
+    (
+        Column.count("rank", "Rank"),
+        Column.text("label", "Label", words={**{label.value: label.value.lower() for label in LABELS}, UNSCORED: "unscored"}),
+        Column.text("significance", "Significance"), Column.text("divergence_topic", "Divergence topic"),
+        Column.text("question_text", "{Question}"), Column.named("organ", "{Organ}"), Column.text("handbook_a", "{Handbook}"),
+        Column.text("handbook_b", "Other {handbook}"), Column.text("reasoning", "The judge's reasoning"),
+    ),
+    printed_rows=30,
+)  # fmt: skip
+GLOSSARY = {"pair": "One {question} and two of its {handbooks}. With N {handbooks} asked, {a_question} has N(N-1)/2 pairs."}
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Which pairs are wanted; an empty filter lets every pair through.
+    """Which pairs to select; an empty filter selects every pair.
 
     organs, topics, subtopics   of the question
     labels                      label words, and UNSCORED for pairs without a readable verdict
     significances               low, medium, high
     centers, handbooks, phases  one: of either handbook of the pair; several: of both, so two handbooks give their own pairs
     divergence_topics           as the judge wrote them, such as those of a theme; None: any or none
-    words                       each must stand in the question, one of the two answers, the reasoning or the divergence
+    words                       each must occur in the question, one of the two answers, the reasoning or the divergence
                                 topic, anywhere in a word; case and accents do not matter, % and _ are ordinary characters
     """
 
@@ -136,13 +150,14 @@ class Filters:
     words: tuple[str, ...] = ()
     divergence_topics: tuple[str, ...] | None = None
 
-    def ask(self, end: str) -> tuple[str, dict[str, object]]:
-        """The statement that ends in `end`, which reads the pairs that are let through from `matched`; and its parameters."""
+    def statement(self, end: str) -> tuple[str, dict[str, object]]:
+        """The statement that ends in `end`, which reads the selected pairs from `matched`, and its parameters."""
         parameters: dict[str, object] = {name: list(values) for name, values in asdict(self).items() if values is not None}
         about = ALL_ABOUT if self.divergence_topics is None else TOPICS_ABOUT
         return STEPS + about + (WORDS_MATCH if self.words else ALL_MATCH) + end, parameters
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 100, offset: int = 0) -> pd.DataFrame:
     """The pairs to read first: the worst label first, then the highest significance.
 
@@ -159,15 +174,15 @@ def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 10
 
     No row when nothing matches.
     """
-    sql, parameters = filters.ask(RANKED)
+    sql, parameters = filters.statement(RANKED)
     table = frame(con, sql, {**parameters, "limit": limit, "offset": offset})
     total = int(table["total"].iloc[0])
     if total and offset >= total:
         return disagreements(con, filters, limit, (total - 1) // limit * limit)
-    found = table.iloc[:0] if not total else table
-    return found.assign(rank=range(offset + 1, offset + 1 + len(found)))
+    pairs = table if total else table.iloc[:0]
+    return pairs.assign(rank=range(offset + 1, offset + 1 + len(pairs)))
 
 
 def matching(con: Connection, filters: Filters = Filters()) -> pd.DataFrame:
-    """All pairs that the filters let through, in release order: question_id, handbook_a, handbook_b, each str."""
-    return frame(con, *filters.ask(NAMED))
+    """All pairs that the filters select, in release order: question_id, handbook_a, handbook_b, each str."""
+    return frame(con, *filters.statement(NAMED))

@@ -1,16 +1,177 @@
-"""The judge of a run: what it was asked, how its replies were read, and how far it can be trusted to say the same again."""
+"""How far the judge can be trusted: whether it repeats itself, how its replies were read, and everything in one table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pandas as pd
 
-from audit.metrics import judge_checks, judge_length, judge_reading
-from audit.store.connection import Connection
+from audit.metrics import metric
+from audit.metrics._shared import INTERVAL_METHOD
+from audit.metrics.judge_length import judge_length
+from audit.queries.question_shares import LABEL_NAMES, NO_INTERVAL, kappa_columns, label_tables, share_columns
+from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
+from audit.vocabulary import CHECK_KINDS, DISAGREEING, PARSES
 
-SQL = judge_checks.SQL
+NOT_STATED = "not said"
+"""The code of what a release does not report; readings and saved links know it by this name."""
+CHECK_WORDS = {"swap": "answers in the other order", "blind": "names of {centers} hidden", "repeat": "nothing changed"}
+FIGURE_WORDS = {
+    "changed": "Another label", "crossed": "Across the line", "to disagreement": "Into disagreement",
+    "to agreement": "Out of disagreement", "kappa": "Kappa", "unread": "Unreadable at least once",
+}  # fmt: skip
+PARSE_WORDS = {
+    "strict": "as the JSON that was requested", "lenient": "as JSON with faults", "label": "only the label, found in the text",
+    "none": "not readable", "rules": "no model was asked: plain rules", NOT_STATED: "not reported by the release",
+    "(all)": "all unscored pairs",
+}  # fmt: skip
+
+CHECKS_SQL = """
+with checked as (
+    select c.question, c.kind, coalesce(p.label::varchar, 'UNSCORED') as first, coalesce(c.label::varchar, 'UNSCORED') as again
+    from checks c join pairs p using (question, handbook_a, handbook_b)
+)
+select question, kind::varchar as kind, first, again, count(*) as pairs
+from checked
+group by all
+order by all
+"""
+PARSE_SQL = """
+with asked as (
+    from pairs where not prescreened
+)
+select question, coalesce(parse::varchar, 'not said') as parse, label is null as unscored,
+       case when label is null then coalesce(unscored_reason, 'not said') end as reason, count(*) as pairs
+from asked left join readings using (question, handbook_a, handbook_b)
+group by all
+order by all
+"""
 COLUMNS = ["section", "name", "figure", "count", "of", "value", "value_low", "value_high", "interval"]
+CHECKS_TABLE = TableSpec(
+    "What the judge says when it is asked about the same pair again",
+    (
+        Column.text("kind", "Check", words=CHECK_WORDS), Column.text("figure", "Figure", words=FIGURE_WORDS),
+        Column.count("count", "Checks"), Column.count("of", "Of", "checks"), Column.decimal("value", "Value"), INTERVAL_METHOD,
+    ),
+    (
+        "Across the line: between agreeing (absent, consistent, complementary) and disagreeing (divergent, contradictory).",
+        "The repeat row is the noise floor; compare the other rows with it.",
+        "0 checks: not measured, which is not zero. In brackets: 95 % intervals.",
+    ),
+)  # fmt: skip
+PARSE_TABLE = TableSpec(
+    "How the judge's replies were read",
+    (
+        Column.text("part", "Part"), Column.text("name", "Parse status, or reason", words=PARSE_WORDS),
+        Column.count("count", "Pairs"), Column.count("of", "Of", "pairs asked"), Column.share("value", "Share"), INTERVAL_METHOD,
+    ),
+    ("Pre-screened pairs were not asked, and are in no count. In brackets: 95 % intervals.",),
+)  # fmt: skip
+TABLE = TableSpec(
+    "Everything that was measured of the judge",
+    (
+        Column.text("section", "Section"), Column.text("name", "Name"), Column.text("figure", "Figure"),
+        Column.count("count", "Count"), Column.count("of", "Of"), Column.decimal("value", "Value"), INTERVAL_METHOD,
+    ),
+    ("0 in the column Of: not measured, which is not zero. In brackets: 95 % intervals.",),
+)  # fmt: skip
+CHECKS_GLOSSARY = {
+    "check": "A further verdict of the same judge on the same pair. It measures the judge; the pair keeps its label.",
+    "position swap": "A check with the two answers in the other order. A label that changes depended on the order.",
+    "blinding": "A check with the names of {centers} hidden. A label that changes depended on who gave the advice.",
+    "repeat": "A check in which nothing is changed, so every change is chance: the noise floor of the other checks.",
+    "across the line": "From agreeing (absent, consistent, complementary) to disagreeing (divergent, contradictory) or back.",
+}
+PARSE_GLOSSARY = {"unscored": "The judge was asked about the pair and gave no readable verdict. Unscored pairs are in no rate."}
+GLOSSARY = {"not measured": "Nobody asked, so there is no number; it is not zero."}
 
 
+@metric(sql=CHECKS_SQL, table=CHECKS_TABLE, glossary=CHECKS_GLOSSARY)
+def judge_checks(con: Connection) -> pd.DataFrame:
+    """Whether the judge gives the same label when it is asked about the same pair again.
+
+    Checks are of three kinds. swap: the two answers are in the other order, so a label that changes depended on position.
+    blind: the names of centers are hidden. repeat: nothing is changed, so every change is chance: the noise floor
+    with which the other two are compared. changed: of the checks in which both verdicts can be read, the share with
+    another label. crossed: the share that moves between agreeing (absent, consistent, complementary) and disagreeing
+    (divergent, contradictory); to disagreement, to agreement: its two directions, equally common when asking
+    differently makes the judge neither stricter nor milder. kappa: agreement of both verdicts beyond chance. unread:
+    of all checks, the share in which one of the two verdicts could not be read; they count in nothing else.
+
+    One row per kind and figure, kinds in the order swap, blind, repeat; 'changed' first:
+        kind                   str
+        figure                 str, 'changed', 'crossed', 'to disagreement', 'to agreement', 'kappa' or 'unread'
+        count, of              int, checks; of is 0 where nothing was measured
+        value                  float, a share in [0, 1] or kappa; NaN where nothing was measured, which is not 0
+        value_low, value_high  95 % interval: questions resampled, each with all its checks; where the event is rare, Wilson's
+                               with questions as trials; NaN where it cannot be known
+        interval               str, which of the two
+
+    Source: kappa: Cohen (1960). Position bias of judges: Zheng et al. (2023), arXiv:2306.05685.
+    """
+    counts = frame(con, CHECKS_SQL)
+    return pd.DataFrame([row for kind in CHECK_KINDS for row in _check_figures(counts[counts["kind"] == kind], kind.value)])
+
+
+def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
+    scored = counts["first"].isin(LABEL_NAMES) & counts["again"].isin(LABEL_NAMES)
+    before, after = (counts[side].isin(DISAGREEING) for side in ("first", "again"))
+    changed = counts["first"] != counts["again"]
+    for figure, counted, denominator in (
+        ("changed", changed, scored),
+        ("crossed", before != after, scored),
+        ("to disagreement", ~before & after, scored),
+        ("to agreement", before & ~after, scored),
+        ("unread", ~scored, scored | True),
+    ):
+        yield {"kind": kind, "figure": figure, **share_columns(counts, counted, denominator)}
+    yield {"kind": kind, "figure": "kappa", **kappa_columns(label_tables(counts, "first", "again"))}
+
+
+@metric(sql=PARSE_SQL, table=PARSE_TABLE, glossary=PARSE_GLOSSARY)
+def judge_reading(con: Connection) -> pd.DataFrame:
+    """How the judge's replies were read: as requested, with help, or not at all, and then why.
+
+    strict: the reply was the JSON asked for. lenient: JSON with faults. label: only the label was recognised in the text.
+    none: nothing was recognised, and the pair is unscored. rules: no model was asked. not said: the release does not report
+    it. The release may report why a pair is unscored. Pre-screened pairs were not asked, and are in no count.
+
+    One row per parse status, then one for all unscored pairs and one per reason, most common
+    first:
+        part                   str, 'read' or 'unscored'
+        name                   str, strict ... rules, 'not said'; '(all)' or a reason of the release
+        count, of              int, pairs; of: all pairs that the judge was asked about
+        value                  float in [0, 1], count / of; NaN where no pair was asked, or where the release does not report it
+        value_low, value_high  95 % interval: questions resampled, each with all its pairs; where rare, Wilson's with questions as
+                               trials; NaN where it cannot be known
+        interval               str, which of the two
+    """
+    counts = frame(con, PARSE_SQL)
+    asked = counts["pairs"] >= 0
+    reported = not counts.empty and bool((counts["parse"] != NOT_STATED).any())
+    parsed = [
+        {
+            "part": "read",
+            "name": name,
+            **_only_if(reported or name == NOT_STATED, share_columns(counts, counts["parse"] == name, asked)),
+        }
+        for name in (*map(str, PARSES), NOT_STATED)
+    ]
+    reasons = counts[counts["unscored"]].groupby("reason")["pairs"].sum().sort_values(ascending=False, kind="stable").index
+    unscored = [{"part": "unscored", "name": "(all)", **share_columns(counts, counts["unscored"], asked)}]
+    unscored += [{"part": "unscored", "name": name, **share_columns(counts, counts["reason"] == name, asked)} for name in reasons]
+    return pd.DataFrame(parsed + unscored)
+
+
+def _only_if(reported: bool, figure: dict[str, object]) -> dict[str, object]:
+    """A share that the release does not report is unknown, not zero."""
+    unknown = dict.fromkeys(("value", "value_low", "value_high"), float("nan"))
+    return figure if reported else figure | unknown | {"interval": NO_INTERVAL}
+
+
+@metric(sql=CHECKS_SQL, table=TABLE, glossary=GLOSSARY)
 def judge(con: Connection) -> pd.DataFrame:
     """Everything that is measured of a run's judge, in one table: its checks, how it was read, and the effect of length.
 
@@ -27,8 +188,8 @@ def judge(con: Connection) -> pd.DataFrame:
 
     Source: see `judge_checks` and `judge_length`.
     """
-    checks = judge_checks.judge_checks(con).assign(section="check").rename(columns={"kind": "name"})
-    reading = judge_reading.judge_reading(con).rename(columns={"part": "section"}).assign(figure="share")
-    length = judge_length.judge_length(con).rename(columns={"fifth": "name"}).assign(section="length", figure="disagreeing")
+    checks = judge_checks(con).assign(section="check").rename(columns={"kind": "name"})
+    reading = judge_reading(con).rename(columns={"part": "section"}).assign(figure="share")
+    length = judge_length(con).rename(columns={"fifth": "name"}).assign(section="length", figure="disagreeing")
     length.loc[length["name"] == "(rho)", ["name", "figure"]] = ["all", "rho"]
     return pd.concat([checks[COLUMNS], reading[COLUMNS], length[COLUMNS]], ignore_index=True)

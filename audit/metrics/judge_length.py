@@ -1,4 +1,4 @@
-"""Whether the judge's label goes with how unlike in length two answers are."""
+"""Whether the judge's label depends on how much two answers differ in length."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.metrics.question_shares import BOOTSTRAP, NO_INTERVAL, share_columns
+from audit.metrics import metric
+from audit.metrics._shared import BY_QUESTION, INTERVAL_METHOD
+from audit.queries.question_shares import BOOTSTRAP, NO_INTERVAL, share_columns
 from audit.stats.bootstrap import draws
 from audit.stats.intervals import Floats, percentiles
 from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
 
 FIFTHS = 5
-FEWEST = 5
-"""Questions: with fewer, resampling them says nothing of rho's spread."""
+MIN_QUESTIONS = 5
+"""With fewer questions, resampling them says nothing about the spread of rho."""
 SQL = """
 with lengths as (
     select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0
@@ -44,14 +47,34 @@ from ranked
 group by all
 order by all
 """
+FIFTH_WORDS = {
+    "1": "fifth 1, most alike", "2": "fifth 2", "3": "fifth 3", "4": "fifth 4", "5": "fifth 5, most unlike",
+    "(rho)": "Spearman's rho",
+}  # fmt: skip
+TABLE = TableSpec(
+    "Disagreement by how much two answers differ in length",
+    (
+        Column.text("fifth", "Pairs", words=FIFTH_WORDS), Column.decimal("least", "From", "difference"),
+        Column.decimal("most", "To", "difference"), Column.count("count", "Disagreeing", "pairs"),
+        Column.count("of", "Both answer", "pairs"), Column.decimal("value", "Value"), INTERVAL_METHOD,
+    ),
+    (
+        "Difference: 1 minus the shorter answer's length over the longer's. Value: the share of disagreeing pairs in that fifth; "
+        "in the last row, Spearman's rho of difference and disagreement. Longer answers say more: a slope is a reason to look, "
+        "not a proof.",
+        BY_QUESTION,
+    ),
+)  # fmt: skip
+GLOSSARY = {"length effect": "How much more often answers that differ in length are labelled as disagreeing."}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def judge_length(con: Connection) -> pd.DataFrame:
     """Whether disagreements are found more often the more two answers differ in length.
 
-    The difference of a pair is 1 less the shorter answer's length over the longer's, in characters: 0 where both are equally
-    long, 0.5 where one is twice as long. All pairs in which both handbooks answer are cut into fifths by it. Were the judge
-    blind to length, and length said nothing of content, every fifth would have the same share of disagreements. Longer
+    The difference of a pair is 1 minus the shorter answer's length over the longer's, in characters: 0 where both are equally
+    long, 0.5 where one is twice as long. All pairs in which both handbooks answer are cut into fifths by it. If neither the judge
+    nor the content depended on length, every fifth would have the same share of disagreements. Longer
     answers do say more, so a slope is a reason to look, not a proof.
 
     Five rows from the most alike to the most unlike, then '(rho)', Spearman's rank correlation of difference and disagreement:
@@ -88,7 +111,7 @@ def _rho(counts: pd.DataFrame) -> dict[str, Any]:
     sums = counts.fillna(0).groupby("question")[names].sum().to_numpy(dtype=float)
     once = float(_correlation(sums.sum(axis=0)[:, None])[0])
     low = high = np.nan
-    if len(sums) >= FEWEST and not np.isnan(once):
+    if len(sums) >= MIN_QUESTIONS and not np.isnan(once):
         lows, highs = percentiles(_correlation(sums.T @ draws(len(sums), stream=0))[None, :], [len(sums)])
         low, high = float(lows[0]), float(highs[0])
     return {
@@ -104,5 +127,5 @@ def _correlation(sums: Floats) -> Floats:
     n, events, places, squares, joint = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = (n * squares - places**2) * (events * (n - events))
-        found: Floats = (n * joint - places * events) / np.sqrt(np.where(spread > 0, spread, np.nan))
-    return found
+        correlation: Floats = (n * joint - places * events) / np.sqrt(np.where(spread > 0, spread, np.nan))
+    return correlation

@@ -1,15 +1,18 @@
-"""What the judge said of all pairs: the global distribution of labels."""
+"""How the judge labelled all pairs: the distribution of labels."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
+from audit.metrics import metric
+from audit.metrics._shared import PAIRS, TWO_WAY
 from audit.queries.pair_table import read_pairs
 from audit.stats.bootstrap import rate_intervals
 from audit.stats.interval_columns import with_interval
 from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate
 from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS
 
 SQL = """
@@ -32,15 +35,33 @@ select label, how,
 from outcomes left join counted using (label, how)
 order by place
 """
-
-
-ROWS = {"pre-screened": PRESCREENED, **{label.value: label.code for label in LABELS}, "unscored": UNSCORED}
+OUTCOME_CODES = {"pre-screened": PRESCREENED, **{label.value: label.code for label in LABELS}, "unscored": UNSCORED}
 """The outcome that each row of SQL counts."""
 UNKNOWN = (np.array([np.nan]), np.array([np.nan]))
+TABLE = TableSpec(
+    "How pairs were labelled",
+    (
+        Column.text("how", "Judged"),
+        Column.text("label", "Label", words={**{label.value: label.value.lower() for label in LABELS}, "UNSCORED": "unscored"}),
+        PAIRS,
+        Column.share("share", "Share", "of all pairs"),
+        Column.share("share_of_judged", "Share", "of judged pairs"),
+    ),
+    (
+        "Pre-screened: one of the two answers is absent, so the judge was not asked.",
+        "Unscored: the judge was asked and gave no readable verdict; unscored is not a label.",
+        TWO_WAY,
+    ),
+)
+GLOSSARY = {
+    "pre-screened": "Labelled absent without asking the judge, because one of the two answers is absent.",
+    "judged": "Both answers were read by the judge (a language model, or plain rules), which gave a label and its reasons.",
+}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def labels(con: Connection) -> pd.DataFrame:
-    """How all pairs fall on the labels, with what was pre-screened, judged and unscored kept apart.
+    """How many pairs have each label, with pre-screened, judged and unscored pairs kept apart.
 
     A pair is pre-screened when an answer is absent: it is ABSENT without asking the judge. A pair is judged when the
     judge gave a verdict, ABSENT among them. A pair is unscored when the judge was asked and gave no readable verdict:
@@ -52,20 +73,20 @@ def labels(con: Connection) -> pd.DataFrame:
         pairs            int
         share            float in [0, 1], of all pairs; NaN in a run without pairs
         share_of_judged  float in [0, 1], of the judged pairs; NaN for pre-screened and unscored
-        ..._low, _high   95 % interval with questions and handbooks resampled (pigeonhole bootstrap), Wilson's over questions
+        ..._low, _high   95 % interval with questions and handbooks resampled (two-way cluster bootstrap), Wilson's over questions
                          where these pairs, or the others, are on fewer than five; NaN where fewer than two questions or three
-                         handbooks stand in the denominator
+                         handbooks are in the denominator
 
     Source: the labels are those of arXiv:2605.29084; intervals: Owen (2007), Ann. Appl. Stat. 1(2).
     """
     table, pairs = frame(con, SQL), read_pairs(con)
     everything = np.ones((1, len(pairs.questions)), dtype=np.float32)
-    found = rate_intervals(pairs, everything, {**_rates("share", ALL), **_rates("share_of_judged", JUDGED)})
+    intervals = rate_intervals(pairs, everything, {**_outcome_ratios("share", ALL), **_outcome_ratios("share_of_judged", JUDGED)})
     for share in ("share", "share_of_judged"):
-        ends = [found.get(f"{share} {name}", UNKNOWN) for name in ROWS]
+        ends = [intervals.get(f"{share} {name}", UNKNOWN) for name in OUTCOME_CODES]
         table = with_interval(table, share, [low[0] for low, _ in ends], [high[0] for _, high in ends])
     return table
 
 
-def _rates(share: str, whole: Outcomes) -> dict[str, Rate]:
-    return {f"{share} {name}": (frozenset((code,)), whole) for name, code in ROWS.items() if code in whole}
+def _outcome_ratios(share: str, denominator: Outcomes) -> dict[str, Rate]:
+    return {f"{share} {name}": (frozenset((code,)), denominator) for name, code in OUTCOME_CODES.items() if code in denominator}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.severity import WEIGHT
-from audit.metrics.steps import BY_QUESTION, COUNTS
+from audit.metrics import metric
+from audit.metrics._shared import DISAGREEING, PAIRS, PRESENT, rate_columns, rate_notes
+from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
 from audit.queries.pair_table import read_pairs
+from audit.queries.sql_fragments import BY_QUESTION, COUNTS
 from audit.stats.bootstrap import rate_intervals
 from audit.stats.interval_columns import with_interval
 from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
 
 SQL = f"""
 with {BY_QUESTION},
@@ -54,8 +57,21 @@ select question, question_id, text, organ, topics, subtopics, asked, answering, 
 from counted
 order by question
 """
+TABLE = TableSpec(
+    "How the pairs of each {question} were labelled",
+    (
+        Column.text("text", "{Question}"), Column.named("organ", "{Organ}"), Column.named("topics", "{Topics}"),
+        Column.count("asked", "Asked", "{handbooks}"), Column.count("answering", "Answering", "{handbooks}"), PAIRS, PRESENT,
+        DISAGREEING, *rate_columns("r_abs", "r_div", "r_con"), Column.decimal("severity", "Severity", "score"),
+    ),
+    (*rate_notes("r_abs", "r_div", "r_con", intervals="In brackets: 95 % intervals, {handbooks} resampled. A dash: not known."),
+     SEVERITY_NOTE),
+    printed_rows=30,
+)  # fmt: skip
+GLOSSARY = {"{question}": "A question that {a_patient} asks; it belongs to one {organ}, or is general, and to some {topics}."}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def questions(con: Connection) -> pd.DataFrame:
     """Every question: which handbooks answer it, how its pairs were labelled, how often and how gravely they disagree.
 
@@ -79,7 +95,7 @@ def questions(con: Connection) -> pd.DataFrame:
         low, medium, high, unstated  int, disagreeing pairs by clinical significance
         severity                     float in [0, 3]; NaN where present is 0
 
-    Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007) bootstrap.
+    Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007) two-way cluster bootstrap.
     """
     table, pairs = frame(con, SQL).astype({"asked": "Int64", "answering": "Int64"}), read_pairs(con)
     low, high = rate_intervals(pairs)["r_div"]

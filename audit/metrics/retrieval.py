@@ -1,28 +1,137 @@
-"""How well each strategy of retrieval finds the section that holds the answer."""
+"""How well each retrieval strategy finds the section with the answer, what it misses, and whether answers rest on it."""
 
 from __future__ import annotations
+
+import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audit.errors import AuditError
-from audit.metrics.trials import ALL, GROUPS, MEASURES, MODES, SQL, by_cell, measured, strategies
+from audit.errors import NotInRunError
+from audit.metrics import metric
+from audit.metrics._shared import INTERVAL_METHOD, QUESTIONS
+from audit.queries.lookup import require_one_of
+from audit.queries.question_shares import share_columns
+from audit.queries.retrieval_trials import GROUPS, MEASURES, MODES, SQL, by_cell, strategies, trials_with_measures
 from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.interval_columns import with_interval
-from audit.store.connection import Connection
+from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
+from audit.terms import ALL
+from audit.vocabulary import nearest
 
-__all__ = ["SQL", "retrieval"]
 COLUMN = {"organ": "organ", "handbook": "handbook_id"}
+ANSWERS_SQL = """
+with known as (
+    select question, handbook, any_value(gold) as gold from trials where len(gold) > 0 group by question, handbook
+)
+select question, absent, unread_reason is not null as unread, gold, retrieval::varchar as retrieval
+from known join answers using (question, handbook)
+order by question, handbook
+"""
+FROM_GOLD, FROM_OTHER, NOTHING = "from gold", "from elsewhere", "cites nothing"
+ANSWER_WORDS = {
+    FROM_GOLD: "Cites the gold section", FROM_OTHER: "Cites other sections only", NOTHING: "Cites nothing",
+    "absent": "Says that it is not addressed", "unread": "Could not be read",
+}  # fmt: skip
+NOBODY = "nobody"
+"""Shown where no other strategy found the section."""
+
+MEASURE_TITLES = {"hit_1": "hit@1", "hit_5": "hit@5", "given": "given", "mrr": "MRR", "ndcg_5": "nDCG@5"}
+"""Shares of searches first, then the means that are not shares."""
+MEANS = frozenset(("mrr", "ndcg_5"))
+MEANINGS = (
+    "hit@k: a section that holds the answer is among the first k, as a share of searches. given: it is among the first five, or "
+    "the whole {handbook} was given. MRR: the mean of 1 / rank of the first such section, 0 where it is not in the list. "
+    "nDCG@5: how close the order of the first five comes to the best possible order, on average."
+)
+MODE_TITLES = {
+    "passages": "Passages", "full_document": "Full document, short enough", "full_document_fallback": "Full document, fallback",
+    "mode_unknown": "Not reported",
+}  # fmt: skip
+SEARCHES = (
+    "A search is one {question} looked for in one {handbook}. Searches whose section is not known are in no measure: nobody "
+    "knows whether they missed."
+)
+RESAMPLED = (
+    "In brackets: 95 % intervals, {questions} resampled, each with all its {handbooks}; Wilson's with {questions} as trials "
+    "where something, or its opposite, is found on fewer than five. A dash: not known."
+)
+MEASURE_COLUMNS = tuple(
+    Column.decimal(name, title, "mean") if name in MEANS else Column.share(name, title, "of searches")
+    for name, title in MEASURE_TITLES.items()
+)
+STRATEGY = Column.text("strategy", "Strategy")
+TRIALS = Column.count("trials", "Searches", "section known")
+TABLE = TableSpec(
+    "How well each retrieval strategy finds the section that holds the answer",
+    (STRATEGY, TRIALS, QUESTIONS, Column.count("no_gold", "Searches", "section unknown"), *MEASURE_COLUMNS),
+    (SEARCHES, MEANINGS, RESAMPLED),
+)
+COST_TABLE = TableSpec(
+    "What each retrieval strategy passed to the generator, and at what cost",
+    (
+        STRATEGY, Column.count("total", "Searches"),
+        *(Column.count(mode, title, "searches") for mode, title in MODE_TITLES.items()),
+        Column.decimal("seconds", "CPU time", "s per search"),
+    ),
+    (
+        "Over all searches, whether their section is known or not. Passages: the best ones were given. Full document: the whole "
+        "{handbook} was given. CPU time: the mean over the searches for which the release reports it. A dash: not known.",
+    ),
+)  # fmt: skip
+MISSED_TABLE = TableSpec(
+    "What each retrieval strategy misses",
+    (
+        STRATEGY, Column.text("question_text", "{Question}"), Column.named("organ", "{Organ}"),
+        Column.text("handbook", "{Handbook}"), Column.count("place", "Rank"),
+        Column.text("found_by", "Found by", words={"": NOBODY}),
+    ),
+    (
+        "Searches without a section that holds the answer among the first five. Rank: that of the first such section in the "
+        "list; a dash: not in it. Found by: the other strategies that have one among their first five; empty where no other was "
+        "tried. What the others find comes first, what nobody finds last.",
+        SEARCHES,
+    ),
+    printed_rows=30,
+)  # fmt: skip
+ANSWERS_TABLE = TableSpec(
+    "Whether answers rest on the section that holds them",
+    (
+        Column.text("answer", "Answer", words=ANSWER_WORDS), Column.count("count", "Answers"),
+        Column.count("of", "Of", "answers"),
+        Column.share("value", "Share"), INTERVAL_METHOD,
+    ),
+    (
+        "Of the answers whose section is known: whether they cite a passage of it, others only, or nothing; whether they say "
+        "that the {handbook} does not address the {question}, although it does; or could not be read.",
+        RESAMPLED,
+    ),
+)  # fmt: skip
+GLOSSARY = {
+    "strategy": "A way of searching; several are tried on the same {questions} to compare them.",
+    "trial": "One search by one strategy: {a_question} in {a_handbook}, what was found and in which order.",
+    "hit@k": "The share of searches with a gold section among the first k that were found.",
+    "MRR": "Mean reciprocal rank: 1 / rank of the first gold section, averaged over searches; 0 where it was not found.",
+    "nDCG@5": "How close the order of the first five sections comes to the best possible one, from 0 to 1.",
+}
+MISSED_GLOSSARY = {"gold section": "A section that somebody who knows the {handbook} named as holding the answer."}
+ANSWERS_GLOSSARY = {
+    "citation": "Which passage a part of an answer rests on. A citation of a passage that was not given is flagged."
+}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
     """How often each strategy of retrieval finds the section that holds the answer, and at what cost.
 
     A trial is one question searched for in one handbook by one strategy. Somebody who knows the handbook has named the
-    sections that hold the answer (gold). hit_1 and hit_5: a gold section stands first, or among the first five. mrr: one over
-    the place of the first gold section, 0 where it is not in the list, on average. ndcg_5: how much of the best possible order
-    the first five are worth. given: a gold section was among what the generator was given, the first five or the whole
-    document. A section listed twice takes one place. Trials without gold are in no measure: nobody knows whether they missed.
+    sections that hold the answer (gold). hit_1 and hit_5: a gold section is first, or among the first five. mrr: the mean
+    of 1 / rank of the first gold section, 0 where it is not in the list. ndcg_5: how close the first five come to the best
+    possible order. given: a gold section was among what the generator was given, the first five or the whole
+    document. A section listed twice counts at its first rank. Trials without gold are in no measure: nobody knows
+    whether they missed.
 
     `by` is 'all', 'organ' (of the question) or 'handbook'. One row per group and strategy, in the order of the release:
         name                        str, the organ, the handbook's id, or '(all)'
@@ -35,15 +144,14 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
                                     where hits or misses are on fewer than five; NaN with fewer than two questions
         passages, full_document,
         full_document_fallback      int, trials (with gold or not) by what the generator was given
-        mode_unknown                int, trials of which the release does not say
-        seconds                     float, CPU seconds a search on average; NaN where none is told
+        mode_unknown                int, trials for which the release does not report it
+        seconds                     float, mean CPU seconds per search; NaN where none is reported
 
-    No row where the run has no trials. Raises AuditError when `by` is none of these.
+    No row where the run has no trials. Raises AuditError for another `by`.
     Source: the measures as in arXiv:2605.29084, appendix D; interval: audit.stats.bootstrap.
     """
-    if by not in GROUPS:
-        raise AuditError(f"Trials are grouped by {', '.join(GROUPS)}, not by '{by}'. Nothing was counted.")
-    table = measured(con)
+    require_one_of(by, GROUPS, "Group")
+    table = trials_with_measures(con)
     table["name"] = table[COLUMN[by]] if by in COLUMN else ALL
     order = pd.MultiIndex.from_product([sorted(table["name"].unique()), strategies(table)], names=["name", "strategy"])
     rows = order[order.isin(pd.MultiIndex.from_frame(table[["name", "strategy"]]))]
@@ -79,3 +187,82 @@ def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
         ends = pd.DataFrame({"low": low, "high": high}).reindex(range(len(counted)))
         counted = with_interval(counted, name, ends["low"], ends["high"])
     return counted
+
+
+@metric(sql=SQL, table=MISSED_TABLE, glossary=MISSED_GLOSSARY)
+def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
+    """The searches of one strategy without a gold section among the first five, and which other strategies had one.
+
+    Ordered by how many of the others found it: what only this strategy misses comes first, what nobody finds last.
+
+    One row per question and handbook:
+        question_id, question_text, organ, handbook_id  str
+        place          Int64, rank of the first gold section in the list, from 1; <NA>: not in the list
+        found_by       str, the other strategies with a gold section among the first five, joined by commas
+        others, found  int, other strategies that made the same search, and those of them that found it
+
+    Trials without gold are left out: nobody knows whether they missed. Raises NotInRunError when the run has no trial of it.
+    """
+    trials = trials_with_measures(con)
+    known = trials[trials["gold"] > 0]
+    if strategy not in strategies(trials):
+        names = tuple(strategies(trials))
+        available = f"It has {', '.join(names) or 'none'}."
+        raise NotInRunError(f"No trial of strategy '{strategy}' is in this run.{nearest(strategy, names)} {available}")
+    key = ["question_id", "handbook_id"]
+    missed = known[(known["strategy"] == strategy) & (known["hit_5"] == 0)].set_index(key)
+    others = known[known["strategy"] != strategy]
+    finders = others[others["hit_5"] == 1].groupby(key)["strategy"].agg(list)
+    missed = missed.join(finders.rename("found_by")).join(others.groupby(key).size().rename("others")).reset_index()
+    lists = [names if isinstance(names, list) else [] for names in missed["found_by"]]
+    return (
+        missed.assign(
+            found_by=[", ".join(names) for names in lists], found=[len(names) for names in lists],
+            others=missed["others"].fillna(0).astype(int), place=missed["rank"].astype("Int64"),
+        )[["question_id", "question_text", "organ", "handbook_id", "place", "found_by", "others", "found"]]
+        .sort_values("found", ascending=False, kind="stable", ignore_index=True)
+    )  # fmt: skip
+
+
+@metric(sql=ANSWERS_SQL, table=ANSWERS_TABLE, glossary=ANSWERS_GLOSSARY)
+def retrieval_answers(con: Connection) -> pd.DataFrame:
+    """Of the questions whose answer is known to be in the handbook, the share answered from the gold section.
+
+    Over the pairs of question and handbook of which some trial knows the gold sections. from gold: the answer cites a passage of
+    a gold section; from elsewhere: it cites others only; cites nothing: no citation of it is known; absent: it says that the
+    handbook does not address the question, although it does; unread: the generator's reply could not be read.
+
+    One row per kind of answer:
+        answer                 str
+        count, of              int, answers, and all answers with known gold
+        value                  float in [0, 1], count / of; NaN where of is 0
+        value_low, value_high  95 % interval, questions resampled, each with all its handbooks
+        interval               str, how the interval was made
+
+    A question that was not asked of the handbook counts nowhere.
+    """
+    table = frame(con, ANSWERS_SQL)
+    states = pd.Series([_answer_state(row) for row in table.to_dict("records")], dtype=object, index=table.index)
+    counts = table.assign(pairs=1)
+    everything = pd.Series(True, index=table.index)
+    return pd.DataFrame([{"answer": name, **share_columns(counts, states == name, everything)} for name in ANSWER_WORDS])
+
+
+def _answer_state(row: dict[Any, Any]) -> str:
+    if row["unread"]:
+        return "unread"
+    if row["absent"]:
+        return "absent"
+    cited = _cited_sections(row["retrieval"])
+    return NOTHING if not cited else FROM_GOLD if cited & set(row["gold"]) else FROM_OTHER
+
+
+def _cited_sections(retrieval: Any) -> set[str]:
+    """The ids of the given sections that an answer cites; a release's record may have any shape."""
+    record = json.loads(retrieval) if isinstance(retrieval, str) else {}
+    listed = record.get("citations") if isinstance(record, dict) else None
+    citations = [citation for citation in listed if isinstance(citation, dict)] if isinstance(listed, list) else []
+    cited = (
+        citation["section_id"] for citation in citations if citation.get("known") is not False and citation.get("section_id")
+    )
+    return {str(section_id) for section_id in cited}

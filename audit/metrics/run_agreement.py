@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.question_shares import LABEL_NAMES, kappa_columns, label_tables, share_columns
-from audit.metrics.transitions import ALIGNED
+from audit.metrics import metric
+from audit.metrics._shared import INTERVAL_METHOD
+from audit.queries.aligned_runs import ALIGNED
+from audit.queries.question_shares import LABEL_NAMES, kappa_columns, label_tables, share_columns
 from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, SIGNIFICANCES, Label
 
-COMPARES = True
 SQL = f"""
 with {ALIGNED}
 select question, first, second, significance_first, significance_second, count(*) as pairs
@@ -18,8 +20,25 @@ where first not in ('PRE-SCREENED', 'NOT IN THE RUN') and second not in ('PRE-SC
 group by all
 order by all
 """
+FIGURE_WORDS = {
+    "kappa": "Kappa", "same label": "Same label", "DIVERGENT kept": "Divergent in both, of those divergent in the first",
+    "disagreement kept": "Disagreement in both, of those in the first",
+    "disagreement new": "New disagreement, of those without in the first",
+    "significance stated": "Significance stated in both, of those in the first", "significance the same": "Same significance",
+    "read in both": "Readable in both",
+}  # fmt: skip
+TABLE = TableSpec(
+    "How far the judges of two runs agree",
+    (
+        Column.text("figure", "Figure", words=FIGURE_WORDS), Column.count("count", "Pairs"), Column.count("of", "Of", "pairs"),
+        Column.decimal("value", "Value"), INTERVAL_METHOD,
+    ),
+    ("Over pairs that both judges were asked about. In brackets: 95 % intervals.",),
+)  # fmt: skip
+GLOSSARY = {"kappa": "How far two verdicts agree beyond chance: 1 always, 0 as often as two blind labellers would."}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY, compares=True)
 def run_agreement(con: Connection) -> pd.DataFrame:
     """How far the judges of two runs agree on the pairs that both were asked about.
 
@@ -44,16 +63,18 @@ def run_agreement(con: Connection) -> pd.DataFrame:
     read = counts["first"].isin(LABEL_NAMES) & counts["second"].isin(LABEL_NAMES)
     split, again = (counts[side].isin(DISAGREEING) & read for side in ("first", "second"))
     divergent = (counts["first"] == Label.DIVERGENT) & read
-    weighed = split & again & counts["significance_first"].isin(SIGNIFICANCES)
+    both_significant = split & again & counts["significance_first"].isin(SIGNIFICANCES)
     figures = {
         "same label": (counts["first"] == counts["second"], read),
         "DIVERGENT kept": (counts["second"] == Label.DIVERGENT, divergent),
         "disagreement kept": (again, split),
         "disagreement new": (again, read & ~split),
-        "significance stated": (counts["significance_second"].isin(SIGNIFICANCES), weighed),
-        "significance the same": (counts["significance_second"] == counts["significance_first"], weighed),
+        "significance stated": (counts["significance_second"].isin(SIGNIFICANCES), both_significant),
+        "significance the same": (counts["significance_second"] == counts["significance_first"], both_significant),
         "read in both": (read, read | True),
     }
     rows = [{"figure": "kappa", **kappa_columns(label_tables(counts, "first", "second"))}]
-    rows += [{"figure": figure, **share_columns(counts, part, whole)} for figure, (part, whole) in figures.items()]
+    rows += [
+        {"figure": figure, **share_columns(counts, counted, denominator)} for figure, (counted, denominator) in figures.items()
+    ]
     return pd.DataFrame(rows)

@@ -1,15 +1,18 @@
-"""Whether weighing disagreements by their clinical significance changes which units look worst."""
+"""Whether weighting disagreements by their clinical significance changes which units look worst."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.steps import require_level
+from audit.metrics import metric
+from audit.metrics._shared import PRESENT, SIGNIFICANCES
+from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
 
 WEIGHTS = {"low": 1, "medium": 2, "high": 3, "unstated": 1}
-"""The weight of a disagreeing pair by its clinical significance. A disagreement whose significance the judge did not
-state weighs as the least one does: it is a disagreement, and nothing says that it matters more."""
+"""The weight of a disagreeing pair by its clinical significance. A pair whose significance the judge did not state gets the
+smallest weight: it is a disagreement, and nothing says that it matters more."""
 
 WEIGHT = " + ".join(f"{weight} * {significance}" for significance, weight in WEIGHTS.items())
 
@@ -65,17 +68,35 @@ from ranked
 order by rank_severity nulls last, rank_r_div, place, unit
 """
 
-
 LEVELS = ("question", "topic", "handbook")
+SEVERITY_NOTE = (
+    "Severity score: a disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high), 1 where it was not "
+    "stated, per pair in which both answer; the score runs from 0 to 3."
+)
+TABLE = TableSpec(
+    "Disagreement weighted by clinical significance",
+    (
+        Column.named("unit", "{Topic}"), PRESENT, *SIGNIFICANCES, Column.share("r_div", "Disagreement", "R_div"),
+        Column.decimal("severity", "Severity", "score"), Column.count("rank_r_div", "Rank", "R_div"),
+        Column.count("rank_severity", "Rank", "severity"), Column.count("rank_shift", "Places gained"),
+    ),
+    (SEVERITY_NOTE, "Places gained: how far a row moves up when severity counts."),
+)  # fmt: skip
+GLOSSARY = {
+    "severity score": "Disagreements weighted by clinical significance (low or not stated 1, medium 2, high 3), per pair in "
+    "which both answer.",
+    "clinical significance": "How much a disagreement matters to {a_patient}, in the judge's view: low, medium or high.",
+}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def severity(con: Connection, level: str = "question") -> pd.DataFrame:
-    """Which questions, topics or handbooks disagree most, with disagreements weighed by their clinical significance.
+    """Which questions, topics or handbooks disagree most, with disagreements weighted by their clinical significance.
 
     severity: the sum over disagreeing pairs (divergent or contradictory) of 1 when the judge called the difference of low
     clinical significance, 2 medium, 3 high, divided by the present pairs (those in which both handbooks address the
-    question). A significance that was not stated weighs 1, as the least, and is counted in its own column. r_div is the
-    same with every disagreement weighing 1. Both are ranked, 1 being the worst; equal values share the better rank.
+    question). A significance that was not stated counts 1, the least, and is counted in its own column. r_div is the
+    same with every disagreement counting 1. Both are ranked, 1 being the worst; equal values share the better rank.
 
     `level` is 'question', 'topic' (a question with two topics counts in both) or 'handbook' (a pair counts in both).
     One row per unit, worst severity first, units without a present pair last:
@@ -85,9 +106,9 @@ def severity(con: Connection, level: str = "question") -> pd.DataFrame:
         severity                     float in [0, 3]; NaN where present is 0
         r_div                        float in [0, 1]; NaN where present is 0
         rank_severity, rank_r_div    Int64, from 1; <NA> where present is 0
-        rank_shift                   Int64, rank_r_div - rank_severity: positive where weighing makes the unit look worse
+        rank_shift                   Int64, rank_r_div - rank_severity: positive where weighting makes the unit look worse
 
     Raises AuditError for another level.
     """
-    require_level(level, LEVELS)
+    require_one_of(level, LEVELS, "Level")
     return frame(con, SQL, {"level": level}).astype({"rank_severity": "Int64", "rank_r_div": "Int64", "rank_shift": "Int64"})

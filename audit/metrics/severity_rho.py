@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pandas as pd
 
+from audit.metrics import metric
 from audit.metrics.severity import LEVELS, SQL, severity
 from audit.stats.ranks import spearman_interval
 from audit.store.connection import Connection
+from audit.tables import Column, TableSpec
 
-__all__ = ["SQL", "severity_rho"]
+TABLE = TableSpec(
+    "Whether weighting by clinical significance changes the ranking",
+    (Column.text("level", "Level"), Column.count("units", "Ranked"), Column.decimal("rho", "Spearman's rho")),
+    ("In brackets: 95 % intervals, the units resampled. A dash: not known.",),
+)
+GLOSSARY = {"Spearman's rho": "How far two rankings agree: 1 the same order, 0 no connection, -1 the reverse."}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def severity_rho(con: Connection) -> pd.DataFrame:
     """How far the severity-weighted ranking is the plain one, for questions, topics and handbooks.
 

@@ -1,4 +1,4 @@
-"""Which themes rise and which fall from one run to another."""
+"""Which themes take a larger, and which a smaller, share of the disagreement in another run."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.metrics.themes import REST, Grouping, grouping
-from audit.metrics.transitions import IN_BOTH
+from audit.metrics import metric
+from audit.metrics._shared import DIRECTION, QUESTIONS, THEME
+from audit.queries.aligned_runs import IN_BOTH
+from audit.queries.theme_pairs import REST, Grouping, grouping
 from audit.stats.bootstrap import MIN_QUESTIONS, resample_groups
 from audit.stats.interval_columns import with_interval
 from audit.stats.intervals import percentiles
 from audit.stats.paired import direction
 from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
 from audit.themes.taxonomy import Taxonomy
-
-COMPARES = True
-OF_THEMES = True
 
 PAIRS = f"""
 with {IN_BOTH},
@@ -36,7 +36,7 @@ after as (
     join books a on a.their = p.handbook_a
     join books b on b.their = p.handbook_b
 ),
-told as (
+shared_pairs as (
     select 1 as run, before.* from before semi join after using (question, handbook_a, handbook_b)
     union all
     select 2 as run, after.* from after semi join before using (question, handbook_a, handbook_b)
@@ -44,10 +44,10 @@ told as (
 disagreeing as (
     select run, question, handbook_a, handbook_b,
            case when coalesce(trim(divergence_topic), '') = '' then '' else coalesce(theme_id, '-1') end as theme_id
-    from told left join grouping using (divergence_topic)
+    from shared_pairs left join grouping using (divergence_topic)
     where label in ('DIVERGENT', 'CONTRADICTORY')
 )"""
-EACH = f"{PAIRS} select * from disagreeing order by all"
+PAIRS_SQL = f"{PAIRS} select * from disagreeing order by all"
 SQL = f"""{PAIRS},
 counted as (
     select theme_id, count(*) filter (run = 1) as first, count(*) filter (run = 2) as second,
@@ -60,15 +60,32 @@ select theme_id, questions, first, second,
 from counted
 order by theme_id
 """
+TABLE = TableSpec(
+    "Which themes rise and which fall from the first run to the second",
+    (
+        Column.named("name", "Theme"), DIRECTION, QUESTIONS, Column.count("first", "Disagreeing", "first"),
+        Column.count("second", "Disagreeing", "second"), Column.share("share_first", "Share", "of the first's"),
+        Column.share("share_second", "Share", "of the second's"), Column.share("change", "Change"),
+    ),
+    (
+        "Only pairs that both runs have, by the themes of the first as they were built. Share: of the disagreeing pairs of the "
+        "run among these.",
+        "A theme rises or falls where the interval of its change excludes 0. Too few questions: fewer than five.", THEME,
+        "In brackets: 95 % intervals; {questions} and {handbooks} are resampled, the same in both runs (two-way cluster "
+        "bootstrap, Owen 2007). A dash: not known.",
+    ),
+)  # fmt: skip
+GLOSSARY = {"rising theme": "A theme whose share of all disagreement is larger in the second run, beyond its 95 % interval."}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY, compares=True, by_theme=True)
 def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None = None) -> pd.DataFrame:
     """Which themes take more of the disagreement in the second run than in the first, and which less.
 
     Only pairs that both runs have are compared: the same question and the same two handbooks, by their ids. share_first and
     share_second: of the disagreeing pairs (divergent or contradictory) of each run among these, those that disagree about the
-    theme. change is the second less the first. A theme rises or falls where the interval of its change lies on one side of 0;
-    else it is not clear. It is the same where no draw of questions and handbooks changes it. Where it stands on fewer than five
+    theme. change is the second minus the first. A theme rises or falls where the interval of its change lies on one side of 0;
+    else it is not clear. It is the same where no draw of questions and handbooks changes it. Where it is on fewer than five
     questions in the two runs together, no interval can be known.
 
     `taxonomy` is that of the first run; `against`, that of the second, must share themes with it (by their ids), as it does when
@@ -88,7 +105,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
     table = frame(con, SQL, grouped)
     table.insert(1, "name", table["theme_id"].map({theme.theme_id: theme.name for theme in taxonomy.themes} | REST))
     table["change"] = table["share_second"] - table["share_first"]
-    table = _with_interval(table, frame(con, EACH, grouped))
+    table = _with_interval(table, frame(con, PAIRS_SQL, grouped))
     order = table["change"].abs().fillna(-1).sort_values(ascending=False, kind="stable").index
     return table.loc[order].reset_index(drop=True)
 
@@ -102,10 +119,10 @@ def _shared_grouping(taxonomy: Taxonomy, other: Taxonomy | None) -> Grouping:
             "divergence topics into the themes of this one: audit themes assign TAXONOMY --run OTHER"
         )
     own = grouping(taxonomy)
-    of = {topic: theme_id for topic, theme_id in theirs.items() if theme_id} | dict(
+    theme_of = {topic: theme_id for topic, theme_id in theirs.items() if theme_id} | dict(
         zip(own["phrases"], own["theme_ids"], strict=True)
     )
-    return {"phrases": list(of), "theme_ids": list(of.values())}
+    return {"phrases": list(theme_of), "theme_ids": list(theme_of.values())}
 
 
 def _with_interval(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -119,8 +136,8 @@ def _with_interval(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     enough = handbooks >= 3 and first.observed.sum() > 0 and second.observed.sum() > 0
     known = (np.count_nonzero(both.by_question, axis=1) >= MIN_QUESTIONS) & bool(enough)
     with np.errstate(invalid="ignore", divide="ignore"):
-        moved = second.replicates / second.total().replicates - first.replicates / first.total().replicates
-    low, high = percentiles(moved, np.full(count, min(questions, handbooks)))
+        change = second.replicates / second.total().replicates - first.replicates / first.total().replicates
+    low, high = percentiles(change, np.full(count, min(questions, handbooks)))
     table = with_interval(table, "change", np.where(known, low, np.nan), np.where(known, high, np.nan))
-    ends = zip(table["change_low"], table["change_high"], (moved == 0).all(axis=1), strict=True)
-    return table.assign(moves=[direction(*each) for each in ends])
+    ends = zip(table["change_low"], table["change_high"], (change == 0).all(axis=1), strict=True)
+    return table.assign(moves=[direction(*row) for row in ends])

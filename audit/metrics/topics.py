@@ -1,12 +1,16 @@
-"""Where handbooks are silent and where they disagree, by the topic or subtopic of the question."""
+"""How often handbooks leave questions out and disagree, by the topic or subtopic of the question."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from audit.metrics.rates import GROUP_COLUMNS, GROUP_COUNTS, with_rate_intervals
-from audit.metrics.steps import BY_QUESTION, require_level
+from audit.metrics import metric
+from audit.metrics._shared import PAIRS, PRESENT, QUESTIONS, rate_columns, rate_notes
+from audit.queries.group_rates import GROUP_COLUMNS, GROUP_COUNTS, with_rate_intervals
+from audit.queries.lookup import require_one_of
+from audit.queries.sql_fragments import BY_QUESTION
 from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
 
 LEVELS = ("topic", "subtopic")
 
@@ -33,10 +37,20 @@ select topic, {GROUP_COLUMNS}
 from counted
 order by is_rest, topic
 """
+TABLE = TableSpec(
+    "The rates by {topic}",
+    (
+        Column.named("topic", "{Topic}"), QUESTIONS, PAIRS, PRESENT, *rate_columns(),
+        Column.count("disagreeing", "Disagreeing", "pairs"), Column.count("unscored", "Unscored", "pairs"),
+    ),
+    ("{A_question} on two {topics} counts in both, so that rows add up to more than the run.", *rate_notes()),
+)  # fmt: skip
+GLOSSARY = {"topic": "What {a_question} is about, such as diet; {a_question} on two {topics} counts under both."}
 
 
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def topics(con: Connection, level: str = "topic") -> pd.DataFrame:
-    """How often handbooks are silent, disagree and agree, by the topic (or subtopic) of a question.
+    """How often handbooks do not address a question, disagree and agree, by its topic (or subtopic).
 
     A question with two topics counts in both, so the rows add up to more than the run. r_abs: of the pairs with a verdict,
     the share in which at least one handbook does not address the question. r_div: of the pairs in which both do (present
@@ -56,12 +70,12 @@ def topics(con: Connection, level: str = "topic") -> pd.DataFrame:
         questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
         pct_any_div                      float in [0, 1], questions_any / questions_scored
         ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con with questions and handbooks resampled
-                                         (pigeonhole bootstrap); Wilson's over questions for pct_any_div, and where
+                                         (two-way cluster bootstrap); Wilson's over questions for pct_any_div, and where
                                          an outcome or its opposite is on fewer than five questions
 
-    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks stand
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks are
     in the denominator. Raises AuditError for another level. Source: as audit.metrics.organs.
     """
-    require_level(level, LEVELS)
+    require_one_of(level, LEVELS, "Level")
     memberships = frame(con, f"with {MEMBERSHIPS} select question, topic from memberships", {"level": level})
     return with_rate_intervals(con, frame(con, SQL, {"level": level}), "topic", memberships)

@@ -1,69 +1,111 @@
-"""What one run says of each pair, and another run of the same pair: what stayed, what moved, and where to."""
+"""The same pairs in two runs: how their labels changed, which pairs they are, and what was re-judged."""
 
 from __future__ import annotations
 
 import pandas as pd
 
+from audit.metrics import metric
+from audit.queries.aligned_runs import ALIGNED, NOT_THERE, STATE_WORDS, STATES
+from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
-from audit.vocabulary import LABELS
+from audit.tables import Column, TableSpec
 
-COMPARES = True
-PRESCREENED, UNSCORED, NOT_THERE = "PRE-SCREENED", "UNSCORED", "NOT IN THE RUN"
-STATES = (PRESCREENED, *(label.value for label in LABELS), UNSCORED, NOT_THERE)
-"""What a run may say of a pair, in the order of the matrix."""
-
-IN_BOTH = """
-books as (
-    select mine.handbook as own, theirs.handbook as their
-    from this.handbooks mine join other.handbooks theirs using (handbook_id)
-),
-asked as (
-    select mine.question as own, theirs.question as their
-    from this.questions mine join other.questions theirs using (question_id)
-)"""
-"""The handbooks and questions that both runs have, by their number in each."""
-
-ALIGNED = f"""
-{IN_BOTH},
-before as (
-    select question, handbook_a, handbook_b, significance::varchar as significance,
-           case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state
-    from this.pairs
-    where question in (select own from asked)
-      and handbook_a in (select own from books) and handbook_b in (select own from books)
-),
-after as (
-    select asked.own as question, least(a.own, b.own) as handbook_a, greatest(a.own, b.own) as handbook_b,
-           significance::varchar as significance,
-           case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state
-    from other.pairs p
-    join asked on asked.their = p.question
-    join books a on a.their = p.handbook_a
-    join books b on b.their = p.handbook_b
-),
-both_runs as (
-    select question, handbook_a, handbook_b,
-           coalesce(before.state, 'NOT IN THE RUN') as first, coalesce(after.state, 'NOT IN THE RUN') as second,
-           before.significance as significance_first, after.significance as significance_second
-    from before full join after using (question, handbook_a, handbook_b)
-)"""
-"""The steps that bring both runs' pairs together, by the ids of questions and handbooks, whatever their order in each run."""
-
-SQL = f"""
+ANY = "any"
+ALL, CHANGED, SAME = "all", "changed", "same"
+TRANSITIONS_SQL = f"""
 with {ALIGNED}
 select first, second, count(*) as pairs
 from both_runs
 group by all
 """
+CHANGED_PAIRS_SQL = f"""
+with {ALIGNED},
+wanted as (
+    from both_runs
+    where case when $first = 'any' then first <> 'NOT IN THE RUN' and first <> second else first = $first end
+      and case when $second = 'any' then second <> 'NOT IN THE RUN' else second = $second end
+),
+turns as (
+    select *, count(*) over () as total,
+           row_number() over (partition by question order by handbook_a, handbook_b) as turn
+    from wanted
+)
+select total, first, second, q.question_id, q.text as question_text, q.organ,
+       a.handbook_id as handbook_a, b.handbook_id as handbook_b
+from turns
+join this.questions q using (question)
+join this.handbooks a on a.handbook = handbook_a
+join this.handbooks b on b.handbook = handbook_b
+order by turn, question, handbook_a, handbook_b
+limit $limit
+"""
+REJUDGED_SQL = f"""
+with {ALIGNED},
+wanted as (
+    from both_runs
+    where second <> 'NOT IN THE RUN'
+      and case $which when 'changed' then first <> second when 'same' then first = second else true end
+),
+now as (
+    select asked.own as question, least(a.own, b.own) as handbook_a, greatest(a.own, b.own) as handbook_b,
+           p.reasoning, p.divergence_topic, unscored_reason
+    from other.pairs p
+    join asked on asked.their = p.question
+    join books a on a.their = p.handbook_a
+    join books b on b.their = p.handbook_b
+    left join other.readings r on r.question = p.question and r.handbook_a = p.handbook_a and r.handbook_b = p.handbook_b
+)
+select count(*) over () as total, first, second, significance_first, significance_second,
+       was.reasoning as reasoning_first, now.reasoning as reasoning_second,
+       was.divergence_topic as topic_first, now.divergence_topic as topic_second, now.unscored_reason,
+       q.question_id, q.text as question_text, a.handbook_id as handbook_a, b.handbook_id as handbook_b
+from wanted w
+join now using (question, handbook_a, handbook_b)
+left join this.pairs was using (question, handbook_a, handbook_b)
+join this.questions q using (question)
+join this.handbooks a on a.handbook = w.handbook_a
+join this.handbooks b on b.handbook = w.handbook_b
+order by question, w.handbook_a, w.handbook_b
+limit $limit offset $offset
+"""
+FIRST_RUN = Column.text("first", "First run", words=STATE_WORDS)
+SECOND_RUN = Column.text("second", "Second run", words=STATE_WORDS)
+TRANSITIONS_TABLE = TableSpec(
+    "How two runs label the same pairs",
+    (FIRST_RUN, SECOND_RUN, Column.count("pairs", "Pairs"), Column.share("share", "Share", "of the first's")),
+    ("Combinations without a pair are left out. Pre-screened, unscored and not in the run are not labels.",),
+)
+PAIR_COLUMNS = (
+    Column.text("question_text", "{Question}"),
+    Column.text("handbook_a", "{Handbook}"),
+    Column.text("handbook_b", "Other {handbook}"),
+)
+CHANGED_PAIRS_TABLE = TableSpec("Pairs that two runs label differently", (*PAIR_COLUMNS, FIRST_RUN, SECOND_RUN), printed_rows=30)
+REJUDGED_TABLE = TableSpec(
+    "Re-judged pairs with both verdicts",
+    (
+        *PAIR_COLUMNS, FIRST_RUN, SECOND_RUN, Column.text("significance_first", "Significance", "first"),
+        Column.text("significance_second", "Significance", "second"), Column.text("topic_first", "Divergence topic", "first"),
+        Column.text("topic_second", "Divergence topic", "second"),
+    ),
+    printed_rows=30,
+)  # fmt: skip
 
 
+@metric(
+    sql=TRANSITIONS_SQL,
+    table=TRANSITIONS_TABLE,
+    glossary={"transition": "What happened to the label of a pair from one run to another."},
+    compares=True,
+)
 def transitions(con: Connection) -> pd.DataFrame:
-    """What the first run says of each pair against what the second run says of the same pair.
+    """How the first run labels each pair against how the second run labels the same pair.
 
     The same pair is the same question and the same two handbooks, by their ids, in whatever order each run lists them. Only
-    questions and handbooks that both runs have are compared; what is not shared is counted by `shared`. A run may say of a
-    pair one of the five labels as judged; that it was pre-screened (ABSENT without asking the judge); that it is unscored
-    (the judge gave no readable verdict); or nothing, because the pair is not in that run. The last three are no labels.
+    questions and handbooks that both runs have are compared; what is not shared is counted by `shared`. A run may have for a
+    pair one of the five labels as judged; the note that it was pre-screened (ABSENT without asking the judge); that
+    it is unscored (the judge gave no readable verdict); or nothing, because the pair is not in that run. The last
+    three are not labels.
 
     One row per combination, also of those that do not occur, in label order:
         first, second  str, PRE-SCREENED, a label, UNSCORED or NOT IN THE RUN; not both NOT IN THE RUN
@@ -73,8 +115,62 @@ def transitions(con: Connection) -> pd.DataFrame:
     Takes a connection to both runs (audit.store.connection.open_two). Source: the confusion of two judges of the same pairs,
     as in the ablation of arXiv:2605.29084.
     """
-    counted = frame(con, SQL).set_index(["first", "second"])["pairs"]
+    counted = frame(con, TRANSITIONS_SQL).set_index(["first", "second"])["pairs"]
     every = pd.MultiIndex.from_product([STATES, STATES], names=["first", "second"]).drop((NOT_THERE, NOT_THERE))
     table = counted.reindex(every, fill_value=0).astype(int).reset_index()
-    whole = table.groupby("first")["pairs"].transform("sum")
-    return table.assign(share=table["pairs"] / whole.where(whole > 0))
+    row_total = table.groupby("first")["pairs"].transform("sum")
+    return table.assign(share=table["pairs"] / row_total.where(row_total > 0))
+
+
+@metric(
+    sql=CHANGED_PAIRS_SQL,
+    table=CHANGED_PAIRS_TABLE,
+    glossary={"changed pair": "A pair that two runs label differently."},
+    compares=True,
+)
+def changed_pairs(con: Connection, first: str = ANY, second: str = ANY, limit: int = 100) -> pd.DataFrame:
+    """The pairs that the first run labels one way and the second run another.
+
+    `first` and `second` are states as in `transitions`, or 'any': every state but not having the pair. With 'any' for the
+    first, pairs with the same state in both runs are left out. Every question gives its first pair before any question gives
+    its second.
+
+    One row per pair, at most `limit`:
+        total                              int, pairs that match, the same in every row
+        first, second                      str, PRE-SCREENED, a label, UNSCORED or NOT IN THE RUN
+        question_id, question_text, organ  str
+        handbook_a, handbook_b             str
+
+    No row where nothing matches. Takes a connection to both runs. Raises AuditError for another state.
+    """
+    for state in (first, second):
+        require_one_of(state, (ANY, *STATES), "State")
+    return frame(con, CHANGED_PAIRS_SQL, {"first": first, "second": second, "limit": limit})
+
+
+@metric(
+    sql=REJUDGED_SQL,
+    table=REJUDGED_TABLE,
+    glossary={"re-judged": "A pair that was put to a judge once more. Its new label is in a run of its own; the old one stays."},
+    compares=True,
+)
+def rejudged(con: Connection, which: str = ALL, limit: int = 100, offset: int = 0) -> pd.DataFrame:
+    """The pairs of a second run, each with its verdict in the first run: the two verdicts side by side.
+
+    A pair has changed when its state (pre-screened, one of the five labels, unscored, not in the run) differs. Another
+    significance, topic or reasoning under the same label is shown, but does not count as a change.
+
+    One row per pair of the second run that the first knows the question and handbooks of, in release order:
+        total                                    int, pairs that match `which` (all, changed, same), the same in every row
+        first, second                            str, the state in each run, as in `transitions`
+        significance_first, significance_second  str; missing where there is none
+        reasoning_first, reasoning_second        str; missing where there is none
+        topic_first, topic_second                str; missing where there is none
+        unscored_reason                          str, why the second run has no label; missing where it has one
+        question_id, question_text               str
+        handbook_a, handbook_b                   str
+
+    Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError for another `which`.
+    """
+    require_one_of(which, (ALL, CHANGED, SAME), "Choice of pairs")
+    return frame(con, REJUDGED_SQL, {"which": which, "limit": limit, "offset": offset})

@@ -1,172 +1,244 @@
-"""The table of options: everything that a config of `audit run` may say, section by section."""
+"""The config of `audit run`: its sections as pydantic models. `audit.pipeline.config_reader` reads one from TOML.
+
+`config_schema()` is a JSON Schema that editors with TOML support (Taplo, Even Better TOML) complete and check against.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
-from audit.pipeline.options import FLAG, NAMED, NUMBER, OPTION, PATH, SETTINGS, TEXT, TEXTS, WHOLE, WORDS, Option, option
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
+from pydantic.fields import FieldInfo
+
 from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
+from audit.vocabulary import nearest
 
-EXTRACTIVE, MODEL, BASELINE = "extractive", "model", "baseline"
+EXTRACTIVE: Final = "extractive"
+MODEL: Final = "model"
+BASELINE: Final = "baseline"
 TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patient") for end in ("", "s"))
 
 
-@dataclass(frozen=True)
-class CorpusOptions:
-    """Whose handbooks they are: PDF files with their catalog, or documents that are extracted already."""
-
-    pdfs: Path | None = option(PATH, "a PDF file, or a folder of them", None)
-    documents: Path | None = option(PATH, "a folder of documents (JSON), in place of pdfs", None)
-    catalog: Path | None = option(PATH, "CSV file that says which PDF is whose: see `audit extract --help`", None)
-    engine: str = option(TEXT, "what reads the PDF files: see `audit extract --help`", "")
-    terms: dict[str, str] = option(WORDS, f"what the pages call things: {', '.join(TERMS)}", {})
+def _text(value: Any) -> Any:
+    """Without the spaces around it. An empty text is not an option's value: leaving the option out is."""
+    if isinstance(value, str) and not value.strip():
+        raise ValueError("is empty: leave the option out instead.")
+    return value.strip() if isinstance(value, str) else value
 
 
-@dataclass(frozen=True)
-class QuestionOptions:
-    """What is asked."""
-
-    file: Path | None = option(PATH, "questions as CSV or JSONL: see `audit questions --help`", None)
-    taxonomy: str = option(NAMED, "the topics and subtopics that a question may have: a TOML file, or transplant", "")
-    decisions: Path | None = option(PATH, "what was decided of near duplicates", None)
-    screen: bool = option(FLAG, "look for details by which a person could be known (extra questions)", False)
-    encoder: str = option(NAMED, "near duplicates are found by a sentence model, words, or none", "words")
-    first: int = option(WHOLE, "ask only so many, in the order of the file; 0: all", 0, unit="questions", least=0)
+def _path(value: Any, info: ValidationInfo) -> Any:
+    """Paths count from the folder of the config, which the reader passes as context."""
+    return ((info.context or {})["folder"] / Path(_text(value)).expanduser()).resolve() if isinstance(value, str) else value
 
 
-@dataclass(frozen=True)
-class RetrievalOptions:
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        raise ValueError(f"is {path}, which does not exist.")
+    return path
+
+
+def _name_or_path(value: Any, info: ValidationInfo) -> Any:
+    """A model may be named, or lie in a folder: an existing path is made absolute, anything else is a name."""
+    path = _path(value, info)
+    return str(path) if isinstance(path, Path) and path.exists() else _text(value)
+
+
+def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        if value not in allowed:
+            raise ValueError(f"is '{value}'.{nearest(value, allowed)} Allowed: {', '.join(allowed)}.")
+        return value
+
+    return check
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+NewPath = Annotated[Path, BeforeValidator(_path)]
+ExistingPath = Annotated[Path, BeforeValidator(_path), AfterValidator(_existing)]
+NameOrPath = Annotated[str, BeforeValidator(_name_or_path)]
+Texts = Annotated[tuple[Text, ...], Field(strict=False)]
+Strategy = Annotated[Text, AfterValidator(_one_of(STRATEGIES)), Field(json_schema_extra={"enum": list(STRATEGIES)})]
+Strategies = Annotated[tuple[Strategy, ...], Field(strict=False)]
+
+
+class Section(BaseModel):
+    """A section of the config. An unknown option is an error; a number in quotes is not a number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def _settings_model() -> type[BaseModel]:
+    """The settings of retrieval as a pydantic model, made from their dataclass so that its fields are listed once."""
+    hints = get_type_hints(RetrievalSettings)
+    kinds = {Path | None: ExistingPath | None, frozenset[str]: Annotated[frozenset[Text], Field(strict=False)]}
+    known: dict[str, Any] = {
+        item.name: (kinds.get(hints[item.name], hints[item.name]), item.default) for item in fields(RetrievalSettings)
+    }
+    return create_model("retrieval.options", __base__=Section, **known)
+
+
+SETTINGS_MODEL = _settings_model()
+
+
+def _retrieval_settings(value: Any, info: ValidationInfo) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    checked = SETTINGS_MODEL.model_validate(value, context=info.context)
+    try:
+        return RetrievalSettings(**checked.model_dump())
+    except ValueError as error:
+        raise ValueError(f"cannot be combined: {error}.") from None
+
+
+class CorpusOptions(Section):
+    """The handbooks: PDF files with their catalog, or documents that were extracted earlier."""
+
+    pdfs: ExistingPath | None = Field(None, description="a PDF file, or a folder of them")
+    documents: ExistingPath | None = Field(None, description="a folder of documents (JSON), instead of pdfs")
+    catalog: ExistingPath | None = Field(
+        None, description="CSV file that says whose handbook each PDF is: see `audit extract --help`"
+    )
+    engine: Text = Field("", description="what reads the PDF files: see `audit extract --help`")
+    terms: dict[str, Text] = Field({}, description=f"what the pages call things: {', '.join(TERMS)}")
+
+
+class QuestionOptions(Section):
+    """The questions."""
+
+    file: ExistingPath | None = Field(None, description="questions as CSV or JSONL: see `audit questions --help`")
+    taxonomy: NameOrPath = Field("", description="the topics and subtopics a question may have: a TOML file, or transplant")
+    decisions: ExistingPath | None = Field(None, description="what was decided about near-duplicates")
+    screen: bool = Field(False, description="look for details that could identify a person (extra pipeline)")
+    encoder: NameOrPath = Field("words", description="near-duplicates are found by a sentence model, words, or none")
+    first: int = Field(0, ge=0, description="ask only so many questions, in the order of the file; 0: all")
+
+
+class RetrievalOptions(Section):
     """How passages are found."""
 
-    strategy: str = option(TEXT, "which way", "hero", allowed=STRATEGIES)
-    encoder: str = option(NAMED, "name or path of a sentence model; words: none", "words")
-    reranker: str = option(NAMED, "name or path of a cross-encoder; empty: no reranking", "")
-    compare: tuple[str, ...] = option(
-        TEXTS, "strategies to compare on every question, for the page Retrieval", (), allowed=STRATEGIES
+    strategy: Strategy = Field("hero", description="the strategy whose passages are answered from")
+    encoder: NameOrPath = Field("words", description="name or path of a sentence model; words: no model")
+    reranker: NameOrPath = Field("", description="name or path of a cross-encoder; left out: no reranking")
+    compare: Strategies = Field((), description="strategies to compare on every question, for the page Retrieval")
+    gold: ExistingPath | None = Field(None, description="which section answers which question (JSONL), for the page Retrieval")
+    options: Annotated[RetrievalSettings, BeforeValidator(_retrieval_settings)] = Field(
+        RetrievalSettings(), description="[retrieval.options]: the settings of HERO-QA, named as in `audit retrieve --help`"
     )
-    gold: Path | None = option(PATH, "which section answers which question (JSONL), for the page Retrieval", None)
-    options: RetrievalSettings = option(
-        SETTINGS, "[retrieval.options]: the settings of HERO-QA, as `audit retrieve --help` names them", RetrievalSettings()
-    )
-    workers: str = option(TEXT, "one: in this process; local:N: N processes; slurm: jobs as [cluster] says (extra dask)", "one")
+    workers: Text = Field("one", description="one: this process; local:N: N processes; slurm: jobs by [cluster] (extra cluster)")
 
 
-@dataclass(frozen=True)
-class GenerateOptions:
+class GenerateOptions(Section):
     """How passages become an answer."""
 
-    generator: str = option(TEXT, "sentences of the passages, or a model", EXTRACTIVE, allowed=(EXTRACTIVE, MODEL))
-    url: tuple[str, ...] = option(TEXTS, "OpenAI-compatible endpoints of the model (AUDIT_JUDGE_URL where left out)", ())
-    model: str = option(TEXT, "its name there (AUDIT_JUDGE_MODEL, or the only one there is)", "")
-    context: int = option(WHOLE, "what the model takes for prompt and answer together", 32_768, unit="tokens", least=1_000)
-    threshold: float | None = option(NUMBER, "of extractive: evidence below it is NOT ADDRESSED, 0 to 1", None, least=0, most=1)
+    generator: Literal["extractive", "model"] = Field(EXTRACTIVE, description="sentences of the passages, or a model")
+    url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
+    model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
+    context: int = Field(32_768, ge=1_000, description="tokens the model takes for prompt and answer together")
+    threshold: float | None = Field(None, ge=0, le=1, description="extractive: weaker evidence is NOT ADDRESSED, 0 to 1")
 
 
-@dataclass(frozen=True)
-class JudgeOptions:
+class JudgeOptions(Section):
     """Who compares the answers."""
 
-    judge: str = option(TEXT, "plain rules, or a model", BASELINE, allowed=(BASELINE, MODEL))
-    url: tuple[str, ...] = option(TEXTS, "OpenAI-compatible endpoints of the model (AUDIT_JUDGE_URL where left out)", ())
-    model: str = option(TEXT, "its name there (AUDIT_JUDGE_MODEL, or the only one there is)", "")
-    protocol: str = option(TEXT, "one call a pair, or the label first", "structured", allowed=("structured", "label_only"))
-    absence: str = option(TEXT, "keep the generator's flags, or check every answer", "keep", allowed=("keep", "check"))
-    swap: bool = option(FLAG, "judge each pair in the other order too", False)
-    blind_centers: bool = option(FLAG, "and with the names of centers and handbooks masked", False)
-    repeat: int = option(WHOLE, "and so many times more", 0, unit="times", least=0)
-    templates: Path | None = option(PATH, "own prompts, in files named as those of audit/judging/templates", None)
+    judge: Literal["baseline", "model"] = Field(BASELINE, description="plain rules, or a model")
+    url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
+    model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
+    protocol: Literal["structured", "label_only"] = Field("structured", description="one call a pair, or the label first")
+    absence: Literal["keep", "check"] = Field("keep", description="keep the generator's absence flags, or check every answer")
+    swap: bool = Field(False, description="judge each pair in the other order too")
+    blind_centers: bool = Field(False, description="and with the names of centers and handbooks masked")
+    repeat: int = Field(0, ge=0, description="and this many times more")
+    templates: ExistingPath | None = Field(None, description="your own prompts, in files named as in audit/judging/templates")
 
 
-@dataclass(frozen=True)
-class ThemeOptions:
-    """What the disagreements are grouped into."""
+class ThemeOptions(Section):
+    """How disagreements are grouped."""
 
-    build: bool = option(FLAG, "whether themes are built", True)
-    model: str = option(NAMED, "name or path of a sentence model; words: none", "words")
-    target: int = option(WHOLE, "come as close to so many as can be; 0: what the distance gives", 0, unit="themes", least=0)
+    build: bool = Field(True, description="whether themes are built")
+    model: NameOrPath = Field("words", description="name or path of a sentence model; words: no model")
+    target: int = Field(0, ge=0, description="number of themes to come close to; 0: what the distance gives")
 
 
-@dataclass(frozen=True)
-class ReleaseOptions:
+class ReleaseOptions(Section):
     """What the run is called."""
 
-    run_id: str = option(TEXT, "short name of the run (the name of the config file where left out)", "")
-    title: str = option(TEXT, "what a page calls it", "")
-    licence: str = option(TEXT, "terms of use of the texts", "")
-    synthetic: bool = option(FLAG, "the texts were made up; every page then says so", False)
-    work: Path | None = option(PATH, "folder of everything in between (AUDIT_DATA_DIR/pipeline/RUN_ID where left out)", None)
+    run_id: Text = Field("", description="short name of the run (left out: the name of the config file)")
+    title: Text = Field("", description="title on the pages")
+    licence: Text = Field("", description="terms of use of the texts")
+    synthetic: bool = Field(False, description="the texts were made up; every page then says so")
+    work: NewPath | None = Field(None, description="folder for everything in between (left out: AUDIT_DATA_DIR/pipeline/RUN_ID)")
 
 
-@dataclass(frozen=True)
-class LoadOptions:
-    """What becomes of the release."""
+class LoadOptions(Section):
+    """What happens to the release."""
 
-    load: bool = option(FLAG, "load it as a run, which the dashboard then shows", True)
-
-
-@dataclass(frozen=True)
-class ClusterOptions:
-    """What a SLURM job of `workers = "slurm"` asks for."""
-
-    jobs: int = option(WHOLE, "how many at once", 4, unit="jobs", least=1)
-    cores: int = option(WHOLE, "of each job", 2, unit="cores", least=1)
-    memory: str = option(TEXT, "of each job", "8GB")
-    walltime: str = option(TEXT, "of each job, hh:mm:ss", "01:00:00")
-    queue: str = option(TEXT, "partition", "")
-    account: str = option(TEXT, "whom it is charged to", "")
-    interface: str = option(TEXT, "network interface through which jobs and this process speak", "")
-    prologue: tuple[str, ...] = option(TEXTS, "lines of shell before the worker starts, such as `module load ...`", ())
-    directives: tuple[str, ...] = option(TEXTS, "further options of sbatch, such as `--constraint=EGRESS`", ())
+    load: bool = Field(True, description="load it as a run, which the dashboard then shows")
 
 
-@dataclass(frozen=True)
-class Config:
-    """A config as it was read: paths are absolute, everything that was left out has its default.
+class ClusterOptions(Section):
+    """What a SLURM job of `workers = "slurm"` requests."""
 
-    `path` is the file, `release.run_id` is never empty.
+    jobs: int = Field(4, ge=1, description="jobs at once")
+    cores: int = Field(2, ge=1, description="cores of each job")
+    memory: Text = Field("8GB", description="memory of each job")
+    walltime: Text = Field("01:00:00", description="time limit of each job, hh:mm:ss")
+    queue: Text = Field("", description="partition")
+    account: Text = Field("", description="account the jobs are charged to")
+    interface: Text = Field("", description="network interface between the jobs and this process")
+    prologue: Texts = Field((), description="shell lines before the worker starts, such as `module load ...`")
+    directives: Texts = Field((), description="further options of sbatch, such as `--constraint=EGRESS`")
+
+
+class Config(Section):
+    """A config as it was read: paths are absolute, and everything that was left out has its default.
+
+    `path` is the file itself, `release.run_id` is never empty.
     """
 
-    path: Path
-    corpus: CorpusOptions = field(default_factory=CorpusOptions)
-    questions: QuestionOptions = field(default_factory=QuestionOptions)
-    retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
-    generate: GenerateOptions = field(default_factory=GenerateOptions)
-    judge: JudgeOptions = field(default_factory=JudgeOptions)
-    themes: ThemeOptions = field(default_factory=ThemeOptions)
-    release: ReleaseOptions = field(default_factory=ReleaseOptions)
-    load: LoadOptions = field(default_factory=LoadOptions)
-    cluster: ClusterOptions = field(default_factory=ClusterOptions)
+    path: Path = Field(exclude=True)
+    corpus: CorpusOptions = CorpusOptions()
+    questions: QuestionOptions = QuestionOptions()
+    retrieval: RetrievalOptions = RetrievalOptions()
+    generate: GenerateOptions = GenerateOptions()
+    judge: JudgeOptions = JudgeOptions()
+    themes: ThemeOptions = ThemeOptions()
+    release: ReleaseOptions = ReleaseOptions()
+    load: LoadOptions = LoadOptions()
+    cluster: ClusterOptions = ClusterOptions()
 
 
-SECTIONS: dict[str, type[Any]] = {
-    "corpus": CorpusOptions, "questions": QuestionOptions, "retrieval": RetrievalOptions, "generate": GenerateOptions,
-    "judge": JudgeOptions, "themes": ThemeOptions, "release": ReleaseOptions, "load": LoadOptions, "cluster": ClusterOptions,
-}  # fmt: skip
+SECTIONS: dict[str, type[Section]] = {name: item.annotation for name, item in Config.model_fields.items() if name != "path"}  # type: ignore[misc]
 
 
-def options_of(section: str) -> dict[str, Option]:
-    """Name -> option, of one section."""
-    return {each.name: each.metadata[OPTION] for each in fields(SECTIONS[section])}
+def config_schema() -> str:
+    """The JSON Schema of a config, for editors."""
+    schema = Config.model_json_schema()
+    schema["properties"].pop("path")
+    schema["required"] = ["corpus", "questions"]
+    schema["$defs"]["RetrievalOptions"]["properties"]["options"] = SETTINGS_MODEL.model_json_schema()
+    return json.dumps(schema, indent=2)
 
 
-def table() -> str:
+def options_table() -> str:
     """Every option with its default, as `audit run --help` prints it."""
-    return "\n".join(f"[{section}]\n" + "\n".join(_lines(section)) for section in SECTIONS)
-
-
-def _lines(section: str) -> list[str]:
-    defaults = SECTIONS[section]()
-    return [_line(name, told, getattr(defaults, name)) for name, told in options_of(section).items()]
-
-
-def _line(name: str, told: Option, default: Any) -> str:
-    allowed = f": {', '.join(told.allowed)}" if told.allowed else ""
-    shown = (
-        ""
-        if default in (None, "", (), {}, RetrievalSettings())
-        else f" (default: {str(default).lower() if told.kind == FLAG else default})"
+    return "\n".join(
+        f"[{section}]\n" + "\n".join(map(_option_line, model.model_fields.items())) for section, model in SECTIONS.items()
     )
-    return f"  {name:<14}{told.words}{allowed}{f', in {told.unit}' if told.unit else ''}{shown}"
+
+
+def _option_line(option: tuple[str, FieldInfo]) -> str:
+    name, details = option
+    allowed = [value for value in get_args(details.annotation) if isinstance(value, str)]
+    default = details.default
+    shown = "" if default in (None, "", (), {}, RetrievalSettings()) else f" (default: {as_written(default).strip(chr(39))})"
+    return f"  {name:<14}{details.description}{': ' * bool(allowed)}{', '.join(allowed)}{shown}"
+
+
+def as_written(value: Any) -> str:
+    """A value as a TOML file has it, for a message."""
+    return f"'{value}'" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)[:60]

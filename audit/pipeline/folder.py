@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from audit.errors import ConfigError
-from audit.pipeline.shop import Work
+from audit.pipeline.context import Workspace
 
 LOCK = "whose.txt"
 OURS = (LOCK, "state")
 
 
 @contextmanager
-def taken(work: Work, config: Path) -> Iterator[None]:
-    """Work in the folder for `config`, whose path stands in it. The lock ends with the process, however that ends.
+def taken(work: Workspace, config: Path) -> Iterator[None]:
+    """Workspace in the folder for `config`, whose path stands in it. The lock ends with the process, however that ends.
 
     Raises ConfigError where another process is at work in it, or where it is another config's that is still there: the two
     would write over each other. A config that was moved finds its folder again. A folder that holds something else, which
@@ -47,7 +47,7 @@ def taken(work: Work, config: Path) -> Iterator[None]:
 
 
 def check_room(root: Path) -> None:
-    """Raise ConfigError where it is no folder of ours: one that is empty, or has a ledger or a lock in it."""
+    """Raise ConfigError where it is no folder of ours: one that is empty, or has a cache or a lock in it."""
     theirs = root.exists() and (not root.is_dir() or (any(root.iterdir()) and not any((root / name).exists() for name in OURS)))
     if theirs:
         raise ConfigError(

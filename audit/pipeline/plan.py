@@ -1,4 +1,4 @@
-"""What a run would do, without doing it: which pieces are done, and how much the others are."""
+"""What a run would do, without doing it: which tasks are done, and how much work the others are."""
 
 from __future__ import annotations
 
@@ -9,104 +9,103 @@ from typing import Any
 
 from audit.corpus.questions.reading import Reading
 from audit.generation.pairing import meets
-from audit.pipeline.corpus import lines
-from audit.pipeline.searching import query_of
-from audit.pipeline.shop import Shop, Stage
+from audit.pipeline.context import RunContext, Stage
+from audit.pipeline.handbook_search import query_of
+from audit.pipeline.judging_input import read_records
 
 QUESTIONS = "questions"
+BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
 PRESCREENED = 0.789
-"""Share of pairs with an absent answer in the published run (arXiv:2605.29084): what to expect before answers are there."""
+"""Share of pairs with an absent answer in the published run (arXiv:2605.29084): the expectation before there are answers."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """One stage: its pieces, and the names of those that are to be done."""
+class StagePlan:
+    """One stage: how many tasks it has, and the names of those that are to be done."""
 
     stage: str
-    pieces: int
+    tasks: int
     to_do: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """What a run would do.
 
-    answers      questions put to handbooks: those of its organ and the general ones
-    pairs        N(N-1)/2 for each question that meets N handbooks
-    silent       pairs with an absent answer, which need no judge; None as long as not all answers are there
+    answers      (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
+    pairs        N(N-1)/2 for each question that is asked of N handbooks
+    prescreened  pairs with an absent answer, which need no judge; None until all answers exist
     """
 
-    rows: tuple[Row, ...]
+    stages: tuple[StagePlan, ...]
     handbooks: int
     questions: int
     answers: int
     pairs: int
-    silent: int | None
+    prescreened: int | None
 
     def to_do(self, stage: str) -> tuple[str, ...]:
-        """The names of the pieces that a stage has to do."""
-        return next((row.to_do for row in self.rows if row.stage == stage), ())
+        """The names of the tasks that a stage has to do."""
+        return next((row.to_do for row in self.stages if row.stage == stage), ())
 
     @property
     def open_answers(self) -> int:
-        """Answers that are to be written, if every handbook is asked as much as another."""
+        """Answers still to be written, assuming that every handbook is asked equally many questions."""
         return round(self.answers * len(self.to_do("generate")) / self.handbooks) if self.handbooks else 0
 
     @property
     def to_judge(self) -> int:
-        """Pairs that need a judge, as far as it can be known."""
-        return self.pairs - (round(self.pairs * PRESCREENED) if self.silent is None else self.silent)
+        """Pairs that need a judge, as far as that is known."""
+        return self.pairs - (round(self.pairs * PRESCREENED) if self.prescreened is None else self.prescreened)
 
 
-def plan_of(shop: Shop, stages: Sequence[Stage]) -> Plan:
-    """The plan of a run. What hangs on something that is not there yet is to be done. The shop is for the plan alone."""
-    rows = [row_of(shop, stage) for stage in stages]
-    questions = shop.questions()
-    met = [sum(meets(query_of(question), book) for book in shop.present) for question in questions]
-    return Plan(
-        tuple(rows), len(shop.present), len(questions), sum(met), sum(comb(n, 2) for n in met), _silent(shop, rows, questions)
-    )
+def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
+    """The plan of a run. Whatever depends on something missing is to be done. Changes `context`: use a copy."""
+    rows = [plan_stage(context, stage) for stage in stages]
+    questions = context.questions()
+    asked = [sum(meets(query_of(question), source) for source in context.present) for question in questions]
+    pairs = sum(comb(count, 2) for count in asked)
+    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, _prescreened(context, rows, questions))
 
 
-def row_of(shop: Shop, stage: Stage) -> Row:
-    """What one stage has to do. Questions that are to be imported are from there on those of the file as it is."""
-    pieces = stage.pieces()
-    row = Row(stage.name, len(pieces), tuple(piece.name for piece in pieces if not stage.done(piece)))
+def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
+    """What one stage has to do. After the import of questions, the plan counts with the questions of the file as it is."""
+    tasks = stage.tasks()
+    row = StagePlan(stage.name, len(tasks), tuple(task.name for task in tasks if not stage.done(task)))
     if stage.name == QUESTIONS and row.to_do:
-        said = shop.config.questions
-        assert said.file is not None  # the reader of the config has seen to it
-        reading = Reading(said.file, shop.settings.max_object_bytes)
-        shop.expected = [question.record() for question in reading.questions]
+        file = context.config.questions.file
+        assert file is not None  # the config reader refuses a config without it
+        context.expected = [question.record() for question in Reading(file, context.settings.max_object_bytes).questions]
     return row
 
 
-def _silent(shop: Shop, rows: Sequence[Row], questions: Sequence[dict[str, Any]]) -> int | None:
-    """Pairs with an absent answer, once all answers are there."""
-    if any(row.to_do for row in rows if row.stage in ("extract", "questions", "retrieve", "generate")):
+def _prescreened(context: RunContext, rows: Sequence[StagePlan], questions: Sequence[dict[str, Any]]) -> int | None:
+    """Pairs with an absent answer, once all answers exist."""
+    if any(row.to_do for row in rows if row.stage in BEFORE_JUDGING):
         return None
-    present = dict.fromkeys((question["question_id"] for question in questions), 0)
-    asked = dict(present)
-    for book in shop.present:
-        for record in lines(shop.work.answers(book.handbook_id)):
+    asked = dict.fromkeys((question["question_id"] for question in questions), 0)
+    present = dict(asked)
+    for source in context.present:
+        for record in read_records(context.workspace.answers(source.handbook_id)):
             asked[record["question_id"]] += 1
             present[record["question_id"]] += record["absent"] is not True
-    return sum(comb(asked[name], 2) - comb(present[name], 2) for name in asked)
+    return sum(comb(asked[question], 2) - comb(present[question], 2) for question in asked)
 
 
-def plan_text(plan: Plan, left_out: dict[str, str]) -> str:
+def plan_text(plan: RunPlan, left_out: dict[str, str]) -> str:
     """The plan in lines: stage by stage, then the counts."""
-    found = [f"{'stage':<10}{'pieces':>8}{'done':>8}{'to do':>8}", *map(_line, plan.rows)]
-    expected = "" if plan.silent is not None else ", if as many answers are absent as in the published run"
-    silent = plan.pairs - plan.to_judge
-    found += [
+    lines = [f"{'stage':<10}{'tasks':>8}{'done':>8}{'to do':>8}", *map(_stage_line, plan.stages)]
+    prescreened = f"{plan.pairs - plan.to_judge:,} of them ABSENT without a judge"
+    estimated = plan.prescreened is None
+    lines += [
         f"{plan.handbooks:,} handbooks, {plan.questions:,} questions, {plan.answers:,} answers.",
-        f"{plan.pairs:,} pairs, about {silent:,} of them ABSENT without a judge{expected}."
-        if expected
-        else f"{plan.pairs:,} pairs, {silent:,} of them ABSENT without a judge.",
+        f"{plan.pairs:,} pairs, about {prescreened}, if as many answers are absent as in the published run."
+        if estimated
+        else f"{plan.pairs:,} pairs, {prescreened}.",
     ]
-    return "\n".join([*found, *(f"Left out: {why}" for why in left_out.values())])
+    return "\n".join([*lines, *(f"Left out: {reason}" for reason in left_out.values())])
 
 
-def _line(row: Row) -> str:
-    named = f"  {', '.join(row.to_do[:3])}{', ...' if len(row.to_do) > 3 else ''}" if len(row.to_do) > 0 else ""
-    return f"{row.stage:<10}{row.pieces:>8,}{row.pieces - len(row.to_do):>8,}{len(row.to_do):>8,}{named}"
+def _stage_line(row: StagePlan) -> str:
+    names = f"  {', '.join(row.to_do[:3])}{', ...' if len(row.to_do) > 3 else ''}" if row.to_do else ""
+    return f"{row.stage:<10}{row.tasks:>8,}{row.tasks - len(row.to_do):>8,}{len(row.to_do):>8,}{names}"

@@ -27,7 +27,7 @@ csv.field_size_limit(2**27)
 
 
 @dataclass(frozen=True)
-class Bad:
+class UnreadableRecord:
     """A record, or a whole file, that could not be read."""
 
     code: str
@@ -52,18 +52,21 @@ class RecordFile:
         try:
             yield from read()
         except UnicodeDecodeError as error:
-            yield WHOLE_FILE, Bad("not_utf8", f"the text is not UTF-8 (byte {error.start:,}); save the file as UTF-8.")
+            yield (
+                WHOLE_FILE,
+                UnreadableRecord("not_utf8", f"the text is not UTF-8 (byte {error.start:,}); save the file as UTF-8."),
+            )
         except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
-            yield WHOLE_FILE, Bad("unreadable_file", f"the file cannot be read to its end ({error}).")
+            yield WHOLE_FILE, UnreadableRecord("unreadable_file", f"the file cannot be read to its end ({error}).")
 
     def _bytes(self) -> IO[bytes]:
         return gzip.open(self.path) if self.path.name.endswith(".gz") else self.path.open("rb")  # type: ignore[return-value]
 
-    def _text(self) -> str | Bad:
+    def _text(self) -> str | UnreadableRecord:
         with self._bytes() as file:
             raw = file.read(self.max_bytes + 1)
         if len(raw) > self.max_bytes:
-            return Bad(
+            return UnreadableRecord(
                 "too_large",
                 f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB.",
             )
@@ -73,8 +76,8 @@ class RecordFile:
 
     def _json(self) -> Iterator[tuple[str, Any]]:
         text = self._text()
-        value = text if isinstance(text, Bad) else self._parse(text)
-        if isinstance(value, Bad):
+        value = text if isinstance(text, UnreadableRecord) else self._parse(text)
+        if isinstance(value, UnreadableRecord):
             yield WHOLE_FILE, value
             return
         listed = _only_list(value)
@@ -96,7 +99,9 @@ class RecordFile:
         try:
             return self._parse(raw.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
-            return Bad("not_utf8", f"the text is not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8.")
+            return UnreadableRecord(
+                "not_utf8", f"the text is not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8."
+            )
 
     def _parse(self, text: str) -> Any:
         text, halves = whole_characters(text)
@@ -105,21 +110,21 @@ class RecordFile:
         try:
             return self._decoder.decode(text)
         except (ValueError, RecursionError) as error:
-            return Bad("broken_json", _broken(text, error))
+            return UnreadableRecord("broken_json", _broken(text, error))
 
     def _constant(self, name: str) -> None:
         self._mend(f"{name} read as no value")
 
     def _csv(self) -> Iterator[tuple[str, Any]]:
         text = self._text()
-        if isinstance(text, Bad):
+        if isinstance(text, UnreadableRecord):
             yield WHOLE_FILE, text
             return
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=self._delimiter(text))
         try:
             yield from ((f"line {reader.line_num}", _cells(row)) for row in reader)
         except csv.Error as error:
-            yield f"line {reader.line_num}", Bad("broken_csv", f"the rest of the table cannot be read ({error}).")
+            yield f"line {reader.line_num}", UnreadableRecord("broken_csv", f"the rest of the table cannot be read ({error}).")
 
     def _delimiter(self, text: str) -> str:
         found = delimiter_of(text)
@@ -138,7 +143,10 @@ class RecordFile:
                     number += 1
                     yield f"row {number}", record
         except pa.ArrowException as error:
-            yield WHOLE_FILE, Bad("unreadable_file", f"this is no readable parquet file ({str(error).splitlines()[0]}).")
+            yield (
+                WHOLE_FILE,
+                UnreadableRecord("unreadable_file", f"this is no readable parquet file ({str(error).splitlines()[0]})."),
+            )
 
     def _mend(self, what: str) -> None:
         self.repairs[what] = self.repairs.get(what, 0) + 1
@@ -157,7 +165,7 @@ def _only_list(value: Any) -> list[Any] | None:
 
 def _cells(row: dict[str | None, Any]) -> Any:
     if None in row:
-        return Bad("broken_csv", f"the row has {len(row[None])} more cells than the header.")
+        return UnreadableRecord("broken_csv", f"the row has {len(row[None])} more cells than the header.")
     return {key: value if value != "" else None for key, value in row.items()}
 
 

@@ -50,7 +50,7 @@ class Check:
 
 
 @dataclass
-class Report:
+class LoadReport:
     """The load report of one release; stored with the run, printed, and shown on a page."""
 
     files: list[FileCount] = field(default_factory=list)
@@ -99,7 +99,7 @@ class Report:
         }
 
 
-def as_text(report: Report, most: int = 20) -> str:
+def as_text(report: LoadReport, most: int = 20) -> str:
     """The report for a terminal: verdict, totals, checks, and the first `most` findings."""
     lines = [report.verdict(), "", f"{'records':<12}{'files':>8}{'read':>12}{'loaded':>12}{'quarantined':>13}"]
     lines += [

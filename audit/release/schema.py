@@ -99,15 +99,18 @@ TRIAL = (
     Field("seconds", "number", "CPU seconds that the search took", aliases=("seconds_cpu",)),
 )
 PARSE = Field("parse", "text", "how the judge's reply was read; rules: no model was asked", allowed=tuple(PARSES))
-JUDGE_METADATA = (
+JUDGE_USAGE = (
     Field("input_tokens", "integer", "tokens of the prompt"),
     Field("output_tokens", "integer", "tokens of the reply"),
     Field("latency_s", "number", "seconds until the reply was there"),
+)
+JUDGE_READING = (
     PARSE,
     Field("unscored_reason", "text", "why there is no label, in a few words that recur"),
     Field("cached_tokens", "integer", "tokens of the prompt that the server had in its cache"),
     Field("prompt", "text", "digest of the prompt's template"),
 )
+JUDGE_METADATA = (*JUDGE_USAGE, *JUDGE_READING)
 CLASSIFICATION = ("label", "verdict", "judgement", "judgment")
 SIGNIFICANCE = ("significance", "severity")
 CHECK = (
@@ -192,6 +195,11 @@ KINDS: dict[str, tuple[Field, ...]] = {
     "manifest": MANIFEST, "handbook": HANDBOOK, "question": QUESTION, "answer": ANSWER, "comparison": COMPARISON, "pair": PAIR,
     "judge_metadata": JUDGE_METADATA, "check": CHECK, "theme": THEME, "section": SECTION, "trial": TRIAL,
 }  # fmt: skip
+
+
+def field_names(fields: Iterable[Field]) -> tuple[str, ...]:
+    """The format's own names of `fields`, in order."""
+    return tuple(field.name for field in fields)
 
 
 def _names(fields: Iterable[Field]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from audit.release.schema import KINDS, canonical
+from audit.release.schema import JUDGE_READING, JUDGE_USAGE, KINDS, canonical, field_names
 from audit.release.values import (
     Reject,
     Repairs,
@@ -47,9 +47,9 @@ from audit.vocabulary import (
 
 REQUIRED = {kind: tuple(field.name for field in fields if field.required) for kind, fields in KINDS.items()}
 AS_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
-USAGE = ("input_tokens", "output_tokens", "latency_s")
+USAGE = field_names(JUDGE_USAGE)
 MOST_CHECKS = 30_000
-READING = ("parse", "unscored_reason", "cached_tokens", "prompt")
+READING = field_names(JUDGE_READING)
 
 
 def fields_of(record: Any, kind: str) -> dict[str, Any]:

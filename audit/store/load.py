@@ -16,21 +16,18 @@ from typing import Any
 from audit.errors import ReleaseError
 from audit.release.archive import opened
 from audit.release.layout import Layout, digest, find_layout
-from audit.release.records import Bad, RecordFile
-from audit.release.report import NOTED, WHOLE_FILE, Finding, Report
+from audit.release.records import RecordFile, UnreadableRecord
+from audit.release.report import NOTED, WHOLE_FILE, Finding, LoadReport
 from audit.release.schema import canonical
 from audit.settings import Settings
-from audit.store.bulk import BulkRoad
-from audit.store.careful import CarefulRoad
 from audit.store.connection import Connection, append, create_store
-from audit.store.corpus import load_answers, load_handbooks, load_questions
-from audit.store.index import Index
-from audit.store.matrix import Block
-from audit.store.reader import Reader
+from audit.store.load_pairs import PairLoader
+from audit.store.load_state import LoadState
+from audit.store.load_tables import load_answers, load_handbooks, load_questions, load_sections, load_trials
+from audit.store.load_themes import load_themes
+from audit.store.reconciliation import reconcile
+from audit.store.record_reader import RecordReader
 from audit.store.runs import LAYOUT, Run, damage, read_run, store_path
-from audit.store.sections import load_sections, load_trials
-from audit.store.sums import sums
-from audit.store.themes import load_themes
 
 DIGEST_SALT = "1"
 """Stays as it is: studies know the run they were drawn from by its digest."""
@@ -45,7 +42,7 @@ class Loaded:
 
     run: Run
     fresh: bool
-    report: Report | None
+    report: LoadReport | None
 
 
 def load_release(path: Path, settings: Settings, *, again: bool = False, progress: Progress = lambda _: None) -> Loaded:
@@ -62,9 +59,9 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
         target = store_path(settings.store_dir, name)
         if target.exists() and not again and damage(target) is None:
             return Loaded(read_run(target), False, None)
-        report = Report(findings=list(refused))
+        report = LoadReport(findings=list(refused))
         with _building(target) as temporary:
-            _fill(temporary, layout, report, settings, {"digest": name, "name": _name(path)}, progress)
+            _fill_store(temporary, layout, report, settings, {"digest": name, "name": _name(path)}, progress)
     return Loaded(read_run(target), True, report)
 
 
@@ -96,38 +93,33 @@ def _sweep(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _fill(target: Path, layout: Layout, report: Report, settings: Settings, identity: dict[str, str], progress: Progress) -> None:
+def _fill_store(
+    target: Path, layout: Layout, report: LoadReport, settings: Settings, identity: dict[str, str], progress: Progress
+) -> None:
     con = create_store(target, resources.files("audit.store").joinpath("schema.sql").read_text())
     try:
-        reader, index = Reader(layout, report, settings.max_object_bytes), Index()
-        blocks: dict[str, Block] = {}
-        manifest = _manifest(layout, report, settings)
+        reader, state = RecordReader(layout, report, settings.max_object_bytes), LoadState()
+        manifest = _read_manifest(layout, report, settings)
         progress("Reading handbooks, questions and answers")
-        load_handbooks(con, reader, index)
-        load_questions(con, reader, index)
-        _must_have(index, layout, report)
-        load_sections(con, reader, index)
-        load_answers(con, reader, index)
-        load_trials(con, reader, index)
-        progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
-        load_pairs(con, reader, index, blocks)
+        load_handbooks(con, reader, state)
+        load_questions(con, reader, state)
+        _require_records(state, layout, report)
+        pairs = PairLoader(con, reader, state)
+        with pairs.parsing():
+            load_sections(con, reader, state)
+            load_answers(con, reader, state)
+            load_trials(con, reader, state)
+            progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
         load_themes(con, reader)
-        report.checks = sums(con, manifest, index, blocks, report)
-        _write_run(con, manifest, index, report, identity)
+        report.checks = reconcile(con, manifest, state, pairs.counts(), report)
+        _write_run(con, manifest, state, report, identity)
         con.execute("checkpoint")
     finally:
         con.close()
 
 
-def load_pairs(con: Connection, reader: Reader, index: Index, blocks: dict[str, Block]) -> None:
-    """Fill `pairs`: spotless files by the fast road, every other record by record."""
-    left = BulkRoad(con, reader, index, blocks).take(reader.layout.parts["pair"])
-    if left:
-        CarefulRoad(con, reader, index, blocks).take(left)
-
-
-def _must_have(index: Index, layout: Layout, report: Report) -> None:
-    for kind, numbers in (("handbook", index.handbooks), ("question", index.questions)):
+def _require_records(state: LoadState, layout: Layout, report: LoadReport) -> None:
+    for kind, numbers in (("handbook", state.handbooks), ("question", state.questions)):
         if not numbers:
             why = next((f" {finding.sentence()}" for finding in report.findings), "")
             raise ReleaseError(
@@ -135,25 +127,27 @@ def _must_have(index: Index, layout: Layout, report: Report) -> None:
             )
 
 
-def _manifest(layout: Layout, report: Report, settings: Settings) -> dict[str, Any]:
+def _read_manifest(layout: Layout, report: LoadReport, settings: Settings) -> dict[str, Any]:
     """The manifest under the format's own names, or an empty one; a release can do without."""
     for path in layout.parts["manifest"]:
-        _, raw = next(RecordFile(path, settings.max_object_bytes).rows(), ("", Bad("broken_json", "the file is empty.")))
+        _, raw = next(
+            RecordFile(path, settings.max_object_bytes).rows(), ("", UnreadableRecord("broken_json", "the file is empty."))
+        )
         if isinstance(raw, dict):
             return raw | canonical(raw, "manifest")
-        why = raw.message if isinstance(raw, Bad) else "it is no object."
+        why = raw.message if isinstance(raw, UnreadableRecord) else "it is no object."
         report.findings.append(
             Finding(layout.name(path), WHOLE_FILE, NOTED, "manifest_unread", f"{why} The release was loaded without it.")
         )
     return {}
 
 
-def _write_run(con: Connection, manifest: dict[str, Any], index: Index, report: Report, identity: dict[str, str]) -> None:
+def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, report: LoadReport, identity: dict[str, str]) -> None:
     terms = manifest.get("terms")
     run_id = str(manifest.get("run_id") or identity["name"])
     row = {
         "layout": LAYOUT, "run_id": run_id, "title": str(manifest.get("title") or run_id), "digest": identity["digest"],
-        "synthetic": manifest.get("synthetic") is True, "has_answers": index.has_answers,
+        "synthetic": manifest.get("synthetic") is True, "has_answers": state.has_answers,
         "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
         "terms": json.dumps({str(k): str(v) for k, v in terms.items()} if isinstance(terms, dict) else {}),
         "report": json.dumps(report.as_dict()),

@@ -6,11 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from audit.charts.style import LABEL_WORDS, shown
-from audit.metrics.choices import filter_values
+from audit.charts.style import LABEL_WORDS
 from audit.metrics.disagreements import UNSCORED, Filters
-from audit.metrics.theme_topics import theme_topics
+from audit.metrics.theme import theme_topics
+from audit.queries.picker_options import filter_values
 from audit.store.runs import Run
+from audit.terms import display_name
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from pages._shared.loaders import load
 from pages._shared.pickers import named_by, pick_many, pick_one, type_words
@@ -64,9 +65,9 @@ def _topics_of_theme(run: Run) -> tuple[str, ...] | None:
     if taxonomy is None:
         return None
     titles = theme_names(taxonomy)
-    theme_id = pick_one("Theme", list(titles), "theme", format_func=lambda name: shown(titles.get(name, name)))
+    theme_id = pick_one("Theme", list(titles), "theme", format_func=lambda name: display_name(titles.get(name, name)))
     return None if theme_id is None else tuple(load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"])
 
 
 def _label_word(label: str) -> str:
-    return shown(LABEL_WORDS.get(label, label.lower()))
+    return display_name(LABEL_WORDS.get(label, label.lower()))

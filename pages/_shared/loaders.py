@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.errors import AuditError
-from audit.metrics.attached import points_of, taxonomy_of, taxonomy_path
+from audit.queries.run_taxonomy import map_points, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
 from audit.store.runs import Run, damage, list_runs, unreadable
@@ -68,7 +68,7 @@ def built_taxonomy(run: Run) -> Taxonomy | None:
         return _cached_taxonomy(*_taxonomy_key(run), _run=run)
 
 
-def map_points(run: Run) -> pd.DataFrame:
+def theme_map_points(run: Run) -> pd.DataFrame:
     """The map of that taxonomy: phrase, x, y; no rows where it has none."""
     with _explain_unreadable(run):
         return _cached_points(*_taxonomy_key(run), _run=run)
@@ -109,7 +109,7 @@ def _cached_taxonomy(digest: str, loaded_at: str, path: str, written: int, *, _r
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _cached_points(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> pd.DataFrame:
-    return points_of(_run, Path(path).parent)
+    return map_points(_run, Path(path).parent)
 
 
 @st.cache_data(show_spinner="Comparing ...", max_entries=100, hash_funcs={Taxonomy: _taxonomy_hash})

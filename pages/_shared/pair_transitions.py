@@ -7,11 +7,10 @@ import streamlit as st
 
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, flows_figure, transitions_figure
-from audit.metrics.choices import handbook_list
-from audit.metrics.moved import ANY, moved
-from audit.metrics.pair import Pair, pair
 from audit.metrics.run_agreement import run_agreement
-from audit.metrics.transitions import transitions
+from audit.metrics.transitions import ANY, changed_pairs, transitions
+from audit.queries.pair_view import Pair, pair
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from pages._shared.loaders import load, load_two
 from pages._shared.run_comparison import ComparedRuns
@@ -53,7 +52,7 @@ def transitions_section(compared: ComparedRuns) -> None:
         prescreened = cells[(cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED")]["pairs"].sum()
         counts(compared.run, PRESCREENED_NOTE, n=f"{prescreened:,}")
     _agreement_table(compared, load_two(run_agreement, compared.first, compared.second))
-    footer(cells, "transitions", compared.run, "transitions", "run_agreement", "moved")
+    footer(cells, "transitions", compared.run, "transitions", "run_agreement", "changed_pairs")
 
 
 def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
@@ -71,12 +70,12 @@ def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def changed_pairs(compared: ComparedRuns) -> None:
+def changed_pairs_section(compared: ComparedRuns) -> None:
     """The pairs of the clicked cell, or all whose label changed; the clicked one with both verdicts."""
     key, first, second = st.session_state.get(CELL, (compared.id, ANY, ANY))
     if key != compared.id:
         first = second = ANY
-    listed = load_two(moved, compared.first, compared.second, first=first, second=second, limit=MAX_LISTED)
+    listed = load_two(changed_pairs, compared.first, compared.second, first=first, second=second, limit=MAX_LISTED)
     if listed.empty:
         counts(compared.run, "No pair changed its label.")
         return

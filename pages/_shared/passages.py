@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from audit.metrics.answer import Answer, Layer, Passage, Section, unfold
+from audit.queries.answer_view import Answer, AnswerSection, LayerResult, ShownPassage, passages_by_section
 from audit.store.runs import Run
 from pages._shared.side_by_side import ABSENCE_METHODS, NO_ANSWER, shortened, source_link_html
 from pages._shared.terms import fill, terms
@@ -61,7 +61,7 @@ def _cited_fragments(details: Answer, key: str) -> Iterator[str]:
     """The answer's text; each cited part is in `<mark>`, preceded by the numbers of its passages."""
     text = details.side.answer or ""
     done = 0
-    for cited in details.rests:
+    for cited in details.supported:
         yield escape(text[done : cited.start])
         numbers = "".join(_passage_number(number, key, known=number not in cited.unknown) for number in cited.numbers)
         unknown = ' class="unknown"' if set(cited.numbers) == set(cited.unknown) else ""
@@ -108,7 +108,9 @@ def _mode_sentence(run: Run, mode: str) -> str:
 
 def passages_html(run: Run, details: Answer, key: str) -> str:
     """Every passage in its section; without passages, the titles and the source that the release names."""
-    sections = "".join(_section_html(run, section, name, passages, key) for section, name, passages in unfold(details))
+    sections = "".join(
+        _section_html(run, section, name, passages, key) for section, name, passages in passages_by_section(details)
+    )
     asked = details.side.state not in ("not asked", "unknown")
     missing = NO_TEXTS.get(details.texts, "").format(**terms(run)) if asked else ""
     notice = f'<div class="no-answer">{escape(missing)}</div>' if missing else ""
@@ -121,7 +123,7 @@ def _titles_html(details: Answer) -> str:
     return listed + (_source_html(details.side.url) if details.side.url else "")
 
 
-def _section_html(run: Run, section: Section | None, name: str, passages: list[Passage], key: str) -> str:
+def _section_html(run: Run, section: AnswerSection | None, name: str, passages: list[ShownPassage], key: str) -> str:
     about = "".join(_passage_html(run, passage, key) for passage in passages)
     if section is None:
         missing = f'<div class="no-answer">Section {escape(name or "without an id")}: its text is not in the release.</div>'
@@ -133,12 +135,12 @@ def _section_html(run: Run, section: Section | None, name: str, passages: list[P
     return f'<div class="section"><span class="title">{escape(section.title)}</span> {place}{about}{text}</div>'
 
 
-def _page_range(section: Section) -> str:
+def _page_range(section: AnswerSection) -> str:
     first, last = (section.pages[0], section.pages[-1]) if section.pages else (0, 0)
     return "" if not first else f"page {first}" if first == last else f"pages {first} to {last}"
 
 
-def _passage_html(run: Run, passage: Passage, key: str) -> str:
+def _passage_html(run: Run, passage: ShownPassage, key: str) -> str:
     facts = [_origin_words(run, passage.origin)] if passage.origin else []
     facts += [f"score {passage.score:.3g}"] if passage.score is not None else []
     facts += [_retriever_words(name, rank, score) for name, (rank, score) in passage.retrievers.items()]
@@ -156,7 +158,7 @@ def _retriever_words(name: str, rank: int | None, score: float | None) -> str:
     return f"{RETRIEVERS.get(name, name)}{at_rank}" + (f" ({score:.3g})" if score is not None else "")
 
 
-def _text_fragments(section: Section, passages: list[Passage]) -> Iterator[str]:
+def _text_fragments(section: AnswerSection, passages: list[ShownPassage]) -> Iterator[str]:
     """The section's text with its passages marked; dots stand for text that is far from any of them."""
     spans = sorted((p.start, p.end) for p in passages if p.start is not None and p.end is not None)
     done = 0
@@ -187,7 +189,7 @@ def layers_html(details: Answer) -> str:
     return f'<div class="behind">{"".join(map(_layer_html, details.layers))}</div>' if details.layers else ""
 
 
-def _layer_html(layer: Layer) -> str:
+def _layer_html(layer: LayerResult) -> str:
     name = LAYERS.get(layer.name, layer.name.replace("_", " ") or "Unnamed layer")
     head = f'<div class="layer">{escape(name)}</div>'
     if layer.skipped:

@@ -12,9 +12,9 @@ from typing import Any
 
 import streamlit as st
 
-from audit.charts.style import shown
-from audit.metrics.choices import question_list
+from audit.queries.picker_options import question_list
 from audit.store.runs import Run, newest_whole
+from audit.terms import display_name
 from pages._shared import loaders
 from pages._shared.terms import escaped, fill
 
@@ -71,7 +71,7 @@ def pick_one(
     options: Sequence[str],
     param: str,
     default: str | None = None,
-    format_func: Callable[[str], str] = shown,
+    format_func: Callable[[str], str] = display_name,
     placeholder: str = "All",
 ) -> str | None:
     """One of `options`; without a default the picker may stay empty (None)."""
@@ -84,7 +84,7 @@ def pick_one(
 
 
 def pick_many(
-    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = shown, placeholder: str = "All"
+    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = display_name, placeholder: str = "All"
 ) -> list[str]:
     """Any number of `options`; none chosen means no filter."""
     st.session_state[param] = param_values(param, set(options), [])
@@ -96,7 +96,7 @@ def pick_many(
 
 
 def choose(
-    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = shown, *, show_label: bool = True
+    label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = display_name, *, show_label: bool = True
 ) -> str:
     """One of a few `options`, all of them visible; the first is the default."""
     st.session_state[param] = param_value(param, set(options), options[0])

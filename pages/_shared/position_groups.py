@@ -23,7 +23,7 @@ DISPUTED = (
 NAMED_MEMBERS = 14
 """Members of a group that are visible at once; a click shows the others."""
 WITHOUT_ANSWER = {
-    "silent": "Not addressed ({n}): {who}.",
+    "not addressed": "Not addressed ({n}): {who}.",
     "unread": "Reply not readable ({n}): {who}.",
     "not asked": "Not asked ({n}): {who}.",
 }
@@ -34,9 +34,9 @@ def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
     """How many were asked, answer and disagree: the counts behind the rate, and its interval (a row of `questions`)."""
     asked, answering, not_addressing, unread = (
         (table["state"].isin(states)).sum()
-        for states in (("answers", "silent", "unread"), ("answers",), ("silent",), ("unread",))
+        for states in (("answers", "not addressed", "unread"), ("answers",), ("not addressed",), ("unread",))
     )
-    groups = table["camp"].nunique()
+    groups = table["group"].nunique()
     st.markdown(
         say(
             run, ASKED + (UNREAD if unread else "") + (DISPUTED if rates["present"] else ""),
@@ -56,7 +56,7 @@ def _unscored_words(pairs: int) -> str:
 def group_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None:
     """One card per position group, in the order of the matrix."""
     st.html(CSS)
-    cards = "".join(_card_html(run, group, names) for _, group in answering.groupby("camp"))
+    cards = "".join(_card_html(run, group, names) for _, group in answering.groupby("group"))
     st.html(f'<div class="position-groups">{cards}</div>')
 
 

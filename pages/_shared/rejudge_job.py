@@ -12,8 +12,8 @@ from audit.cli.judge_jobs import Job, State, cancel, discard, estimate, find_job
 from audit.cli.judge_status import LOADING, WRITING
 from audit.errors import AuditError
 from audit.judging import baseline
-from audit.llm.journal import stored_in
-from audit.metrics.choices import handbook_list
+from audit.llm.journal import count_answered_calls
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._shared.loaders import load, loaded_runs
@@ -112,7 +112,7 @@ def _before(job: Job) -> None:
     """What it would cost, and the buttons that begin it, go on with it, or drop it."""
     if job.state is State.ESTIMATED:
         _estimated(job)
-    if stored := stored_in(job.journal):
+    if stored := count_answered_calls(job.journal):
         st.caption(f"{stored:,} replies are stored. Going on asks for none of them again.")
     label = "Go on" if job.state is State.STOPPED else f"Judge {job.order.count:,} {pairs(job.order.count)}"
     with st.container(horizontal=True):

@@ -7,15 +7,16 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from audit.charts.style import handbook_names, shown
+from audit.charts.style import handbook_names
 from audit.cli.judge_jobs import Order, estimate, place, start
 from audit.cli.judge_source import Triple
 from audit.judging import baseline
-from audit.metrics.choices import handbook_list
 from audit.metrics.disagreements import Filters, disagreements, matching
-from audit.metrics.pair import pair
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
+from audit.terms import display_name
 from pages._blinded.access import current_account
 from pages._shared.filters import pick_filters
 from pages._shared.loaders import load
@@ -88,7 +89,9 @@ def pairs(count: int) -> str:
 
 def in_words(filters: Filters) -> str:
     """The filters as somebody would say them: `labels: divergent; organs: kidney`."""
-    said = {name: ", ".join(shown(value.lower()) for value in values) for name, values in asdict(filters).items() if values}
+    said = {
+        name: ", ".join(display_name(value.lower()) for value in values) for name, values in asdict(filters).items() if values
+    }
     return "; ".join(f"{name}: {values}" for name, values in said.items()) or "all"
 
 

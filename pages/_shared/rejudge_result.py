@@ -9,12 +9,12 @@ from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.cli.judge_jobs import Job
 from audit.cli.judge_results import MOST_REPLIES, proposed_title, raw_replies, result_of, save
 from audit.llm.calls import Reply
-from audit.llm.journal import begun_with
-from audit.metrics.choices import handbook_list
-from audit.metrics.pair import pair
-from audit.metrics.rejudged import ALL, CHANGED, SAME, rejudged
+from audit.llm.journal import journal_plan
 from audit.metrics.run_agreement import run_agreement
-from audit.metrics.transitions import NOT_THERE, transitions
+from audit.metrics.transitions import ALL, CHANGED, SAME, rejudged, transitions
+from audit.queries.aligned_runs import NOT_THERE
+from audit.queries.pair_view import pair
+from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._shared.loaders import load, load_two, loaded_runs
@@ -123,7 +123,7 @@ def _replies(job: Job) -> None:
     replies = raw_replies(job)
     if not replies:
         return
-    prompts = (begun_with(job.journal) or {}).get("prompts", {})
+    prompts = (journal_plan(job.journal) or {}).get("prompts", {})
     st.caption(escaped(f"Prompt: {', '.join(map(str, prompts.values()))}."))
     with st.expander("The raw reply" if len(replies) == 1 else f"The raw replies ({len(replies)}, {MOST_REPLIES} at most)"):
         for reply in replies:

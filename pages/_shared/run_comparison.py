@@ -9,18 +9,18 @@ import streamlit as st
 
 from audit.charts.rates import AUDIT_RATES, DISAGREEMENT_RATE, rate_dots
 from audit.charts.run_changes import change_dots, change_steps, points, points_interval
-from audit.charts.style import handbook_names, percent, shown
+from audit.charts.style import handbook_names, percent
 from audit.exports.changed import STEPS, VERDICTS, disagreement_of_parts, told_apart
-from audit.metrics.choices import handbook_list
-from audit.metrics.handbooks_moved import handbooks_moved
-from audit.metrics.left_out import left_out
-from audit.metrics.paired_runs import ALL
-from audit.metrics.questions_moved import ABSENCE, DISAGREEMENT, LABEL, questions_moved
+from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
+from audit.metrics.run_overlap import left_out
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
 from audit.number_format import signed
+from audit.queries.paired_runs import ALL
+from audit.queries.picker_options import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
+from audit.terms import ALL, display_name
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, named_by, pick_one, run_label
 from pages._shared.tables import clicked_row, table
@@ -192,7 +192,7 @@ def organ_section(compared: ComparedRuns) -> None:
     st.header(say(compared.run, "What changed, by {organ}"), anchor=False)
     frame = load_two(runs, compared.first, compared.second)
     everything = f"all {compared.run.term('organ', 2)}"
-    named = frame.assign(organ=frame["organ"].replace(ALL, everything).map(shown))
+    named = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
     chart(
         change_dots(named, "organ", AUDIT_RATES, everything),
         f"changes_{compared.id}",

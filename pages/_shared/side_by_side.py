@@ -13,7 +13,7 @@ import streamlit as st
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
-from audit.metrics.pair import (
+from audit.queries.pair_view import (
     ABSENT,
     NOT_ASKED,
     NOT_IN_RELEASE,

@@ -10,12 +10,12 @@ from importlib.util import find_spec
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import shown
 from audit.embedding.encoders import LEXICAL
 from audit.errors import ThemesError
-from audit.metrics.themes import NO_THEME, NO_TOPIC, REST, tops
 from audit.metrics.themes_moved import themes_moved
+from audit.queries.theme_pairs import NO_THEME, NO_TOPIC, REST, tops
 from audit.store.runs import Run
+from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy
 from pages._shared.loaders import built_taxonomy, load_two, loaded_runs
 from pages._shared.pickers import pick_one, run_label
@@ -80,7 +80,7 @@ def with_top(frame: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:
 def with_shown_names(frame: pd.DataFrame, aside: frozenset[str]) -> pd.DataFrame:
     """A frame of `themes` with names for readers; a theme that was set aside is marked."""
     names = [
-        shown(name) + (" (set aside: not clinically meaningful)" if theme_id in aside else "")
+        display_name(name) + (" (set aside: not clinically meaningful)" if theme_id in aside else "")
         for theme_id, name in zip(frame["theme_id"], frame["name"], strict=True)
     ]
     return frame.assign(name=names)
@@ -115,7 +115,7 @@ def moved_section(run: Run, taxonomy: Taxonomy) -> None:
     if frame.empty:
         counts(run, "The two runs have no disagreeing pair in common.")
         return
-    table(frame.assign(name=frame["name"].map(shown)), "moved_table", HEADINGS, SHARES)
+    table(frame.assign(name=frame["name"].map(display_name)), "moved_table", HEADINGS, SHARES)
     counts(
         run,
         "Only pairs that both runs have are counted. A theme rises or falls where the 95 % interval of its change excludes 0.",

@@ -18,7 +18,7 @@ from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import read_map, read_taxonomy
@@ -84,7 +84,7 @@ def curate(store: LabelStore, run: Run, *changes: ThemeChange) -> None:
     assert person is not None
     for each in changes:
         seen = count_edits(store, run.digest)
-        taxonomy = needed_taxonomy(run, Settings().themes_dir)
+        taxonomy = require_taxonomy(run, Settings().themes_dir)
         record_edit(store, run.digest, taxonomy, person, NewEdit(each, "clearer", f"k{seen}", seen), NOW)
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Dashboard, serve, settled
-from tests.pipeline.desk import desk_in
+from tests.pipeline.project import project_in
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def tenancy(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     """The dashboard on what `audit run examples/tenancy/config.toml` leaves."""
-    desk = desk_in(tmp_path_factory.mktemp("tenancy"))
+    desk = project_in(tmp_path_factory.mktemp("tenancy"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(desk.data))
         assert desk.run() == 0

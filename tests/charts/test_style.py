@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from audit.charts.style import LABEL_COLOURS, clipped, html, interval, organ_colours, percent, shown
+from audit.charts.style import LABEL_COLOURS, clipped, html, interval, organ_colours, percent
+from audit.terms import display_name
 from audit.vocabulary import LABELS
 
 
@@ -42,6 +43,6 @@ def test_an_unknown_interval_is_empty():
 
 
 def test_names_lose_underscores_and_tags_stay_text():
-    assert shown("heart_lung_blood_sleep") == "heart lung blood sleep"
+    assert display_name("heart_lung_blood_sleep") == "heart lung blood sleep"
     assert html("<b>a</b> & b") == "&lt;b&gt;a&lt;/b&gt; &amp; b"
     assert clipped("a" * 50, 10) == "a" * 9 + "…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.exports.record import Column, Kind, Table
+from audit.exports.table_model import Column, Kind, Table
 
 FORMULA = "=1+1"
 AWKWARD = r'50 % of R&D_$x {a} #1 ~ ^ \ "q" <b> [c] – κ ≥ | `t`'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit.exports.compared import AGREES, DIFFERS, UNKNOWN, Printed, compared, published, verdict
-from audit.exports.measured import Measured
+from audit.exports.published_comparison import AGREES, DIFFERS, UNKNOWN, Printed, compared, published, verdict
+from audit.exports.run_figures import Measured
 
 
 def printed(value: str, below: bool = False) -> Printed:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.exports.contents import coverage, judge, rates
-from audit.exports.material import Material, gathered
+from audit.exports.context import Material, gathered
 from audit.stats.intervals import wilson
 from tests.support.loading import load
 from tests.support.tiny import release_from

@@ -16,9 +16,9 @@ from audit.charts.figure_files import NoPicturesError
 from audit.errors import AuditError
 from audit.exports.catalogue import SECTIONS, chapters
 from audit.exports.contents import retrieval, themes
-from audit.exports.material import gathered
+from audit.exports.context import gathered
 from audit.exports.package import MANIFEST, Order, package
-from audit.exports.record import Table
+from audit.exports.table_model import Table
 from audit.exports.writers.spreadsheet import csv_bytes, xlsx_bytes
 from audit.release.write import write_jsonl
 from audit.store.runs import Run

@@ -12,8 +12,8 @@ import pytest
 from openpyxl import load_workbook
 
 from audit.exports.contents import figures_of_two, movers, two_runs
-from audit.exports.material import Material, gathered
-from audit.exports.record import Table
+from audit.exports.context import Material, gathered
+from audit.exports.table_model import Table
 from audit.exports.writers.data import json_data
 from audit.exports.writers.latex import latex
 from audit.exports.writers.markdown import markdown

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from audit.exports.record import Column, Kind
+from audit.exports.table_model import Column, Kind
 from audit.exports.writers.data import json_data
 from audit.exports.writers.latex import latex
 from audit.exports.writers.markdown import markdown

@@ -11,7 +11,7 @@ from audit.errors import AuditError
 from audit.generation import Asked, Summary, Writing, by_model, load_prompt
 from audit.generation.writing import read
 from audit.llm.calls import ANSWERED, CUT, FAILED, Reply
-from audit.llm.work import ask_stages
+from audit.llm.tasks import ask_stages
 from audit.retrieval.model import Query
 from tests.generation.leaflets import ALDER, BIRCH, asked, found
 

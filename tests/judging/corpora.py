@@ -11,7 +11,7 @@ from audit.judging.corpus import Answer, Corpus, Item
 from audit.judging.prompts import load_prompts
 from audit.judging.protocols import Protocol
 from audit.llm.calls import ANSWERED, Call, Reply
-from audit.llm.costs import Cost
+from audit.llm.tasks import StageCost
 
 RUN = {"run_id": "tiny", "digest": "d" * 64, "title": "A tiny run", "synthetic": True, "terms": {"handbook": "leaflet"}}
 ANSWERS = {
@@ -61,7 +61,7 @@ class Judge:
         self.put, self.say = put, say
         self.asked: list[Call] = []
 
-    def __call__(self, cost: Cost, calls: Iterable[Call]) -> None:
+    def __call__(self, cost: StageCost, calls: Iterable[Call]) -> None:
         for call in calls:
             self.asked.append(call)
             said = self.say(call)

@@ -92,7 +92,7 @@ def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
 def test_without_an_endpoint_the_estimate_says_what_it_is_made_of(out, monkeypatch, capsys):
     monkeypatch.delenv("AUDIT_JUDGE_URL")
     assert judge(out, "--dry-run") == 0
-    assert "Estimated from the length of the texts, 4.0 characters a token" in capsys.readouterr().out
+    assert "Estimated from the length of the texts, 4.0 characters per token" in capsys.readouterr().out
 
 
 def test_without_an_endpoint_nothing_is_judged_and_it_says_what_to_set(out, monkeypatch, capsys):
@@ -114,7 +114,7 @@ def test_the_key_is_in_no_file_and_in_no_word(out, tmp_path, server, capsys):
     server.key = "another"
     assert judge(tmp_path / "third") == 2
     said = capsys.readouterr()
-    assert "does not take the key" in said.err
+    assert "does not accept the key" in said.err
     assert KEY not in said.out + said.err + repr(Settings()) + repr(Endpoint("http://x", "m", KEY))
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "tiny.duckdb"]
     assert not [path for path in written if KEY.encode() in path.read_bytes()]
@@ -124,7 +124,7 @@ def test_another_plan_is_refused_and_the_release_stays(out, capsys):
     assert judge(out) == 0
     before = (out / "manifest.json").read_bytes()
     assert judge(out, "--swap") == 2
-    assert "was begun with another plan: swap was false and is now true" in capsys.readouterr().err
+    assert "was created with other settings: swap was false and is now true" in capsys.readouterr().err
     assert (out / "manifest.json").read_bytes() == before
 
 

@@ -16,7 +16,7 @@ import pytest
 from audit.cli.judge_jobs import Job, Order, State, cancel, discard, estimate, find_job, list_jobs, place, running, start
 from audit.cli.judge_results import proposed_title, raw_replies, result_of, save
 from audit.errors import AuditError
-from audit.llm.journal import stored_in
+from audit.llm.journal import count_answered_calls
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import find_run, list_runs
@@ -94,7 +94,7 @@ def test_an_order_is_estimated_carried_out_looked_at_and_saved_as_a_run(settings
     assert find_run(settings.store_dir, job.name).report["clean"]
     saved = find_job(settings, job.name)
     assert (saved.state, saved.saved) == (State.SAVED, run.key)
-    assert stored_in(settings.releases_dir / f"{job.name}.journal") == 60
+    assert count_answered_calls(settings.releases_dir / f"{job.name}.journal") == 60
     discard(settings, saved)
     assert list_jobs(settings) == []
     assert find_run(settings.store_dir, job.name).title == "A second look"
@@ -120,14 +120,14 @@ def test_progress_is_told_while_it_lasts_and_a_cancelled_job_goes_on_where_it_wa
     cancel(settings, job)
     job = until(settings, job, rests)
     assert (job.state, job.said) == (State.STOPPED, "Stopped.")
-    stored = stored_in(job.journal)
+    stored = count_answered_calls(job.journal)
     assert 4 <= stored < 30
 
     server.delay_s = 0
     start(settings, job)
     job = until(settings, job, rests)
     assert job.state is State.JUDGED
-    assert stored_in(job.journal) == 30
+    assert count_answered_calls(job.journal) == 30
     assert job.status["calls"] == 30 - stored
 
 
@@ -140,7 +140,7 @@ def test_a_killed_process_is_told_as_such_and_asks_nothing_twice_that_was_stored
     job = until(settings, job, rests)
     assert job.state is State.STOPPED
     assert "ended without a word" in job.said
-    stored = stored_in(job.journal)
+    stored = count_answered_calls(job.journal)
     server.delay_s, server.keys = 0, type(server.keys)()
     start(settings, job)
     until(settings, job, lambda job: job.state is State.JUDGED)
@@ -224,7 +224,7 @@ def test_only_the_chosen_pairs_are_judged_and_a_reply_is_kept_as_it_came(setting
     [
         ("URL", "http://127.0.0.1:9/v1", "cannot be reached"),
         ("MODEL", "gpt-nonesuch", "has no model 'gpt-nonesuch'"),
-        ("KEY", "sk-wrong", "does not take the key"),
+        ("KEY", "sk-wrong", "does not accept the key"),
         ("URL", "", "No judge is set"),
     ],
 )

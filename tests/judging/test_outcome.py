@@ -13,7 +13,7 @@ from audit.judging.records import ModelBench, RuleBench
 from audit.judging.sitting import Sitting, plan_of
 from audit.judging.verdicts import Verdict
 from audit.llm.calls import FAILED, REFUSED, Reply
-from audit.llm.work import ask_stages
+from audit.llm.tasks import ask_stages
 from tests.judging.corpora import Judge, Shelf, corpus, protocol, texts, verdict
 from tests.support.loading import load, quarantined
 

@@ -15,7 +15,7 @@ from audit.errors import AuditError
 from audit.judging import prompts
 from audit.judging.prompts import load_prompts
 from audit.judging.schemas import SCHEMAS
-from audit.llm.prompts import harmless
+from audit.llm.prompts import escaped
 from audit.vocabulary import LABELS
 
 PROMPTS = load_prompts()
@@ -57,7 +57,7 @@ def test_a_text_with_a_placeholder_does_not_pull_in_another_text():
 
 
 def test_a_comparison_keeps_its_sign():
-    assert harmless("BMI <35, creatinine < 1.5, age <= 70") == "BMI <35, creatinine < 1.5, age <= 70"
+    assert escaped("BMI <35, creatinine < 1.5, age <= 70") == "BMI <35, creatinine < 1.5, age <= 70"
 
 
 def test_a_prompt_begins_with_what_is_fixed_and_ends_with_answer_b():
@@ -118,8 +118,8 @@ FAULTS = [
     ("# system\nx\n# user\n<q>{question}</q><a>{answer}</a>{answer}", "once each and in this order"),
     ("# system\nx\n# user\n<q>{answer}</q><a>{question}</a>", "once each and in this order"),
     ("# system\n{answer}\n# user\n<q>{question}</q><a>{answer}</a>", "the same for every call"),
-    ("# system\nx\n# user\n<q>{question}</q>\n{answer}", "must stand between <tag> and </tag>"),
-    ("# system\n{include:nothing}\n# user\n<q>{question}</q><a>{answer}</a>", "names no template"),
+    ("# system\nx\n# user\n<q>{question}</q>\n{answer}", "must be between <tag> and </tag>"),
+    ("# system\n{include:nothing}\n# user\n<q>{question}</q><a>{answer}</a>", "does not name a template"),
 ]
 
 
@@ -131,5 +131,5 @@ def test_a_template_that_would_mix_texts_and_instructions_is_refused(tmp_path, b
 
 
 def test_a_folder_without_templates_is_no_folder_of_templates(tmp_path):
-    with pytest.raises(AuditError, match="holds no template"):
+    with pytest.raises(AuditError, match="does not contain a template"):
         load_prompts(tmp_path)

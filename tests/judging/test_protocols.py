@@ -11,7 +11,7 @@ from audit.judging.parse import readable
 from audit.judging.protocols import open_calls
 from audit.judging.sitting import Sitting
 from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
-from audit.llm.work import ask_stages, settled
+from audit.llm.tasks import ask_stages, is_settled
 from tests.judging.corpora import Judge, Shelf, corpus, protocol, texts, verdict
 
 THREE = {"q1": {"a": "Alder says 1.", "b": "B says 2.", "c": "C says 3."}}
@@ -123,12 +123,12 @@ SETTLED = [
 @pytest.mark.parametrize(("outcome", "text", "attempt", "done"), SETTLED)
 def test_what_failed_is_asked_again_and_what_could_not_be_read_once_more(outcome, text, attempt, done):
     (call, *_) = open_calls(protocol(), "structured", corpus(THREE), lambda _: {})
-    assert settled(call, Reply(call.key, outcome, attempt, text), readable) is done
+    assert is_settled(call, Reply(call.key, outcome, attempt, text), readable) is done
 
 
 def test_an_empty_reply_is_asked_for_twice_and_not_for_ever():
     (call, *_) = open_calls(protocol(), "structured", corpus(THREE), lambda _: {})
-    assert settled(call, Reply(call.key, ANSWERED, 2, None), readable)
+    assert is_settled(call, Reply(call.key, ANSWERED, 2, None), readable)
 
 
 def test_a_limit_counts_pairs_that_need_a_judge():

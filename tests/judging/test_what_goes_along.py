@@ -8,7 +8,7 @@ import pytest
 
 from audit.cli.command import FINDINGS
 from audit.cli.main import main
-from audit.metrics.pair import pair
+from audit.queries.pair_view import pair
 from audit.store.connection import open_store
 from tests.store.test_sections import SECTIONS, TRIALS, UNREAD, change_answer, with_sources
 from tests.support.loading import ask, load

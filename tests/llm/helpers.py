@@ -1,4 +1,4 @@
-"""Calls for the tests of the network side, and a run of them."""
+"""Calls for the tests of the client and the runner, and a run of them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from audit.llm.calls import Call, Reply
-from audit.llm.client import Client, Endpoint
+from audit.llm.client import Busy, Client, Endpoint
 from audit.llm.limits import Limits
-from audit.llm.responses import Busy
-from audit.llm.runner import run_calls
-from audit.llm.tally import Tally
+from audit.llm.runner import CallStats, run_calls
 from tests.support.llm.fault_server import FaultServer
 
 KEY = "sk-very-secret"
@@ -27,13 +25,13 @@ SCHEMA = {
 FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
 QUICK = Limits(concurrency=8, start=8, connect_s=1, read_s=9, pause_s=0.02, cooldown_s=0.1, refused_s=0.4, busy_s=5, tick_s=0.05)
 IMPATIENT = replace(QUICK, connect_s=0.5, read_s=0.4)
-LENIENT = {"poison_share": 1.0, "cut_share": 1.0, "failed_share": 1.0}
+LENIENT = {"unreadable_share": 1.0, "cut_share": 1.0, "failed_share": 1.0}
 
 
 def call(text: str, group: str = "q1", model: str = "judge", **body: Any) -> Call:
     messages = [{"role": "system", "content": "Judge."}, {"role": "user", "content": f"{text} group:{group}"}]
-    asked = {"model": model, "messages": messages, "response_format": FORMAT, "temperature": 0, "max_tokens": 100}
-    return Call(asked | body, group, "structured")
+    request = {"model": model, "messages": messages, "response_format": FORMAT, "temperature": 0, "max_tokens": 100}
+    return Call(request | body, group, "structured")
 
 
 def questions(number: int, pairs: int) -> list[Call]:
@@ -41,21 +39,21 @@ def questions(number: int, pairs: int) -> list[Call]:
 
 
 def readable(_: Call, reply: Reply) -> bool:
-    """As the parser: the last object in the text, control characters allowed."""
+    """As the parser does: the last object in the text, control characters allowed."""
     with suppress(ValueError, TypeError, AttributeError):
         text = reply.text or ""
         return "label" in json.loads(text[text.rindex("{") :], strict=False)
     return False
 
 
-def patience(text: str) -> Limits:
-    """An answer that never comes is not waited for long; a busy machine may be slow with one that does."""
+def limits_for(text: str) -> Limits:
+    """Short limits for an answer that never comes; longer ones otherwise, because a busy machine may be slow."""
     return IMPATIENT if "slow" in text or "silent" in text else QUICK
 
 
 def ask(server: FaultServer, text: str, key: str = "") -> Reply | Busy:
     async def once() -> Reply | Busy:
-        async with Client(Endpoint(server.url, "judge", key), patience(text)) as client:
+        async with Client(Endpoint(server.url, "judge", key), limits_for(text)) as client:
             return await client.ask(call(text))
 
     return asyncio.run(once())
@@ -63,9 +61,9 @@ def ask(server: FaultServer, text: str, key: str = "") -> Reply | Busy:
 
 def run(
     servers: FaultServer | Iterable[FaultServer], calls: Iterable[Call], limits: Limits = QUICK, key: str = ""
-) -> tuple[Tally, list[Reply]]:
-    """The counts and every stored reply."""
+) -> tuple[CallStats, list[Reply]]:
+    """The counts, and every stored reply."""
     replies: list[Reply] = []
-    several = [servers] if isinstance(servers, FaultServer) else servers
-    endpoints = [Endpoint(server.url, "judge", key) for server in several]
+    all_servers = [servers] if isinstance(servers, FaultServer) else servers
+    endpoints = [Endpoint(server.url, "judge", key) for server in all_servers]
     return asyncio.run(run_calls(calls, endpoints, replies.append, readable=readable, limits=limits)), replies

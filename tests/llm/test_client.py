@@ -12,8 +12,7 @@ import pytest
 
 from audit.errors import AuditError
 from audit.llm.calls import Reply
-from audit.llm.client import Client, Endpoint
-from audit.llm.responses import Busy, seconds
+from audit.llm.client import Busy, Client, Endpoint, retry_after_seconds
 from tests.llm.helpers import KEY, QUICK, ask, call
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import FAULTS, RUDE
@@ -66,14 +65,14 @@ def server():
 def test_every_fault_of_one_attempt_has_its_outcome(server):
     expected = dict(line.split() for line in ONE_ATTEMPT.strip().splitlines())
     assert set(expected) == {"none", *FAULTS, *RUDE}
-    found = {}
+    outcomes = {}
     for fault in expected:
         reply = ask(server, f"fault:{fault}" if fault != "none" else "well")
-        found[fault] = "busy" if isinstance(reply, Busy) else reply.outcome
-    assert found == expected
+        outcomes[fault] = "busy" if isinstance(reply, Busy) else reply.outcome
+    assert outcomes == expected
 
 
-def test_a_sound_reply_has_text_usage_model_and_server(server):
+def test_a_normal_reply_has_text_usage_model_and_server(server):
     reply = ask(server, "well")
     assert isinstance(reply, Reply)
     assert reply.key == call("well").key
@@ -92,7 +91,7 @@ def test_thinking_is_never_the_answer(server):
     assert reply.usage["reasoning_tokens"] == 5
 
 
-def test_a_reply_without_usage_has_none_and_not_zero(server):
+def test_a_reply_without_token_counts_has_none_rather_than_zeros(server):
     reply = ask(server, "fault:no-usage")
     assert isinstance(reply, Reply)
     assert reply.usage == {}
@@ -104,13 +103,13 @@ def test_half_a_surrogate_pair_can_be_written_to_a_file(server):
     assert (reply.text or "").encode().startswith(b"\xef\xbf\xbd ")
 
 
-def test_control_characters_arrive_as_they_were_written(server):
+def test_control_characters_arrive_unchanged(server):
     reply = ask(server, "fault:control")
     assert isinstance(reply, Reply)
     assert "\x01\t" in (reply.text or "")
 
 
-def test_the_request_carries_the_calls_key_and_nothing_of_this_machine(server):
+def test_the_request_has_the_key_of_the_call_and_does_not_describe_this_machine(server):
     ask(server, "well", KEY)
     sent = {name.lower(): value for name, value in server.headers[-1].items()}
     assert sent["x-request-id"] == call("well").key
@@ -118,7 +117,7 @@ def test_the_request_carries_the_calls_key_and_nothing_of_this_machine(server):
     assert not [name for name in sent if name.startswith("x-stainless")]
 
 
-def test_a_key_of_another_service_in_the_environment_stays_there(server, monkeypatch):
+def test_a_key_of_another_service_in_the_environment_is_not_sent(server, monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "sk-of-another-service")
     ask(server, "well")
@@ -130,11 +129,11 @@ def test_the_key_is_in_no_log_no_error_and_no_repr(server, caplog):
     asked = [ask(server, f"fault:{fault}", KEY) for fault in ("401", "500", "reset", "silent", "bad-json")]
     assert "Incorrect API key provided: ***" in str(asked[0])  # some servers repeat it
     assert caplog.records
-    told = [caplog.text, *map(str, asked), repr(Endpoint(server.url, "judge", KEY)), *(str(r.__dict__) for r in caplog.records)]
-    assert not [text for text in told if KEY in text]
+    texts = [caplog.text, *map(str, asked), repr(Endpoint(server.url, "judge", KEY)), *(str(r.__dict__) for r in caplog.records)]
+    assert not [text for text in texts if KEY in text]
 
 
-def test_nobody_there_is_busy_and_not_reached():
+def test_an_endpoint_without_a_server_is_not_reached():
     with fault_server() as gone:
         pass
     reply = ask(gone, "well")
@@ -143,7 +142,7 @@ def test_nobody_there_is_busy_and_not_reached():
     assert "no connection" in reply.why
 
 
-def test_an_unknown_host_is_not_reached_either(monkeypatch):
+def test_an_unknown_host_is_not_reached(monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
 
@@ -156,7 +155,7 @@ def test_an_unknown_host_is_not_reached_either(monkeypatch):
     assert not reply.reached
 
 
-def test_a_call_that_is_given_up_is_ended_on_the_server():
+def test_a_cancelled_call_is_ended_on_the_server():
     async def cancelled(url: str) -> None:
         async with Client(Endpoint(url, "judge"), QUICK) as client:
             task = asyncio.create_task(client.ask(call("fault:silent")))
@@ -171,7 +170,7 @@ def test_a_call_that_is_given_up_is_ended_on_the_server():
 
 
 @pytest.mark.parametrize(
-    ("given", "becomes"),
+    ("address", "base_url"),
     [
         ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1"),
         ("http://127.0.0.1:8000/", "http://127.0.0.1:8000/v1"),
@@ -179,13 +178,13 @@ def test_a_call_that_is_given_up_is_ended_on_the_server():
         ("https://api.example.org/llm/v1", "https://api.example.org/llm/v1"),
     ],
 )
-def test_an_address_may_leave_out_v1(given, becomes):
-    assert Endpoint(given).base_url == becomes
+def test_an_address_may_leave_out_v1(address, base_url):
+    assert Endpoint(address).base_url == base_url
 
 
 @pytest.mark.parametrize("wrong", ["", "127.0.0.1:8000", "ftp://host/v1", "http://", "http://host:99999/v1", "http://[::1"])
-def test_what_is_no_address_is_said_to_be_none(wrong):
-    with pytest.raises(AuditError, match="is none"):
+def test_an_invalid_address_is_refused(wrong):
+    with pytest.raises(AuditError, match="is not a valid URL"):
         Endpoint(wrong)
 
 
@@ -216,9 +215,9 @@ def test_a_key_with_a_line_break_is_refused_without_being_repeated():
     ],
 )
 def test_retry_after_is_a_number_or_a_date(header, wait_s):
-    assert seconds(header, datetime(2026, 11, 21, 10, tzinfo=UTC)) == wait_s
+    assert retry_after_seconds(header, datetime(2026, 11, 21, 10, tzinfo=UTC)) == wait_s
 
 
-def test_the_client_library_is_loaded_when_first_asked_and_not_before():
+def test_the_client_library_is_loaded_only_when_a_client_is_made():
     code = "import sys, audit.llm.runner, audit.llm.probe; print('openai' in sys.modules, 'aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"

@@ -15,17 +15,17 @@ from tests.llm.helpers import KEY, LENIENT, QUICK, call, questions, readable, ru
 from tests.support.llm.fault_server import fault_server
 
 
-def test_a_questions_calls_all_go_to_one_endpoint_and_every_endpoint_has_work():
+def test_the_calls_of_a_question_go_to_one_endpoint_and_every_endpoint_has_work():
     with fault_server(delay_s=0.01) as one, fault_server(delay_s=0.01) as two, fault_server(delay_s=0.01) as three:
         servers = (one, two, three)
-        tally, _ = run(servers, questions(12, 40), replace(QUICK, concurrency=12, start=4))
+        stats, _ = run(servers, questions(12, 40), replace(QUICK, concurrency=12, start=4))
         asked = [set(server.groups) for server in servers]
-    assert tally.answered == 12 * 40
+    assert stats.answered == 12 * 40
     assert not asked[0] & asked[1] | asked[0] & asked[2] | asked[1] & asked[2]
     assert all(len(groups) >= 3 for groups in asked)
 
 
-def test_an_endpoint_asks_question_after_question():
+def test_an_endpoint_asks_one_question_after_the_other():
     with fault_server(delay_s=0.01) as one, fault_server(delay_s=0.01) as two:
         run((one, two), questions(8, 30), replace(QUICK, concurrency=4, start=2))
         for server in (one, two):
@@ -33,47 +33,47 @@ def test_an_endpoint_asks_question_after_question():
             assert len([group for group, _ in groupby(server.groups)]) <= 2 * len(set(server.groups))
 
 
-def test_groups_that_come_mixed_are_still_kept_together():
+def test_groups_that_arrive_mixed_are_kept_together():
     mixed = [call(f"pair {pair}", group=f"q{question}") for pair in range(40) for question in range(12)]
     with fault_server(delay_s=0.005) as one, fault_server(delay_s=0.005) as two:
-        tally, _ = run((one, two), mixed)
+        stats, _ = run((one, two), mixed)
         assert not set(one.groups) & set(two.groups)
-    assert tally.answered == 480
+    assert stats.answered == 480
 
 
-def test_a_dead_endpoint_hands_its_questions_over():
+def test_the_questions_of_an_unreachable_endpoint_go_to_the_others():
     with fault_server() as dead:
         pass
     with fault_server(delay_s=0.005) as alive:
-        tally, replies = run((dead, alive), questions(10, 10))
+        stats, replies = run((dead, alive), questions(10, 10))
         assert set(alive.groups) == {f"q{n}" for n in range(10)}
-    assert (tally.answered, len(replies)) == (100, 100)
-    (said,) = tally.lost
-    assert said.startswith(f"{dead.url} could not be reached for")
+    assert (stats.answered, len(replies)) == (100, 100)
+    (sentence,) = stats.lost
+    assert sentence.startswith(f"{dead.url} could not be reached for")
 
 
-def test_an_endpoint_that_forgets_its_model_hands_its_questions_over():
+def test_the_questions_of_an_endpoint_without_the_model_go_to_the_others():
     with fault_server(delay_s=0.005, models=("another",)) as wrong, fault_server(delay_s=0.005) as right:
-        tally, _ = run((wrong, right), questions(10, 10))
-    assert tally.answered == 100
-    assert "does not exist" in tally.lost[0]
+        stats, _ = run((wrong, right), questions(10, 10))
+    assert stats.answered == 100
+    assert "does not exist" in stats.lost[0]
 
 
-def test_an_endpoint_that_dies_on_the_way_loses_no_call():
+def test_no_call_is_lost_if_an_endpoint_dies_during_the_run():
     with fault_server(delay_s=0.01) as alive, fault_server(delay_s=0.01) as dying:
 
         def calls():
-            for number, each in enumerate(questions(20, 20)):
+            for number, next_call in enumerate(questions(20, 20)):
                 if number == 200:
                     dying.capacity = 0
                     dying.always = "fault:reset"
-                yield each
+                yield next_call
 
         limits = replace(QUICK, **LENIENT, attempts=5, busy_s=0.5)
-        tally, _ = run((alive, dying), calls(), limits)
-    assert tally.answered + tally.failed == 400
-    assert tally.answered >= 380
-    assert len(tally.lost) == 1
+        stats, _ = run((alive, dying), calls(), limits)
+    assert stats.answered + stats.failed == 400
+    assert stats.answered >= 380
+    assert len(stats.lost) == 1
 
 
 # -- stopping -------------------------------------------------------------------------------------------------------------
@@ -86,42 +86,42 @@ def stopped(server, calls, limits=QUICK, key=""):
     return str(error.value), stored
 
 
-def test_the_last_endpoint_gone_stops_the_run_and_says_so():
+def test_the_loss_of_the_last_endpoint_stops_the_run_with_a_reason():
     with fault_server() as gone:
         pass
-    said, stored = stopped(gone, questions(3, 3))
-    assert "no endpoint is left" in said
-    assert "could not be reached" in said
-    assert "goes on from there" in said
+    message, stored = stopped(gone, questions(3, 3))
+    assert "no endpoint is left" in message
+    assert "could not be reached" in message
+    assert "continues from there" in message
     assert stored == []
 
 
-def test_a_key_that_is_not_taken_stops_the_run_at_once_and_is_not_shown():
+def test_a_key_that_is_not_accepted_stops_the_run_at_once_and_is_not_shown():
     with fault_server(key="sk-right") as server:
-        said, stored = stopped(server, questions(50, 10), key=KEY)
+        message, stored = stopped(server, questions(50, 10), key=KEY)
         assert server.asked <= QUICK.concurrency
-    assert "AUDIT_JUDGE_KEY" in said
-    assert KEY not in said
+    assert "AUDIT_JUDGE_KEY" in message
+    assert KEY not in message
     assert stored == []
 
 
 def test_too_many_unreadable_replies_stop_the_run():
     with fault_server(obeys=False) as server:
-        said, stored = stopped(server, questions(50, 10))
-    assert "could not be read" in said
-    assert "A poem about the sea." in said
+        message, stored = stopped(server, questions(50, 10))
+    assert "could not be read" in message
+    assert "A poem about the sea." in message
     assert 21 <= len(stored) <= 21 + QUICK.concurrency
 
 
-def test_too_many_cut_texts_stop_the_run_and_name_the_white_space():
+def test_too_many_texts_at_their_token_limit_stop_the_run_and_the_message_names_white_space():
     with fault_server(always="fault:flood") as server:
-        said, stored = stopped(server, questions(50, 10))
-    assert "disable_any_whitespace" in said
+        message, stored = stopped(server, questions(50, 10))
+    assert "disable_any_whitespace" in message
     assert 11 <= len(stored) <= 11 + QUICK.concurrency
 
 
-def test_an_endpoint_that_fails_every_call_is_not_asked_a_million_times():
+def test_an_endpoint_that_fails_every_call_is_soon_given_up():
     with fault_server(always="fault:500") as server:
-        said, _ = stopped(server, questions(1_000, 100))
+        message, _ = stopped(server, questions(1_000, 100))
         assert server.asked < 200
-    assert "error" in said or "failed" in said
+    assert "error" in message or "failed" in message

@@ -1,4 +1,4 @@
-"""Everything that can go wrong on the way to an answer, and how the call ends."""
+"""Every fault that can happen on the way to an answer, and how the call ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from audit.llm.client import Endpoint
 from audit.llm.limits import Limits, StoppedError
 from audit.llm.runner import run_calls
-from tests.llm.helpers import QUICK, call, patience, readable, run
+from tests.llm.helpers import QUICK, call, limits_for, readable, run
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import FAULTS, RUDE
 
@@ -61,36 +61,36 @@ EVERY_FAULT = """
 """
 
 
-def ended(text: str, limits: Limits) -> tuple[str, int, int]:
+def run_one(text: str, limits: Limits) -> tuple[str, int, int]:
     """(how the one call ended, replies stored, times asked)."""
     with fault_server() as server:
         stored: list = []
         try:
-            tally = asyncio.run(
+            stats = asyncio.run(
                 run_calls([call(text)], [Endpoint(server.url, "judge")], stored.append, readable=readable, limits=limits)
             )
         except StoppedError:
             return "stopped", len(stored), server.asked
-        (column,) = [name for name in ("answered", "unreadable", "cut", "refused", "failed") if getattr(tally, name)]
-        assert tally.done == 1
+        (column,) = [name for name in ("answered", "unreadable", "cut", "refused", "failed") if getattr(stats, name)]
+        assert stats.done == 1
         return column, len(stored), server.asked
 
 
 @pytest.mark.parametrize("line", EVERY_FAULT.strip().splitlines(), ids=lambda line: line.split()[0])
-def test_every_fault_ends_in_its_outcome(line):
+def test_every_fault_has_its_outcome(line):
     fault, outcome, stored, asked = line.split()
-    found = ended(
-        f"fault:{fault}" if fault != "none" else "well", replace(QUICK, busy_s=0.3) if asked == "-" else patience(fault)
+    result = run_one(
+        f"fault:{fault}" if fault != "none" else "well", replace(QUICK, busy_s=0.3) if asked == "-" else limits_for(fault)
     )
-    assert found[:2] == (outcome, int(stored))
-    assert asked == "-" or found[2] == int(asked)
+    assert result[:2] == (outcome, int(stored))
+    assert asked == "-" or result[2] == int(asked)
 
 
 def test_the_table_names_every_fault():
     assert {line.split()[0].partition("*")[0] for line in EVERY_FAULT.strip().splitlines()} == {"none", *FAULTS, *RUDE}
 
 
-def test_json_that_is_put_is_json():
+def test_stored_texts_can_be_written_as_utf8():
     with fault_server() as server:
         _, replies = run(server, [call("fault:surrogate"), call("fault:control"), call("fault:not-utf8")])
     for reply in replies:

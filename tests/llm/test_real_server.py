@@ -1,4 +1,4 @@
-"""A server that nobody here wrote, with a model that knows nothing: the plumbing is tested, not the judgement.
+"""An independent server, with a model that knows nothing: the tests check the client, not the answers.
 
 AUDIT_TEST_VLLM_URL (and AUDIT_TEST_VLLM_MODEL, AUDIT_TEST_VLLM_KEY) runs the same tests against a real vLLM.
 """
@@ -16,9 +16,8 @@ from audit.errors import AuditError
 from audit.llm.calls import ANSWERED, CUT, REFUSED, Reply
 from audit.llm.client import Client, Endpoint
 from audit.llm.limits import Limits
-from audit.llm.probe import find_model, probe
-from audit.llm.runner import run_calls
-from audit.llm.tally import Tally
+from audit.llm.probe import find_model, probe_endpoint
+from audit.llm.runner import CallStats, run_calls
 from tests.llm.helpers import LENIENT, SCHEMA, call, readable
 from tests.support.llm.real_server import MODEL
 from tests.support.llm.tiny_model import write_model
@@ -47,19 +46,19 @@ def asked(endpoint: Endpoint, text: str, **body) -> Reply:
     return reply
 
 
-def judged(endpoint: Endpoint, count: int) -> tuple[Tally, list[Reply]]:
+def judged(endpoint: Endpoint, count: int) -> tuple[CallStats, list[Reply]]:
     calls = [
         call(f"Question {n // 6}: may one travel {n * n} days after?", group=f"q{n // 6}", model=endpoint.model, **QUIET)
         for n in range(count)
     ]
     replies: list[Reply] = []
-    tally = asyncio.run(run_calls(calls, [endpoint], replies.append, readable=readable, limits=LIMITS))
-    return tally, replies
+    stats = asyncio.run(run_calls(calls, [endpoint], replies.append, readable=readable, limits=LIMITS))
+    return stats, replies
 
 
-def test_the_probe_finds_it_fit(endpoint):
+def test_the_probe_accepts_it(endpoint):
     calls = [call("word " * count, model=endpoint.model, **QUIET) for count in (5, 200)]
-    report = asyncio.run(probe(endpoint, calls, LIMITS))
+    report = asyncio.run(probe_endpoint(endpoint, calls, LIMITS))
     assert report.model == endpoint.model
     assert report.context is not None
     assert report.longest_prompt is not None
@@ -68,19 +67,19 @@ def test_the_probe_finds_it_fit(endpoint):
     assert report.latency_s > 0
 
 
-def test_the_probe_finds_a_prompt_that_does_not_fit(endpoint):
+def test_the_probe_reports_a_prompt_that_does_not_fit(endpoint):
     with pytest.raises(AuditError, match="Nothing was asked"):
-        asyncio.run(probe(endpoint, [call("word " * 60_000, model=endpoint.model, **QUIET)], LIMITS))
+        asyncio.run(probe_endpoint(endpoint, [call("word " * 60_000, model=endpoint.model, **QUIET)], LIMITS))
 
 
-def test_the_probe_finds_a_model_that_is_not_there(endpoint):
-    with pytest.raises(AuditError, match=f"no model 'none-such'.*There is: .*{endpoint.model}"):
-        asyncio.run(probe(Endpoint(endpoint.base_url, "none-such", endpoint.key), (), LIMITS))
+def test_the_probe_reports_a_missing_model(endpoint):
+    with pytest.raises(AuditError, match=f"no model 'none-such'.*Available: .*{endpoint.model}"):
+        asyncio.run(probe_endpoint(Endpoint(endpoint.base_url, "none-such", endpoint.key), (), LIMITS))
 
 
 def test_every_text_obeys_the_schema(endpoint):
-    tally, replies = judged(endpoint, 60)
-    assert tally.answered == 60
+    stats, replies = judged(endpoint, 60)
+    assert stats.answered == 60
     final = {reply.key: reply for reply in replies}
     for reply in final.values():
         Draft202012Validator(SCHEMA).validate(json.loads(reply.text or "", strict=False))
@@ -91,22 +90,22 @@ def test_different_prompts_get_different_texts_and_the_same_prompt_the_same(endp
     texts = {reply.key: reply.text for reply in first}
     assert len(set(texts.values())) > 5
     same = sum(texts[reply.key] == reply.text for reply in second)
-    assert same >= 27  # a batch's make-up may turn a near tie
+    assert same >= 27  # the composition of a batch may change a near tie
 
 
-def test_a_questions_prefix_is_in_the_cache_after_its_first_call(endpoint):
-    tally, _ = judged(endpoint, 60)
-    assert tally.cached_tokens > 0.3 * tally.prompt_tokens
+def test_the_prefix_of_a_question_is_cached_after_its_first_call(endpoint):
+    stats, _ = judged(endpoint, 60)
+    assert stats.cached_tokens > 0.3 * stats.prompt_tokens
 
 
-def test_too_little_room_is_cut_and_too_long_a_prompt_is_refused(endpoint):
+def test_a_text_at_its_token_limit_is_cut_and_a_prompt_that_is_too_long_is_refused(endpoint):
     cut = asked(endpoint, "word", max_tokens=5)
     assert (cut.outcome, cut.finish_reason, cut.usage["completion_tokens"]) == (CUT, "length", 5)
     refused = asked(endpoint, "word " * 60_000)
     assert (refused.outcome, refused.status) == (REFUSED, 400)
 
 
-def test_a_reply_says_who_gave_it_and_that_no_thought_was_paid_for(endpoint):
+def test_a_reply_names_its_model_and_has_no_thinking_tokens(endpoint):
     reply = asked(endpoint, "word")
     assert reply.outcome == ANSWERED
     assert reply.model == endpoint.model
@@ -114,7 +113,7 @@ def test_a_reply_says_who_gave_it_and_that_no_thought_was_paid_for(endpoint):
     assert not reply.usage.get("reasoning_tokens")
 
 
-def test_a_seed_makes_the_same_model_and_another_seed_another(tmp_path):
+def test_the_same_seed_makes_the_same_model_and_another_seed_a_different_one(tmp_path):
     pytest.importorskip("gguf")
     pytest.importorskip("tokenizers")
     files = [write_model(tmp_path / f"{n}.gguf", seed).read_bytes() for n, seed in enumerate((3, 3, 4))]

@@ -1,4 +1,4 @@
-"""Many calls, each to its end: what becomes of them whatever the endpoints do."""
+"""Runs of many calls: how each of them ends, whatever the endpoints do."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tests.support.llm.fault_server import FaultServer, fault_server
 def test_each_call_is_counted_once_and_each_reply_stored():
     calls = [call(f"pair {n} " + {0: "fault:500*1", 1: "fault:prose", 2: "fault:400"}.get(n % 10, "")) for n in range(100)]
     with fault_server(delay_s=0.005) as server:
-        tally, replies = run(server, calls, replace(QUICK, **LENIENT))
+        stats, replies = run(server, calls, replace(QUICK, **LENIENT))
     # of 100: 10 answered at the second attempt, 10 never readable (2 attempts), 10 refused, 70 at once
-    assert (tally.answered, tally.unreadable, tally.refused, tally.failed, tally.cut) == (80, 10, 10, 0, 0)
+    assert (stats.answered, stats.unreadable, stats.refused, stats.failed, stats.cut) == (80, 10, 10, 0, 0)
     assert Counter(reply.outcome for reply in replies) == {ANSWERED: 80 + 20, FAILED: 10, REFUSED: 10}
-    assert tally.attempts == len(replies) == 120
-    assert tally.prompt_tokens == sum(reply.usage.get("prompt_tokens", 0) for reply in replies) > 0
-    assert tally.in_flight == 0
+    assert stats.attempts == len(replies) == 120
+    assert stats.prompt_tokens == sum(reply.usage.get("prompt_tokens", 0) for reply in replies) > 0
+    assert stats.in_flight == 0
 
 
-def test_what_has_to_be_asked_again_waits_until_all_others_were_asked():
+def test_a_call_that_has_to_be_asked_again_waits_until_all_others_were_asked():
     calls = [call("fault:500*1 first"), *(call(f"pair {n}") for n in range(50))]
     with fault_server() as server:
         run(server, calls, QUICK)
@@ -42,14 +42,14 @@ def test_what_has_to_be_asked_again_waits_until_all_others_were_asked():
     assert sum("first" in text for text in order) == 2
 
 
-def test_a_cut_text_is_asked_for_with_more_room_once():
+def test_a_text_at_its_token_limit_is_asked_for_once_more_with_a_higher_limit():
     with fault_server() as server:
         _, replies = run(server, [call("fault:length")], QUICK)
         assert [body["max_tokens"] for body in server.bodies] == [100, 200]
     assert [(reply.outcome, reply.attempt) for reply in replies] == [(CUT, 1), (CUT, 2)]
 
 
-def test_an_unreadable_text_is_drawn_anew_once_since_a_seed_alone_changes_nothing_at_temperature_0():
+def test_an_unreadable_text_is_asked_for_once_more_with_a_higher_temperature_since_a_seed_changes_nothing_at_0():
     with fault_server() as server:
         run(server, [call("fault:prose")], QUICK)
         assert [(body["temperature"], body.get("seed")) for body in server.bodies] == [(0, None), (0.3, 1)]
@@ -68,7 +68,7 @@ def test_no_more_calls_are_open_than_allowed():
         assert server.most_open == 5
 
 
-def test_calls_are_read_as_they_are_needed():
+def test_calls_are_read_only_as_they_are_needed():
     read, furthest = 0, 0
 
     def calls():
@@ -89,14 +89,14 @@ def test_calls_are_read_as_they_are_needed():
     assert furthest <= QUICK.concurrency + 1
 
 
-def test_a_busy_endpoint_is_asked_more_slowly_until_it_copes():
+def test_a_busy_endpoint_gets_fewer_calls_until_it_copes():
     limits = replace(QUICK, concurrency=32, start=32, cooldown_s=0.05)
     with fault_server(delay_s=0.02, capacity=6) as server:
-        tally, replies = run(server, [call(f"pair {n}") for n in range(300)], limits)
+        stats, replies = run(server, [call(f"pair {n}") for n in range(300)], limits)
         refusals = server.asked - 300
-    assert (tally.answered, len(replies)) == (300, 300)  # nothing is lost, and no attempt is used up
-    assert tally.busy >= 3
-    assert tally.concurrency < 16
+    assert (stats.answered, len(replies)) == (300, 300)  # nothing is lost, and no attempt is used up
+    assert stats.busy >= 3
+    assert stats.concurrency < 16
     assert refusals < 150
 
 
@@ -112,12 +112,12 @@ def test_without_an_endpoint_nothing_is_asked():
         asyncio.run(run_calls([call("x")], [], print, readable=readable))
 
 
-def test_no_calls_are_soon_asked():
+def test_a_run_without_calls_ends_at_once():
     with fault_server() as server:
         assert run(server, [])[0].done == 0
 
 
-def test_what_a_caller_raises_comes_out_as_it_is():
+def test_an_error_of_the_caller_is_raised_unchanged():
     def full(_):
         raise OSError("no space left on device")
 
@@ -125,7 +125,7 @@ def test_what_a_caller_raises_comes_out_as_it_is():
         asyncio.run(run_calls(questions(5, 5), [Endpoint(server.url, "judge")], full, readable=readable, limits=QUICK))
 
 
-def test_cancelling_ends_the_open_calls_on_the_server_and_keeps_what_was_stored():
+def test_cancelling_ends_the_open_calls_on_the_server_and_keeps_the_stored_replies():
     stored: list = []
     calls = [*questions(4, 5), *(call(f"fault:silent {n}") for n in range(50))]
 
@@ -164,7 +164,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_what_came_back_before_ctrl_c_or_a_kill_is_stored(how):
+def test_replies_received_before_ctrl_c_or_a_kill_are_stored(how):
     with fault_server(delay_s=0.02) as server:
         command = [sys.executable, "-c", ENDLESS, server.url]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -181,20 +181,20 @@ def test_what_came_back_before_ctrl_c_or_a_kill_is_stored(how):
     assert ("stopped" in rest, errors) == (how == signal.SIGINT, "")
 
 
-# -- telling --------------------------------------------------------------------------------------------------------------
+# -- progress --------------------------------------------------------------------------------------------------------------
 
 
-def test_progress_is_told_while_it_lasts_and_at_the_end():
-    told: list = []
+def test_progress_is_reported_during_the_run_and_at_the_end():
+    reports: list = []
     with fault_server(delay_s=0.03) as server:
         asyncio.run(
             run_calls(
                 questions(5, 20), [Endpoint(server.url, "judge")], lambda _: None,
-                readable=readable, progress=told.append, limits=QUICK,
+                readable=readable, progress=reports.append, limits=QUICK,
             )
         )  # fmt: skip
-    assert len(told) >= 4
-    assert [tally.done for tally in told] == sorted(tally.done for tally in told)
-    assert max(tally.in_flight for tally in told) == QUICK.concurrency
-    assert (told[-1].done, told[-1].in_flight, told[-1].waiting_again) == (100, 0, 0)
-    assert 0 < told[-1].rate < 8 / 0.03 * 1.1
+    assert len(reports) >= 4
+    assert [stats.done for stats in reports] == sorted(stats.done for stats in reports)
+    assert max(stats.in_flight for stats in reports) == QUICK.concurrency
+    assert (reports[-1].done, reports[-1].in_flight, reports[-1].waiting_again) == (100, 0, 0)
+    assert 0 < reports[-1].rate < 8 / 0.03 * 1.1

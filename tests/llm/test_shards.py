@@ -1,4 +1,4 @@
-"""Judging without a network: shards out, replies back, and nothing lost on the way."""
+"""Calls without a network: shards are written, replies are collected, and nothing is lost."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from audit.errors import AuditError
 from audit.llm.calls import ANSWERED, FAILED, REFUSED, Call
 from audit.llm.cluster import todo
-from audit.llm.shards import collect, emit
+from audit.llm.shards import collect_replies, write_batch
 
 
 def calls(**pairs_of_question: int) -> list[Call]:
@@ -37,87 +37,87 @@ def put(folder: Path, output: str, *lines: str) -> None:
     (folder / "outputs" / output).write_text("".join(lines))
 
 
-def test_whole_questions_stand_in_one_shard_and_the_shards_are_of_like_size(tmp_path):
-    sizes = emit(calls(q1=6, q2=3, q3=3, q4=1), tmp_path / "batch", 2, {}, "m")
+def test_a_question_is_in_one_shard_only_and_the_shards_have_similar_sizes(tmp_path):
+    sizes = write_batch(calls(q1=6, q2=3, q3=3, q4=1), tmp_path / "batch", 2, {}, "m")
     asked = [{line["body"]["messages"][0]["content"].split()[0] for line in shard_lines(tmp_path / "batch", n)} for n in (0, 1)]
     assert (sizes, asked) == ([7, 6], [{"q1", "q4"}, {"q2", "q3"}])
 
 
-def test_a_request_is_what_vllm_and_openai_read_in_a_batch(tmp_path):
+def test_a_request_has_the_batch_format_of_vllm_and_openai(tmp_path):
     (call,) = calls(q1=1)
-    emit([call], tmp_path / "batch", 1, {}, "m")
+    write_batch([call], tmp_path / "batch", 1, {}, "m")
     (line,) = shard_lines(tmp_path / "batch", 0)
     assert line == {"custom_id": call.key, "method": "POST", "url": "/v1/chat/completions", "body": call.body}
 
 
 def test_the_same_request_is_written_once(tmp_path):
-    assert emit([*calls(q1=2), *calls(q1=2)], tmp_path / "batch", 1, {}, "m") == [2]
+    assert write_batch([*calls(q1=2), *calls(q1=2)], tmp_path / "batch", 1, {}, "m") == [2]
 
 
-def test_fewer_questions_than_shards_leave_no_empty_shard_and_no_idle_task(tmp_path):
-    assert emit(calls(q1=2, q2=1), tmp_path / "batch", 64, {}, "m") == [2, 1]
+def test_fewer_questions_than_shards_give_no_empty_shard_and_no_idle_task(tmp_path):
+    assert write_batch(calls(q1=2, q2=1), tmp_path / "batch", 64, {}, "m") == [2, 1]
     assert "#SBATCH --array=0-1\n" in (tmp_path / "batch" / "ask.sbatch").read_text()
 
 
-def test_a_folder_that_holds_something_is_not_written_into(tmp_path):
+def test_a_folder_that_is_not_empty_is_refused(tmp_path):
     (tmp_path / "letter.txt").write_text("mine")
-    with pytest.raises(AuditError, match="already holds something"):
-        emit(calls(q1=1), tmp_path, 1, {}, "m")
+    with pytest.raises(AuditError, match="is not empty"):
+        write_batch(calls(q1=1), tmp_path, 1, {}, "m")
 
 
 @pytest.mark.parametrize("shards", [0, 5001])
-def test_a_number_of_shards_that_cannot_be_is_refused(tmp_path, shards):
-    with pytest.raises(AuditError, match="Allowed: 1 to 5000"):
-        emit(calls(q1=1), tmp_path / "batch", shards, {}, "m")
+def test_an_impossible_number_of_shards_is_refused(tmp_path, shards):
+    with pytest.raises(AuditError, match="Allowed: 1 to 5,000"):
+        write_batch(calls(q1=1), tmp_path / "batch", shards, {}, "m")
 
 
-def test_what_came_back_is_counted_and_what_did_not_is_missing(tmp_path):
-    emit(asked := calls(q1=4), tmp_path, 1, {}, "m")
-    stranger = calls(q9=1)[0]
-    put(tmp_path, "0000.7_0.jsonl", answered(asked[0]), refused(asked[1]), answered(stranger), answered(asked[2])[:40])
-    ((count, best),) = collect(tmp_path)
+def test_responses_are_counted_and_requests_without_one_are_missing(tmp_path):
+    write_batch(asked := calls(q1=4), tmp_path, 1, {}, "m")
+    other_batch = calls(q9=1)[0]
+    put(tmp_path, "0000.7_0.jsonl", answered(asked[0]), refused(asked[1]), answered(other_batch), answered(asked[2])[:40])
+    ((count, best_replies),) = collect_replies(tmp_path)
     assert count.outcomes == {ANSWERED: 1, REFUSED: 1}
     assert (count.asked, count.missing, count.torn, count.strange) == (4, 2, 1, 1)
-    assert best[asked[0].key].text == "{}"
+    assert best_replies[asked[0].key].text == "{}"
 
 
 def test_an_answer_of_an_earlier_attempt_is_not_lost_to_a_later_failure(tmp_path):
-    emit(asked := calls(q1=2), tmp_path, 1, {}, "m")
+    write_batch(asked := calls(q1=2), tmp_path, 1, {}, "m")
     broken = (
         json.dumps({"custom_id": asked[0].key, "response": {"status_code": 500, "body": None}, "error": "engine dead"}) + "\n"
     )
     put(tmp_path, "0000.9_0.jsonl", answered(asked[0], "first"), refused(asked[1], 500))
     put(tmp_path, "0000.9_1.jsonl", broken, answered(asked[1], "second"))
-    ((_, best),) = collect(tmp_path)
-    assert [best[call.key].text for call in asked] == ["first", "second"]
+    ((_, best_replies),) = collect_replies(tmp_path)
+    assert [best_replies[call.key].text for call in asked] == ["first", "second"]
 
 
-def test_of_two_answers_the_later_job_counts_whatever_the_alphabet_says(tmp_path):
-    emit(asked := calls(q1=1), tmp_path, 1, {}, "m")
+def test_of_two_answers_that_of_the_later_job_counts_although_99_sorts_after_100_as_text(tmp_path):
+    write_batch(asked := calls(q1=1), tmp_path, 1, {}, "m")
     put(tmp_path, "0000.100_0.jsonl", answered(asked[0], "later"))
     put(tmp_path, "0000.99_0.jsonl", answered(asked[0], "earlier"))
-    ((_, best),) = collect(tmp_path)
-    assert best[asked[0].key].text == "later"
+    ((_, best_replies),) = collect_replies(tmp_path)
+    assert best_replies[asked[0].key].text == "later"
 
 
-def test_a_request_that_the_server_could_not_serve_has_failed_and_was_not_judged(tmp_path):
-    emit(asked := calls(q1=2), tmp_path, 1, {}, "m")
+def test_a_request_that_the_server_could_not_serve_has_failed(tmp_path):
+    write_batch(asked := calls(q1=2), tmp_path, 1, {}, "m")
     lost = json.dumps({"custom_id": asked[1].key, "response": None, "error": {"message": "engine dead"}}) + "\n"
     put(tmp_path, "0000.7_0.jsonl", refused(asked[0], 503), lost)
-    ((count, best),) = collect(tmp_path)
+    ((count, best_replies),) = collect_replies(tmp_path)
     assert count.outcomes == {FAILED: 2}
-    assert "engine dead" in (best[asked[1].key].error or "")
+    assert "engine dead" in (best_replies[asked[1].key].error or "")
 
 
-def test_a_task_that_runs_again_asks_only_for_what_has_no_answer(tmp_path):
-    emit(asked := calls(q1=5), tmp_path, 1, {}, "m")
+def test_a_task_that_runs_again_asks_only_the_open_requests(tmp_path):
+    write_batch(asked := calls(q1=5), tmp_path, 1, {}, "m")
     put(tmp_path, "0000.7_0.jsonl", answered(asked[0]), refused(asked[1]), refused(asked[2], 503), answered(asked[3])[:30])
-    left = todo.main(*(str(tmp_path / name) for name in ("shards/0000.jsonl", "left.jsonl", "outputs/0000.7_0.jsonl")))
-    assert left == 3
-    written = [json.loads(line)["custom_id"] for line in (tmp_path / "left.jsonl").read_text().splitlines()]
+    open_requests = todo.main(*(str(tmp_path / name) for name in ("shards/0000.jsonl", "open.jsonl", "outputs/0000.7_0.jsonl")))
+    assert open_requests == 3
+    written = [json.loads(line)["custom_id"] for line in (tmp_path / "open.jsonl").read_text().splitlines()]
     assert written == [call.key for call in (asked[2], asked[3], asked[4])]
 
 
-def test_a_folder_that_was_never_emitted_cannot_be_collected(tmp_path):
+def test_a_folder_that_is_not_a_batch_cannot_be_collected(tmp_path):
     with pytest.raises(AuditError, match="Nothing was collected"):
-        list(collect(tmp_path))
+        list(collect_replies(tmp_path))

@@ -10,7 +10,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.errors import ThemesError
-from audit.metrics.attached import needed_taxonomy, points_of, taxonomy_of, taxonomy_path
+from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
@@ -36,9 +36,9 @@ def attach(run: Run, settings: Settings) -> None:
 def test_a_run_without_themes_has_none_and_says_how_to_build_them(release, settings):
     run = load(release, settings.data_dir).run
     assert taxonomy_of(run, settings.themes_dir) is None
-    assert points_of(run, settings.themes_dir).empty
+    assert map_points(run, settings.themes_dir).empty
     with pytest.raises(ThemesError, match=f"audit themes build --run {run.key}"):
-        needed_taxonomy(run, settings.themes_dir)
+        require_taxonomy(run, settings.themes_dir)
 
 
 def test_what_is_built_for_a_run_is_found_by_its_digest_and_touches_no_store(release, settings):
@@ -48,7 +48,7 @@ def test_what_is_built_for_a_run_is_found_by_its_digest_and_touches_no_store(rel
     found = taxonomy_of(run, settings.themes_dir)
     assert found is not None
     assert (found.themes, found.no_theme) == (BUILT.themes, BUILT.no_theme)
-    assert points_of(run, settings.themes_dir).to_dict("records") == [{"phrase": "topic of ab", "x": 0.5, "y": 1.0}]
+    assert map_points(run, settings.themes_dir).to_dict("records") == [{"phrase": "topic of ab", "x": 0.5, "y": 1.0}]
     assert (run.path.stat().st_mtime_ns, run.path.read_bytes()) == before
 
 
@@ -56,13 +56,13 @@ def test_the_release_s_own_themes_come_first(release, settings):
     (release / "themes.json").write_text(json.dumps(OWN), encoding="utf-8")
     run = load(release, settings.data_dir).run
     attach(run, settings)
-    found = needed_taxonomy(run, settings.themes_dir)
+    found = require_taxonomy(run, settings.themes_dir)
     assert [(theme.theme_id, theme.name, theme.topics, theme.terms) for theme in found.themes] == [
         ("own", "The release's", ("topic of ab",), ("salt",))
     ]
     assert found.no_theme == ("z",)
     assert found.sha256 == run.digest
-    assert points_of(run, settings.themes_dir).empty
+    assert map_points(run, settings.themes_dir).empty
 
 
 def test_a_taxonomy_that_was_changed_by_hand_is_refused(release, settings):

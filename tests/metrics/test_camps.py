@@ -3,8 +3,7 @@
 import pytest
 
 from audit.errors import NotInRunError
-from audit.metrics.camps import camps
-from audit.metrics.matrix import matrix
+from audit.metrics.position_groups import matrix, position_groups
 from tests.support.tiny_store import store_from
 
 TABLE = """
@@ -27,38 +26,38 @@ def test_the_matrix_tells_absent_unscored_not_asked_and_itself_apart(con):
 
 
 def test_answering_handbooks_come_first_by_camp_then_silent_then_not_asked(con):
-    table = camps(con, "q1")
+    table = position_groups(con, "q1")
     answering = table[table["state"] == "answers"]
-    groups = {frozenset(group) for _, group in answering.groupby("camp")["handbook_id"]}
+    groups = {frozenset(group) for _, group in answering.groupby("group")["handbook_id"]}
     assert groups == {frozenset("abd"), frozenset("c")}
-    assert answering["camp"].is_monotonic_increasing
-    assert table["state"].tolist() == ["answers"] * 4 + ["silent"]
-    assert camps(con, "q2")["state"].tolist() == ["answers", "answers", "silent", "not asked", "not asked"]
+    assert answering["group"].is_monotonic_increasing
+    assert table["state"].tolist() == ["answers"] * 4 + ["not addressed"]
+    assert position_groups(con, "q2")["state"].tolist() == ["answers", "answers", "not addressed", "not asked", "not asked"]
 
 
 def test_silent_handbooks_are_in_no_camp(con):
-    silent = camps(con, "q1").set_index("handbook_id").loc["e"]
-    assert silent[["camp", "name", "size"]].isna().all()
+    silent = position_groups(con, "q1").set_index("handbook_id").loc["e"]
+    assert silent[["group", "name", "size"]].isna().all()
 
 
 def test_two_answers_whose_pair_was_judged_absent_stay_together(con):
-    table = camps(con, "q2")
-    assert table["camp"].dropna().tolist() == [1, 1]
+    table = position_groups(con, "q2")
+    assert table["group"].dropna().tolist() == [1, 1]
     assert table["size"].dropna().tolist() == [2, 2]
 
 
 def test_without_answers_a_handbook_whose_every_pair_is_absent_is_silent(tmp_path):
     con = store_from(tmp_path, TABLE, answers=False)
-    states = camps(con, "q1").set_index("handbook_id")["state"].to_dict()
-    assert states == {"a": "answers", "b": "answers", "c": "answers", "d": "answers", "e": "silent"}
+    states = position_groups(con, "q1").set_index("handbook_id")["state"].to_dict()
+    assert states == {"a": "answers", "b": "answers", "c": "answers", "d": "answers", "e": "not addressed"}
 
 
 def test_an_unknown_question_is_named_with_the_nearest(con):
     with pytest.raises(NotInRunError, match="Did you mean 'q2'"):
-        camps(con, "q22")
+        position_groups(con, "q22")
 
 
 def test_a_question_that_nobody_answers_has_no_camp(tmp_path):
-    table = camps(store_from(tmp_path, "q1 kidney a=absent b=absent"), "q1")
-    assert table["camp"].isna().all()
+    table = position_groups(store_from(tmp_path, "q1 kidney a=absent b=absent"), "q1")
+    assert table["group"].isna().all()
     assert len(table) == 2

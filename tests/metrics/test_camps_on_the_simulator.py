@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from audit.demo.build import write_demo
-from audit.metrics.camps import camps
+from audit.metrics.position_groups import position_groups
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
@@ -26,7 +26,7 @@ def found(tmp_path_factory):
 
 
 def _answering(con, truth):
-    table = camps(con, truth["question_id"])
+    table = position_groups(con, truth["question_id"])
     table = table[table["state"] == "answers"]
     return table.assign(value=[str(truth["values"].get(handbook)) for handbook in table["handbook_id"]])
 

@@ -28,5 +28,5 @@ def test_a_handbook_not_asked_is_unknown_and_not_silent_nor_complete(store):
 
 
 def test_a_release_without_answers_is_told_so(store):
-    with pytest.raises(NotInRunError, match="unknown for it \\(not zero\\)"):
+    with pytest.raises(NotInRunError, match="unknown \\(not zero\\)"):
         coverage(store(TABLE, answers=False))

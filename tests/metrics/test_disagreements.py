@@ -6,7 +6,7 @@ import pytest
 
 from audit.errors import NotInRunError
 from audit.metrics.disagreements import Filters, disagreements, matching
-from audit.metrics.pair import pair
+from audit.queries.pair_view import pair
 from tests.support.tiny import handbook
 from tests.support.tiny_store import store_from
 

@@ -1,7 +1,7 @@
 import pytest
 
 from audit.errors import NotInRunError
-from audit.metrics.gaps import gaps
+from audit.metrics.coverage import gaps
 from tests.support.tiny import handbook
 
 KIDNEYS = [handbook(letter) for letter in "abcd"]

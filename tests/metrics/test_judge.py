@@ -4,10 +4,8 @@ import pytest
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.checks import Wavering
 from audit.metrics import METRICS
-from audit.metrics.judge import judge
-from audit.metrics.judge_checks import judge_checks
+from audit.metrics.judge import judge, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
-from audit.metrics.judge_reading import judge_reading
 from audit.store.connection import open_store
 from audit.vocabulary import CheckKind, Label
 from tests.support.loading import load

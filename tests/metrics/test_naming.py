@@ -1,12 +1,12 @@
 """Camps are named by what their handbooks say, and never by anything else."""
 
-from audit.metrics.naming import Name, camp_names
+from audit.text.group_names import GroupName, group_names
 
 JUDGE = ["One says to wait 3 months before travel, the other 12 months."]
 
 
 def names(*camps, reasonings=()):
-    return [name.text for name in camp_names([list(camp) for camp in camps], list(reasonings))]
+    return [name.text for name in group_names([list(camp) for camp in camps], list(reasonings))]
 
 
 def test_a_camp_goes_by_the_value_it_holds_as_most_of_it_spells_it():
@@ -30,7 +30,7 @@ def test_the_kind_of_value_that_sets_all_camps_apart_is_preferred():
 def test_a_value_that_only_one_camp_states_counts_if_the_judge_cites_it():
     silent_on_time = ["Wait until you are well."] * 2
     assert names(["Wait 3 months."] * 2, silent_on_time, reasonings=JUDGE)[0] == "3 months"
-    assert camp_names([["Wait 3 months."] * 2, silent_on_time])[0].basis == "letter"
+    assert group_names([["Wait 3 months."] * 2, silent_on_time])[0].basis == "letter"
 
 
 def test_counts_are_named_with_what_they_count():
@@ -39,18 +39,18 @@ def test_counts_are_named_with_what_they_count():
 
 def test_failing_a_value_words_that_the_judge_cites_name_a_camp():
     camps = [["Take zinc with meals."] * 2, ["Take a chelating agent."] * 2]
-    found = camp_names(camps, ["Initial therapy differs: zinc against chelating agents."])
-    assert found == [Name("“zinc”", "words"), Name("“agent”, “chelating”", "words")]
+    found = group_names(camps, ["Initial therapy differs: zinc against chelating agents."])
+    assert found == [GroupName("“zinc”", "words"), GroupName("“agent”, “chelating”", "words")]
 
 
 def test_failing_words_too_a_camp_goes_by_a_letter():
-    assert camp_names([["Rest well."], ["Rest well."]]) == [Name("Group A", "letter"), Name("Group B", "letter")]
+    assert group_names([["Rest well."], ["Rest well."]]) == [GroupName("Group A", "letter"), GroupName("Group B", "letter")]
 
 
 def test_two_camps_never_share_a_name_and_no_camp_needs_none():
     both = ["zinc zinc"]
     assert len(set(names(both, both, both, reasonings=["zinc"]))) == 3
-    assert camp_names([]) == []
+    assert group_names([]) == []
 
 
 def test_camps_without_any_text_go_by_letters():

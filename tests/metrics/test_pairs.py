@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from audit.metrics.pairs import pairs
+from audit.metrics.handbooks import pairs
 from audit.stats.intervals import wilson
 from tests.support.tiny import handbook
 

@@ -14,12 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.metrics.centers import centers
-from audit.metrics.coverage import coverage
-from audit.metrics.gaps import gaps
-from audit.metrics.handbooks import handbooks
+from audit.metrics.coverage import coverage, gaps
+from audit.metrics.handbooks import handbooks, pairs
 from audit.metrics.labels import labels
 from audit.metrics.organs import organs
-from audit.metrics.pairs import pairs
 from audit.metrics.questions import questions
 from audit.metrics.severity import WEIGHTS, severity
 from audit.metrics.topics import topics

@@ -2,9 +2,9 @@
 
 import pytest
 
-from audit.metrics.camps import camps
 from audit.metrics.disagreements import Filters, disagreements
-from audit.metrics.pair import pair
+from audit.metrics.position_groups import position_groups
+from audit.queries.pair_view import pair
 from audit.store.connection import open_store
 from audit.text.comparison import DifferenceKind, differences
 from tests.support.loading import load
@@ -36,7 +36,7 @@ def test_words_are_found_in_answers_and_reasonings(con):
     ],
 )
 def test_camps_go_by_the_values_that_the_judge_saw_differ(con, question, names):
-    assert sorted(camps(con, question)["name"].dropna()) == names
+    assert sorted(position_groups(con, question)["name"].dropna()) == names
 
 
 def test_the_phlebotomy_interval_with_the_lost_dash_is_marked_on_both_sides(con):

@@ -7,7 +7,7 @@ import pytest
 
 from audit.errors import AuditError
 from audit.metrics import METRICS
-from audit.metrics.rejudged import rejudged
+from audit.metrics.transitions import rejudged
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook
 

@@ -16,9 +16,7 @@ from audit.demo.retrieval import FOUND, Searches, trials
 from audit.demo.shape import small_config
 from audit.demo.world import draw_world
 from audit.errors import AuditError, NotInRunError
-from audit.metrics.retrieval import retrieval
-from audit.metrics.retrieval_answers import retrieval_answers
-from audit.metrics.retrieval_missed import retrieval_missed
+from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed
 from audit.metrics.retrieval_paired import retrieval_paired
 from audit.release.write import write_jsonl
 from audit.store.connection import Connection, open_store
@@ -103,7 +101,7 @@ def test_groups_are_organs_of_questions_or_handbooks(opened: Open) -> None:
     by_handbook = retrieval(con, by="handbook").set_index(["name", "strategy"])["hit_1"]
     assert by_handbook["b", "bm25"] == 1.0
     assert by_handbook["b", "hero"] == 0.0
-    with pytest.raises(AuditError, match="grouped by all, organ, handbook, not by 'center'"):
+    with pytest.raises(AuditError, match="Group 'center' is not available. Allowed: all, organ, handbook"):
         retrieval(con, by="center")
 
 

@@ -8,12 +8,11 @@ import pytest
 
 from audit.errors import AuditError
 from audit.metrics import METRICS
-from audit.metrics.handbooks_moved import handbooks_moved
-from audit.metrics.left_out import left_out
-from audit.metrics.paired_runs import PairedRuns
-from audit.metrics.questions_moved import questions_moved
+from audit.metrics.most_moved import handbooks_moved, questions_moved
+from audit.metrics.run_overlap import left_out
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, HIDES, IN_ALL, JUDGES, LOST, NEITHER, NOTHING, REVEALED, REVEALS, runs_change, verdict
+from audit.queries.paired_runs import PairedRuns
 from audit.stats.paired import PairedShare, change_columns
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook
@@ -184,7 +183,7 @@ def test_questions_that_moved_are_told_with_what_came_to_light_and_what_is_judge
 def test_what_counts_as_moved_can_be_absence_or_any_label(con):
     assert questions_moved(con, "absence").set_index("question_id")["moved"].to_dict() == {"q1": 2, "q2": 1, "q3": 1}
     assert questions_moved(con, "label").set_index("question_id")["moved"].to_dict() == {"q1": 2, "q2": 2, "q3": 1}
-    with pytest.raises(AuditError, match="'mood' is nothing in which a pair moves"):
+    with pytest.raises(AuditError, match="Kind of change 'mood' is not available"):
         handbooks_moved(con, "mood")
 
 

@@ -8,7 +8,7 @@ import pytest
 from audit.demo.build import write_demo
 from audit.demo.earlier import LOST as MISSED
 from audit.demo.earlier import write_earlier
-from audit.metrics.questions_moved import questions_moved
+from audit.metrics.most_moved import questions_moved
 from audit.metrics.run_agreement import run_agreement
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change

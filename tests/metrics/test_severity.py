@@ -51,5 +51,5 @@ def test_weights_grow_with_significance_and_an_unstated_one_weighs_least():
 
 
 def test_another_level_is_refused(store):
-    with pytest.raises(AuditError, match="Give one of: question, topic, handbook"):
+    with pytest.raises(AuditError, match="Allowed: question, topic, handbook"):
         severity(store(TABLE), "center")

@@ -14,8 +14,8 @@ from audit.demo.shape import small_config
 from audit.demo.world import draw_world
 from audit.metrics.handbooks import handbooks
 from audit.metrics.labels import labels
-from audit.metrics.matrix import matrix
 from audit.metrics.organs import organs
+from audit.metrics.position_groups import matrix
 from audit.metrics.topics import topics
 from audit.store.connection import Connection, open_store
 from audit.vocabulary import LABELS

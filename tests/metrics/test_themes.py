@@ -10,12 +10,11 @@ import pytest
 
 from audit.demo.build import write_demo
 from audit.errors import AuditError, NotInRunError
-from audit.metrics.positions import positions
-from audit.metrics.theme_mix import theme_mix
-from audit.metrics.theme_places import theme_places
-from audit.metrics.theme_topics import theme_topics
-from audit.metrics.themes import NO_THEME, NO_TOPIC, one_theme, themes
+from audit.metrics.position_groups import positions
+from audit.metrics.theme import theme_mix, theme_places, theme_topics
+from audit.metrics.themes import one_theme, themes
 from audit.queries.pair_table import question_groups, read_pairs
+from audit.queries.theme_pairs import NO_THEME, NO_TOPIC
 from audit.stats.bootstrap import rate_intervals, ratio_interval, resample_groups
 from audit.stats.intervals import wilson
 from audit.stats.pair_table import RATES

@@ -27,5 +27,5 @@ def test_there_is_no_rest_where_every_question_has_a_topic(store):
 
 
 def test_another_level_is_refused_with_those_there_are(store):
-    with pytest.raises(AuditError, match=r"Level 'theme' is not known.*topic, subtopic"):
+    with pytest.raises(AuditError, match=r"Level 'theme' is not available.*topic, subtopic"):
         topics(store(TABLE), level="theme")

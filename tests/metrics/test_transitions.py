@@ -3,10 +3,10 @@ import pytest
 
 from audit.errors import AuditError
 from audit.metrics import METRICS
-from audit.metrics.moved import moved
 from audit.metrics.run_agreement import run_agreement
-from audit.metrics.shared import shared
-from audit.metrics.transitions import NOT_THERE, PRESCREENED, STATES, UNSCORED, transitions
+from audit.metrics.run_overlap import shared
+from audit.metrics.transitions import changed_pairs, transitions
+from audit.queries.aligned_runs import NOT_THERE, PRESCREENED, STATES, UNSCORED
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook
 
@@ -83,7 +83,7 @@ def test_runs_that_share_nothing_compare_to_nothing(tmp_path):
     assert cells(con) == {}
     assert (figures(con)["of"] == 0).all()
     assert figures(con)[["value", "value_low", "value_high"]].isna().all(axis=None)
-    assert moved(con).empty
+    assert changed_pairs(con).empty
 
 
 def test_one_shared_question_gives_no_interval(tmp_path):
@@ -93,7 +93,7 @@ def test_one_shared_question_gives_no_interval(tmp_path):
 
 
 def test_moved_pairs_are_listed_one_question_after_another(tmp_path):
-    table = moved(two(tmp_path, BEFORE, AFTER))
+    table = changed_pairs(two(tmp_path, BEFORE, AFTER))
     assert list(zip(table["question_id"], table["handbook_a"] + table["handbook_b"], table["second"], strict=True)) == [
         ("q1", "ac", "COMPLEMENTARY"), ("q2", "ac", "CONSISTENT"), ("q1", "bc", "DIVERGENT"), ("q2", "bc", "DIVERGENT"),
     ]  # fmt: skip
@@ -101,17 +101,22 @@ def test_moved_pairs_are_listed_one_question_after_another(tmp_path):
 
 
 def test_one_cell_of_the_matrix_can_be_asked_for(tmp_path):
-    table = moved(two(tmp_path, BEFORE, AFTER), "DIVERGENT", "COMPLEMENTARY")
+    table = changed_pairs(two(tmp_path, BEFORE, AFTER), "DIVERGENT", "COMPLEMENTARY")
     assert [tuple(row) for row in table[["question_id", "handbook_a", "handbook_b"]].itertuples(index=False)] == [
         ("q1", "a", "c")
     ]
-    with pytest.raises(AuditError, match="'SIDEWAYS' is nothing that a run says of a pair"):
-        moved(two(tmp_path / "more", BEFORE, AFTER), "SIDEWAYS")
+    with pytest.raises(AuditError, match="State 'SIDEWAYS' is not available"):
+        changed_pairs(two(tmp_path / "more", BEFORE, AFTER), "SIDEWAYS")
 
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("transitions", {}), ("run_agreement", {}), ("shared", {}), ("moved", {"first": "any", "second": "any", "limit": 9})],
+    [
+        ("transitions", {}),
+        ("run_agreement", {}),
+        ("shared", {}),
+        ("changed_pairs", {"first": "any", "second": "any", "limit": 9}),
+    ],
 )
 def test_a_printed_statement_of_two_runs_runs_as_it_stands(tmp_path, name, values):
     assert METRICS[name].compares

@@ -20,7 +20,7 @@ from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, record_edit
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main as audit
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import write_taxonomy
@@ -58,7 +58,7 @@ def store(run: Run) -> Iterator[LabelStore]:
 
 def curate(store: LabelStore, run: Run, *changes: ThemeChange) -> None:
     """Acts of vera, one after another."""
-    vera, built = find_account(store, "vera"), needed_taxonomy(run, Settings().themes_dir)
+    vera, built = find_account(store, "vera"), require_taxonomy(run, Settings().themes_dir)
     assert vera is not None
     for each in changes:
         seen = count_edits(store, run.digest)

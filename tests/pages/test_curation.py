@@ -13,7 +13,7 @@ from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account, open_session
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
-from audit.metrics.attached import needed_taxonomy, taxonomy_path
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
@@ -310,7 +310,7 @@ def test_a_name_is_never_taken_for_markdown(store: LabelStore, run: Run, open_th
 
 
 def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, themed: Run, open_page: Open):
-    built = needed_taxonomy(themed, Settings().themes_dir)
+    built = require_taxonomy(themed, Settings().themes_dir)
     curate(store, themed, "vera", ThemeChange(EditKind.RENAME, "t2", name="Drinks"), built)
     curate(store, themed, "vera", ThemeChange(EditKind.MERGE, "t1", "t2"), built)
     at = open_page("themes")
@@ -326,7 +326,7 @@ def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, th
 
 
 def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, themed: Run, open_page: Open):
-    curate(store, themed, "vera", ThemeChange(EditKind.SET_ASIDE, "t2"), needed_taxonomy(themed, Settings().themes_dir))
+    curate(store, themed, "vera", ThemeChange(EditKind.SET_ASIDE, "t2"), require_taxonomy(themed, Settings().themes_dir))
     shown = open_page("themes").dataframe[0].value
     assert list(shown["name"]) == ["Salt", "Fluids (set aside: not clinically meaningful)", "no theme"]
     assert list(shown["pairs"]) == [2, 2, 2]

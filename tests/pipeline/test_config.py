@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
 import pytest
 
 from audit.errors import ConfigError
-from audit.pipeline.config import SECTIONS, options_of, table
-from audit.pipeline.reading import read_config
+from audit.pipeline.config import SECTIONS, config_schema, options_table
+from audit.pipeline.config_reader import read_config
 
 SOUND = """
 [corpus]
@@ -34,78 +39,76 @@ def config(tmp_path):
 
 
 def refused(config, text: str) -> str:
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as error:
         config(text)
-    assert str(told.value).endswith("Nothing was done.")
-    return str(told.value)
+    assert str(error.value).endswith("Nothing was done.")
+    return str(error.value)
 
 
 def test_paths_count_from_the_folder_of_the_config_and_what_is_left_out_has_its_default(config, tmp_path):
-    found = config(SOUND)
-    assert found.corpus.documents == tmp_path / "texts"
-    assert found.questions.file == tmp_path / "questions.csv"
-    assert found.corpus.terms == {"handbook": "code", "organ": "matter"}
-    assert (found.retrieval.strategy, found.judge.judge, found.generate.generator) == ("bm25", "baseline", "extractive")
-    assert found.release.run_id == "codes"  # the name of the file
+    read = config(SOUND)
+    assert read.corpus.documents == tmp_path / "texts"
+    assert read.questions.file == tmp_path / "questions.csv"
+    assert read.corpus.terms == {"handbook": "code", "organ": "matter"}
+    assert (read.retrieval.strategy, read.judge.judge, read.generate.generator) == ("bm25", "baseline", "extractive")
+    assert read.release.run_id == "codes"  # the name of the file
 
 
 @pytest.mark.parametrize(
-    ("written", "line", "said"),
+    ("written", "line", "sentence"),
     [
         ('[retreival]\nstrategy = "hero"', 9, "there is no section 'retreival'. Did you mean 'retrieval'?"),
         ('[judge]\n\nprotocoll = "structured"', 11, "[judge] has no option 'protocoll'. Did you mean 'protocol'?"),
-        (
-            "[generate]\nthreshold = nan",
-            10,
-            "threshold is nan, and must be a number.",
-        ),
-        (
-            "[generate]\nthreshold = 40",
-            10,
-            "threshold is 40, and the most it may be is 1.",
-        ),
-        (
-            '[themes]\nmodel = "none"',
-            10,
-            "model is 'none', and themes need one.",
-        ),
+        ("[generate]\nthreshold = nan", 10, "threshold must be a number, not nan."),
+        ("[generate]\nthreshold = 40", 10, "threshold must be at most 1, not 40."),
+        ('[generate]\nthreshold = "0.4"', 10, "threshold must be a number, not '0.4'."),
+        ('[themes]\nmodel = "none"', 10, "model is 'none', but themes need one."),
         (
             '[judge]\nprotocol = "structurd"',
             10,
             "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_only.",
         ),
-        ("[judge]\nrepeat = -1", 10, "repeat is -1, and the least it may be is 0 times."),
-        ("[judge]\nswap = 1", 10, "swap is 1, and must be true or false."),
-        ("[themes]\ntarget = true", 10, "target is true, and must be a whole number."),
-        ("[release]\nwork = 7", 10, "work is 7, and must be a text in quotes."),
-        ('[release]\nrun_id = "../up"', 10, "run_id is '../up'. Letters, digits"),
-        ('[judge]\ntemplates = "nowhere"', 10, "and there is no such file or folder."),
+        ("[judge]\nrepeat = -1", 10, "repeat must be at least 0, not -1."),
+        ("[judge]\nswap = 1", 10, "swap must be true or false, not 1."),
+        ('[judge]\nurl = "http://127.0.0.1/v1"', 10, "url must be a list of texts such as"),
+        ("[themes]\ntarget = true", 10, "target must be a whole number, not true."),
+        ("[release]\nwork = 7", 10, "work must be a text in quotes, not 7."),
+        ('[release]\ntitle = " "', 10, "title is empty: leave the option out instead."),
+        ('[release]\nrun_id = "../up"', 10, "run_id is '../up'. It may contain letters, digits"),
+        ('[judge]\ntemplates = "nowhere"', 10, "which does not exist."),
+        ("[retrieval.options]\npassages = 1.5", 10, "passages must be a whole number, not 1.5."),
+        ("[retrieval.options]\npasages = 3", 10, "[retrieval.options] has no option 'pasages'. Did you mean 'passages'?"),
+        ('path = "elsewhere"', 9, "[retrieval] has no option 'path'."),
     ],
 )
-def test_what_will_not_do_is_said_with_its_line(config, written, line, said):
-    told = refused(config, SOUND + written)
-    assert f"codes.toml, line {line}: " in told
-    assert said in told
+def test_a_value_that_is_not_allowed_is_reported_with_its_line(config, written, line, sentence):
+    message = refused(config, SOUND + written)
+    assert f"codes.toml, line {line}: " in message
+    assert sentence in message
+
+
+def test_a_section_must_have_options(config):
+    assert "line 1: 'judge' is a section and has options of its own: [judge]" in refused(config, "judge = 3\n" + SOUND)
 
 
 def test_a_strategy_to_compare_that_does_not_exist_is_refused(config):
-    told = refused(config, SOUND + 'compare = ["hero", "bm52"]')
-    assert "line 9: compare is 'bm52'. Did you mean 'bm25'?" in told
+    message = refused(config, SOUND + 'compare = ["hero", "bm52"]')
+    assert "line 9: compare is 'bm52'. Did you mean 'bm25'?" in message
 
 
 def test_the_papers_fusion_is_one_word_and_takes_no_weights(config):
     ranks = SOUND + '[retrieval.options]\nfusion = "ranks"\n'
     assert config(ranks).retrieval.options.fusion == "ranks"
-    assert "fusion by ranks counts all retrievers alike, and takes no dense_weight" in refused(config, ranks + "dense_weight = 2")
+    assert "so dense_weight cannot be set" in refused(config, ranks + "dense_weight = 2")
 
 
 def test_a_term_that_pages_do_not_have_is_refused(config):
-    told = refused(config, SOUND.replace("organ =", "orgn ="))
-    assert "line 4: there is no term 'orgn'. Did you mean 'organ'?" in told
+    message = refused(config, SOUND.replace("organ =", "orgn ="))
+    assert "line 4: there is no term 'orgn'. Did you mean 'organ'?" in message
 
 
 def test_handbooks_come_as_pdfs_or_as_documents_and_not_as_both(config):
-    assert "needs pdfs, or documents" in refused(config, SOUND.replace("documents", "#"))
+    assert "needs either pdfs or documents" in refused(config, SOUND.replace("documents", "#"))
     assert "and not both" in refused(config, SOUND.replace("[questions]", 'pdfs = "texts"\n[questions]'))
 
 
@@ -113,8 +116,8 @@ def test_without_questions_there_is_nothing_to_ask(config):
     assert "[questions] needs file" in refused(config, '[corpus]\ndocuments = "texts"')
 
 
-def test_text_that_is_no_toml_is_refused_with_its_place(config):
-    assert "is no TOML" in refused(config, "[corpus\n")
+def test_text_that_is_not_toml_is_refused_with_its_place(config):
+    assert "is not valid TOML" in refused(config, "[corpus\n")
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path):
@@ -122,8 +125,16 @@ def test_a_file_that_is_not_there_is_said(tmp_path):
         read_config(tmp_path / "none.toml")
 
 
-def test_the_table_tells_every_option_of_every_section():
-    told = table()
-    for section in SECTIONS:
-        assert f"[{section}]" in told
-        assert all(f"  {name} " in told for name in options_of(section))
+def test_the_table_of_options_lists_every_option_of_every_section():
+    table = options_table()
+    for section, model in SECTIONS.items():
+        assert f"[{section}]" in table
+        assert all(f"  {name} " in table for name in model.model_fields)
+
+
+def test_the_schema_for_editors_accepts_the_example_and_refuses_a_misspelt_option():
+    schema = json.loads(config_schema())
+    example = tomllib.loads((Path(__file__).resolve().parents[2] / "examples" / "tenancy" / "config.toml").read_text())
+    jsonschema.validate(example, schema)
+    with pytest.raises(jsonschema.ValidationError, match="protocoll"):
+        jsonschema.validate(example | {"judge": {"protocoll": "structured"}}, schema)

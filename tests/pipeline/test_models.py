@@ -8,55 +8,55 @@ from pathlib import Path
 
 import pytest
 
-from audit.llm.journal import stored_in
-from tests.pipeline.desk import Desk, lodging_desk
+from audit.llm.journal import count_answered_calls
+from tests.pipeline.project import Project, lodging_project
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch, real_judge) -> Desk:
+def project(tmp_path, monkeypatch, real_judge) -> Project:
     """Three codes on lodging, two questions, and a tiny random model: its texts mean nothing, the road is what is tested."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
-    desk = lodging_desk(tmp_path)
-    desk.change('generator = "extractive"', f'generator = "model"\nurl = ["{real_judge}"]\ncontext = 4000')
-    desk.change('judge = "baseline"', f'judge = "model"\nurl = ["{real_judge}/"]')
-    return desk
+    project = lodging_project(tmp_path)
+    project.change('generator = "extractive"', f'generator = "model"\nurl = ["{real_judge}"]\ncontext = 4000')
+    project.change('judge = "baseline"', f'judge = "model"\nurl = ["{real_judge}/"]')
+    return project
 
 
-def stored(desk: Desk) -> dict[str, int]:
+def stored(project: Project) -> dict[str, int]:
     """Stage -> how many calls have their reply in its journal."""
-    return {path.name.partition("-")[0]: stored_in(path) for path in (desk.work / "journals").glob("*.journal")}
+    return {path.name.partition("-")[0]: count_answered_calls(path) for path in (project.work / "journals").glob("*.journal")}
 
 
-def answers(desk: Desk) -> list[dict]:
-    return [json.loads(line) for line in (desk.release / "answers.jsonl").read_text().splitlines()]
+def answers(project: Project) -> list[dict]:
+    return [json.loads(line) for line in (project.release / "answers.jsonl").read_text().splitlines()]
 
 
 def forget(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def test_a_model_answers_and_judges_and_is_asked_nothing_twice(desk):
-    assert desk.run() in (0, 1)  # a random model may give what cannot be read, and that is said
-    first = stored(desk)
+def test_a_model_answers_and_judges_and_is_asked_nothing_twice(project):
+    assert project.run() in (0, 1)  # a random model may give what cannot be read, and that is output
+    first = stored(project)
     assert first["generate"] == 6  # two general questions, three codes
     assert first["judge"] <= 6  # C(3, 2) pairs each; equal answers share a call, absent ones need none
-    manifest = json.loads((desk.release / "manifest.json").read_text())
+    manifest = json.loads((project.release / "manifest.json").read_text())
     assert (manifest["handbooks"], manifest["questions"], manifest["answers"], manifest["pairs"]) == (3, 2, 6, 6)
     assert manifest["judge"] == manifest["judge_settings"]["model"] == "tiny-judge"
-    assert all(answer["usage"]["model"] for answer in answers(desk))
-    before = desk.labels()
-    forget(desk.work / "state")
-    forget(desk.work / "answers")
-    forget(desk.release)
-    assert desk.run() in (0, 1)
-    assert stored(desk) == first
-    assert desk.labels() == before
+    assert all(answer["usage"]["model"] for answer in answers(project))
+    before = project.labels()
+    forget(project.work / "state")
+    forget(project.work / "answers")
+    forget(project.release)
+    assert project.run() in (0, 1)
+    assert stored(project) == first
+    assert project.labels() == before
 
 
-def test_the_plan_tries_a_few_calls_once_the_passages_are_there(desk, capsys):
-    assert desk.run("--until", "retrieve") == 0
+def test_the_plan_tries_a_few_calls_once_the_passages_are_there(project, capsys):
+    assert project.run("--until", "retrieve") == 0
     capsys.readouterr()
-    assert desk.run("--dry-run") == 0
-    said = capsys.readouterr().out
-    assert "Estimated from a few calls to the endpoint" in said
-    assert not (desk.work / "journals").exists()
+    assert project.run("--dry-run") == 0
+    output = capsys.readouterr().out
+    assert "Estimated from a few calls to the endpoint" in output
+    assert not (project.work / "journals").exists()

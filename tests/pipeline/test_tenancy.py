@@ -16,30 +16,30 @@ from audit.generation import extractive
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes
-from tests.pipeline.desk import Desk, desk_in, pages_of
+from tests.pipeline.project import Project, pages_of, project_in
 from tests.support.pdfs import write_pdf
 
 CODES = sorted(codes())
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch) -> Desk:
+def project(tmp_path, monkeypatch) -> Project:
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
-    return desk_in(tmp_path)
+    return project_in(tmp_path)
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory) -> Desk:
-    """A desk on which the command has run to its end; nobody changes it."""
-    desk = desk_in(tmp_path_factory.mktemp("tenancy"))
+def finished(tmp_path_factory) -> Project:
+    """A project on which the command has run to its end; nobody changes it."""
+    project = project_in(tmp_path_factory.mktemp("tenancy"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(desk.data))
-        assert desk.run() == 0
-    return desk
+        patch.setenv("AUDIT_DATA_DIR", str(project.data))
+        assert project.run() == 0
+    return project
 
 
 def test_it_finds_where_the_codes_disagree(finished):
-    recall, precision = finished.found()
+    recall, precision = finished.recall_and_precision()
     assert recall > 0.75  # 0.87 when this was written: most of what is missed was taken for absent by the extractive generator
     assert precision > 0.9  # 0.96
 
@@ -70,59 +70,63 @@ def test_its_search_finds_the_section_that_answers_first_about_as_often_as_plain
     for trial in lines(finished.release / "trials.jsonl"):
         if trial["gold"]:
             first[trial["strategy"]].append(trial["ranked"][0] in trial["gold"])
-    share = {strategy: sum(found) / len(found) for strategy, found in first.items()}
-    assert share["bm25"] == pytest.approx(124 / 129)
-    assert share["hero"] >= 123 / 129  # one fewer
+    share = {strategy: sum(result) / len(result) for strategy, result in first.items()}
+    assert share["bm25"] == pytest.approx(125 / 129)
+    assert share["hero"] >= 123 / 129  # at most two fewer
 
 
 def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_only_what_hangs_on_a_change_is_done_again(desk):
-    assert desk.run() == 0
-    assert desk.again() == set()
+def test_only_what_hangs_on_a_change_is_done_again(project):
+    assert project.run() == 0
+    assert project.again() == set()
     # One code changes: it is searched and answers anew; the others are as they were.
-    path = desk.folder / "tenancy" / "documents" / "residential_elmhaven_combined.json"
+    path = project.folder / "tenancy" / "documents" / "residential_elmhaven_combined.json"
     path.write_text(path.read_text().replace("45 days", "50 days"))
-    book = "residential_elmhaven_combined"
-    assert desk.again() == {f"retrieve/{book}", f"generate/{book}", "judge/release", "themes/themes.json", "load/tenancy"}
-    # The generator's setting changes: what was found stays.
-    desk.change("threshold = 0.4", "threshold = 0.5")
-    assert {name.partition("/")[0] for name in desk.again()} == {"generate", "judge", "themes", "load"}
+    source = "residential_elmhaven_combined"
+    assert project.again() == {f"retrieve/{source}", f"generate/{source}", "judge/release", "themes/themes.json", "load/tenancy"}
+    # The generator's setting changes: what was retrieved stays.
+    project.change("threshold = 0.4", "threshold = 0.5")
+    assert {name.partition("/")[0] for name in project.again()} == {"generate", "judge", "themes", "load"}
     # The title changes: nobody is asked, and the release is written anew.
-    desk.change('title = "', 'title = "Anew: ')
-    assert desk.again() == {"judge/release", "themes/themes.json", "load/tenancy"}  # the release is a folder that appears whole
+    project.change('title = "', 'title = "Anew: ')
+    assert project.again() == {
+        "judge/release",
+        "themes/themes.json",
+        "load/tenancy",
+    }  # the release is a folder that appears whole
 
 
-def test_a_code_that_cannot_be_read_is_left_out_and_said(desk, capsys):
-    (desk.folder / "tenancy" / "documents" / "lodging_alderia_combined.json").write_text("{")
-    assert desk.run() == 1
-    assert "Left out: " in (said := capsys.readouterr().err)
-    assert "lodging_alderia_combined.json: not a document that can be read" in said
-    manifest = json.loads((desk.release / "manifest.json").read_text())
+def test_a_code_that_cannot_be_read_is_left_out_and_said(project, capsys):
+    (project.folder / "tenancy" / "documents" / "lodging_alderia_combined.json").write_text("{")
+    assert project.run() == 1
+    assert "Left out: " in (output := capsys.readouterr().err)
+    assert "lodging_alderia_combined.json: not a document that can be read" in output
+    manifest = json.loads((project.release / "manifest.json").read_text())
     assert (manifest["handbooks"], list(manifest["left_out"])) == (7, ["lodging_alderia_combined.json"])
 
 
-def test_the_plan_counts_and_does_nothing(desk, capsys):
-    assert desk.run("--dry-run") == 0
-    said = capsys.readouterr().out
+def test_the_plan_counts_and_does_nothing(project, capsys):
+    assert project.run("--dry-run") == 0
+    output = capsys.readouterr().out
     # 8 general questions of all 8 codes, 15 of 5, 7 of 3: 160 answers; 8 C(8,2) + 15 C(5,2) + 7 C(3,2) = 224 + 150 + 21.
-    assert "8 handbooks, 30 questions, 160 answers." in said
-    assert "395 pairs, about 312 of them ABSENT" in said  # 78.9 %, as in the published run
-    assert not desk.work.exists()
-    desk.change('judge = "baseline"', 'judge = "model"')
-    assert desk.run("--dry-run") == 0
+    assert "8 handbooks, 30 questions, 160 answers." in output
+    assert "395 pairs, about 312 of them ABSENT" in output  # 78.9 %, as in the published run
+    assert not project.work.exists()
+    project.change('judge = "baseline"', 'judge = "model"')
+    assert project.run("--dry-run") == 0
     assert "judge                 83" in capsys.readouterr().out  # 395 - 312 calls
 
 
-def test_it_goes_no_further_than_it_is_told(desk):
-    assert desk.run("--until", "retrieve") == 0
-    assert dict(desk.done()) == {"questions": 1, "retrieve": 8}
-    assert desk.again() >= {"judge/release", "load/tenancy"}
+def test_it_goes_no_further_than_it_is_told(project):
+    assert project.run("--until", "retrieve") == 0
+    assert dict(project.done()) == {"questions": 1, "retrieve": 8}
+    assert project.again() >= {"judge/release", "load/tenancy"}
 
 
-def test_ctrl_c_says_in_a_sentence_how_to_go_on(desk, capsys, monkeypatch):
+def test_ctrl_c_says_in_a_sentence_how_to_go_on(project, capsys, monkeypatch):
     calls = iter(range(8))
 
     def stopped_at_the_third(asked, settings):
@@ -131,70 +135,75 @@ def test_ctrl_c_says_in_a_sentence_how_to_go_on(desk, capsys, monkeypatch):
         return extractive(asked, settings)
 
     monkeypatch.setattr("audit.pipeline.stages.generate.extractive", stopped_at_the_third)
-    assert desk.run() == 2
-    assert f"Stopped.\nWhat is done is kept in {desk.work}. Go on with:\n  audit run {desk.config}" in capsys.readouterr().err
-    assert desk.done()["generate"] == 2
+    assert project.run() == 2
+    assert (
+        f"Stopped.\nWhat is done is kept in {project.work}. Go on with:\n  audit run {project.config}" in capsys.readouterr().err
+    )
+    assert project.done()["generate"] == 2
     monkeypatch.undo()
-    monkeypatch.setenv("AUDIT_DATA_DIR", str(desk.data))
-    assert len({name for name in desk.again() if name.startswith("generate")}) == 8 - 2
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(project.data))
+    assert len({name for name in project.again() if name.startswith("generate")}) == 8 - 2
 
 
-def test_a_setting_of_the_search_that_does_not_exist_is_refused_with_its_line(desk, capsys):
-    desk.change("whole_characters = 0", "whole_charcters = 0")
-    line = next(n for n, text in enumerate(desk.config.read_text().splitlines(), 1) if text.startswith("[retrieval.options]"))
-    assert desk.run() == 2
-    said = capsys.readouterr().err
-    assert f"config.toml, line {line}: options has no 'whole_charcters'. Did you mean 'whole_characters'?" in said
+def test_a_setting_of_the_search_that_does_not_exist_is_refused_with_its_line(project, capsys):
+    project.change("whole_characters = 0", "whole_charcters = 0")
+    line = next(n for n, text in enumerate(project.config.read_text().splitlines(), 1) if text.startswith("whole_charcters"))
+    assert project.run() == 2
+    output = capsys.readouterr().err
+    assert (
+        f"config.toml, line {line}: [retrieval.options] has no option 'whole_charcters'. Did you mean 'whole_characters'?"
+        in output
+    )
 
 
-def test_what_fails_for_every_code_in_the_same_way_is_said_once(desk, capsys):
-    desk.change('strategy = "hero"', 'strategy = "hero"\nencoder = "no/such-model"')
-    assert desk.run() == 2
-    said = capsys.readouterr().err
-    assert said.count("no/such-model") < 3
-    assert "Stopped at retrieve" in said
+def test_what_fails_for_every_code_in_the_same_way_is_said_once(project, capsys):
+    project.change('strategy = "hero"', 'strategy = "hero"\nencoder = "no/such-model"')
+    assert project.run() == 2
+    output = capsys.readouterr().err
+    assert output.count("no/such-model") < 3
+    assert "Stopped at retrieve" in output
 
 
-def test_killed_on_the_way_it_goes_on_and_comes_out_the_same(desk, finished):
-    command = [sys.executable, "-m", "audit", "run", str(desk.config), "--until", "judge"]
-    process = subprocess.Popen(command, env={**os.environ, "AUDIT_DATA_DIR": str(desk.data)}, stderr=subprocess.DEVNULL)
-    while process.poll() is None and not desk.done()["retrieve"]:
+def test_killed_on_the_way_it_goes_on_and_comes_out_the_same(project, finished):
+    command = [sys.executable, "-m", "audit", "run", str(project.config), "--until", "judge"]
+    process = subprocess.Popen(command, env={**os.environ, "AUDIT_DATA_DIR": str(project.data)}, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not project.done()["retrieve"]:
         time.sleep(0.002)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    before = desk.written()
+    before = project.written()
     assert "state/questions/questions.csv.json" in before
-    assert not {name.removeprefix("state/").removesuffix(".json") for name in before} & desk.again()
-    assert desk.labels() == finished.labels()
+    assert not {name.removeprefix("state/").removesuffix(".json") for name in before} & project.again()
+    assert project.labels() == finished.labels()
     for name in CODES:
         for stage in ("retrieval", "answers"):
-            assert (desk.work / stage / f"{name}.jsonl").read_bytes() == (finished.work / stage / f"{name}.jsonl").read_bytes()
-    assert find_run(Settings(data_dir=desk.data).store_dir).report["clean"]
+            assert (project.work / stage / f"{name}.jsonl").read_bytes() == (finished.work / stage / f"{name}.jsonl").read_bytes()
+    assert find_run(Settings(data_dir=project.data).store_dir).report["clean"]
 
 
-def test_two_processes_find_the_same_byte_for_byte(desk, finished):
+def test_two_processes_find_the_same_byte_for_byte(project, finished):
     pytest.importorskip("distributed", reason="the extra dask is not installed")
-    desk.change('strategy = "hero"', 'strategy = "hero"\nworkers = "local:2"')
-    assert desk.run("--until", "generate") == 0
+    project.change('strategy = "hero"', 'strategy = "hero"\nworkers = "local:2"')
+    assert project.run("--until", "generate") == 0
     for name in CODES:
-        assert (desk.work / "retrieval" / f"{name}.jsonl").read_bytes() == (
+        assert (project.work / "retrieval" / f"{name}.jsonl").read_bytes() == (
             finished.work / "retrieval" / f"{name}.jsonl"
         ).read_bytes()
 
 
-def test_a_corpus_of_pdf_files_is_read_too(desk):
-    book = codes()["residential_alderia_combined"]
-    pdfs = desk.folder / "tenancy" / "pdfs"
+def test_a_corpus_of_pdf_files_is_read_too(project):
+    source = codes()["residential_alderia_combined"]
+    pdfs = project.folder / "tenancy" / "pdfs"
     pdfs.mkdir()
     for name, document in codes().items():
         write_pdf(pdfs / f"{name}.pdf", pages_of(document))
-    desk.change('documents = "documents" ', 'pdfs = "pdfs"  # ')
-    desk.change('gold = "gold.jsonl"', "")  # it names the sections of the documents, which those of the PDF files are not
-    assert desk.run() == 0
-    assert desk.done()["extract"] == 8
-    read = json.loads((desk.work / "documents" / f"{book.handbook_id}.json").read_text())
+    project.change('documents = "documents" ', 'pdfs = "pdfs"  # ')
+    project.change('gold = "gold.jsonl"', "")  # it names the sections of the documents, which those of the PDF files are not
+    assert project.run() == 0
+    assert project.done()["extract"] == 8
+    read = json.loads((project.work / "documents" / f"{source.handbook_id}.json").read_text())
     assert [section["heading"] for section in read["sections"] if section["text"]] == [
-        each.heading for each in book.sections if each.text
+        each.heading for each in source.sections if each.text
     ]
-    recall, precision = desk.found()
+    recall, precision = project.recall_and_precision()
     assert (recall > 0.7, precision > 0.9) == (True, True)

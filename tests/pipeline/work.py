@@ -1,4 +1,4 @@
-"""Work for other processes in the tests of the cluster: functions of a module, as a worker needs them."""
+"""Workspace for other processes in the tests of the cluster: functions of a module, as a worker needs them."""
 
 from __future__ import annotations
 

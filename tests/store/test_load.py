@@ -67,7 +67,7 @@ def test_a_run_can_be_read_while_another_is_loaded(release: Path, tmp_path: Path
 
 
 def test_a_load_that_fails_leaves_nothing_behind(release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "sums", lambda *_: (_ for _ in ()).throw(ReleaseError("stopped")))
+    monkeypatch.setattr(loading, "reconcile", lambda *_: (_ for _ in ()).throw(ReleaseError("stopped")))
     with pytest.raises(ReleaseError):
         load(release, tmp_path)
     assert list(Settings(data_dir=tmp_path).store_dir.iterdir()) == []
@@ -76,7 +76,7 @@ def test_a_load_that_fails_leaves_nothing_behind(release: Path, tmp_path: Path, 
 def test_a_load_that_is_killed_leaves_no_run_and_the_next_one_sweeps(release: Path, tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path; from audit.store import load as l; from audit.settings import Settings;"
-        "l.sums = lambda *a: (print('half', flush=True), time.sleep(60));"
+        "l.reconcile = lambda *a: (print('half', flush=True), time.sleep(60));"
         "l.load_release(Path(sys.argv[1]), Settings(data_dir=Path(sys.argv[2])))"
     )
     loader = subprocess.Popen([sys.executable, "-c", code, str(release), str(tmp_path)], stdout=subprocess.PIPE, text=True)

@@ -227,7 +227,7 @@ def test_a_matrix_that_contradicts_its_pairs_is_said_and_the_pairs_count(release
         ([[1, 3, 2, 0], [3, 1, 1, 0], [2, 1, 1, 0], [0, 0, 0]], "not square: 4 rows of 3 or 4 cells for 4 handbooks"),
         ([[1, 3, 2, 0], [3, 1, 1, 0], [2, 1, 1, 0], [0, 0, 0, 7]], "cells other than 0, 1, 2, 3, 4 and null"),
         ([[1, 3, 2, 0], [3, 1, 1, 0], [2, 1, 1, 0], [0, 0, 0, "x"]], "cells other than 0, 1, 2, 3, 4 and null"),
-        ("none", "no list of lists"),
+        ("none", "not a list of lists"),
     ],
 )
 def test_a_matrix_that_is_none_is_said_and_the_pairs_are_loaded(release: Path, tmp_path: Path, matrix: Any, words: str) -> None:

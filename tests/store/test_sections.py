@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from audit.metrics.camps import camps
-from audit.metrics.coverage import coverage
-from audit.metrics.gaps import gaps
+from audit.metrics.coverage import coverage, gaps, profile
 from audit.metrics.handbooks import handbooks
-from audit.metrics.pair import pair
-from audit.metrics.profile import profile
+from audit.metrics.position_groups import position_groups
+from audit.queries.pair_view import pair
 from audit.release.write import write_jsonl
 from audit.store.connection import open_store
 from tests.release.test_formats import write_csv, write_gz, write_json, write_parquet, write_wrapped
@@ -133,7 +131,7 @@ def test_passages_are_not_held_against_sections_that_nobody_brought(release: Pat
 def test_a_trial_that_names_an_unknown_section_is_kept_and_noted(release: Path, tmp_path: Path) -> None:
     loaded = load(with_sources(release, trials=[{**TRIALS[0], "gold": ["s7"]}]), tmp_path)
     assert messages(loaded, "noted") == [
-        "1 of its sections are not in sections, 's7' among them. The trial was loaded as it stands."
+        "1 of its sections are not in sections, for example 's7'. The trial was loaded unchanged."
     ]
 
 
@@ -158,8 +156,8 @@ def test_an_answer_that_could_not_be_read_is_neither_absent_nor_present_nor_not_
         told = pair(con, "q1", "a", "b")
         assert (told.a.state, told.a.unread_reason, told.a.answer, told.a.absence_method) == ("unread", "cut", None, None)
         assert (told.judgement.status, told.judgement.label) == ("unscored", None)
-        states = camps(con, "q1").set_index("handbook_id")["state"]
-        assert states.to_dict() == {"b": "answers", "c": "answers", "d": "silent", "a": "unread"}
+        states = position_groups(con, "q1").set_index("handbook_id")["state"]
+        assert states.to_dict() == {"b": "answers", "c": "answers", "d": "not addressed", "a": "unread"}
         by_handbook = handbooks(con).set_index("handbook_id")
         assert by_handbook.loc["a", ["asked", "absent", "absence"]].tolist() == [1, 1, 1.0]
         assert coverage(con).set_index("handbook_id").loc["a", ["asked", "absent"]].tolist() == [1, 1]
@@ -193,4 +191,4 @@ def test_a_pair_called_prescreened_beside_an_unread_answer_counts_as_judged_and_
     path.write_text(json.dumps(record))
     loaded = load(release, tmp_path)
     assert ask(loaded, "select prescreened from pairs where label = 'ABSENT'") == [(False,)]
-    assert messages(loaded, "noted") == ["2 pairs have a label although an answer could not be read."]
+    assert messages(loaded, "noted") == ["2 pairs have a label although an answer could not be parsed."]

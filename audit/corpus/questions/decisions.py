@@ -12,7 +12,8 @@ from audit.atomic_io import write_whole
 from audit.corpus.questions.likeness import Near
 from audit.corpus.questions.reading import plain_text
 from audit.errors import QuestionsError
-from audit.release.records import Bad, RecordFile
+from audit.release.records import RecordFile
+from audit.release.records import UnreadableRecord
 from audit.release.report import NOTED, Finding
 from audit.spreadsheet_safety import plain_cell, safe_cell
 from audit.vocabulary import nearest
@@ -56,9 +57,9 @@ def read_decisions(path: Path, pairs: Sequence[Near], max_bytes: int) -> Decided
         return decided
     today = {pair.key: pair for pair in pairs}
     for position, record in RecordFile(path, max_bytes).rows():
-        if isinstance(record, Bad) or not set(NEEDED) <= set(record):
+        if isinstance(record, UnreadableRecord) or not set(NEEDED) <= set(record):
             what = (
-                record.message if isinstance(record, Bad) else f"it needs the columns {', '.join(NEEDED)}, with commas between."
+                record.message if isinstance(record, UnreadableRecord) else f"it needs the columns {', '.join(NEEDED)}, with commas between."
             )
             raise QuestionsError(f"{path}, {position}: {what} Nothing was written, and the decisions are as they were.")
         row = {name: plain_cell(str(record.get(name) or "")).strip() for name in COLUMNS}

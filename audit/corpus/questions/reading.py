@@ -11,7 +11,8 @@ from typing import Any
 
 from audit.errors import QuestionsError
 from audit.release.layout import FORMATS, ending
-from audit.release.records import Bad, RecordFile
+from audit.release.records import RecordFile
+from audit.release.records import UnreadableRecord
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
 from audit.release.schema import QUESTION, canonical
 from audit.release.validate import AS_JSON, question
@@ -71,12 +72,12 @@ class Reading:
             raise QuestionsError(f"{path}: {self.read:,} records, and none is a question.{first} Nothing was written.")
 
     def _take(self, position: str, record: Any) -> None:
-        if isinstance(record, Bad) and position == WHOLE_FILE:
+        if isinstance(record, UnreadableRecord) and position == WHOLE_FILE:
             raise QuestionsError(f"{self.path}: {record.message} Nothing was written.")
         self.read += 1
         repairs: list[str] = []
         try:
-            if isinstance(record, Bad):
+            if isinstance(record, UnreadableRecord):
                 raise Reject(record.code, record.message)
             self._keep(position, question(self._completed(record, repairs), repairs))
         except Reject as reject:
@@ -113,7 +114,7 @@ class Reading:
         self.questions.append(Question(**(values | listed), position=position))
 
     def _finding(self, position: str, outcome: str, code: str, message: str, record: Any = None) -> Finding:
-        shown = None if record is None or isinstance(record, Bad) else AS_JSON(record)[:RECORD_CUT]
+        shown = None if record is None or isinstance(record, UnreadableRecord) else AS_JSON(record)[:RECORD_CUT]
         return Finding(self.path.name, position, outcome, code, message, shown)
 
 

@@ -9,14 +9,12 @@ from audit.charts.rates import (
     AUDIT_RATES,
     DISAGREEMENT_RATE,
     NOT_ADDRESSED_RATE,
-    RATE_MEANINGS,
     SAME_ADVICE_RATE,
     Rate,
 )
-from audit.charts.style import shown
-from audit.exports.material import Material
-from audit.exports.record import Column, Kind
-from audit.terms import terms
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Kind
+from audit.terms import RATE_MEANINGS, display_name, terms
 
 ALL = "(all)"
 SYMBOLS = {
@@ -56,7 +54,7 @@ def rate_columns(*rates: Rate) -> tuple[Column, ...]:
 
 def rate_notes(material: Material, *rates: Rate, intervals: str = RESAMPLED) -> tuple[str, ...]:
     """What those rates are, and how their intervals were made."""
-    meanings = [f"{rate.title}: {RATE_MEANINGS[rate]}" for rate in rates or AUDIT_RATES]
+    meanings = [f"{rate.title}: {RATE_MEANINGS[rate.column]}" for rate in rates or AUDIT_RATES]
     return tuple(material.say(note) for note in (*meanings, UNSCORED, intervals))
 
 
@@ -67,7 +65,7 @@ def title_of(material: Material, word: str) -> str:
 
 def named(values: pd.Series, everything: str) -> pd.Series:
     """Names as a person reads them; the row of the whole run is called `everything`."""
-    return values.replace(ALL, everything).map(shown)
+    return values.replace(ALL, everything).map(display_name)
 
 
 def pairs_behind(material: Material) -> str:

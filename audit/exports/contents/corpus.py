@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.style import shown
 from audit.exports.contents.columns import ALL, counted, named, pairs_behind, share, title_of
-from audit.exports.material import Material
-from audit.exports.record import Column, Table
-from audit.metrics.choices import handbook_list
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Table
+from audit.queries.picker_options import handbook_list
+from audit.terms import display_name
 from audit.vocabulary import PHASES
 
 
@@ -45,7 +45,7 @@ def questions(material: Material) -> Table:
     frame, total = material.frame("topics", level="topic"), material.frame("organs").iloc[-1]["questions"]
     return Table(
         "questions", material.say("{Questions} by {topic}"),
-        frame.assign(topic=frame["topic"].map(shown), share=frame["questions"] / total if total else float("nan")),
+        frame.assign(topic=frame["topic"].map(display_name), share=frame["questions"] / total if total else float("nan")),
         (
             Column("topic", title_of(material, "topic")), counted("questions", title_of(material, "questions")),
             share("share", "Share", material.say("of all {questions}")), counted("pairs", "Pairs"),

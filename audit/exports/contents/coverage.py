@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.style import shown
 from audit.exports.contents.columns import ALL, OWN_FIXED, WILSON, counted, named, share, title_of
-from audit.exports.material import Material
-from audit.exports.record import Column, Table
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Table
+from audit.terms import display_name
 
 ABSENCE = "Absence: of the {questions} that {a_handbook} was asked, the share it does not address. Not asked counts in neither."
 
@@ -44,7 +44,7 @@ def handbooks(material: Material) -> Table:
     frame = material.frame("handbooks")
     return Table(
         "handbooks", material.say("Coverage and disagreement of each {handbook}"),
-        frame.assign(center=frame["center"].map(shown), organ=frame["organ"].map(shown)),
+        frame.assign(center=frame["center"].map(display_name), organ=frame["organ"].map(display_name)),
         (
             Column("organ", title_of(material, "organ")), Column("center", title_of(material, "center")),
             Column("phase", title_of(material, "phase")), counted("asked", "Asked", material.say("{questions}")),

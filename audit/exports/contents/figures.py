@@ -7,11 +7,12 @@ import pandas as pd
 from audit.charts.coverage import coverage_figure, coverage_rows
 from audit.charts.label_shares import share_heatmap, two_step_bar
 from audit.charts.rates import ANY_DISAGREEMENT_RATE, AUDIT_RATES, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
-from audit.charts.style import ACCENT, handbook_names, shown
+from audit.charts.style import ACCENT, handbook_names
 from audit.exports.contents.columns import named
 from audit.exports.contents.judge import KINDS
-from audit.exports.material import Material
-from audit.exports.record import Picture
+from audit.exports.context import Material
+from audit.exports.table_model import Picture
+from audit.terms import display_name
 from audit.vocabulary import LABELS, Label
 
 MOST_ROWS = 40
@@ -52,7 +53,9 @@ def topics(material: Material) -> list[Picture]:
     """Three rates per topic, the most disagreement first."""
     frame = material.frame("topics", level="topic").sort_values("r_div", ascending=False, ignore_index=True).head(MOST_TOPICS)
     figure = rate_dots(
-        frame.assign(topic=frame["topic"].map(shown)), "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE)
+        frame.assign(topic=frame["topic"].map(display_name)),
+        "topic",
+        (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE),
     )
     return [Picture("topics", material.say("Three rates by {topic}, with 95 % intervals"), figure)]
 
@@ -64,7 +67,9 @@ def coverage(material: Material) -> list[Picture]:
     if len(books) <= MOST_ROWS:
         return [Picture("coverage", title, coverage_figure(coverage_rows(books, "organ"), cells, word))]
     return [
-        Picture(f"coverage_{organ}", f"{title}; {shown(organ)}", coverage_figure(coverage_rows(own, "absence"), cells, word))
+        Picture(
+            f"coverage_{organ}", f"{title}; {display_name(organ)}", coverage_figure(coverage_rows(own, "absence"), cells, word)
+        )
         for organ, own in books.groupby("organ")
     ]
 

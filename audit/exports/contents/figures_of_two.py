@@ -9,8 +9,8 @@ from audit.charts.run_changes import change_dots, change_steps
 from audit.charts.transitions import flows_figure, transitions_figure
 from audit.exports.changed import STEPS, disagreement_of_parts, told_apart
 from audit.exports.contents.columns import ALL, named
-from audit.exports.material import Material
-from audit.exports.record import Picture
+from audit.exports.context import Material
+from audit.exports.table_model import Picture
 
 
 def steps(material: Material) -> list[Picture]:

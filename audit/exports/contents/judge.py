@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from audit.exports.contents.columns import BY_QUESTION, counted, share
-from audit.exports.material import Material
-from audit.exports.record import Column, Table
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Table
 
 KINDS = {"swap": "answers in the other order", "blind": "names of {centers} hidden", "repeat": "asked the same again"}
 CHECKS = {

@@ -6,8 +6,8 @@ import pandas as pd
 
 from audit.charts.style import LABEL_WORDS
 from audit.exports.contents.columns import RESAMPLED, counted, pairs_behind, share
-from audit.exports.material import Material
-from audit.exports.record import Column, Table
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Table
 
 OUTCOMES = {"pre-screened": "absent, pre-screened", "unscored": "unscored"}
 GRADES = {"high": "high", "medium": "medium", "low": "low", "unstated": "not stated"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.style import shown
 from audit.exports.contents.columns import counted, share, title_of
 from audit.exports.contents.two_runs import compared_pairs, whom
-from audit.exports.material import Material
-from audit.exports.record import Column, Table
-from audit.metrics.questions_moved import ABSENCE, DISAGREEMENT, LABEL
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Table
+from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL
+from audit.terms import display_name
 
 ON_PAPER = 30
 KINDS = {
@@ -61,7 +61,7 @@ def _questions(material: Material, kind: str, name: str) -> Table:
     frame, (title, meaning) = material.frame("questions_moved", kind=kind), KINDS[kind]
     n = f"{frame['moved'].sum():,} of {compared_pairs(material)} moved, on {len(frame):,} {{questions}}"
     return Table(
-        name, material.say("{Questions} that moved ") + title, frame.assign(organ=frame["organ"].map(shown)),
+        name, material.say("{Questions} that moved ") + title, frame.assign(organ=frame["organ"].map(display_name)),
         (Column("text", title_of(material, "question")), Column("organ", title_of(material, "organ")), *_counts()),
         (
             *whom(material), f"Moved: a pair that {meaning}. {SURETY}", PARTS,
@@ -75,7 +75,7 @@ def _questions(material: Material, kind: str, name: str) -> Table:
 
 def _handbooks(material: Material, kind: str, name: str) -> Table:
     frame, (title, meaning) = material.frame("handbooks_moved", kind=kind), KINDS[kind]
-    words = {column: frame[column].map(shown) for column in ("organ", "center", "phase")}
+    words = {column: frame[column].map(display_name) for column in ("organ", "center", "phase")}
     return Table(
         name, material.say("{Handbooks} that moved ") + title, frame.assign(**words),
         (*(Column(column, title_of(material, column)) for column in words), *_counts()),
@@ -100,7 +100,7 @@ def left_out(material: Material) -> Table:
     """The handbooks and questions that only one of the runs has."""
     frame = material.frame("left_out")
     kinds = {what: title_of(material, what) for what in ("handbook", "question")}
-    words = {"what": frame["what"].map(kinds), "run": frame["run"].map(WHERE), "organ": frame["organ"].map(shown)}
+    words = {"what": frame["what"].map(kinds), "run": frame["run"].map(WHERE), "organ": frame["organ"].map(display_name)}
     return Table(
         "left_out", "What only one of the two runs has", frame.assign(**words),
         (

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from audit.charts.rates import ANY_DISAGREEMENT_RATE, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE
-from audit.charts.style import shown
 from audit.exports.contents.columns import OWN_FIXED, counted, named, pairs_behind, rate_columns, rate_notes, share, title_of
-from audit.exports.material import Material
+from audit.exports.context import Material
 from audit.exports.numbers import estimate
-from audit.exports.record import Column, Table
-
-TOPIC_RATES = (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE)
+from audit.exports.table_model import Column, Table
+from audit.terms import display_name
 
 
 def organs(material: Material) -> Table:
@@ -30,12 +28,12 @@ def topics(material: Material) -> Table:
     """The rates of each topic."""
     frame = material.frame("topics", level="topic")
     return Table(
-        "topics", material.say("Silence and disagreement by {topic}"), frame.assign(topic=frame["topic"].map(shown)),
+        "topics", material.say("Silence and disagreement by {topic}"), frame.assign(topic=frame["topic"].map(display_name)),
         (
             Column("topic", title_of(material, "topic")), counted("questions", title_of(material, "questions")),
-            counted("present", "Both answer", "pairs"), *rate_columns(*TOPIC_RATES),
+            counted("present", "Both answer", "pairs"), *rate_columns(NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE),
         ),
-        (material.say("{A_question} on two {topics} counts in both."), *rate_notes(material, *TOPIC_RATES)),
+        (material.say("{A_question} on two {topics} counts in both."), *rate_notes(material, NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE)),
         pairs_behind(material),
     )  # fmt: skip
 
@@ -45,7 +43,7 @@ def centers(material: Material) -> Table:
     frame = material.frame("centers")
     return Table(
         "centers", material.say("What {centers} leave out, and whom they disagree with"),
-        frame.assign(center=frame["center"].map(shown)),
+        frame.assign(center=frame["center"].map(display_name)),
         (
             Column("center", title_of(material, "center")), counted("handbooks", title_of(material, "handbooks")),
             share("absence", "Absence", "of answers"), counted("present", "Both answer", "pairs"),
@@ -66,7 +64,7 @@ def severity(material: Material) -> Table:
     grades = {"high": "High", "medium": "Medium", "low": "Low", "unstated": "Not stated"}
     return Table(
         "severity", material.say("Disagreement weighed by clinical significance, by {topic}"),
-        frame.assign(unit=frame["unit"].map(shown)),
+        frame.assign(unit=frame["unit"].map(display_name)),
         (
             Column("unit", title_of(material, "topic")), counted("present", "Both answer", "pairs"),
             *(counted(name, head, "pairs") for name, head in grades.items()), share("r_div", "Disagreement", "R_div"),

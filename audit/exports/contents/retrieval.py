@@ -5,13 +5,14 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.charts.rates import rate_dots
-from audit.charts.style import handbook_names, shown
+from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.exports.contents.columns import counted, share, title_of
-from audit.exports.material import Material
-from audit.exports.record import Column, Picture, Table
+from audit.exports.context import Material
 from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES
-from audit.metrics.choices import handbook_list
+from audit.exports.table_model import Column, Picture, Table
+from audit.queries.picker_options import handbook_list
+from audit.terms import display_name
 
 NO_TRIALS = (
     "Run {key} has no trials of retrieval: how well its answers were searched for is not measured, and not zero. A release "
@@ -130,7 +131,7 @@ def _by(material: Material, group: str, name: str, title: str) -> Table:
     names = _handbooks(material) if group == "handbook" else {}
     return Table(
         name, f"How well each strategy of retrieval finds the section that holds the answer, {title}",
-        frame.assign(name=[names.get(each, shown(each)) for each in frame["name"]]),
+        frame.assign(name=[names.get(each, display_name(each)) for each in frame["name"]]),
         (
             Column("name", title_of(material, group)), Column("strategy", "Strategy"),
             counted("trials", "Searches", "section known"), counted("questions", title_of(material, "questions")),
@@ -150,7 +151,7 @@ def retrieval_missed(material: Material) -> Table:
     return Table(
         "retrieval_missed", "What each strategy of retrieval misses",
         frame.assign(
-            handbook=frame["handbook_id"].map(names), organ=frame["organ"].map(shown),
+            handbook=frame["handbook_id"].map(names), organ=frame["organ"].map(display_name),
             found_by=frame["found_by"].replace("", NOBODY).where(frame["others"] > 0, ""),
         ),
         (

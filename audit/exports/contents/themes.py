@@ -5,9 +5,9 @@ from __future__ import annotations
 from audit.charts.treemap import SEVERITY, theme_treemap
 from audit.exports.contents.columns import RESAMPLED, counted, share, title_of
 from audit.exports.contents.two_runs import whom
-from audit.exports.material import Material
-from audit.exports.record import Column, Picture, Table
-from audit.metrics.themes import tops
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Picture, Table
+from audit.queries.theme_pairs import tops
 from audit.themes.taxonomy import Taxonomy
 
 DEFINITIONS = (

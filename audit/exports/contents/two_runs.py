@@ -6,8 +6,8 @@ from audit.charts.rates import AUDIT_RATES
 from audit.charts.transitions import STATE_WORDS
 from audit.exports.changed import VERDICTS
 from audit.exports.contents.columns import ALL, counted, named, rate_notes, share, title_of
-from audit.exports.material import Material
-from audit.exports.record import Column, Table
+from audit.exports.context import Material
+from audit.exports.table_model import Column, Table
 from audit.metrics.runs_change import verdict
 
 PARTS = (

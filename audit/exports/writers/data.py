@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from audit.exports.numbers import known
-from audit.exports.record import HIGH, LOW, Column, Kind, Table
+from audit.exports.table_model import HIGH, LOW, Column, Kind, Table
 from audit.store.runs import Run
 
 

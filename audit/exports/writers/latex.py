@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from audit.exports.record import Column, Kind, Table
+from audit.exports.table_model import Column, Kind, Table
 from audit.number_format import MINUS
 
 ONE_PAGE = 40

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.exports.record import Kind, Table
+from audit.exports.table_model import Kind, Table
 from audit.exports.tables import plain
 
 

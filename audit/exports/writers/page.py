@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from audit.exports.record import Column, Kind, Table
+from audit.exports.table_model import Column, Kind, Table
 
 
 def html_table(table: Table) -> str:

@@ -18,7 +18,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from audit.exports import tables
 from audit.exports.files import timeless
 from audit.exports.numbers import decimals, known
-from audit.exports.record import Table
+from audit.exports.table_model import Table
 from audit.spreadsheet_safety import safe_cell
 
 NOTES = "Notes"

@@ -1,1 +1,1 @@
-"""The stages, one module each; they know nothing of each other but the files that the one before leaves."""
+"""The stages. They know nothing of each other but the files that the one before leaves."""

@@ -3,80 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from audit.corpus.documents import Document
 from audit.generation import Asked, Extract, extractive
+from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
 from audit.pipeline.config import EXTRACTIVE
-from audit.pipeline.corpus import lines
-from audit.pipeline.ledger import Piece, code_of, digest_of, write_lines
-from audit.pipeline.searching import query_of
-from audit.pipeline.shop import Book, Figures, Outcome, PieceByPiece, Shop
+from audit.pipeline.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
+from audit.pipeline.handbook_search import query_of
+from audit.pipeline.judging_input import read_records
 
-CODE = ("generation", "judging/baseline", "text")
+CODE = ("generation", "text")
 Records = Iterable[dict[str, Any]]
-Generator = Callable[[Shop, Sequence[Asked]], Records]
-"""What a model writes to everything that is asked, in its order."""
+Generator = Callable[[RunContext, Sequence[Asked]], Records]
+"""Writes what a model answers to all questions, in their order."""
 
 
 @dataclass
-class Generate(PieceByPiece):
-    """A piece is a handbook. A model is asked for all that are open together; its replies stand in a journal."""
+class GenerateStage(TaskByTask):
+    """A task is a handbook. A model is asked for all open handbooks together, and its replies are kept in a journal."""
 
     by_model: Generator
     name = "generate"
 
-    def pieces(self) -> list[Piece]:
-        """What was found in each handbook, its text, and who writes."""
-        said, settings = self.shop.config.generate, self.shop.settings
-        model = settings.judge_model if said.generator != EXTRACTIVE else ""
-        how = {"generate": {**asdict(said), "url": ""}, "model": model, "code": code_of(*CODE)}
-        asked = digest_of(self.shop.questions())
-        return [self._piece(book, {**how, "asked": asked}) for book in self.shop.present]
+    def tasks(self) -> list[Task]:
+        """What was retrieved from each handbook, its text, and who writes the answers."""
+        options = self.context.config.generate
+        inputs = {
+            "generate": options.model_dump(mode="json", exclude={"url"}),
+            "model": self.context.settings.judge_model if options.generator != EXTRACTIVE else "",
+            "code": code_digest(*CODE), "asked": digest_of(self.context.questions()),
+        }  # fmt: skip
+        return [self._task(source, inputs) for source in self.context.present]
 
-    def _piece(self, book: Book, how: dict[str, Any]) -> Piece:
-        digest, work = self.shop.ledger.digest, self.shop.work
-        found, answers = work.retrieval(book.handbook_id), work.answers(book.handbook_id)
-        inputs = {"retrieval": digest(found), "document": digest(book.document), **how}
-        return Piece(self.name, book.handbook_id, inputs, (answers,), book.handbook_id)
+    def _task(self, source: SourceDocument, inputs: dict[str, Any]) -> Task:
+        digest, workspace = self.context.cache.digest, self.context.workspace
+        texts = {"retrieval": digest(workspace.retrieval(source.handbook_id)), "document": digest(source.document)}
+        outputs = (workspace.answers(source.handbook_id),)
+        return Task(self.name, source.handbook_id, texts | inputs, outputs, source.handbook_id)
 
-    def carry_out(self, pieces: Sequence[Piece]) -> Iterator[Outcome]:
+    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """Without a model one after the other; a model is asked once for all of them, so that it is always busy."""
-        if self.shop.config.generate.generator == EXTRACTIVE or not pieces:
-            yield from super().carry_out(pieces)
+        if self.context.config.generate.generator == EXTRACTIVE or not tasks:
+            yield from super().carry_out(tasks)
             return
-        books = {book.handbook_id: book for book in self.shop.present}
-        asked = [one for piece in pieces for one in asked_of(self.shop, books[piece.handbook])]
-        written: dict[str, list[dict[str, Any]]] = {piece.handbook: [] for piece in pieces}
-        for record in self.by_model(self.shop, asked):
-            written[record["handbook_id"]].append(record)
-        for piece in pieces:
-            yield piece, self._write(piece, written[piece.handbook])
+        asked = [question for task in tasks for question in grounded_questions(self.context, self.context.source(task.handbook))]
+        records: dict[str, list[dict[str, Any]]] = {task.handbook: [] for task in tasks}
+        for record in self.by_model(self.context, asked):
+            records[record["handbook_id"]].append(record)
+        for task in tasks:
+            yield task, self._write(task, records[task.handbook])
 
-    def carry(self, piece: Piece) -> Figures:
-        """The best sentences of what was found."""
-        said = self.shop.config.generate
-        settings = Extract() if said.threshold is None else Extract(threshold=said.threshold)
-        book = next(each for each in self.shop.present if each.handbook_id == piece.handbook)
-        return self._write(piece, list(map(_untimed, extractive(asked_of(self.shop, book), settings))))
+    def carry(self, task: Task) -> Figures:
+        """The best sentences of what was retrieved."""
+        threshold = self.context.config.generate.threshold
+        settings = Extract() if threshold is None else Extract(threshold=threshold)
+        asked = grounded_questions(self.context, self.context.source(task.handbook))
+        return self._write(task, list(map(_without_seconds, extractive(asked, settings))))
 
-    def _write(self, piece: Piece, records: Sequence[dict[str, Any]]) -> Figures:
-        write_lines(piece.outputs[0], records)
-        unread = sum(record["answer"] is None for record in records)
+    def _write(self, task: Task, records: Sequence[dict[str, Any]]) -> Figures:
+        write_lines(task.outputs[0], records)
+        unparseable = sum(record["answer"] is None for record in records)
         absent = sum(record["absent"] is True for record in records)
-        return {"answers": len(records), "absent": absent, "findings": unread}
+        return {"answers": len(records), "absent": absent, "findings": unparseable}
 
 
-def _untimed(record: dict[str, Any]) -> dict[str, Any]:
-    """The record without seconds, which differ from run to run: the same passages leave the same bytes, and the same release."""
+def _without_seconds(record: dict[str, Any]) -> dict[str, Any]:
+    # Seconds differ between runs: without them the same passages give the same bytes, and so the same release.
     usage = record.get("usage")
     return record if usage is None else {**record, "usage": {name: value for name, value in usage.items() if name != "seconds"}}
 
 
-def asked_of(shop: Shop, book: Book) -> list[Asked]:
-    """Everything that was looked for in a handbook, with what was found, in the order of the questions."""
-    document: Document = shop.document(book)
-    queries = {question["question_id"]: query_of(question) for question in shop.questions()}
-    found = lines(shop.work.retrieval(book.handbook_id))
-    return [Asked(queries[each["question_id"]], document, each["retrieval"]) for each in found if each["question_id"] in queries]
+def grounded_questions(context: RunContext, source: SourceDocument) -> list[Asked]:
+    """Everything that was asked of a handbook, with what was retrieved, in the order of the questions."""
+    document = context.document(source)
+    queries = {question["question_id"]: query_of(question) for question in context.questions()}
+    records = read_records(context.workspace.retrieval(source.handbook_id))
+    return [
+        Asked(queries[record["question_id"]], document, record["retrieval"])
+        for record in records
+        if record["question_id"] in queries
+    ]

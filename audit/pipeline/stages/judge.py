@@ -1,63 +1,64 @@
-"""Every pair of answers judged, as `audit judge` does it, and everything so far as a release."""
+"""Judges every pair of answers, as `audit judge` does it, and writes everything so far as a release."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from audit.judging.corpus import Corpus
 from audit.judging.records import Summary
+from audit.pipeline.build_cache import Task, code_digest, digest_of
 from audit.pipeline.config import MODEL
-from audit.pipeline.corpus import corpus_of, run_of
-from audit.pipeline.ledger import Piece, code_of, digest_of
-from audit.pipeline.meeting import check_met, unpaired
-from audit.pipeline.shop import Figures, PieceByPiece, Shop
+from audit.pipeline.context import Figures, RunContext, TaskByTask
+from audit.pipeline.coverage_check import check_questions_meet, questions_without_pair
+from audit.pipeline.judging_input import judging_input, run_record
 
-CODE = ("judging", "release", "text", "pipeline/corpus.py", "pipeline/meeting.py")
+CODE = ("judging", "release", "text", "pipeline/judging_input.py", "pipeline/coverage_check.py")
 FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
-Judge = Callable[[Shop, Corpus], Summary]
-"""Judges a corpus and writes the release into the shop's work folder."""
+Judge = Callable[[RunContext, Corpus], Summary]
+"""Judges the answers and writes the release into the workspace."""
 
 
 @dataclass
-class Judging(PieceByPiece):
-    """One piece: the release. The replies of a model stand in a journal, so that none is asked for twice."""
+class JudgeStage(TaskByTask):
+    """One task: the release. The replies of a model are kept in a journal, so that no call is made twice."""
 
     judge: Judge
     generator: str
     name = "judge"
 
-    def pieces(self) -> list[Piece]:
+    def tasks(self) -> list[Task]:
         """All answers, questions, texts and trials; who judges, and what the release says of itself."""
-        shop = self.shop
-        said, compared = shop.config.judge, bool(shop.config.retrieval.compare)
-        files = [work for book in shop.present for work in (shop.work.answers(book.handbook_id), book.document)]
-        files += [shop.work.trials(book.handbook_id) for book in shop.present if compared]
-        digests = [shop.ledger.digest(path) for path in files]
+        context, workspace = self.context, self.context.workspace
+        options, compared = context.config.judge, bool(context.config.retrieval.compare)
+        files = [path for source in context.present for path in (workspace.answers(source.handbook_id), source.document)]
+        files += [workspace.trials(source.handbook_id) for source in context.present if compared]
+        digests = [context.cache.digest(path) for path in files]
         inputs = {
             "files": None if None in digests else digest_of([[path.name for path in files], digests]),
-            "questions": digest_of(shop.questions()) if shop.work.questions.is_file() else None,
-            "run": run_of(shop, self.generator), "judge": {**asdict(said), "url": "", "templates": ""},
-            "templates": shop.ledger.digest(said.templates) if said.templates else "",
-            "model": shop.settings.judge_model if said.judge == MODEL else "", "code": code_of(*CODE),
+            "questions": digest_of(context.questions()) if workspace.questions.is_file() else None,
+            "run": run_record(context, self.generator), "judge": options.model_dump(mode="json", exclude={"url", "templates"}),
+            "templates": context.cache.digest(options.templates) if options.templates else "",
+            "model": context.settings.judge_model if options.judge == MODEL else "", "code": code_digest(*CODE),
         }  # fmt: skip
-        outputs = [shop.work.release / name for name in (*FILES, *(["trials.jsonl"] if compared else []))]
-        return [Piece(self.name, "release", inputs, tuple(outputs))]
+        outputs = [workspace.release / name for name in (*FILES, *(["trials.jsonl"] if compared else []))]
+        return [Task(self.name, "release", inputs, tuple(outputs))]
 
-    def carry(self, piece: Piece) -> Figures:
+    def carry(self, task: Task) -> Figures:
         """Judge, and write the release."""
-        check_met(self.shop, 2)
-        corpus = corpus_of(self.shop, self.generator)
-        nobody, said = unpaired(corpus.items())
-        figures = told(self.judge(self.shop, corpus))
-        return {**figures, "findings": figures["findings"] + nobody, "said": f"{figures['said']} {said}".strip()}
+        check_questions_meet(self.context, 2)
+        answers = judging_input(self.context, self.generator)
+        unasked, sentence = questions_without_pair(answers.items())
+        figures = summary_figures(self.judge(self.context, answers))
+        message = f"{figures['message']} {sentence}".strip()
+        return {**figures, "findings": figures["findings"] + unasked, "message": message}
 
 
-def told(summary: Summary) -> dict[str, Any]:
-    """What became of the pairs, in figures; `findings` are those that a model was to judge and has not."""
+def summary_figures(summary: Summary) -> dict[str, Any]:
+    """What happened to the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
     unscored = summary.unscored.total()
     return {
         "judged": summary.judged, "prescreened": summary.prescreened, "unscored": unscored, "not_asked": summary.not_asked,
-        "findings": unscored + summary.not_asked, "said": summary.said,
+        "findings": unscored + summary.not_asked, "message": summary.said,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Every handbook searched for the questions that are put to it, one piece each, in one process or in many."""
+"""Searches every handbook for the questions that concern it, one task each, in one process or in many."""
 
 from __future__ import annotations
 
@@ -9,70 +9,74 @@ from typing import Any
 
 from audit.corpus.documents import Document
 from audit.generation.pairing import meets
-from audit.pipeline.cluster import carried_out, check_workers
-from audit.pipeline.ledger import Piece, code_of, digest_of
-from audit.pipeline.meeting import check_met
-from audit.pipeline.searching import Search, query_of, search
-from audit.pipeline.shop import Book, FromLedger, Outcome
+from audit.pipeline.build_cache import Task, code_digest, digest_of
+from audit.pipeline.context import CachedStage, Outcome, SourceDocument
+from audit.pipeline.coverage_check import check_questions_meet
+from audit.pipeline.handbook_search import HandbookSearch, query_of, search_handbook
+from audit.pipeline.workers import check_workers, run_tasks
 from audit.retrieval.gold import Gold, read_gold, unused_gold
 
-CODE = ("retrieval", "embedding", "text", "pipeline/searching.py")
+CODE = ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
 
 
 @dataclass
-class Retrieve(FromLedger):
-    """A piece is a handbook."""
+class RetrieveStage(CachedStage):
+    """A task is a handbook."""
 
     name = "retrieve"
 
-    def pieces(self) -> list[Piece]:
-        """Each handbook's text, the questions that are put to it, and how it is searched."""
-        check_workers(self.shop.config.retrieval.workers)
-        check_met(self.shop, 1)
-        return [self._piece(book, self._job(book)) for book in self.shop.present]
+    def tasks(self) -> list[Task]:
+        """Each handbook's text, the questions that concern it, and how it is searched."""
+        check_workers(self.context.config.retrieval.workers)
+        check_questions_meet(self.context, 1)
+        return [self._task(source, self._search(source)) for source in self.context.present]
 
-    def _piece(self, book: Book, job: Search) -> Piece:
-        digest = self.shop.ledger.digest
+    def _task(self, source: SourceDocument, search: HandbookSearch) -> Task:
         inputs = {
-            "document": digest(book.document), "questions": digest_of(job.questions) if job.questions else None,
-            "strategies": job.strategies, "trials": job.trials is not None, "options": self._options(), "encoder": job.encoder,
-            "reranker": job.reranker, "gold": digest_of(job.gold), "code": code_of(*CODE),
+            "document": self.context.cache.digest(source.document),
+            "questions": digest_of(search.questions) if search.questions else None,
+            "strategies": search.strategies, "trials": search.trials is not None, "options": self._settings(),
+            "encoder": search.encoder, "reranker": search.reranker, "gold": digest_of(search.gold), "code": code_digest(*CODE),
         }  # fmt: skip
-        return Piece(self.name, book.handbook_id, inputs, tuple(filter(None, (job.out, job.trials))), book.handbook_id)
+        return Task(self.name, source.handbook_id, inputs, tuple(filter(None, (search.out, search.trials))), source.handbook_id)
 
-    def _options(self) -> dict[str, Any]:
-        """The settings, with the words that mean the same by their content: a file may change under its name."""
-        options = self.shop.config.retrieval.options
-        digest = self.shop.ledger.digest(options.expansion) if options.expansion else None
-        return options.record() | {"expansion": digest}
+    def _settings(self) -> dict[str, Any]:
+        """The settings of retrieval, with the table of synonyms by its content: a file may change under its name."""
+        settings = self.context.config.retrieval.options
+        digest = self.context.cache.digest(settings.expansion) if settings.expansion else None
+        return settings.record() | {"expansion": digest}
 
-    def _job(self, book: Book) -> Search:
-        said, work = self.shop.config.retrieval, self.shop.work
-        return Search(
-            book.handbook_id, book.document, tuple(q for q in self.shop.questions() if meets(query_of(q), book)),
-            tuple(dict.fromkeys((said.strategy, *said.compare))), said.options, said.encoder, said.reranker,
-            self.shop.settings.data_dir.resolve() / "retrieval", work.retrieval(book.handbook_id),
-            work.trials(book.handbook_id) if said.compare else None, self._gold.get(book.handbook_id),
+    def _search(self, source: SourceDocument) -> HandbookSearch:
+        options, workspace, handbook = self.context.config.retrieval, self.context.workspace, source.handbook_id
+        return HandbookSearch(
+            handbook, source.document,
+            questions=tuple(question for question in self.context.questions() if meets(query_of(question), source)),
+            strategies=tuple(dict.fromkeys((options.strategy, *options.compare))),
+            options=options.options, encoder=options.encoder, reranker=options.reranker,
+            cache=self.context.settings.data_dir.resolve() / "retrieval",
+            out=workspace.retrieval(handbook), trials=workspace.trials(handbook) if options.compare else None,
+            gold=self._gold.get(handbook),
         )  # fmt: skip
 
     @cached_property
     def _gold(self) -> Gold:
-        path = self.shop.config.retrieval.gold
+        path = self.context.config.retrieval.gold
         return read_gold(path, self._documents()) if path else {}
 
     def _documents(self) -> Iterator[Document]:
-        return (self.shop.document(book) for book in self.shop.present if book.document.is_file())
+        return (self.context.document(source) for source in self.context.present if source.document.is_file())
 
-    def remark(self) -> str:
-        """What of the file of gold sections counts nowhere."""
-        path = self.shop.config.retrieval.gold
-        return unused_gold(path, self._documents(), {each["question_id"] for each in self.shop.questions()}) if path else ""
+    def warning(self) -> str:
+        """Which entries of the file of gold sections match nothing."""
+        path = self.context.config.retrieval.gold
+        questions = {question["question_id"] for question in self.context.questions()}
+        return unused_gold(path, self._documents(), questions) if path else ""
 
-    def carry_out(self, pieces: Sequence[Piece]) -> Iterator[Outcome]:
-        """By as many workers as the config says."""
-        said = self.shop.config
-        jobs = {piece.handbook: piece for piece in pieces}
-        tasks = [self._job(book) for book in self.shop.present if book.handbook_id in jobs]
-        done = carried_out(said.retrieval.workers, said.cluster, search, tasks, self.shop.work.root / "slurm")
-        for task, became in done:
-            yield jobs[task.handbook_id], became
+    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+        """With as many workers as the config asks for."""
+        config = self.context.config
+        by_handbook = {task.handbook: task for task in tasks}
+        searches = [self._search(source) for source in self.context.present if source.handbook_id in by_handbook]
+        logs = self.context.workspace.root / "slurm"
+        for search, outcome in run_tasks(config.retrieval.workers, config.cluster, search_handbook, searches, logs):
+            yield by_handbook[search.handbook_id], outcome

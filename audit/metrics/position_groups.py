@@ -1,0 +1,209 @@
+"""Which handbooks agree on one question, as groups and pair by pair, and which position each center takes on a theme."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.metrics import metric
+from audit.queries.lookup import question_number
+from audit.queries.theme_pairs import THEME_PAIRS, grouping_of, require_theme
+from audit.stats.seriation import Labels, seriate
+from audit.store.connection import Connection, frame, rows
+from audit.tables import Column, TableSpec
+from audit.text.group_names import group_names
+from audit.themes.taxonomy import Taxonomy
+from audit.vocabulary import DISAGREEING, LABELS, Label
+
+PRESENT = [label for label in LABELS if label != Label.ABSENT]
+UNSCORED, NOT_ASKED, SELF = "unscored", "not asked", "self"
+ANSWERS, NOT_ADDRESSED, UNREAD = "answers", "not addressed", "unread"
+MAX_QUESTIONS = 6
+
+GROUPS_SQL = """
+with involved as (
+    select handbook_a as handbook, label from pairs where question = $question
+    union all
+    select handbook_b, label from pairs where question = $question
+),
+verdicts as (
+    select handbook, bool_or(label is null or label <> 'ABSENT') as in_present_pair from involved group by handbook
+)
+select h.handbook_id, h.organ, h.center, h.phase, a.answer,
+       case when a.absent then 'not addressed' when not a.absent then 'answers' when a.unread_reason is not null then 'unread'
+            when in_present_pair then 'answers' when not in_present_pair then 'not addressed'
+            else 'not asked' end as state
+from handbooks h
+left join answers a on a.handbook = h.handbook and a.question = $question
+left join verdicts v on v.handbook = h.handbook
+order by h.handbook
+"""
+REASONINGS = """
+with disagreeing as (
+    from pairs where question = $question and label in ('DIVERGENT', 'CONTRADICTORY')
+)
+select distinct text
+from (select unnest([reasoning, divergence_topic]) as text from disagreeing)
+where text is not null
+order by text limit 400
+"""
+MATRIX_SQL = """
+select handbook_a, handbook_b, coalesce(label::varchar, 'unscored') as value
+from pairs where question = $question
+"""
+POSITIONS_SQL = f"""
+with {THEME_PAIRS}
+select question_id, text as question_text, count(*) filter (disagrees) as disagreeing, count(*) as pairs
+from theme_pairs join questions using (question)
+where theme_id = $theme_id
+group by all
+order by disagreeing desc, pairs desc, question_id
+limit {MAX_QUESTIONS}
+"""
+GROUPS_TABLE = TableSpec(
+    "Groups of {handbooks} that agree on one {question}",
+    (
+        Column.text("name", "Position"), Column.named("organ", "{Organ}"), Column.named("center", "{Center}"),
+        Column.named("phase", "{Phase}"), Column.text("state", "Answer"), Column.count("size", "Group size", "{handbooks}"),
+        Column.count("inside", "Pairs inside"), Column.count("inside_disagreeing", "Disagreeing inside", "pairs"),
+    ),
+    ("Groups come from the judge's labels alone; the name only describes what the answers of a group state.",),
+)  # fmt: skip
+MATRIX_TABLE = TableSpec("The label of every two {handbooks} on one {question}", ())
+POSITIONS_TABLE = TableSpec(
+    "Which position each {center} takes on the {questions} of a theme",
+    (
+        Column.text("question_text", "{Question}"), Column.text("position", "Position"), Column.named("center", "{Center}"),
+        Column.count("handbooks", "{Handbooks}"), Column.count("disagreeing", "Disagreeing", "pairs"),
+    ),
+)  # fmt: skip
+
+
+@metric(
+    sql=GROUPS_SQL,
+    table=GROUPS_TABLE,
+    glossary={"position group": "{Handbooks} whose answers to one {question} agree with each other."},
+)
+def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
+    """Groups of handbooks that agree on one question, each named by the value that its answers state.
+
+    Answering handbooks are joined as long as fewer than half of the pairs between two groups disagree (are divergent or
+    contradictory; average linkage on the judge's labels). So one doubtful verdict splits no group, and the pairs that
+    disagree inside a group are counted. Handbooks that agree are next to each other. Between two answering handbooks, a pair
+    that is unscored, was not asked, or was judged absent is no evidence: it neither joins nor separates them.
+
+    The name is a quantity that at least half of the group's answers state and the others seldom do, if the judge's reasoning
+    cites it or another group has another quantity of its kind; otherwise distinctive words; otherwise a letter. The labels
+    make the groups; the name only describes them.
+
+    One row per handbook of the run, answering ones first, in the order of the matrix, then those that do not address the
+    question, then those whose answer could not be read, then those that were not asked:
+        handbook_id, organ, center, phase  str
+        state   str, "answers", "not addressed", "unread" (the generator's reply could not be read) or "not asked"; in a
+                release without answers, derived from the pairs: a handbook whose every pair is ABSENT is "not addressed"
+        answer  str; missing where the release has none
+        group   Int64, from 1 along the order; missing unless state is "answers"
+        name    str, the group's name; missing likewise
+        basis   str, "value", "words" or "letter": what the name is based on
+        size    Int64, members of the group
+        inside, inside_disagreeing  Int64, present pairs between members of the group, and those of them that disagree
+
+    Raises NotInRunError when the question is not in the run. Source of the order: Bar-Joseph et al. 2001.
+    """
+    question = {"question": question_number(con, question_id)}
+    table = frame(con, GROUPS_SQL, question)
+    answering = np.flatnonzero(table["state"].to_numpy() == ANSWERS)
+    labels = matrix(con, question_id).to_numpy(dtype=object)
+    order, group = seriate(labels[np.ix_(answering, answering)])
+    grouped = table.assign(group=pd.Series(group + 1, index=answering, dtype="Int64").reindex(table.index))
+    others = [np.flatnonzero(table["state"].to_numpy() == state) for state in (NOT_ADDRESSED, UNREAD, NOT_ASKED)]
+    reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, question)]
+    counted = _with_pairs_inside(_with_group_names(grouped, reasonings), labels)
+    return counted.iloc[np.concatenate([answering[order], *others])].reset_index(drop=True)
+
+
+def _with_group_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFrame:
+    members = [group.fillna("").tolist() for _, group in table.groupby("group")["answer"]]
+    proper_names = [*table["handbook_id"], *table["center"], *table["organ"]]
+    names = dict(enumerate(group_names(members, reasonings, proper_names), start=1))
+    return table.assign(
+        name=table["group"].map({group: name.text for group, name in names.items()}),
+        basis=table["group"].map({group: name.basis for group, name in names.items()}),
+        size=table["group"].map(table["group"].value_counts()).astype("Int64"),
+    )
+
+
+def _with_pairs_inside(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    present, disagreeing = np.isin(labels, PRESENT), np.isin(labels, DISAGREEING)
+    inside: dict[str, dict[Hashable, int]] = {"inside": {}, "inside_disagreeing": {}}
+    for group, members in table.groupby("group"):
+        block = np.ix_(members.index.to_numpy(dtype=np.int64), members.index.to_numpy(dtype=np.int64))
+        # The matrix is symmetric, so every pair is in it twice.
+        inside["inside"][group] = present[block].sum() // 2
+        inside["inside_disagreeing"][group] = disagreeing[block].sum() // 2
+    return table.assign(**{name: table["group"].map(counts).astype("Int64") for name, counts in inside.items()})
+
+
+@metric(
+    sql=MATRIX_SQL,
+    table=MATRIX_TABLE,
+    glossary={"not asked": "The {question} was never put to this {handbook}. It counts neither as answered nor as left out."},
+)
+def matrix(con: Connection, question_id: str) -> pd.DataFrame:
+    """How every two handbooks relate on one question: the N x N matrix of labels, in release order.
+
+    A cell is the judge's label of the pair (ABSENT also where one of the two does not answer), "unscored" where the
+    judge gave no readable verdict, "not asked" where the release has no such pair, and "self" on the diagonal. These
+    are different values: a missing verdict is neither agreement nor absence.
+
+    One row and one column per handbook of the run, named by handbook_id; cells are str, one of VALUES. Symmetric.
+
+    Raises NotInRunError when the question is not in the run.
+    """
+    pairs = frame(con, MATRIX_SQL, {"question": question_number(con, question_id)})
+    names = [name for (name,) in rows(con, "select handbook_id from handbooks order by handbook")]
+    square = pd.DataFrame(NOT_ASKED, index=names, columns=names, dtype=object).to_numpy(copy=True)
+    a, b = pairs["handbook_a"].to_numpy(), pairs["handbook_b"].to_numpy()
+    square[a, b] = square[b, a] = pairs["value"].to_numpy(dtype=object)
+    square[range(len(names)), range(len(names))] = SELF
+    return pd.DataFrame(square, index=names, columns=names)
+
+
+@metric(
+    sql=POSITIONS_SQL,
+    table=POSITIONS_TABLE,
+    glossary={"position": "What a position group states on a {question}, and after which the group is named."},
+    by_theme=True,
+)
+def positions(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFrame:
+    """Which position each center takes on the most disputed questions of a theme.
+
+    A position is a position group of the question (see `position_groups`). A center whose handbooks are in two groups takes
+    two positions. One row per question, position and center; questions with most disagreeing pairs of this theme first, at
+    most six of them, each question's largest group first:
+        question_id, question_text  str
+        disagreeing                 int, pairs on the question that disagree about this theme
+        group                       int, from 1; position  str, its name
+        center                      str
+        handbooks                   int, of the center that take the position
+
+    Raises NotInRunError when the taxonomy has no such theme.
+    """
+    require_theme(taxonomy, theme_id)
+    questions = frame(con, POSITIONS_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
+    columns = ["question_id", "question_text", "disagreeing", "group", "position", "center", "handbooks"]
+    by_question = [_positions_on(con, question)[columns] for question in questions.to_dict("records")]
+    return pd.concat(by_question, ignore_index=True) if by_question else pd.DataFrame(columns=columns)
+
+
+def _positions_on(con: Connection, question: dict[Hashable, Any]) -> pd.DataFrame:
+    answering = position_groups(con, str(question["question_id"])).dropna(subset=["group"])
+    positions = answering.groupby(["group", "name", "center"], as_index=False).agg(
+        handbooks=("handbook_id", "size"), size=("size", "first")
+    )
+    ordered = positions.sort_values(["size", "group", "handbooks", "center"], ascending=[False, True, False, True])
+    named = ordered.rename(columns={"name": "position"}).astype({"group": int})
+    return named.assign(**{name: question[name] for name in ("question_id", "question_text", "disagreeing")})

@@ -1,0 +1,135 @@
+"""What is done already: a task is known by what goes into it, and its results by their digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import audit
+from audit.atomic_io import sha256_of, write_whole
+
+MISSING = None
+"""The digest of what does not exist yet."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """The smallest piece of work that is done or not: one file, nearly always.
+
+    inputs    what it is made from, by name: digests, settings, versions; None for what does not exist yet
+    outputs   the files it leaves
+    handbook  the handbook it is about; "" where it concerns all of them
+    """
+
+    stage: str
+    name: str
+    inputs: Mapping[str, Any]
+    outputs: tuple[Path, ...] = ()
+    handbook: str = ""
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The digest of everything that goes into the task; None while an input is missing."""
+        return None if MISSING in self.inputs.values() else digest_of({"stage": self.stage, **self.inputs})
+
+
+@dataclass(frozen=True)
+class BuildCache:
+    """One small JSON file a task below `folder`, each replaced as a whole."""
+
+    folder: Path
+    _digests: dict[Path, str | None] = field(default_factory=dict, compare=False)
+
+    def done(self, task: Task) -> bool:
+        """Whether the task was done from exactly these inputs and its outputs are unchanged."""
+        entry = self.entry(task)
+        if not entry or task.fingerprint is None or entry.get("fingerprint") != task.fingerprint:
+            return False
+        outputs = entry.get("outputs", {})
+        unchanged = all(self.digest(Path(path)) == digest for path, digest in outputs.items())
+        return unchanged and set(outputs) == {str(path) for path in task.outputs}
+
+    def store(self, task: Task, figures: Mapping[str, Any]) -> None:
+        """Record that the task is done; `figures` (seconds, counts, a message) are reported again by later runs."""
+        for path in task.outputs:
+            self._digests.pop(path, None)
+        outputs = {str(path): self.digest(path) for path in task.outputs}
+        entry = {"fingerprint": task.fingerprint, "outputs": outputs, "figures": dict(figures), "inputs": dict(task.inputs)}
+        path = self._path(task)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(entry, indent=1, default=str) + "\n")
+
+    def entry(self, task: Task) -> dict[str, Any]:
+        """What was recorded when the task was last done; empty where nothing was, or it cannot be read."""
+        try:
+            return dict(json.loads(self._path(task).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return {}
+
+    def figures(self, task: Task) -> dict[str, Any]:
+        """The figures that were recorded with the task."""
+        return dict(self.entry(task).get("figures", {}))
+
+    def digest(self, path: Path) -> str | None:
+        """The digest of a file or a folder; None where it does not exist. Read once per run, unless this run wrote it."""
+        if path not in self._digests:
+            self._digests[path] = digest_of_path(path)
+        return self._digests[path]
+
+    def _path(self, task: Task) -> Path:
+        return self.folder / task.stage / f"{quote(task.name, safe=' ')[:200]}.json"
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
+    """Write one JSON object a line, the whole file or nothing, and return how many."""
+    lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, "".join(lines))
+    return len(lines)
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The records of a file that `write_lines` wrote."""
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def digest_of(value: Any) -> str:
+    """The sha256 (hex) of plain values, the same in every process."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode()).hexdigest()
+
+
+def digest_of_path(path: Path) -> str | None:
+    """The sha256 (hex) of a file, or of all names and files below a folder; None where it does not exist."""
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+        return digest_of([[file.relative_to(path).as_posix(), sha256_of(file)] for file in files])
+    return sha256_of(path) if path.is_file() else None
+
+
+@lru_cache
+def code_digest(*places: str) -> str:
+    """The digest of the source of some packages and modules of `audit`, so that a stage whose code changed runs again.
+
+    The bytes count, not a version number that somebody must remember to raise. Raises LookupError for a place without source:
+    a module that was renamed would otherwise silently leave the digest.
+    """
+    root = Path(audit.__file__).parent
+    files: list[Path] = []
+    for place in places:
+        sources = [path for path in (root / place, *sorted((root / place).rglob("*"))) if is_source(path)]
+        if not sources:
+            raise LookupError(f"audit/{place} has no source files.")
+        files += sources
+    return digest_of([[file.relative_to(root).as_posix(), sha256_of(file)] for file in files])
+
+
+def is_source(path: Path) -> bool:
+    """Whether a change of this file can change what the program does."""
+    return path.is_file() and path.suffix != ".pyc" and not path.name.startswith(".")

@@ -1,0 +1,133 @@
+"""Reads the config of `audit run`: from TOML to a `Config`, or one sentence that names the line and what is allowed there."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from audit.errors import ConfigError
+from audit.pipeline.config import SECTIONS, SETTINGS_MODEL, TERMS, Config, as_written
+from audit.vocabulary import nearest
+
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+SECTION_HEADING, OPTION_NAME = re.compile(r"\s*\[\[?([^\[\]]+)\]"), re.compile(r"\s*([\w.\"' -]+?)\s*=")
+NO_MODEL = "none"
+NOTHING_DONE = "Nothing was done."
+
+
+def read_config(path: Path) -> Config:
+    """The config in `path`. Raises ConfigError, with the line, where an option is unknown or its value is not allowed."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        parsed = tomllib.loads(text)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read ({error.strerror}). {NOTHING_DONE}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 (byte {error.start:,}): save it as UTF-8. {NOTHING_DONE}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}. {NOTHING_DONE}") from None
+    refuse = _Refusal(path, text.splitlines())
+    if "path" in parsed:  # our own field, no section of the file
+        refuse(("path",), f"there is no section 'path'. Allowed: {', '.join(SECTIONS)}.")
+    try:
+        config = Config.model_validate({**parsed, "path": path.resolve()}, context={"folder": path.resolve().parent})
+    except ValidationError as error:
+        problem = error.errors()[0]
+        refuse(problem["loc"], _sentence(problem))
+    _check_together(config, refuse)
+    release = config.release.model_copy(update={"run_id": config.release.run_id or path.stem})
+    return config.model_copy(update={"release": release})
+
+
+class _Refusal:
+    """Raises ConfigError with the line of an option."""
+
+    def __init__(self, path: Path, lines: list[str]) -> None:
+        self.path, self.lines = path, line_numbers(lines)
+
+    def __call__(self, location: Iterable[int | str], sentence: str) -> NoReturn:
+        raise ConfigError(f"{self.path}, line {self._line(location)}: {sentence} {NOTHING_DONE}")
+
+    def _line(self, location: Iterable[int | str]) -> int:
+        """The line of an option, or else of its section; 1 where neither is written down."""
+        wanted = ".".join(str(part) for part in location)
+        while wanted and wanted not in self.lines:
+            wanted = wanted.rpartition(".")[0]
+        return self.lines.get(wanted, 1)
+
+
+def _check_together(config: Config, refuse: _Refusal) -> None:
+    """What no single option can be blamed for."""
+    if (config.corpus.pdfs is None) == (config.corpus.documents is None):
+        refuse(("corpus", "documents"), "[corpus] needs either pdfs or documents, and not both.")
+    if config.questions.file is None:
+        refuse(("questions",), "[questions] needs file, the questions to ask.")
+    for name in config.corpus.terms:
+        if name not in TERMS:
+            refuse(("corpus", "terms", name), f"there is no term '{name}'.{nearest(name, TERMS)} Allowed: {', '.join(TERMS)}.")
+    if config.themes.model == NO_MODEL:
+        refuse(("themes", "model"), f"model is '{NO_MODEL}', but themes need one. Allowed: words, or a sentence model.")
+    if config.release.run_id and not RUN_ID.fullmatch(config.release.run_id):
+        problem = f"run_id is '{config.release.run_id}'. It may contain letters, digits, dots, dashes and underscores."
+        refuse(("release", "run_id"), problem)
+
+
+def _sentence(problem: Mapping[str, Any]) -> str:
+    """What pydantic found, as a sentence about the option."""
+    location, kind, limits = [str(part) for part in problem["loc"]], problem["type"], problem.get("ctx", {})
+    name = next((part for part in reversed(location) if not part.isdigit()), "")
+    if kind == "extra_forbidden":
+        return _unknown(location)
+    if kind == "value_error":
+        return f"{name} {limits['error']}"
+    if kind == "literal_error":
+        allowed = get_args(SECTIONS[location[0]].model_fields[name].annotation)
+        return f"{name} is '{problem['input']}'.{nearest(str(problem['input']), allowed)} Allowed: {', '.join(allowed)}."
+    if kind in ("greater_than_equal", "less_than_equal"):
+        least = kind == "greater_than_equal"
+        return f"{name} must be at {'least' if least else 'most'} {limits['ge' if least else 'le']:g}, not {problem['input']:g}."
+    if kind in ("model_type", "model_attributes_type") and len(location) == 1:
+        return f"'{name}' is a section and has options of its own: [{name}]"
+    return f"{name} must be {KINDS.get(kind, problem['msg'])}, not {as_written(problem['input'])}."
+
+
+KINDS = {
+    "bool_type": "true or false", "int_type": "a whole number", "float_type": "a number", "finite_number": "a number",
+    "string_type": "a text in quotes", "path_type": "a text in quotes", "is_instance_of": "a text in quotes",
+    "tuple_type": 'a list of texts such as ["one", "two"]', "frozen_set_type": 'a list of texts such as ["one", "two"]',
+    "dict_type": "a table of texts", "dataclass_type": "a table", "dataclass_exact_type": "a table",
+}  # fmt: skip
+"""What an option must be, by pydantic's name for the error."""
+
+
+def _unknown(location: list[str]) -> str:
+    name, section = location[-1], location[:-1]
+    if not section:
+        allowed: tuple[str, ...] = tuple(SECTIONS)
+        return f"there is no section '{name}'.{nearest(name, allowed)} Allowed: {', '.join(allowed)}."
+    model: type[BaseModel] = SETTINGS_MODEL if section == ["retrieval", "options"] else SECTIONS[section[0]]
+    allowed = tuple(model.model_fields)
+    return f"[{'.'.join(section)}] has no option '{name}'.{nearest(name, allowed)} Allowed: {', '.join(allowed)}."
+
+
+def line_numbers(lines: Iterable[str]) -> dict[str, int]:
+    """`section` and `section.option` -> its first line, from 1. tomllib does not report where it read a value."""
+    numbers: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(lines, start=1):
+        if heading := SECTION_HEADING.match(line):
+            section = _bare(heading[1])
+            numbers.setdefault(section, number)
+        elif option := OPTION_NAME.match(line):
+            numbers.setdefault(f"{section}.{_bare(option[1])}".strip("."), number)
+    return numbers
+
+
+def _bare(name: str) -> str:
+    """A dotted name without quotes and spaces."""
+    return re.sub(r"[\s\"']", "", name)

@@ -1,0 +1,165 @@
+"""What the stages of one run share: the config, the workspace, the handbooks and those that had to be left out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from audit.corpus.documents import Document, read_document
+from audit.corpus.extraction import Identity
+from audit.pipeline.build_cache import BuildCache, Task, read_lines
+from audit.pipeline.config import Config
+from audit.settings import Settings
+
+Record = Mapping[str, Any]
+Figures = Mapping[str, Any]
+Outcome = tuple[Task, "Figures | Exception"]
+Progress = Callable[[str, int, int], None]
+"""Called with the name of what is being worked on, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True)
+class SourceDocument:
+    """A handbook of the corpus.
+
+    `file` is the file it comes from, `document` the path of its text (which may not exist yet), `identity` whose handbook it is,
+    where the file is a PDF.
+    """
+
+    handbook_id: str
+    organ: str
+    file: Path
+    document: Path
+    identity: Identity | None = None
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder of everything between the stages."""
+
+    root: Path
+
+    @property
+    def documents(self) -> Path:
+        """The folder of the handbooks as texts, `<handbook_id>.json` each."""
+        return self.root / "documents"
+
+    @property
+    def questions(self) -> Path:
+        """The questions, one a line."""
+        return self.root / "questions.jsonl"
+
+    @property
+    def release(self) -> Path:
+        """The result. The folder is complete as soon as it exists."""
+        return self.root / "release"
+
+    def retrieval(self, handbook: str) -> Path:
+        """What was retrieved from a handbook, one question a line."""
+        return self.root / "retrieval" / f"{handbook}.jsonl"
+
+    def trials(self, handbook: str) -> Path:
+        """The same for every strategy that is compared, one question and strategy a line."""
+        return self.root / "trials" / f"{handbook}.jsonl"
+
+    def answers(self, handbook: str) -> Path:
+        """A handbook's answers, one question a line."""
+        return self.root / "answers" / f"{handbook}.jsonl"
+
+    def journal(self, stage: str, plan: str) -> Path:
+        """The replies of a model to one stage under one plan (see `audit.llm.journal`)."""
+        return self.root / "journals" / f"{stage}-{plan[:12]}.journal"
+
+
+@dataclass
+class RunContext:
+    """One run of the pipeline.
+
+    sources    the handbooks of the corpus; `present` are those that were not left out
+    left_out   handbook -> the reason, in one sentence; grows while the stages run
+    expected   the questions a plan counts with, where they have not been imported yet
+    """
+
+    config: Config
+    settings: Settings
+    workspace: Workspace
+    sources: Sequence[SourceDocument]
+    left_out: dict[str, str] = field(default_factory=dict)
+    progress: Progress = lambda *_: None
+    expected: Sequence[dict[str, Any]] | None = None
+    cache: BuildCache = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open the build cache of the workspace."""
+        self.cache = BuildCache(self.workspace.root / "state")
+
+    @property
+    def present(self) -> list[SourceDocument]:
+        """The handbooks that were not left out, by id."""
+        return [source for source in self.sources if source.handbook_id not in self.left_out]
+
+    def source(self, handbook: str) -> SourceDocument:
+        """The handbook of that id among those that were not left out."""
+        return next(source for source in self.present if source.handbook_id == handbook)
+
+    def document(self, source: SourceDocument) -> Document:
+        """A handbook's text. Raises DocumentError."""
+        return read_document(source.document)
+
+    def questions(self) -> list[dict[str, Any]]:
+        """The records of the questions; empty before they were imported."""
+        imported = read_lines(self.workspace.questions) if self.expected is None and self.workspace.questions.is_file() else []
+        return list(self.expected or imported)[: self.config.questions.first or None]
+
+
+class Stage(Protocol):
+    """One step on the way from handbooks to a run."""
+
+    name: str
+
+    def tasks(self) -> list[Task]:
+        """All its tasks, given the present results of the stages before it."""
+
+    def done(self, task: Task) -> bool:
+        """Whether a task is done already."""
+
+    def warning(self) -> str:
+        """What a person should know about the input, whether or not there is anything to do; empty: nothing."""
+
+    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+        """Carry out some tasks; yields each with its figures, or the error it failed with."""
+
+
+@dataclass
+class CachedStage:
+    """A stage that asks the build cache what is done."""
+
+    context: RunContext
+    name = ""
+
+    def done(self, task: Task) -> bool:
+        """Whether the build cache has it."""
+        return self.context.cache.done(task)
+
+    def warning(self) -> str:
+        """Nothing to warn about."""
+        return ""
+
+
+class TaskByTask(CachedStage, ABC):
+    """A stage that does one task after the other."""
+
+    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+        """One after the other; a task that fails does not stop the others."""
+        for task in tasks:
+            try:
+                yield task, self.carry(task)
+            except Exception as error:  # a library may raise anything on a stranger's file, and the other files must go on
+                yield task, error
+
+    @abstractmethod
+    def carry(self, task: Task) -> Figures:
+        """Do it. Leaves the task's outputs, each complete or not at all."""

@@ -1,0 +1,108 @@
+"""What the judge is given: the answers of all handbooks, question by question, and the pairs of handbooks that answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any, TextIO
+
+from audit.corpus.documents import Document
+from audit.judging.corpus import Answer, Corpus, Item
+from audit.pipeline.config import EXTRACTIVE
+from audit.pipeline.context import Record, RunContext, SourceDocument
+
+HANDBOOK_FIELDS = ("handbook_id", "organ", "center", "phase", "title", "url", "pages")
+SECTION_FIELDS = ("section_id", "heading", "text", "url")
+
+
+def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
+    """The answers as the judge takes them, read from files as they are needed; `generator` says what wrote them."""
+    sources = context.present
+    documents = [context.document(source) for source in sources]
+    trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
+    return Corpus(
+        run_record(context, generator), tuple(map(_handbook, documents)), partial(_items, context, sources),
+        sections=partial(_sections, documents), trials=trials,
+    )  # fmt: skip
+
+
+def run_record(context: RunContext, generator: str) -> dict[str, Any]:
+    """What the manifest says of the run, apart from its judge."""
+    config = context.config
+    retriever = [config.retrieval.strategy, f"encoder {config.retrieval.encoder}"]
+    retriever += [f"reranker {config.retrieval.reranker}"] if config.retrieval.reranker else ["no reranker"]
+    record = {
+        "run_id": config.release.run_id, "title": config.release.title or config.release.run_id,
+        "licence": config.release.licence, "synthetic": config.release.synthetic, "terms": config.corpus.terms,
+        "generator": generator, "retriever": ", ".join(retriever), "left_out": context.left_out,
+        "asked": "organ",
+    }  # fmt: skip
+    return {name: value for name, value in record.items() if value}
+
+
+def _handbook(document: Document) -> Record:
+    return {name: getattr(document, name) for name in HANDBOOK_FIELDS}
+
+
+def _sections(documents: Sequence[Document]) -> Iterator[Record]:
+    for document in documents:
+        for section in document.sections:
+            record = {name: getattr(section, name) for name in SECTION_FIELDS}
+            yield {"handbook_id": document.handbook_id, **record, "above": list(section.above), "pages": list(section.pages)}
+
+
+def _trials(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[Record]:
+    for source in sources:
+        yield from read_records(context.workspace.trials(source.handbook_id))
+
+
+def _items(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[Item]:
+    """One question at a time. Each file of answers is in the order of the questions, so all files are read in parallel."""
+    with ExitStack() as stack:
+        files = {source.handbook_id: _open(context.workspace.answers(source.handbook_id)) for source in sources}
+        readers = {handbook: AnswersInOrder(stack.enter_context(file)) for handbook, file in files.items()}
+        for question in context.questions():
+            records = {handbook: reader.take(question["question_id"]) for handbook, reader in readers.items()}
+            answers = {handbook: _answer(record) for handbook, record in records.items() if record is not None}
+            yield Item(question, answers, tuple(combinations(answers, 2)))
+
+
+def _open(path: Path) -> TextIO:
+    return path.open(encoding="utf-8")
+
+
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a file of JSON lines, one at a time."""
+    with _open(path) as file:
+        yield from map(json.loads, file)
+
+
+class AnswersInOrder:
+    """A file of answers, read one answer ahead."""
+
+    def __init__(self, file: Iterator[str]) -> None:
+        self.file = file
+        self._advance()
+
+    def _advance(self) -> None:
+        line = next(self.file, None)
+        self.record: dict[str, Any] | None = json.loads(line) if line else None
+
+    def take(self, question_id: str) -> Mapping[str, Any] | None:
+        """The answer to a question, if it is the next one in the file."""
+        record = self.record
+        if record is None or record["question_id"] != question_id:
+            return None
+        self._advance()
+        return record
+
+
+def _answer(record: Mapping[str, Any]) -> Answer:
+    return Answer(
+        record["answer"], record["absent"], record["absence_method"], record.get("retrieval"), record.get("unread_reason"),
+        record.get("usage"),
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""Carries out the stages one after the other and sums up what happened."""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from audit.errors import AuditError
+from audit.pipeline.build_cache import Task
+from audit.pipeline.context import RunContext, Stage
+
+CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
+MAX_NAMES = 3
+MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""A full or read-only disk fails every handbook alike: no handbook is to blame, so none is left out for it."""
+
+
+@dataclass
+class StageCount:
+    """What happened to the tasks of one stage, and the seconds it took.
+
+    message   what the stage has to report, whether it ran now or earlier
+    findings  requests to a model without a usable reply; see `RunSummary`
+    """
+
+    stage: str
+    tasks: int = 0
+    done: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    message: str = ""
+    findings: int = 0
+
+    @property
+    def kept(self) -> int:
+        """Tasks that were done by an earlier run."""
+        return self.tasks - self.done - self.failed
+
+    def report(self, figures: Mapping[str, Any]) -> None:
+        """Take over the message and the findings of a task."""
+        self.message = figures.get("message", self.message)
+        self.findings += figures.get("findings", 0)
+
+
+@dataclass
+class RunSummary:
+    """What happened in a run: each stage it reached, (stage, task, reason) of every failure, where it stopped ("": nowhere)."""
+
+    counts: list[StageCount] = field(default_factory=list)
+    failures: list[tuple[str, str, str]] = field(default_factory=list)
+    stopped_at: str = ""
+
+    @property
+    def messages(self) -> list[str]:
+        """What the stages have to report, in their order."""
+        return [count.message for count in self.counts if count.message]
+
+    @property
+    def failed(self) -> list[str]:
+        """Every failure in a sentence; those of one stage for the same reason share one."""
+        names: dict[tuple[str, str], list[str]] = {}
+        for stage, name, reason in self.failures:
+            names.setdefault((stage, reason), []).append(name)
+        return [f"{stage}, {_first_names(tasks)}: {reason}" for (stage, reason), tasks in names.items()]
+
+    @property
+    def findings(self) -> int:
+        """Requests to a model without a usable reply, over all stages."""
+        return sum(count.findings for count in self.counts)
+
+    @property
+    def verdict(self) -> str:
+        """clean, left out (some handbooks failed, the others went through) or stopped."""
+        return STOPPED if self.stopped_at else LEFT_OUT if self.failures else CLEAN
+
+
+class Reporter(Protocol):
+    """Whatever shows how far a run is."""
+
+    def begin(self, stage: str, tasks: int, to_do: int) -> None:
+        """A stage begins."""
+
+    def advance(self, name: str) -> None:
+        """One of its tasks has ended, well or not."""
+
+    def end(self, count: StageCount) -> None:
+        """The stage has ended."""
+
+
+def run_stages(
+    context: RunContext, stages: Sequence[Stage], reporter: Reporter, *, clock: Callable[[], float] = time.monotonic
+) -> RunSummary:
+    """Carry out what is open in every stage. A handbook that fails is left out of the later stages; the others go on.
+
+    The run stops at a stage that fails as a whole, or when no handbook is left.
+    """
+    summary = RunSummary()
+    for stage in stages:
+        began, tasks = clock(), stage.tasks()
+        to_do = [task for task in tasks if not stage.done(task)]
+        count = StageCount(stage.name, len(tasks), message=stage.warning())
+        for task in tasks:
+            if task not in to_do:
+                count.report(context.cache.figures(task))
+        summary.counts.append(count)
+        reporter.begin(stage.name, len(tasks), len(to_do))
+        try:
+            for task, outcome in stage.carry_out(to_do):
+                _record_outcome(context, summary, count, task, outcome)
+                reporter.advance(task.name)
+        finally:
+            count.seconds = clock() - began
+            reporter.end(count)
+        if summary.stopped_at or (context.sources and not context.present):
+            summary.stopped_at = stage.name
+            return summary
+    return summary
+
+
+def _first_names(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ", ".join(names)
+
+
+def _record_outcome(context: RunContext, summary: RunSummary, count: StageCount, task: Task, outcome: Any) -> None:
+    if isinstance(outcome, OSError) and outcome.errno in MACHINE_ERRORS:
+        raise outcome
+    if not isinstance(outcome, Exception):
+        context.cache.store(task, outcome)
+        count.done += 1
+        count.report(outcome)
+        return
+    count.failed += 1
+    reason = str(outcome) if isinstance(outcome, AuditError) else f"{type(outcome).__name__}: {outcome}"
+    summary.failures.append((count.stage, task.name, reason))
+    if task.handbook:
+        context.left_out[task.handbook] = f"{count.stage}: {reason}"
+    else:
+        summary.stopped_at = count.stage

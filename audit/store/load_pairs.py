@@ -1,0 +1,280 @@
+"""Loading pairs: DuckDB parses many files in one statement, and Python reads again only the pairs that look suspect.
+
+Why not Python alone: it takes 48 us a pair, so 5.7 million take 4 to 5 minutes instead of seconds (benchmarks/load.py).
+tests/store/test_load_pairs.py treats every pair as suspect and compares the outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from audit.release import validate
+from audit.release.layout import ending
+from audit.release.report import NOTED, FileCount
+from audit.release.values import Repairs
+from audit.store.connection import Connection
+from audit.store.load_state import LoadState
+from audit.store.matrix import ComparisonHead, contradictions
+from audit.store.record_reader import RecordReader
+from audit.store.repair_pairs import CHECK_COLUMNS, PairRepair, append_checks, raw_pairs_at
+from audit.store.stage_pairs import READING_TYPES, WORKING_COLUMNS, PairFormat, PairStager
+
+READING_COLUMNS = READING_TYPES | {"parse": "parse"}
+CREATE_STAGED_CHECKS = """
+create temp table staged_checks as
+select 0 as file, 0 as position, * exclude (question, handbook_a, handbook_b) from checks limit 0
+"""
+FILES = """
+select file, position, question, handbook_a as a, handbook_b as b, coalesce(enum_code(label), -1)::tinyint as label,
+       prescreened, suspect
+from pairs where file between $first and $last
+"""
+CHECKS_OF_FILES = """
+select file, position, checks from pairs
+where file between $first and $last and checks is not null and not suspect
+order by file, position
+"""
+DELETE_FILES = "delete from {table} where file in (select unnest($files))"
+DELETE_POSITIONS = "delete from {table} where file = $file and position in (select unnest($positions))"
+DUPLICATES = """
+with copies as (
+    select file, position,
+           count(*)     over pair as copies,
+           row_number() over (pair order by file, position) as copy,
+           count(distinct coalesce(label::varchar, 'UNSCORED')) over pair as labels
+    from pairs
+    where question in (select unnest($questions))
+       or question in (select question from pairs where file in (select unnest($files)))
+    window pair as (partition by question, handbook_a, handbook_b)
+)
+select file, position, labels > 1 from copies
+where copies > 1 and (labels > 1 or copy > 1)
+order by file, position
+"""
+INSERT_READINGS = f"""
+insert into readings
+select question, handbook_a, handbook_b, {", ".join(READING_TYPES)} from pairs
+where {" or ".join(f"{name} is not null" for name in READING_TYPES)}
+order by file, position
+"""
+INSERT_CHECKS = f"""
+insert into checks
+select question, handbook_a, handbook_b, {", ".join(f"staged_checks.{name}" for name in CHECK_COLUMNS)}
+from staged_checks join pairs using (file, position)
+order by file, position, staged_checks.rowid
+"""
+DUPLICATE = "duplicate_pair", "this pair occurs earlier with the same label; the first copy was kept."
+CONFLICT = "conflicting_pair", "this pair occurs more than once with different labels; none of its copies was loaded."
+PairArrays = dict[str, Any]
+"""The columns of FILES as arrays."""
+
+
+@dataclass(frozen=True)
+class ComparisonCounts:
+    """What reconciliation needs of one comparison file.
+
+    n_listed    handbooks that it lists, each counted once; None without a list
+    has_matrix  whether it has a matrix, usable or not
+    n_pairs     pairs loaded from it
+    """
+
+    n_listed: int | None
+    has_matrix: bool
+    n_pairs: int
+
+
+@dataclass
+class PairLoader:
+    """Loads the pair files of one release into `pairs`, `readings` and `checks`; files are numbered from 0 in their order."""
+
+    con: Connection
+    reader: RecordReader
+    state: LoadState
+    _lines: list[FileCount] = field(default_factory=list)
+    _heads: dict[int, ComparisonHead] = field(default_factory=dict)
+    _suspects: dict[int, set[int]] = field(default_factory=dict)
+    """By file the positions that Python must read; all of a file's where it is in `_unparsed`."""
+    _unparsed: set[int] = field(default_factory=set)
+    _question_files: dict[int, int] = field(default_factory=dict)
+    _repeated: set[int] = field(default_factory=set)
+    """Questions in more than one file, or whose file has a pair twice."""
+
+    @contextmanager
+    def parsing(self) -> Iterator[None]:
+        """Parse the files in another thread while the block runs, and load them at its end.
+
+        So the caller can read answers in Python meanwhile; loading pairs needs them.
+        """
+        paths = self.reader.layout.parts["pair"]
+        nested = {
+            n: path for n, path in enumerate(paths) if ending(path) == ".json" and path.stat().st_size <= self.reader.max_bytes
+        }
+        form = PairFormat.detect(list(nested.values()))
+        self._add_columns(WORKING_COLUMNS | (READING_COLUMNS if form.has_readings else {}))
+        self.con.execute(CREATE_STAGED_CHECKS)
+        with PairStager(self.con.cursor(), nested, form).running(self.state.handbooks) as batches:
+            yield
+            self._lines = [self.reader.add_file(path, "pair") for path in paths]
+            self._unparsed = set(range(len(paths))) - set(nested)
+            for batch, unparsed in batches:
+                self._unparsed.update(unparsed)
+                self._examine([number for number in batch if number not in self._unparsed], form)
+        self._finish()
+
+    def counts(self) -> list[ComparisonCounts]:
+        """The counts of every comparison file, once the pairs are loaded."""
+        return [
+            ComparisonCounts(head.n_listed, head.has_matrix, self._lines[number].loaded) for number, head in self._heads.items()
+        ]
+
+    def _finish(self) -> None:
+        reread = sorted({*self._suspects, *self._unparsed})
+        self._add_columns(READING_COLUMNS)
+        self._read_again(reread)
+        if reread or self._repeated:
+            self._quarantine_duplicates(reread)
+        for number in reread:
+            if number in self._heads and self._heads[number].question >= 0:
+                self._note_conflicts(number, self._arrays(number, number))
+        self.con.execute(INSERT_READINGS)
+        self.con.execute(INSERT_CHECKS)
+        for name in WORKING_COLUMNS | READING_COLUMNS:
+            self.con.execute(f"alter table pairs drop column {name}")
+
+    def _add_columns(self, columns: dict[str, str]) -> None:
+        for name, kind in columns.items():
+            self.con.execute(f"alter table pairs add column if not exists {name} {kind}")
+
+    def _arrays(self, first: int, last: int) -> PairArrays:
+        columns = self.con.execute(FILES, {"first": first, "last": last}).fetchnumpy()
+        return {name: np.asarray(column) for name, column in columns.items()}
+
+    def _examine(self, batch: list[int], form: PairFormat) -> None:
+        """Decide for each file of a batch which pairs are suspect, and note its conflicts where none is."""
+        if not batch:
+            return
+        unusable = self._stage_checks(batch[0], batch[-1])
+        arrays = _split_by_file(self._arrays(batch[0], batch[-1]))
+        for number in batch:
+            head = self._read_head(number, form)
+            pairs = arrays.get(number)
+            if head is None or pairs is None or (pairs["question"] != pairs["question"][0]).any():
+                self._unparsed.add(number)
+                continue
+            self._heads[number] = head
+            pairs["suspect"] = pairs["suspect"] | np.isin(pairs["position"], unusable.get(number, []))
+            self._examine_file(number, head, pairs)
+
+    def _examine_file(self, number: int, head: ComparisonHead, pairs: PairArrays) -> None:
+        head.question = question = int(pairs["question"][0])
+        # ABSENT without a trace of the judge means pre-screened only where an answer is absent; the validator decides.
+        suspect = pairs["suspect"] | (pairs["prescreened"] & self.state.neither_absent(question, pairs["a"], pairs["b"]))
+        self._lines[number].read = self._lines[number].loaded = int((~suspect).sum())
+        if self._question_files.setdefault(question, number) != number or has_repeats(pairs):
+            self._repeated.add(question)
+        if suspect.any():
+            self._suspects[number] = set(pairs["position"][suspect].tolist())
+        else:
+            self._note_conflicts(number, pairs)
+
+    def _read_head(self, number: int, form: PairFormat) -> ComparisonHead | None:
+        """None where Python cannot parse what DuckDB could: reading by record reports why."""
+        try:
+            return ComparisonHead.read(self.reader.layout.parts["pair"][number], form.names)
+        except (ValueError, RecursionError):
+            return None
+
+    def _stage_checks(self, first: int, last: int) -> dict[int, list[int]]:
+        """Stage the checks of a batch; returns, by file, the positions of pairs with a check that needs a repair.
+
+        Checks are always read in Python: few pairs have any, so nothing would be gained by SQL.
+        """
+        unusable: dict[int, list[int]] = {}
+        staged: list[tuple[int, int, dict[str, Any]]] = []
+        for file, position, text in self.con.execute(CHECKS_OF_FILES, {"first": first, "last": last}).fetchall():
+            repairs: Repairs = []
+            checks = validate.checks(text, repairs)
+            if repairs:
+                unusable.setdefault(file, []).append(position)
+            else:
+                staged += [(file, position, check) for check in checks]
+        append_checks(self.con, staged)
+        return unusable
+
+    def _read_again(self, numbers: list[int]) -> None:
+        """Replace suspect pairs, and all pairs of files that DuckDB cannot parse, by what Python makes of them."""
+        self._delete_files(self._unparsed)
+        for number, positions in self._suspects.items():
+            self._delete_pairs(number, positions)
+        repair = PairRepair(self.con, self.reader, self.state)
+        for number in numbers:
+            path, line, wanted = self.reader.layout.parts["pair"][number], self._lines[number], self._suspects.get(number)
+            head, met = repair.read_file(number, path, line, wanted)
+            if head is not None:
+                self._heads[number] = head
+            if wanted and met < max(wanted):
+                # The file as a whole was quarantined, so what DuckDB made of it must not be loaded either.
+                line.read, line.loaded = line.read - line.loaded, 0
+                self._delete_files([number])
+        repair.flush()
+
+    def _delete_files(self, numbers: Any) -> None:
+        for table in ("pairs", "staged_checks"):
+            self.con.execute(DELETE_FILES.format(table=table), {"files": sorted(numbers)})
+
+    def _delete_pairs(self, number: int, positions: Any) -> None:
+        for table in ("pairs", "staged_checks"):
+            self.con.execute(DELETE_POSITIONS.format(table=table), {"file": number, "positions": sorted(positions)})
+
+    def _quarantine_duplicates(self, reread: list[int]) -> None:
+        """Of equal copies the first stays; of copies with different labels none does, as nobody can tell which one is meant."""
+        duplicates = self.con.execute(DUPLICATES, {"questions": sorted(self._repeated), "files": reread}).fetchall()
+        by_file: dict[int, dict[int, bool]] = {}
+        for number, position, conflicting in duplicates:
+            by_file.setdefault(number, {})[position] = conflicting
+        for number, positions in by_file.items():
+            raw_pairs = raw_pairs_at(self.reader, self.reader.layout.parts["pair"][number], positions)
+            for position, conflicting in positions.items():
+                where, raw = raw_pairs[position]
+                self.reader.requarantine(self._lines[number], where, *(CONFLICT if conflicting else DUPLICATE), raw)
+            self._delete_pairs(number, positions)
+
+    def _note_conflicts(self, number: int, pairs: PairArrays) -> None:
+        """Note where a loaded file contradicts itself: its matrix against its labels, and its answers against its labels."""
+        line, head = self._lines[number], self._heads[number]
+        for message in contradictions(head, self.state.handbooks, pairs):
+            self.reader.note(line, "matrix", NOTED, "matrix_contradicts", message)
+        a, b, label = pairs["a"], pairs["b"], pairs["label"]
+        absent, unparseable = (
+            either(head.question, a, b) for either in (self.state.either_absent, self.state.either_unparseable)
+        )
+        for code, conflict, words in (
+            ("label_on_absent_answer", absent & (label > 0), "other than ABSENT although an answer is absent"),
+            ("label_on_unread_answer", unparseable & (label >= 0), "although an answer could not be parsed"),
+        ):
+            if count := int(conflict.sum()):
+                self.reader.note(line, "pairs", NOTED, code, f"{count:,} pairs have a label {words}.")
+        head.forget_matrix()
+
+
+def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
+    """The arrays of each file; the rows of a file keep their order."""
+    order = np.argsort(arrays["file"], kind="stable")
+    numbers, starts = np.unique(arrays["file"][order], return_index=True)
+    ends = [*starts[1:], len(order)]
+    return {
+        int(number): {name: column[order[start:end]] for name, column in arrays.items()}
+        for number, start, end in zip(numbers, starts, ends, strict=False)  # without rows there is one end too many
+    }
+
+
+def has_repeats(pairs: PairArrays) -> bool:
+    """Whether two rows have the same handbooks."""
+    keys = pairs["a"].astype(np.int32) << 16 | pairs["b"].astype(np.int32) & 0xFFFF
+    # Producers usually write pairs in order, and then comparing neighbours is enough.
+    return bool(not (np.diff(keys) > 0).all() and len(np.unique(keys)) < len(keys))

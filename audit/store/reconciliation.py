@@ -1,0 +1,99 @@
+"""The checks of a load report: counts found against those declared, and against what combinatorics expects."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+from audit.release.report import Check, LoadReport
+from audit.store.connection import Connection, rows
+from audit.store.load_pairs import ComparisonCounts
+from audit.store.load_state import LoadState
+from audit.vocabulary import concerns
+
+COUNT_JUDGED = "select count(*) from pairs where not prescreened"
+DECLARED = ("handbooks", "questions", "answers", "pairs", "pairs_judged")
+
+
+def reconcile(
+    con: Connection, manifest: Mapping[str, Any], state: LoadState, comparisons: Collection[ComparisonCounts], report: LoadReport
+) -> list[Check]:
+    """Every check of the load report; `ok` is None where there is no count to compare with."""
+    found = _found_counts(con, state, report)
+    declared = [_check_declared_count(name, manifest.get(name), found[name]) for name in DECLARED]
+    expected = _expect_by_organ(con) if manifest.get("asked") == "organ" else _expect_all(state)
+    answers = [_check_sum("answers", expected.answers, found["answers"], expected.asked)] if state.has_answers else []
+    return [*declared, *answers, *_check_pairs(comparisons, found["pairs"], expected), *_check_conflicts(comparisons, report)]
+
+
+@dataclass(frozen=True)
+class ExpectedCounts:
+    """How many answers and pairs a complete release has, and in words why."""
+
+    answers: int
+    pairs: int
+    asked: str
+    paired: str
+
+
+def _expect_all(state: LoadState) -> ExpectedCounts:
+    questions, handbooks = len(state.questions), len(state.handbooks)
+    return ExpectedCounts(
+        questions * handbooks, questions * comb(handbooks, 2),
+        "every question asked of every handbook", f"{questions:,} questions x C({handbooks}, 2)",
+    )  # fmt: skip
+
+
+def _expect_by_organ(con: Connection) -> ExpectedCounts:
+    """Each question is put to the handbooks of its organ; general questions and general handbooks concern every organ."""
+    count = "select organ, count(*) from {} group by organ"
+    handbooks, questions = (dict(rows(con, count.format(table))) for table in ("handbooks", "questions"))
+    asked = {organ: sum(n for other, n in handbooks.items() if concerns(organ, other)) for organ in questions}
+    return ExpectedCounts(
+        sum(n * asked[organ] for organ, n in questions.items()),
+        sum(n * comb(asked[organ], 2) for organ, n in questions.items()),
+        "each question asked of the handbooks of its organ, general ones of all", "N(N-1)/2 over the handbooks of its organ",
+    )  # fmt: skip
+
+
+def _found_counts(con: Connection, state: LoadState, report: LoadReport) -> dict[str, int]:
+    loaded = {kind: row["loaded"] for kind, row in report.totals().items()}
+    return {
+        "handbooks": len(state.handbooks), "questions": len(state.questions), "answers": loaded.get("answer", 0),
+        "pairs": loaded.get("pair", 0), "pairs_judged": rows(con, COUNT_JUDGED)[0][0],
+    }  # fmt: skip
+
+
+def _check_declared_count(name: str, declared: Any, found: int) -> Check:
+    words = name.replace("_", " ")
+    if not isinstance(declared, int) or isinstance(declared, bool):
+        return Check(f"{name}_declared", None, found, None, f"{words}: {found:,} found; the manifest declares no number.")
+    message = f"{words}: {found:,} found, {declared:,} declared in the manifest."
+    return Check(f"{name}_declared", declared, found, declared == found, message)
+
+
+def _check_pairs(comparisons: Collection[ComparisonCounts], found: int, expected: ExpectedCounts) -> Iterator[Check]:
+    listed = [comparison for comparison in comparisons if comparison.n_listed is not None]
+    if listed:
+        per_file = sum(comb(comparison.n_listed or 0, 2) for comparison in listed)
+        basis = "N(N-1)/2 over the handbooks that each file lists"
+        yield _check_sum("pairs_per_file", per_file, sum(comparison.n_pairs for comparison in listed), basis)
+    yield _check_sum("pairs_overall", expected.pairs, found, expected.paired)
+
+
+def _check_sum(name: str, expected: int, found: int, basis: str) -> Check:
+    gap = "" if expected == found else f": {abs(expected - found):,} {'missing' if found < expected else 'too many'}"
+    message = f"{name.split('_')[0]}: {found:,} loaded, {expected:,} expected ({basis}){gap}."
+    return Check(name, expected, found, expected == found, message)
+
+
+def _check_conflicts(comparisons: Collection[ComparisonCounts], report: LoadReport) -> Iterator[Check]:
+    with_matrix = sum(comparison.has_matrix for comparison in comparisons)
+    for code, of, words in (
+        ("matrix_contradicts", with_matrix, "matrices that contradict their pairs, of {:,}"),
+        ("label_on_absent_answer", len(comparisons), "files with a label on an absent answer, of {:,}"),
+    ):
+        files = len({finding.file for finding in report.findings if finding.code == code})
+        yield Check(code, 0 if of else None, files, files == 0 if of else None, f"{files:,} {words.format(of)}.")

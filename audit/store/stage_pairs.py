@@ -1,0 +1,234 @@
+"""Parsing comparison files into `pairs`: DuckDB reads a batch of files in one statement, in a thread of its own.
+
+Each statement also fills working columns, which the loader drops at the end:
+    file, position  number of the file and of the pair in it, from 0 and from 1
+    suspect         audit.release.validate might refuse the pair, repair it or read it in another way
+    checks          further verdicts as JSON text
+
+The SQL only has to err on the side of suspicion. What a rule says exactly, and its sentence, exists once, in Python.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.release.schema import COMPARISON, JUDGE_READING, JUDGE_USAGE, PAIR, field_names, spelling
+from audit.store.connection import Connection, DuckDBError
+from audit.vocabulary import LABELS, SIGNIFICANCES
+
+BATCH_BYTES = 384 * 2**20
+"""Small batches leave row groups half full, which DuckDB then compresses twice: 48 files at a time cost a quarter more CPU."""
+GZ_OBJECT_BYTES = 64 * 2**20
+OBJECT_SLACK_BYTES = 2**20
+SAMPLE_BYTES = 32 * 2**20
+
+WORKING_COLUMNS = {"file": "integer", "position": "integer", "suspect": "boolean", "checks": "varchar"}
+SQL_TYPES = {"text": "VARCHAR", "integer": "INTEGER", "number": "DOUBLE"}
+USAGE_TYPES = {field.name: SQL_TYPES[field.type] for field in JUDGE_USAGE}
+READING_TYPES = {field.name: SQL_TYPES[field.type] for field in JUDGE_READING}
+
+NOT_TEXT = r"""coalesce(case when strlen({0}) > 9 and ({0} between 'A' and 'Zz' or {0} between 'a' and 'zz') then false
+                            when regexp_matches({0}, '^\s*([\[{{]|-?(nan|inf|infinity)$)', 'i')
+                            then {0} !~ '^\s*[\[{{]' or json_valid({0}) end, false)"""
+"""Whether a text was a list, an object or NaN in the file: DuckDB passes those on as their JSON text.
+
+The first line is for speed: nearly every text begins with a letter.
+"""
+STAGE = """
+insert into pairs by name
+with files as (
+    select list_extract($numbers, list_position($files, filename)) as file, {question_id} as question_id, {pairs} as pairs
+    from read_json($files, columns = {columns}, format = 'unstructured', maximum_object_size = {size}, filename = true)
+),
+unnested as (
+    select file, coalesce(question, -1) as question, unnest(pairs) as p, generate_subscripts(pairs, 1) as position
+    from files left join (select question_id, question from questions) using (question_id)
+),
+typed as (
+    select file, position, question,
+           coalesce(enum_code(try_cast(p.{handbook_a} as handbook)), -1)::smallint as a,
+           coalesce(enum_code(try_cast(p.{handbook_b} as handbook)), -1)::smallint as b,
+           try_cast({upper}(p.{classification}) as label)               as label,
+           p.{classification} is null                                   as unscored,
+           p.{judge_metadata} is null and p.{reasoning} is null         as untouched,
+           try_cast({lower}(p.{clinical_significance}) as significance) as significance,
+           p.{clinical_significance} is null                            as unstated,
+           p.{reasoning}                    as reasoning,
+           p.{divergence_topic}             as divergence_topic,
+           p.{judge_metadata}.input_tokens  as input_tokens,
+           p.{judge_metadata}.output_tokens as output_tokens,
+           p.{judge_metadata}.latency_s     as latency_s,
+           p.{checks}                       as checks{reading}
+    from unnested
+)
+select question, least(a, b) as handbook_a, greatest(a, b) as handbook_b, label,
+       coalesce(label = 'ABSENT', false) and untouched as prescreened, significance, reasoning, divergence_topic,
+       input_tokens, output_tokens, latency_s, file, position, {suspect} as suspect, checks{reading_columns}
+from typed
+"""
+SUSPECT = f"""
+-- An unknown id, a handbook compared with itself, no verdict, a significance where none belongs, a text that is not one.
+question < 0 or a < 0 or b < 0 or a = b
+or label is null and (untouched or not unscored)
+or significance is null and not unstated
+or significance is not null and not coalesce(label in ('DIVERGENT', 'CONTRADICTORY'), false)
+or {NOT_TEXT.format("reasoning")} or {NOT_TEXT.format("divergence_topic")}
+or coalesce(abs(latency_s) > 3.4e38, false)  -- NaN is the largest of all
+"""
+SUSPECT_READING = f"""
+or parse is null and parse_text is not null or {NOT_TEXT.format("unscored_reason")} or {NOT_TEXT.format("prompt")}
+"""
+
+
+@dataclass(frozen=True)
+class PairFormat:
+    """How the comparison files of a release are written, taken from the first of them.
+
+    names         our field names -> the names in the files
+    upper, lower  SQL functions for labels and significances; empty where the first file has them in the usual case
+    has_readings  whether the judge's metadata say how its replies were parsed
+    """
+
+    names: dict[str, str]
+    upper: str
+    lower: str
+    has_readings: bool
+
+    @classmethod
+    def detect(cls, paths: list[Path]) -> PairFormat:
+        """The format of the files at `paths`. A file in another format is not lost: its pairs become suspects."""
+        comparison, pairs = _first_comparison(paths)
+        names = {name: name for name in (*field_names(COMPARISON), *field_names(PAIR))}
+        names |= spelling(comparison, "comparison") | spelling(pairs[0] if pairs else {}, "pair")
+        words = {str(pair.get(names[name])) for pair in pairs for name in ("classification", "clinical_significance")}
+        usual = words <= {*LABELS, *SIGNIFICANCES, "None"}
+        return cls(names, "" if usual else "upper", "" if usual else "lower", _any_readings(paths))
+
+    def statement(self, paths: list[Path]) -> str:
+        """The SQL that appends the pairs of `paths`; its parameters are `files` and their `numbers`."""
+        quoted = {name: _quote(spelled) for name, spelled in self.names.items()}
+        metadata = f"p.{quoted['judge_metadata']}"
+        reading = f", try_cast({metadata}.parse as parse) as parse, {metadata}.parse as parse_text" + "".join(
+            f", {metadata}.{name} as {name}" for name in READING_TYPES if name != "parse"
+        )
+        return STAGE.format(
+            **quoted, upper=self.upper, lower=self.lower, columns=self._columns(), size=_largest_object(paths),
+            suspect=SUSPECT + SUSPECT_READING if self.has_readings else SUSPECT,
+            reading=reading if self.has_readings else "",
+            reading_columns="".join(f", {name}" for name in READING_TYPES) if self.has_readings else "",
+        )  # fmt: skip
+
+    def _columns(self) -> str:
+        metadata = ", ".join(
+            f"{name} {kind}" for name, kind in (USAGE_TYPES | (READING_TYPES if self.has_readings else {})).items()
+        )
+        types = dict.fromkeys(field_names(PAIR), "VARCHAR") | {"judge_metadata": f"STRUCT({metadata})"}
+        pair = ", ".join(f"{_quote(self.names[name])} {kind}" for name, kind in types.items())
+        columns = {self.names["question_id"]: "VARCHAR", self.names["pairs"]: f"STRUCT({pair})[]"}
+        return "{" + ", ".join(f"{_quote(name)}: '{kind}'" for name, kind in columns.items()) + "}"
+
+
+@dataclass
+class PairStager:
+    """Appends comparison files to `pairs`, batch by batch, on a connection of its own.
+
+    paths  the files by number
+    """
+
+    con: Connection
+    paths: Mapping[int, Path]
+    format: PairFormat
+    _stopped: bool = False
+
+    @contextmanager
+    def running(self, handbooks: Iterable[str]) -> Iterator[Iterator[tuple[list[int], list[int]]]]:
+        """Start to parse. Yields, batch by batch, (numbers of the files, those among them that DuckDB cannot parse).
+
+        Leaving the block early interrupts the parsing.
+        """
+        create_handbook_type(self.con, handbooks)
+        with ThreadPoolExecutor(1) as pool:
+            batches = [(batch, pool.submit(self._append, batch)) for batch in self._batches()]
+            try:
+                yield ((batch, future.result()) for batch, future in batches)
+            finally:
+                self._stopped = True
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.con.interrupt()
+
+    def _batches(self) -> Iterator[list[int]]:
+        """The files in order, in batches of about BATCH_BYTES."""
+        batch: list[int] = []
+        total = 0
+        for number, path in self.paths.items():
+            size = path.stat().st_size
+            if batch and total + size > BATCH_BYTES:
+                yield batch
+                batch, total = [], 0
+            batch.append(number)
+            total += size
+        if batch:
+            yield batch
+
+    def _append(self, batch: list[int]) -> list[int]:
+        """Append a batch; returns the files that stop DuckDB, which are found by halving the batch."""
+        paths = [self.paths[number] for number in batch]
+        try:
+            self.con.execute(self.format.statement(paths), {"files": [str(path) for path in paths], "numbers": batch})
+        except DuckDBError:
+            if len(batch) == 1 or self._stopped:
+                return batch
+            middle = len(batch) // 2
+            return self._append(batch[:middle]) + self._append(batch[middle:])
+        return []
+
+
+def create_handbook_type(con: Connection, handbooks: Iterable[str]) -> None:
+    """Make the handbook ids an enum in release order: casting to it is the fastest way to turn an id into its number."""
+    names = ", ".join("'" + name.replace("'", "''") + "'" for name in handbooks)
+    con.execute(f"create or replace temp type handbook as enum ({names})")
+
+
+def _first_comparison(paths: list[Path]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The first file and its pairs; nothing where it cannot be read, which will be reported when it is read by record."""
+    try:
+        comparison = json.loads(paths[0].read_bytes())
+        pairs = comparison[spelling(comparison, "comparison")["pairs"]]
+        return comparison, [pair for pair in pairs if isinstance(pair, dict)]
+    except (IndexError, ValueError, OSError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}, []
+
+
+def _any_readings(paths: list[Path]) -> bool:
+    """Whether 32 MB of files, spread over all, name a field on how replies were parsed.
+
+    Parsing columns that no file has would take a twentieth of the loading time.
+    """
+    step = max(1, math.ceil(sum(path.stat().st_size for path in paths) / SAMPLE_BYTES))
+    return any(_names_reading(path) for path in paths[::step])
+
+
+def _names_reading(path: Path) -> bool:
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            raw = file.read()
+    except (OSError, EOFError):  # reported when the file is read by record
+        return False
+    return any(f'"{name}"'.encode() in raw for name in READING_TYPES)
+
+
+def _largest_object(paths: list[Path]) -> int:
+    """DuckDB must know the size of the largest object beforehand; a compressed file does not tell."""
+    return max(GZ_OBJECT_BYTES if path.suffix == ".gz" else path.stat().st_size + OBJECT_SLACK_BYTES for path in paths)
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""').replace("'", "''") + '"'

@@ -1,0 +1,122 @@
+"""How a table is specified, once: its columns, headings, units, notes. Pages, the command line and exports render it.
+
+A specification stands beside the metric whose frame it describes. Headings, units and notes are templates in the words
+of `audit.terms`: `{Organ}` becomes the run's own term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from audit.terms import ALL, RunWords, display_name, terms
+
+LOW, HIGH = "_low", "_high"
+"""Where a frame has `share_low` and `share_high`, they are the 95 % interval of `share`."""
+
+
+class ColumnKind(StrEnum):
+    """What a column holds, which decides how its values are written."""
+
+    TEXT = "text"
+    NAME = "name"
+    """A release's own name, such as an organ: underscores become spaces."""
+    COUNT = "count"
+    SHARE = "share"
+    """In [0, 1], or a difference of two shares: in percent on a page, as a decimal on paper."""
+    DECIMAL = "decimal"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    name     the column of the frame
+    heading  the noun above it
+    unit     what a count counts, or what a share is a share of; may be empty
+    words    what stands for the codes of the frame; a code without words stands for itself
+    """
+
+    name: str
+    heading: str
+    unit: str = ""
+    kind: ColumnKind = ColumnKind.TEXT
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def text(cls, name: str, heading: str, unit: str = "", words: Mapping[str, str] | None = None) -> Column:
+        """A column of texts or of codes."""
+        return cls(name, heading, unit, words=words or {})
+
+    @classmethod
+    def named(cls, name: str, heading: str, everything: str = "") -> Column:
+        """A column of a release's names; `everything` names the row of the whole run."""
+        return cls(name, heading, kind=ColumnKind.NAME, words={ALL: everything} if everything else {})
+
+    @classmethod
+    def count(cls, name: str, heading: str, unit: str = "") -> Column:
+        """A column of counts."""
+        return cls(name, heading, unit, ColumnKind.COUNT)
+
+    @classmethod
+    def share(cls, name: str, heading: str, unit: str = "") -> Column:
+        """A column of shares, with their intervals where the frame has them."""
+        return cls(name, heading, unit, ColumnKind.SHARE)
+
+    @classmethod
+    def decimal(cls, name: str, heading: str, unit: str = "") -> Column:
+        """A column of coefficients and other decimals, with their intervals where the frame has them."""
+        return cls(name, heading, unit, ColumnKind.DECIMAL)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values are texts."""
+        return self.kind in (ColumnKind.TEXT, ColumnKind.NAME)
+
+    @property
+    def label(self) -> str:
+        """Heading and unit in one line, which tells every two columns of a table apart."""
+        return f"{self.heading} ({self.unit})" if self.unit else self.heading
+
+    def display(self, value: object) -> str:
+        """One of its texts as a person reads it."""
+        text = self.words.get(str(value), str(value))
+        return display_name(text) if self.kind is ColumnKind.NAME else text
+
+    def filled(self, words: Mapping[str, str]) -> Column:
+        """The same in a run's own words."""
+        own = {code: text.format(**words) for code, text in self.words.items()}
+        return replace(self, heading=self.heading.format(**words), unit=self.unit.format(**words), words=own)
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """One table, whatever draws or writes it.
+
+    title         one sentence
+    columns       in the order of exports and of the command line; a page may pick some
+    notes         footnotes: definitions, how intervals were made, what is left out
+    printed_rows  how many of the first rows are printed on paper; None: all. Machine-readable files have every row
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+    printed_rows: int | None = None
+
+    def for_run(self, run: RunWords) -> TableSpec:
+        """The same in a run's own words."""
+        words = terms(run)
+        columns = tuple(column.filled(words) for column in self.columns)
+        return replace(self, title=self.title.format(**words), columns=columns, notes=self.notes_for(run))
+
+    def notes_for(self, run: RunWords) -> tuple[str, ...]:
+        """The footnotes in a run's own words."""
+        words = terms(run)
+        return tuple(note.format(**words) for note in self.notes)
+
+    def pick(self, run: RunWords, *names: str) -> tuple[Column, ...]:
+        """Some of its columns by name, all where none is named, in a run's own words. Raises KeyError for another name."""
+        by_name = {column.name: column for column in self.for_run(run).columns}
+        return tuple(by_name[name] for name in names or by_name)
