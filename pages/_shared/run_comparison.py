@@ -16,7 +16,6 @@ from audit.metrics.run_overlap import left_out
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
 from audit.number_format import signed
-from audit.queries.paired_runs import ALL
 from audit.queries.picker_options import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
