@@ -9,7 +9,7 @@ from annotation.label_store.errors import StudyError
 from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.studies.accounts import Role
 from annotation.studies.verdict_store import find_origin
-from annotation.theme_edits.part import curation_part
+from annotation.theme_edits.history import curation_part
 from annotation.validation.part import study_part
 from audit.exports.context import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today
@@ -113,7 +113,7 @@ with page("Downloads", LEAD) as run:
     st.header("Contents", anchor=False)
     st.markdown("\n".join(f"- `{place}`: {words}" for place, words in CONTENTS.items()))
     st.header("From a terminal", anchor=False)
-    command = command_of(run, other, study_id, paper=paper, curated=curation is not None)
+    command = command_of(run, other, study_id, paper=paper)
     st.code(command, language="bash", wrap_lines=True)
     if other:
         counts(run, "The comparison goes from this run to the other one, as on the page *Compare* in that direction.")

@@ -215,7 +215,7 @@ with page("Theme", LEAD) as run:
     theme = next((theme for theme in taxonomy.themes if theme.theme_id == theme_id), None)
     row = theme_counts(run, taxonomy, theme_id)
     summary(run, taxonomy, theme, row)
-    if theme_id in view.curated.aside:
+    if theme_id in view.curated.set_aside:
         st.warning("Set aside as not clinically meaningful. It is still counted.")
     show_result(FORM)
     if theme is not None or (theme_id == NO_THEME and taxonomy.no_theme):

@@ -136,7 +136,7 @@ def search_by_meaning(run: Run, view: ThemeView, frame: pd.DataFrame, words: str
 with page("Themes", LEAD) as run:
     view = themes_or_stop(run)
     taxonomy = view.taxonomy
-    frame = with_top(with_shown_names(load(themes, run, taxonomy=taxonomy), view.curated.aside), taxonomy)
+    frame = with_top(with_shown_names(load(themes, run, taxonomy=taxonomy), view.curated.set_aside), taxonomy)
     parents = load(themes, run, taxonomy=taxonomy, level="parent")
     summary(run, frame, parents)
     drawing = choose("View", tuple(VIEWS), "view", format_func=named_by(VIEWS), show_label=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
-from annotation.theme_edits.record import NAME_LIMIT, NewEdit
+from annotation.theme_edits.record import MAX_NAME_LENGTH, NewEdit
 from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
@@ -75,7 +75,7 @@ def _edits_seen(theme: Theme, edits: int) -> int:
 def _possible_actions(view: ThemeView, theme: Theme) -> list[str]:
     if theme.theme_id == NO_THEME:
         return [MOVE]
-    mark = BACK if theme.theme_id in view.curated.aside else ASIDE
+    mark = BACK if theme.theme_id in view.curated.set_aside else ASIDE
     return [RENAME, MERGE, *([SPLIT, MOVE] if theme.topics else []), PARENT, mark]
 
 
@@ -87,7 +87,7 @@ def _key(theme: Theme, field: str) -> str:
 
 
 def _name_field(label: str, theme: Theme, placeholder: str = "") -> None:
-    st.text_input(label, key=_key(theme, "name"), max_chars=NAME_LIMIT, placeholder=placeholder)
+    st.text_input(label, key=_key(theme, "name"), max_chars=MAX_NAME_LENGTH, placeholder=placeholder)
 
 
 def _phrase_field(theme: Theme) -> None:

@@ -13,7 +13,7 @@ from annotation.label_store.errors import ConflictError
 from annotation.studies.accounts import Account
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
 from annotation.theme_edits.history import edits_to_jsonl, history_table
-from annotation.theme_edits.record import CURATORS, NewEdit, list_edits, record_edit
+from annotation.theme_edits.record import EDITOR_ROLES, NewEdit, list_edits, record_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
@@ -39,10 +39,10 @@ NO_ACCOUNT = (
     "is no account "
     "here yet. Create one in a terminal, then sign in:"
 )
-ADD_ACCOUNT = "annotation account add NAME --role viewer"
+ADD_ACCOUNT = "audit account add NAME --role viewer"
 SIGN_IN = (
     "A clinician (viewer) or a PI can rename, merge, split, move and set aside themes after signing in, because every edit needs "
-    "an author. To create an account, run in a terminal: `annotation account add NAME --role viewer`."
+    "an author. To create an account, run in a terminal: `audit account add NAME --role viewer`."
 )
 
 
@@ -64,7 +64,7 @@ class ThemeView:
     @property
     def shows_original(self) -> bool:
         """Whether the reader looks at the original themes although people have edited them."""
-        return self.taxonomy is self.built and self.curated.acts > 0
+        return self.taxonomy is self.built and self.curated.edits > 0
 
     def current_id(self, theme_id: str) -> str:
         """The id of the theme today: the id of a merged theme leads to the theme that it is now part of."""
@@ -74,7 +74,7 @@ class ThemeView:
 def theme_view(run: Run, built: Taxonomy) -> ThemeView:
     """The themes of a run with people's edits; draws who edited them, with the original themes one click away."""
     edits, curated = current_curation(run, built)
-    if not curated.acts:
+    if not curated.edits:
         return ThemeView(built, built, curated, edits)
     with st.container(horizontal=True, vertical_alignment="center"):
         version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, show_label=False)
@@ -107,7 +107,7 @@ def _cached_curation(cache_key: tuple[str, str, int, str], _built: Taxonomy, _ed
 
 def _show_last_edit(run: Run, curated: CuratedTaxonomy) -> None:
     last = curated.last
-    edits = "1 edit" if curated.acts == 1 else f"{curated.acts:,} edits"
+    edits = "1 edit" if curated.edits == 1 else f"{curated.edits:,} edits"
     counts(
         run, "**Curated**: {edits}, the last by {author} on {day}.", edits=edits,
         author=last.author if last else "", day=last.made_at[:10] if last else "",
@@ -117,7 +117,7 @@ def _show_last_edit(run: Run, curated: CuratedTaxonomy) -> None:
 def signed_in_curator() -> Account | None:
     """The signed-in account if it may edit themes, else None."""
     account = current_account()
-    return account if account is not None and account.role in CURATORS else None
+    return account if account is not None and account.role in EDITOR_ROLES else None
 
 
 def explain_who_may_edit() -> None:
@@ -200,7 +200,7 @@ def _show_conflicts(curated: CuratedTaxonomy) -> None:
     st.warning(f"{fit} these themes, because the themes have been rebuilt. The other edits still apply.")
     with st.expander("Edits that no longer fit", expanded=len(curated.conflicts) < 4):
         for conflict in curated.conflicts:
-            st.markdown(escaped(conflict.words))
+            st.markdown(escaped(conflict.sentence))
 
 
 def _history(run: Run, view: ThemeView, shown: Sequence[ThemeEdit]) -> None:

