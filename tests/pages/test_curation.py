@@ -291,7 +291,7 @@ def test_edits_that_no_longer_fit_the_themes_are_listed_with_the_reason(store: L
     at = open_theme("petra")
     assert "1 edit no longer fits these themes" in words_on(at)
     assert "was not applied: the theme 'parking' (t-old) no longer exists" in words_on(at)
-    assert at.dataframe[0].value["standing"].tolist() == ["counts", "not applied"]
+    assert at.dataframe[0].value["standing"].tolist() == ["in effect", "not applied"]
     assert at.title[0].value == "Dental care"
     at = click_edit(at, 1, 2)
     at.text_input(key="undo_reason_1").set_value("there is no such theme now")
