@@ -10,10 +10,11 @@ import streamlit as st
 
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, coefficient, coefficient_interval, interval, percent
-from audit.metrics.judge import NOT_STATED, judge_checks, judge_reading
+from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
 from audit.number_format import fixed
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.vocabulary import Label
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -24,19 +25,11 @@ from pages._shared.widgets import chart, counts, footer, link
 LEAD = (
     "How far can the labels of this run be trusted? Who the judge was, how consistent it is, and which pairs it left unlabelled."
 )
-KINDS = {"swap": "answers swapped", "blind": "names of {centers} hidden", "repeat": "same question repeated"}
-FIGURES = {
-    "changed": "Label changed", "crossed": "Crossed the line", "to disagreement": "To disagreement",
-    "to agreement": "From disagreement", "unread": "Not readable both times",
-}  # fmt: skip
+FIGURES = {figure: words for figure, words in FIGURE_WORDS.items() if figure != "kappa"}
 OPTIONS = {"swap": "--swap", "blind": "--blind-centers", "repeat": "--repeat 1"}
 MEASURE = "audit judge {run} {options} --pairs sample:500 --out checked --load"
-WAYS = {
-    "strict": "as valid JSON", "lenient": "as JSON with errors", "label": "only the label, found in the text",
-    "none": "not readable", "rules": "no model was asked (plain rules)", NOT_STATED: "not recorded in the release",
-}  # fmt: skip
 FIFTHS = {"1": "most similar", "2": "second fifth", "3": "middle fifth", "4": "fourth fifth", "5": "least similar"}
-SHARE = {"count": "Pairs", "of": "Of", "value": "Share", "interval": "Interval made by"}
+SHARE_COLUMNS = ("name", "count", "of", "value", "interval")
 
 
 def setting_entries(value: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, str]]:
@@ -75,13 +68,12 @@ def replies_section(run: Run, reading: pd.DataFrame) -> None:
         counts(run, "Not measured: this release does not record how each reply was read.")
     else:
         rows = read[read["count"] > 0]
-        table(rows.assign(name=rows["name"].map(WAYS)), "read", {"name": "Read", **SHARE}, shares=("value",), digits=2)
+        table(rows, "read", judge_reading.table.pick(run, *SHARE_COLUMNS), digits=2)
     rows = unscored[unscored["count"] > 0]
     if rows.empty:
         counts(run, "No pair is unscored.")
     else:
-        named = rows.assign(name=rows["name"].replace({"(all)": "all reasons", NOT_STATED: WAYS[NOT_STATED]}))
-        table(named, "unscored", {"name": "Unscored, by reason", **SHARE}, shares=("value",), digits=2)
+        table(rows, "unscored", judge_reading.table.pick(run, *SHARE_COLUMNS), digits=2)
     footer(reading, "judge-reading", run, "judge_reading")
 
 
@@ -99,7 +91,7 @@ def consistency_section(run: Run) -> None:
     """The bias checks: how many labels change, per kind of check, drawn and as a table."""
     st.header("Does the judge give the same label when asked again?", anchor=False)
     frame = load(judge_checks, run)
-    kinds = {kind: fill(run, words) for kind, words in KINDS.items()}
+    kinds = {kind: fill(run, words) for kind, words in CHECK_WORDS.items()}
     checks = one_row_per_check(frame, kinds)
     measured = checks[checks["made"] > 0]
     if not measured.empty:
@@ -118,8 +110,11 @@ def consistency_section(run: Run) -> None:
             "and disagreement (divergent, contradictory). The repeat row is the noise floor; compare the other rows with it.",
         )
         rows = measured.assign(kappa_span=list(map(coefficient_interval, measured["kappa_low"], measured["kappa_high"])))
-        headings = {"kind": "Check", "made": "Checks", "of": "Read twice", "kappa": "Kappa", "kappa_span": "95 % interval"}
-        table(rows, "check_table", {**headings, **FIGURES}, shares=list(FIGURES))
+        kind, *_ = judge_checks.table.pick(run)
+        counted = Column.count("made", "Checks"), Column.count("of", "Readable twice", "checks")
+        agreement = Column.decimal("kappa", FIGURE_WORDS["kappa"]), Column.text("kappa_span", "95 % interval of kappa")
+        shares = (Column.share(figure, words) for figure, words in FIGURES.items())
+        table(rows, "check_table", (kind, *counted, *agreement, *shares))
         footer(frame, "judge-checks", run, "judge_checks")
     missing = [kind for kind, words in kinds.items() if not checks.loc[checks["kind"] == words, "made"].any()]
     if missing:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import rate_dots
+from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE, handbook_names, interval, percent
-from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES, change_of, change_within
-from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed
+from audit.exports.figures import RETRIEVAL_RATES
+from audit.metrics.retrieval import (
+    COST_TABLE,
+    MEANINGS,
+    MEANS,
+    MODE_TITLES,
+    retrieval,
+    retrieval_answers,
+    retrieval_missed,
+)
 from audit.metrics.retrieval_paired import retrieval_paired
+from audit.number_format import signed
 from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -31,6 +44,8 @@ audit run CONFIG.toml      # with gold sections in the configuration: retrieves,
 TRIED = "{tried_on} **{n}** searches with a known section, over {questions} {word}"
 UNKNOWN = "; {unknown} more without a known section are excluded."
 MAX_LISTED = 300
+DECIMALS = 3
+"""Of a change of a mean that is not a share."""
 
 
 def compared(run: Run, everything: pd.DataFrame) -> None:
@@ -44,12 +59,26 @@ def compared(run: Run, everything: pd.DataFrame) -> None:
         questions=f"{questions:,}", word=run.term("question", questions),
     )  # fmt: skip
     chart(
-        rate_dots(everything, "strategy", RATES),
+        rate_dots(everything, "strategy", RETRIEVAL_RATES),
         "measures",
         "How well each strategy finds the section that contains the answer, with 95 % intervals.",
     )
     counts(run, MEANINGS + " Lines are 95 % intervals from resampling {questions}.")
     footer(everything, "retrieval", run, "retrieval")
+
+
+def _change(measure: str, value: float) -> str:
+    """`+1.2 points` of a share, `+0.012` of a mean; a dash where it is not known."""
+    if math.isnan(value):
+        return NO_VALUE
+    return signed(value, DECIMALS) if measure in MEANS else f"{points(value)} points"
+
+
+def _change_interval(measure: str, low: float, high: float) -> str:
+    """`-1.2 to +0.4` in the same unit; empty where there is no interval."""
+    if math.isnan(low) or measure not in MEANS:
+        return points_interval(low, high)
+    return f"{signed(low, DECIMALS)} to {signed(high, DECIMALS)}"
 
 
 def against_the_first(run: Run) -> None:
@@ -59,28 +88,24 @@ def against_the_first(run: Run) -> None:
         return
     st.header(escaped(f"Each compared with {frame['against'].iloc[0]}, search by search"), anchor=False)
     rows = frame.assign(
-        measure=frame["measure"].map(TITLES), moves=frame["moves"].map(MOVES),
-        change=list(map(change_of, frame["measure"], frame["change"])),
-        span=list(map(change_within, frame["measure"], frame["change_low"], frame["change_high"])),
+        change=list(map(_change, frame["measure"], frame["change"])),
+        span=list(map(_change_interval, frame["measure"], frame["change_low"], frame["change_high"])),
     )  # fmt: skip
-    headings = {
-        "strategy": "Strategy", "measure": "Measure", "change": "Change", "span": "95 % interval", "moves": "So it is",
-        "questions": "Differ on", "trials": "Searches",
-    }  # fmt: skip
-    table(rows, "paired", headings, rows=15)
+    strategy, measure, change, direction, *counted = retrieval_paired.table.pick(
+        run, "strategy", "measure", "change", "moves", "questions", "trials"
+    )
+    in_words = Column.text("change", change.heading), Column.text("span", "95 % interval")
+    table(rows, "paired", (strategy, measure, *in_words, direction, *counted), rows=15)
     counts(run, "Both strategies made the same searches, so differences in difficulty between {questions} cancel out.")
     footer(frame, "retrieval-paired", run, "retrieval_paired")
 
 
-def cost(everything: pd.DataFrame) -> None:
+def cost(run: Run, everything: pd.DataFrame) -> None:
     """What each strategy gave to the generator, and its CPU time."""
     st.header("What the generator was given, and at what cost", anchor=False)
-    total = everything[list(MODES)].sum(axis=1)
-    shares = everything.assign(**{name: everything[name] / total for name in MODES}, searches=total.astype(int))
-    used = {name: title for name, title in MODES.items() if everything[name].sum()}
-    rows = shares.assign(seconds=[f"{value * 1000:,.1f} ms" if pd.notna(value) else NO_VALUE for value in shares["seconds"]])
-    headings = {"strategy": "Strategy", "searches": "Searches", **used, "seconds": "CPU time a search"}
-    table(rows, "cost", headings, shares=tuple(used))
+    total = everything[list(MODE_TITLES)].sum(axis=1).astype(int)
+    used = [name for name in MODE_TITLES if everything[name].sum()]
+    table(everything.assign(total=total), "cost", COST_TABLE.pick(run, "strategy", "total", *used, "seconds"))
 
 
 def answered(run: Run) -> None:
@@ -98,8 +123,7 @@ def answered(run: Run) -> None:
             share=percent(best["value"]), span=interval(best["value_low"], best["value_high"]) or "unknown",
         )
     )  # fmt: skip
-    headings = {"answer": "The answer", "count": "Answers", "of": "Of", "value": "Share", "interval": "Interval made by"}
-    table(frame.assign(answer=frame["answer"].map(ANSWERS)), "answered", headings, shares=("value",))
+    table(frame, "answered", retrieval_answers.table.pick(run))
     footer(frame, "retrieval-answers", run, "retrieval_answers")
 
 
@@ -108,11 +132,9 @@ def by_group(run: Run, names: dict[str, str]) -> None:
     st.header("Where the section is harder to find", anchor=False)
     by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
     frame = load(retrieval, run, by=by)
-    rows = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
-    headings = {
-        "name": title_of(run, by), "strategy": "Strategy", "trials": "Searches", "hit_5": "hit@5", "hit_1": "hit@1", "mrr": "MRR",
-    }  # fmt: skip
-    table(rows, f"by_{by}", headings, shares=("hit_5", "hit_1"), rows=12)
+    named = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
+    measured = retrieval.table.pick(run, "strategy", "trials", "hit_5", "hit_1", "mrr")
+    table(named, f"by_{by}", (Column.text("name", title_of(run, by)), *measured), rows=12)
     counts(run, "With few searches the intervals are wide: read each share together with its interval.")
     footer(frame, f"retrieval-{by}", run, "retrieval")
 
@@ -129,13 +151,9 @@ def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
         run, "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
         n=f"{len(frame):,}", cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
     )  # fmt: skip
-    found_by = frame["found_by"].replace("", NOBODY)
-    rows = frame.assign(handbook=frame["handbook_id"].map(names), found_by=found_by).head(MAX_LISTED)
-    headings = {
-        "question_text": title_of(run, "question"), "handbook": title_of(run, "handbook"), "place": "At place",
-        "found_by": "Found by",
-    }  # fmt: skip
-    picked = clicked_row(rows, f"missed_{strategy}", headings, rows=8)
+    listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MAX_LISTED)
+    columns = retrieval_missed.table.pick(run, "question_text", "handbook", "place", "found_by")
+    picked = clicked_row(listed, f"missed_{strategy}", columns, rows=8)
     footer(frame, "retrieval-missed", run, "retrieval_missed")
     if picked is not None:
         go_to("answer", run, question=str(picked["question_id"]), handbook=str(picked["handbook_id"]))
@@ -160,7 +178,7 @@ with page("Retrieval", LEAD) as run:
                 "given can be shown.",
             )
         )
-    cost(everything)
+    cost(run, everything)
     if everything["trials"].sum():
         by_group(run, names)
         missed(run, names, list(everything["strategy"]))

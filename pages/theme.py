@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -30,7 +32,6 @@ from pages._shared.widgets import chart, counts, footer, go_to, link
 LEAD = "One subject on which {handbooks} disagree: what the judge wrote, who says what, and the pairs behind it."
 ANSWERED = tuple(label.value for label in reversed(LABELS) if label is not Label.ABSENT)
 MAX_LISTED = 12
-COUNTS = {"pairs": "Pairs", "disagreeing": "Disagreeing", "questions": "Questions"}
 SUMMARY = (
     "**{pairs}** pairs with {topics} divergence topics, on {questions} {question_word}, between {handbooks_n} {handbook_word} of "
     "{centers_n} {center_word}. **{disagreeing}** of these pairs disagree, which is {share} of all disagreement in the run "
@@ -40,14 +41,6 @@ WITH_INTERVALS = "Dots are shares; lines are 95 % intervals from resampling ques
 WITHOUT_INTERVALS = (
     "Dots are shares. An interval needs pairs on at least two questions and three {handbooks}, so there is none here."
 )
-PAIRS = {
-    "label": "Label",
-    "significance": "Significance",
-    "topic": "What about",
-    "question_text": "Question",
-    "a": "One",
-    "b": "The other",
-}
 
 
 def picked_theme(run: Run, view: ThemeView) -> str:
@@ -104,12 +97,9 @@ def subthemes(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
         return
     all_themes = load(themes, run, taxonomy=taxonomy)
     frame = all_themes[all_themes["theme_id"].isin(children)]
-    headings = {"name": "Theme below it", **COUNTS, "burden": "Weight", "share": "Of all disagreement"}
-    if (
-        picked := clicked_row(
-            frame.assign(name=frame["name"].map(display_name)), f"below_{theme_id}", headings, ("share",), rows=8
-        )
-    ) is not None:
+    columns = themes.table.pick(run, "name", "pairs", "disagreeing", "questions", "burden", "share")
+    picked = clicked_row(frame, f"below_{theme_id}", columns, rows=8)
+    if picked is not None:
         go_to("theme", run, theme=str(picked["theme_id"]))
 
 
@@ -117,8 +107,7 @@ def divergence_topics(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     """Every divergence topic of the theme, its exemplars first."""
     frame = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)
     ordered = frame.sort_values("exemplar", ascending=False, kind="stable")
-    rows = ordered.assign(exemplar=ordered["exemplar"].map({True: "exemplar", False: ""}))
-    table(rows, f"topics_{theme_id}", {"topic": "Divergence topic", "exemplar": "", **COUNTS}, rows=8)
+    table(ordered, f"topics_{theme_id}", theme_topics.table.pick(run), rows=8)
     if theme_id != NO_THEME:
         counts(run, "Exemplars come first: they represent the theme, and new divergence topics are compared with them.")
     footer(frame, "theme-topics", run, "theme_topics")
@@ -159,11 +148,12 @@ def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) ->
         counts(run, "No pair of this run belongs to this theme.")
         return
     names = handbook_names(load(handbook_list, run))
-    readable = frame.assign(
-        label=frame["label"].map(LABEL_WORDS), topic=frame["divergence_topic"], a=frame["handbook_a"].map(names),
-        b=frame["handbook_b"].map(names),
-    )  # fmt: skip
-    picked = clicked_row(readable, f"behind_{theme_id}", PAIRS, rows=8)
+    with_names = frame.assign(a=frame["handbook_a"].map(names), b=frame["handbook_b"].map(names))
+    columns = disagreements.table.pick(
+        run, "label", "significance", "divergence_topic", "question_text", "handbook_a", "handbook_b"
+    )
+    shown_columns = (*columns[:4], replace(columns[4], name="a"), replace(columns[5], name="b"))
+    picked = clicked_row(with_names, f"behind_{theme_id}", shown_columns, rows=8)
     if picked is not None:
         opened = {"question": str(picked["question_id"]), "a": str(picked["handbook_a"]), "b": str(picked["handbook_b"])}
         go_to("disagreements", run, theme=theme_id, label=labels, **opened)
@@ -198,12 +188,9 @@ def where(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     names = handbook_names(load(handbook_list, run))
     for kind in ("organ", "center", "handbook"):
         rows = frame[frame["kind"] == kind]
-        table(
-            rows.assign(name=[names.get(name, display_name(name)) for name in rows["name"]]),
-            f"where_{kind}",
-            {"name": title_of(run, kind), **COUNTS},
-            rows=6,
-        )
+        name, *counted = theme_places.table.pick(run, "name", "pairs", "disagreeing", "questions")
+        with_names = rows.assign(name=[names.get(name, display_name(name)) for name in rows["name"]])
+        table(with_names, f"where_{kind}", (replace(name, heading=title_of(run, kind)), *counted), rows=6)
     counts(run, "The {organ} is that of the question. A pair counts for both of its {handbooks}.")
     footer(frame, "theme-places", run, "theme_places")
 

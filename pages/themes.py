@@ -12,7 +12,7 @@ from audit.metrics.theme import theme_search
 from audit.metrics.themes import themes
 from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
-from audit.terms import display_name
+from audit.tables import Column
 from pages._shared.loaders import load, theme_map_points
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, type_words
@@ -20,10 +20,7 @@ from pages._shared.tables import clicked_row
 from pages._shared.theme_edits import ThemeView, edit_list
 from pages._shared.theme_map import theme_map
 from pages._shared.themes import (
-    COUNT_HEADINGS,
-    STYLES,
     find_by_meaning,
-    involved,
     is_theme,
     meaning_search_available,
     moved_section,
@@ -42,11 +39,14 @@ VIEWS = {AREAS: "Areas", MAP: "Map"}
 MEANING = "meaning"
 SEARCH_MODES = {"words": "By words", MEANING: "By meaning"}
 COLOURS = {SEVERITY: "severity per pair", SHARE: "share that disagrees"}
-HEADINGS = {
-    "rank": "Rank", **STYLES, "contradictory": "Contradictory", "high": "High significance", **COUNT_HEADINGS, "parent": "Under",
-}  # fmt: skip
-FOUND = {"found": "Found in", "similarity": "Nearness"}
-SHARES = ("share", "r_div")
+COLUMNS = (
+    "rank", "burden", "share", "severity", "r_div", "contradictory", "high", "pairs", "disagreeing", "questions", "handbooks",
+    "centers", "parent",
+)  # fmt: skip
+FOUND = {
+    "found": Column.count("found", "Found in", "divergence topics"),
+    "similarity": Column.decimal("similarity", "Similarity"),
+}
 HOVERED = "phrase under the pointer"
 MAP_ALT = "Every divergence topic as a point, close to topics with similar wording, coloured by the group of its theme."
 
@@ -146,10 +146,9 @@ with page("Themes", LEAD) as run:
         areas(run, frame, parents)
     st.header("Themes, the most serious first", anchor=False)
     matches = search(run, view, frame)
-    headings = {"name": "Theme", **{name: words for name, words in FOUND.items() if name in matches}, **HEADINGS, **involved(run)}
-    picked = clicked_row(
-        matches.assign(parent=matches["parent"].map(display_name, na_action="ignore")), "theme_table", headings, SHARES
-    )
+    name, *others = themes.table.pick(run, "name", *COLUMNS)
+    found_columns = [column for column in FOUND.values() if column.name in matches]
+    picked = clicked_row(matches, "theme_table", (name, *found_columns, *others))
     if picked is not None and picked["theme_id"]:
         go_to("theme", run, theme=str(picked["theme_id"]))
     counts(

@@ -11,8 +11,8 @@ from threading import Lock
 import streamlit as st
 from streamlit import runtime
 
-from audit.exports.files import zipped
-from audit.exports.package import Order, package
+from audit.exports.package import ExportRequest, package
+from audit.exports.zip_bytes import zipped
 
 MAX_PACKAGES = 4
 """Packages that the server keeps in memory; each is about 15 MB."""
@@ -49,7 +49,7 @@ class PackageCache:
         package_bytes = self._packages.get(key)
         return None if package_bytes is None else len(package_bytes)
 
-    def fetch(self, key: PackageKey, order: Callable[[], Order], name: str) -> bytes:
+    def fetch(self, key: PackageKey, order: Callable[[], ExportRequest], name: str) -> bytes:
         """The package under a file name, built now where it is not cached. Raises AuditError as the build does."""
         with self._one_at_a_time:
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -12,19 +14,14 @@ from audit.metrics.transitions import ANY, changed_pairs, transitions
 from audit.queries.pair_view import Pair, pair
 from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
+from audit.tables import Column
 from pages._shared.loaders import load, load_two
 from pages._shared.run_comparison import ComparedRuns
 from pages._shared.side_by_side import CSS, answers_html, verdict_html
 from pages._shared.tables import clicked_row, table
-from pages._shared.terms import escaped, title_of
+from pages._shared.terms import escaped
 from pages._shared.widgets import chart, clicked_point, counts, footer, link
 
-FIGURES = {
-    "same label": "Same label", "DIVERGENT kept": "Divergent in both",
-    "disagreement kept": "Disagreement in both", "disagreement new": "Disagreement only in the second",
-    "significance stated": "Significance stated in both", "significance the same": "Same significance in both",
-    "read in both": "Readable in both",
-}  # fmt: skip
 MAX_LISTED = 200
 PRESCREENED_NOTE = (
     "{n} pairs that are pre-screened in both runs are not drawn. The thinnest flows are drawn thicker than to scale."
@@ -63,11 +60,8 @@ def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
         span=coefficient_interval(kappa["value_low"], kappa["value_high"]),
     )  # fmt: skip
     shares = agreement[agreement["figure"] != "kappa"]
-    headings = {"figure": "Of the pairs that both judges were asked about", "count": "Pairs", "of": "Of", "value": "Share"}
-    table(
-        shares.assign(figure=shares["figure"].map(FIGURES)), "run_agreement", {**headings, "interval": "Interval made by"},
-        shares=("value",),
-    )  # fmt: skip
+    figure, count, of, value, method = run_agreement.table.pick(compared.run)
+    table(shares, "run_agreement", (figure, count, of, Column.share("value", value.heading), method))
 
 
 def changed_pairs_section(compared: ComparedRuns) -> None:
@@ -88,13 +82,11 @@ def changed_pairs_section(compared: ComparedRuns) -> None:
         cut=f", of which {MAX_LISTED} are listed" if total > MAX_LISTED else "",
     )  # fmt: skip
     names = handbook_names(load(handbook_list, compared.first))
-    rows = listed.assign(
-        first=listed["first"].map(STATE_WORDS), second=listed["second"].map(STATE_WORDS),
-        a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names),
-    )  # fmt: skip
-    headings = dict(zip(("first", "second"), compared.names, strict=True))
-    headings = {"question_text": title_of(compared.run, "question"), "a": "One", "b": "The other", **headings}
-    picked = clicked_row(rows, f"moved_{compared.id}_{first}_{second}", headings, rows=8)
+    rows = listed.assign(a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names))
+    question, one, other, before, after = changed_pairs.table.pick(compared.run)
+    titles = replace(before, heading=compared.names[0]), replace(after, heading=compared.names[1])
+    columns = (question, replace(one, name="a"), replace(other, name="b"), *titles)
+    picked = clicked_row(rows, f"moved_{compared.id}_{first}_{second}", columns, rows=8)
     footer(listed.drop(columns="total"), "moved", compared.run)
     if picked is not None:
         both_verdicts(compared, picked, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
@@ -10,15 +10,17 @@ import streamlit as st
 from audit.charts.rates import AUDIT_RATES, DISAGREEMENT_RATE, rate_dots
 from audit.charts.run_changes import change_dots, change_steps, points, points_interval
 from audit.charts.style import handbook_names, percent
-from audit.exports.changed import STEPS, VERDICTS, disagreement_of_parts, told_apart
+from audit.exports.figures import disagreement_of_parts
+from audit.exports.two_run_tables import distinct_names
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
 from audit.metrics.run_overlap import left_out
 from audit.metrics.runs import runs
-from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
+from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, STEPS, VERDICTS, runs_change, verdict
 from audit.number_format import signed
 from audit.queries.picker_options import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.terms import ALL, display_name
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, named_by, pick_one, run_label
@@ -43,7 +45,7 @@ class ComparedRuns:
     @property
     def names(self) -> tuple[str, str]:
         """What each run is called in charts and headings."""
-        return told_apart(self.first, self.second)
+        return distinct_names(self.first, self.second)
 
     @property
     def id(self) -> str:
@@ -105,9 +107,8 @@ def common_data(compared: ComparedRuns, in_common: pd.DataFrame) -> None:
 
 def _excluded_items(compared: ComparedRuns, listed: pd.DataFrame) -> None:
     names = dict(zip(("first", "second"), compared.names, strict=True))
-    kinds = {what: title_of(compared.run, what) for what in ("question", "handbook")}
-    headings = {"what": "Kind", "run": "Only in", "id": "Id", "name": "Text or name", "organ": title_of(compared.run, "organ")}
-    table(listed.assign(what=listed["what"].map(kinds), run=listed["run"].map(names)), f"left_out_{compared.id}", headings)
+    columns = [replace(column, words=names) if column.name == "run" else column for column in left_out.table.pick(compared.run)]
+    table(listed, f"left_out_{compared.id}", columns)
     footer(listed, "left-out", compared.run, "left_out", "shared")
 
 
@@ -128,14 +129,7 @@ WHERE_BOTH_CHANGED = (
     "(95 % interval {span})."
 )  # fmt: skip
 CHANGE_KINDS = {DISAGREEMENT: "disagreement", ABSENCE: "not addressed", LABEL: "any label"}
-MOVED = {
-    "moved": "Moved", "compared": "Of", "share": "Share", "revealed": "Newly found", "lost": "Lost",
-    "judged_new": "Now judged to disagree", "judged_gone": "Now judged to agree", "change": "Change",
-}  # fmt: skip
-RATE_HEADINGS = {
-    "name": "Rate", "first": "Before", "second": "After", "change": "Change", "span": "95 % interval", "moves": "It",
-    "count_first": "Count before", "of_first": "Of", "count_second": "Count after", "of_second": "Of ",
-}  # fmt: skip
+MOVED = ("moved", "compared", "share", "revealed", "lost", "judged_new", "judged_gone", "change")
 
 
 def headline(compared: ComparedRuns) -> None:
@@ -211,13 +205,29 @@ def organ_section(compared: ComparedRuns) -> None:
 
 
 def _rates_table(compared: ComparedRuns, named: pd.DataFrame) -> None:
-    titles = {rate.column: rate.title for rate in AUDIT_RATES}
+    by_name = {column.name: column for column in runs.table.pick(compared.run)}
     rows = named.assign(
-        name=named["rate"].map(titles), change=named["change"].map(points),
+        change=named["change"].map(points),
         span=[points_interval(*ends) or "too few" for ends in zip(named["change_low"], named["change_high"], strict=True)],
         **{side: named[side].map(percent) for side in ("first", "second")},
     )  # fmt: skip
-    table(rows, f"rates_{compared.id}", {"organ": title_of(compared.run, "organ"), **RATE_HEADINGS}, rows=14)
+    # Shares of which only the change has an interval: written here, so that no empty interval stands beside them.
+    as_text = {name: Column.text(name, by_name[name].heading) for name in ("first", "second", "change")}
+    order = (
+        "organ",
+        "rate",
+        "first",
+        "second",
+        "change",
+        "span",
+        "moves",
+        "count_first",
+        "of_first",
+        "count_second",
+        "of_second",
+    )
+    columns = {**by_name, **as_text, "span": Column.text("span", "95 % interval")}
+    table(rows, f"rates_{compared.id}", [columns[name] for name in order], rows=14)
 
 
 def moved_section(compared: ComparedRuns) -> None:
@@ -228,8 +238,9 @@ def moved_section(compared: ComparedRuns) -> None:
     if questions.empty:
         counts(compared.run, "No pair changed in this respect.")
         return
-    headings = {"text": title_of(compared.run, "question"), **MOVED}
-    picked = clicked_row(questions, f"questions_{compared.id}_{kind}", headings, ("share",), 8)
+    picked = clicked_row(
+        questions, f"questions_{compared.id}_{kind}", questions_moved.table.pick(compared.run, "text", *MOVED), rows=8
+    )
     if picked is not None:
         link(
             "question",
@@ -242,8 +253,8 @@ def moved_section(compared: ComparedRuns) -> None:
     names = handbook_names(load(handbook_list, compared.second))
     handbooks = load_two(handbooks_moved, compared.first, compared.second, kind=kind)
     rows = handbooks.assign(name=handbooks["handbook_id"].map(names))
-    headings = {"name": title_of(compared.run, "handbook"), **MOVED}
-    picked = clicked_row(rows, f"handbooks_{compared.id}_{kind}", headings, ("share",), 8)
+    columns = (Column.text("name", title_of(compared.run, "handbook")), *handbooks_moved.table.pick(compared.run, *MOVED))
+    picked = clicked_row(rows, f"handbooks_{compared.id}_{kind}", columns, rows=8)
     if picked is not None:
         link(
             "handbook",

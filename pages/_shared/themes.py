@@ -20,7 +20,7 @@ from audit.themes.taxonomy import Taxonomy
 from pages._shared.loaders import built_taxonomy, load_two, loaded_runs
 from pages._shared.pickers import pick_one, run_label
 from pages._shared.tables import table
-from pages._shared.terms import say, title_of
+from pages._shared.terms import say
 from pages._shared.theme_edits import ThemeView, current_taxonomy, theme_view
 from pages._shared.widgets import counts, footer
 
@@ -30,20 +30,6 @@ NO_THEMES = (
     "this page."
 )
 BUILD_COMMAND = "audit themes build --run {key}"
-STYLES = {
-    "burden": "Weight",
-    "share": "Of all disagreement",
-    "severity": "Severity per pair",
-    "r_div": "Disagreeing of its pairs",
-}
-COUNT_HEADINGS = {
-    "pairs": "Pairs", "disagreeing": "Disagreeing", "questions": "Questions", "handbooks": "Handbooks", "centers": "Centers",
-}  # fmt: skip
-
-
-def involved(run: Run) -> dict[str, str]:
-    """Headings in the run's own words."""
-    return {name: title_of(run, name) for name in ("questions", "handbooks", "centers")}
 
 
 def themes_or_stop(run: Run) -> ThemeView:
@@ -91,13 +77,6 @@ def is_theme(theme_id: str) -> bool:
     return theme_id not in (NO_THEME, NO_TOPIC)
 
 
-HEADINGS = {
-    "name": "Theme", "moves": "There it", "questions": "Questions", "first": "Disagreeing here", "second": "Disagreeing there",
-    "share_first": "Of all disagreement here", "share_second": "Of all there", "change": "Change",
-}  # fmt: skip
-SHARES = ("share_first", "share_second", "change")
-
-
 def moved_section(run: Run, taxonomy: Taxonomy) -> None:
     """Which themes rise and fall in another run, where one shares themes with this run; else nothing."""
     ids = {theme.theme_id for theme in taxonomy.themes}
@@ -115,7 +94,7 @@ def moved_section(run: Run, taxonomy: Taxonomy) -> None:
     if frame.empty:
         counts(run, "The two runs have no disagreeing pair in common.")
         return
-    table(frame.assign(name=frame["name"].map(display_name)), "moved_table", HEADINGS, SHARES)
+    table(frame, "moved_table", themes_moved.table.pick(run))
     counts(
         run,
         "Only pairs that both runs have are counted. A theme rises or falls where the 95 % interval of its change excludes 0.",
