@@ -24,10 +24,10 @@ def test_checks_that_were_made_are_counted_and_those_that_were_not_say_how_to_ma
     run = load_run(CHECKED)
     at = open_page("judge")
     checks = table_with(at, "made").set_index("kind")
-    assert list(checks.index) == ["answers swapped"]
-    assert tuple(checks.loc["answers swapped", ["made", "of"]]) == (4, 3)
+    assert list(checks.index) == ["answers in the other order"]
+    assert tuple(checks.loc["answers in the other order", ["made", "of"]]) == (4, 3)
     assert checks["changed"].iloc[0] == pytest.approx(100 * 2 / 3)
-    assert "Not measured: names of centers hidden; same question repeated" in words_on(at).replace("**", "")
+    assert "Not measured: names of centers hidden; nothing changed" in words_on(at).replace("**", "")
     assert f"audit judge {run.key} --blind-centers --repeat 1 --pairs sample:500" in commands(at)
 
 
@@ -43,9 +43,9 @@ def test_ways_of_reading_and_reasons_stand_with_their_counts(load_run, open_page
     load_run(CHECKED)
     at = open_page("judge")
     read = table_with(at, "name").set_index("name")["count"]
-    assert read.to_dict() == {"as valid JSON": 4, "as JSON with errors": 1, "not readable": 1}
+    assert read.to_dict() == {"as the JSON that was requested": 4, "as JSON with faults": 1, "not readable": 1}
     reasons = [table.value for table in at.dataframe if "name" in table.value and "cut" in set(table.value["name"])]
-    assert reasons[0].set_index("name")["count"].to_dict() == {"all reasons": 1, "cut": 1}
+    assert reasons[0].set_index("name")["count"].to_dict() == {"all unscored pairs": 1, "cut": 1}
 
 
 def test_the_judge_and_its_settings_are_shown_as_the_release_has_them(load_run, open_page):
