@@ -57,7 +57,12 @@ def extract(arguments: argparse.Namespace, _: Settings) -> int:
     identity = IdentityOptions(arguments.organ, arguments.center, arguments.phase)
     with tqdm(unit=" pages", disable=None, leave=False, dynamic_ncols=True) as bar:
         report = extract_all(
-            arguments.pdf, arguments.out, said=identity, catalog=arguments.catalog, engine=arguments.engine, watch=_watch(bar)
+            arguments.pdf,
+            arguments.out,
+            options=identity,
+            catalog=arguments.catalog,
+            engine=arguments.engine,
+            progress=_watch(bar),
         )
     return _print_extraction(arguments, report)
 

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from audit.themes.llm_names import naming_prompt
 
 from audit.cli.main import main
 from audit.corpus.questions.importing import import_questions
@@ -123,7 +124,8 @@ def test_the_command_takes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_its_templates_ask_the_judge_in_its_own_words() -> None:
-    own, ours = load_prompts(FOLDER / "templates"), load_prompts()
+    own = load_prompts(FOLDER / "templates") | {"theme_name": naming_prompt(FOLDER / "templates")}
+    ours = load_prompts() | {"theme_name": naming_prompt()}
     for name, prompt in own.items():
         told = f"{prompt.system}\n{prompt.user}".replace("clinical_significance", "")
         assert not re.search(r"patient|handbook|clinic|organ\b|health|medicine|graft|institution", told, re.IGNORECASE), name
