@@ -46,19 +46,19 @@ def test_raw_agreement_is_eight_of_ten_with_its_interval(name, judged, as_user: 
     assert [metric.label for metric in at.metric][1] == "Raw agreement"
 
 
-def test_what_stands_under_a_headline_figure_is_written_in_sentences(judged, as_user: SignIn):
+def test_captions_of_headline_figures_are_sentences(judged, as_user: SignIn):
     rate(judged, "ana", 9, "COMPLEMENTARY")  # of ten, both say COMPLEMENTARY of one and ben of another: kappa 0.62
     under = [each.value.replace("\\", "") for each in as_user("petra", "agreement").caption]
     assert sum(each.endswith("; 10 items. Substantial.") for each in under) == 1
 
 
-def test_a_rating_that_comes_in_moves_the_figures(judged, as_user: SignIn):
+def test_a_new_rating_changes_the_figures(judged, as_user: SignIn):
     at = as_user("petra", "agreement")
     rate(judged, "ben", 9, "CONSISTENT")
     assert figures_on(at.run())["raw agreement"] == ("0.900", 10)
 
 
-def test_what_is_undefined_says_why(folk, as_user: SignIn):
+def test_an_undefined_figure_explains_why(folk, as_user: SignIn):
     study_of(folk, 3)
     said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
     with folk.begin() as tx:
@@ -87,7 +87,7 @@ def decided(store, number: int) -> None:
     submit_decision(store, "ada", NewDecision(f"i{number:03}", "CONSISTENT", None, "The same.", f"k{number}"), NOW)
 
 
-def test_an_adjudicator_sees_nothing_of_the_judge_until_every_difference_is_decided(judged, as_user: SignIn):
+def test_an_adjudicator_sees_nothing_of_the_judge_until_every_dispute_is_decided(judged, as_user: SignIn):
     def judge_seen(name: str) -> bool:
         at = as_user(name, "agreement")
         assert not at.exception
@@ -114,13 +114,13 @@ def test_what_an_adjudicator_sees_before_does_not_depend_on_the_judge(judged, as
     assert everything_on(as_user("ada", "agreement")) == before
 
 
-def test_how_often_each_label_was_given_stands_beside(judged, as_user: SignIn):
+def test_how_often_each_label_was_chosen_is_shown(judged, as_user: SignIn):
     shares = next(frame.value for frame in as_user("petra", "agreement").dataframe if "first" in frame.value)
     ben = shares[shares["first"] == "B (ben)"].set_index("label")
     assert (ben.loc["COMPLEMENTARY", "value"], ben.loc["COMPLEMENTARY", "n"]) == (20.0, 10)
 
 
-def test_each_annotator_with_oneself_has_n_and_interval(folk, as_user: SignIn):
+def test_intra_rater_agreement_has_n_and_interval(folk, as_user: SignIn):
     """Ana says of both items what she said before, ben of one."""
     again = [item(10 + n, ItemKind.REPEAT, f"i{n:03}") for n in (1, 2)]
     study_of(folk, [item(1), item(2), *again])

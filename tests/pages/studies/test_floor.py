@@ -48,7 +48,7 @@ def test_a_judge_that_is_right_half_the_time_loses_to_rules_that_are_always_righ
     assert f"agrees less well than the {NAME}" in words_on(at).replace("\\", "")
 
 
-def test_nothing_is_said_on_items_too_few_to_tell(driving, as_user: SignIn):
+def test_too_few_items_allow_no_statement(driving, as_user: SignIn):
     with driving.begin() as tx:
         tx.execute(update(verdicts).where(verdicts.c.item_id > "i003").values(label="DIVERGENT"))
         tx.execute(update(verdicts).where(verdicts.c.item_id.in_(SAME_FROM_FOUR)).values(label="CONSISTENT"))
