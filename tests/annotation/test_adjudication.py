@@ -1,4 +1,4 @@
-"""Who differs is decided by a third, without names and without the judge; the gold says where it comes from."""
+"""A third person decides disputes, without names and without the judge; gold labels record their source."""
 
 from __future__ import annotations
 

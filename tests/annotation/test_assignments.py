@@ -1,4 +1,4 @@
-"""Two seats per item, an own order and own sides for each annotator, and nothing on the page that tells more."""
+"""Two assignments per item, with an order and sides of each annotator's own, and nothing that reveals more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_rating
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import ItemKind, NewItem, Progress, StudyState, list_annotators, list_studies, study_progress
+from annotation.label_store.studies import (
+    AnnotatorProgress,
+    ItemKind,
+    NewItem,
+    StudyState,
+    list_annotators,
+    list_studies,
+    study_progress,
+)
 from tests.support.studies import NOW, item, rate, rate_all, seat_at, step, study_of
 
 
@@ -62,7 +70,7 @@ def test_calibration_comes_first_and_is_not_part_of_the_study(store: LabelStore)
     assert rate_all(store, "ana") == rate_all(store, "ben") == 1
     step(store, StudyState.CALIBRATION)
     assert {t.question for t in list_tasks(store, "s", "ana")} == {"Question 2?", "Question 3?"}
-    assert study_progress(store, "s")[2:] == [Progress("ana", False, 0, 2), Progress("ben", False, 0, 2)]
+    assert study_progress(store, "s")[2:] == [AnnotatorProgress("ana", False, 0, 2), AnnotatorProgress("ben", False, 0, 2)]
 
 
 def test_a_silent_repeat_looks_like_any_item_and_comes_a_quarter_of_the_work_later(lite: LabelStore) -> None:

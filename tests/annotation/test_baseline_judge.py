@@ -1,4 +1,4 @@
-"""`audit agreement` sets the judge beside the baseline judge, or beside any column of labels."""
+"""`audit agreement` compares the judge with the baseline judge, or with any column of labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planted words: what the judge said, and what the other annotator said, come out nowhere that an annotator reaches."""
+"""Planted words: nothing that the judge or the other annotator said reaches an annotator."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ ANNOTATORS_MODULES = (
 
 @pytest.fixture
 def planted(store: LabelStore) -> LabelStore:
-    """Every text that an annotator must not see holds the canary: all that the judge and the other annotator said."""
+    """A study in which every text that an annotator must not see contains the canary."""
     study_of(store, [item(n, name_a=f"{CANARY}a", name_b=f"{CANARY}b") for n in range(1, 13)])
-    said = [
+    verdict_rows = [
         StoredVerdict(f"i{n:03}", f"{CANARY}/s", f"{CANARY}-label", f"{CANARY}-sig", f"{CANARY}-topic", CANARY)
         for n in range(1, 13)
     ]
@@ -44,7 +44,7 @@ def planted(store: LabelStore) -> LabelStore:
             "s",
             SampleOrigin(f"{CANARY}@run", CANARY, 30, 1, {"seed": CANARY}),
             [Stratum(f"{CANARY}/s", CANARY, None, 24, 12)],
-            said,
+            verdict_rows,
         )
     for number in range(1, 13):
         rate(store, "ben", number, "DIVERGENT", "high", comment=f"{CANARY} by ben")

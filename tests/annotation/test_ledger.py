@@ -1,4 +1,4 @@
-"""A change in the past shows, whoever made it."""
+"""A change to an old entry is detected, whoever made it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A packet comes back as it went out, tells what is wrong with it, and runs nothing."""
+"""A packet is read back as it was written, reports its faults, and never contains a formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Twenty clients at once, and clients killed in the middle of their work."""
+"""Twenty clients at once, and clients killed while they work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs are drawn, what each stands for, and that the same seed draws the same."""
+"""Which pairs are drawn, what each represents, and that the same seed draws the same sample."""
 
 from __future__ import annotations
 
@@ -64,9 +64,10 @@ def test_weights_of_the_items_add_up_to_the_scored_pairs_of_the_run(run: Run) ->
 
 def test_every_item_carries_the_verdict_of_its_own_pair(run: Run) -> None:
     drawn = draw_sample(run, plan(per_label=dict.fromkeys(COUNTS, 99)), "s")
-    said = {verdict.item_id: verdict for verdict in drawn.verdicts}
+    verdicts = {verdict.item_id: verdict for verdict in drawn.verdicts}
     pairs = {
-        (i.question_id, i.handbook_a + i.handbook_b): (said[i.item_id].label, said[i.item_id].significance) for i in drawn.items
+        (i.question_id, i.handbook_a + i.handbook_b): (verdicts[i.item_id].label, verdicts[i.item_id].significance)
+        for i in drawn.items
     }
     assert len(pairs) == 29
     assert pairs["q1", "ab"] == ("DIVERGENT", "high")

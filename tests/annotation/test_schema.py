@@ -1,4 +1,4 @@
-"""The migrations make what the code expects, and a store of another version is refused."""
+"""Migrations create what the code expects, and a store of a newer version is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo's three studies, from the same code that people use."""
+"""The demo's three studies, created by the same code that people use."""
 
 from __future__ import annotations
 

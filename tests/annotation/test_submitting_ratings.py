@@ -1,4 +1,4 @@
-"""What is acknowledged is stored once, belongs to its item, and is never overwritten."""
+"""An acknowledged rating is stored once, belongs to its item, and is never overwritten."""
 
 from __future__ import annotations
 

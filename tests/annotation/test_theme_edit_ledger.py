@@ -1,4 +1,4 @@
-"""Curation in the ledger, on both databases: who may, what is kept, two at once, and what an export says."""
+"""Theme edits in the ledger, on both databases: who may edit, what is stored, simultaneous edits, and exports."""
 
 from __future__ import annotations
 
@@ -190,9 +190,9 @@ def test_an_export_has_every_edit_and_is_read_back_unchanged(clinic: LabelStore)
     curate(clinic, split("t-teeth", TEETH[:2], "", "Before listing"))
     curate(clinic, rename("t-sun", "Sun"))
     curate(clinic, undo(2), "petra")
-    acts = list_edits(clinic, RUN)
-    assert edits_from_jsonl(edits_to_jsonl(acts)) == acts
-    table = history_table(acts)
+    recorded = list_edits(clinic, RUN)
+    assert edits_from_jsonl(edits_to_jsonl(recorded)) == recorded
+    table = history_table(recorded)
     assert table["act"].tolist() == [3, 2, 1]
     assert table["standing"].tolist() == ["in effect", "undone by edit 3", "in effect"]
     assert table["phrases"].tolist()[2] == "\n".join(TEETH[:2])

@@ -1,4 +1,4 @@
-"""Whatever people do to whatever taxonomy: no phrase is lost or doubled, ids stay, a replay is the same, an undo takes back."""
+"""For any edits of any taxonomy: no phrase is lost or duplicated, ids stay, replays are stable, an undo restores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people change about a taxonomy: each kind of act, what it refuses, what stands in its way later, and undoing it."""
+"""Theme edits: what each kind does, what it refuses, what conflicts later, and undoing."""
 
 from __future__ import annotations
 
@@ -141,40 +141,40 @@ def test_a_parent_may_have_the_name_of_a_theme() -> None:
 
 
 def test_an_undone_edit_has_no_effect_and_undoing_the_undo_restores_it() -> None:
-    told = edits(rename("t-sun", "Sun"), undo(1), undo(2))
-    assert [act.seq for act in effective_edits(told[:2])] == []
-    assert [act.seq for act in effective_edits(told)] == [1]
-    assert apply_edits(small(), told[:2]).taxonomy == small()
+    history = edits(rename("t-sun", "Sun"), undo(1), undo(2))
+    assert [act.seq for act in effective_edits(history[:2])] == []
+    assert [act.seq for act in effective_edits(history)] == [1]
+    assert apply_edits(small(), history[:2]).taxonomy == small()
 
 
 def test_an_edit_on_which_another_builds_is_undone_after_it() -> None:
-    told = edits(split("t-teeth", TEETH[:2], "c-1", "Before listing"), rename("c-1", "Before the list"))
-    (why,) = check_undo(small(), told, 1)
+    history = edits(split("t-teeth", TEETH[:2], "c-1", "Before listing"), rename("c-1", "Before the list"))
+    (why,) = check_undo(small(), history, 1)
     assert why.startswith("edit 2 (renamed 'c-1' to 'Before the list') builds on it; undo that first")
-    assert check_undo(small(), told, 2) == ()
-    assert check_undo(small(), [*told, *edits(undo(2), undo(2), undo(2))[2:]], 1) == ()
+    assert check_undo(small(), history, 2) == ()
+    assert check_undo(small(), [*history, *edits(undo(2), undo(2), undo(2))[2:]], 1) == ()
 
 
 def test_a_replaced_edit_has_nothing_left_to_undo() -> None:
-    told = edits(rename("t-sun", "Sun"), rename("t-sun", "Sunlight"))
-    assert "a later edit replaced it" in check_undo(small(), told, 1)[0]
-    assert check_undo(small(), told, 2) == ()
+    history = edits(rename("t-sun", "Sun"), rename("t-sun", "Sunlight"))
+    assert "a later edit replaced it" in check_undo(small(), history, 1)[0]
+    assert check_undo(small(), history, 2) == ()
 
 
 def test_an_edit_is_undone_once() -> None:
-    told = edits(rename("t-sun", "Sun"), undo(1))
-    assert check_undo(small(), told, 1) == ("edit 1 was already undone by edit 2 of vera",)
-    assert check_undo(small(), told, 2) == ()
+    history = edits(rename("t-sun", "Sun"), undo(1))
+    assert check_undo(small(), history, 1) == ("edit 1 was already undone by edit 2 of vera",)
+    assert check_undo(small(), history, 2) == ()
 
 
 def test_an_edit_in_the_middle_on_which_nothing_builds_can_be_undone() -> None:
-    told = edits(rename("t-sun", "Sun"), rename("t-lift", "Weights"), merge("t-sun", "t-teeth"))
-    assert check_undo(small(), told, 2) == ()
+    history = edits(rename("t-sun", "Sun"), rename("t-lift", "Weights"), merge("t-sun", "t-teeth"))
+    assert check_undo(small(), history, 2) == ()
 
 
 def test_a_merge_whose_name_was_reused_is_undone_after_the_renaming() -> None:
-    told = edits(merge("t-lift", "t-teeth"), rename("t-sun", "lifting"))
-    assert "edit 2" in check_undo(small(), told, 1)[0]
+    history = edits(merge("t-lift", "t-teeth"), rename("t-sun", "lifting"))
+    assert "edit 2" in check_undo(small(), history, 1)[0]
 
 
 # -- a taxonomy that was built again -----------------------------------------------------------------------------------
@@ -230,9 +230,9 @@ def test_a_change_that_the_new_taxonomy_already_has_is_not_a_conflict() -> None:
 
 
 def test_undoing_an_edit_in_conflict_removes_the_conflict() -> None:
-    told = edits(rename("t-lift", "Weights"), rename("t-sun", "Sun"))
-    assert check_undo(rebuilt(lift=()), told, 1) == ()
-    assert apply_edits(rebuilt(lift=()), [*told, *edits(undo(1), undo(1), undo(1))[2:]]).conflicts == ()
+    history = edits(rename("t-lift", "Weights"), rename("t-sun", "Sun"))
+    assert check_undo(rebuilt(lift=()), history, 1) == ()
+    assert apply_edits(rebuilt(lift=()), [*history, *edits(undo(1), undo(1), undo(1))[2:]]).conflicts == ()
 
 
 def test_a_merged_theme_is_named_with_its_current_theme() -> None:
@@ -250,12 +250,12 @@ def test_the_result_records_what_it_was_made_from() -> None:
 
 
 def test_every_kind_of_edit_reads_as_a_sentence() -> None:
-    told = {each.kind: describe_change(each) for each in (
+    history = {each.kind: describe_change(each) for each in (
         rename("t-sun", "Sun"), merge("t-lift", "t-sun"), split("t-teeth", TEETH[:2], "c-1", "Brush"),
         move([BAGS], "t-lift", None), under("t-sun", None),
         change(EditKind.SET_ASIDE, "t-sun"), change(EditKind.BRING_BACK, "t-sun"), undo(3),
     )}  # fmt: skip
-    assert told == {
+    assert history == {
         EditKind.RENAME: "renamed 'sun' to 'Sun'",
         EditKind.MERGE: "merged 'lifting' into 'sun'",
         EditKind.SPLIT: "split 2 phrases off 'teeth' as 'Brush'",
@@ -265,4 +265,4 @@ def test_every_kind_of_edit_reads_as_a_sentence() -> None:
         EditKind.BRING_BACK: "brought 'sun' back as clinically meaningful",
         EditKind.UNDO: "undid edit 3",
     }
-    assert set(told) == set(EditKind)
+    assert set(history) == set(EditKind)

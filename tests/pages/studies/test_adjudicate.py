@@ -1,4 +1,4 @@
-"""The Adjudicate page: what differs, without names and without the judge; a decision with its reason."""
+"""The Adjudicate page: disputes without names and without the judge; a decision with its reason."""
 
 from __future__ import annotations
 

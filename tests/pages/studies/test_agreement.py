@@ -1,4 +1,4 @@
-"""The Agreement page: figures with intervals and counts, as they stand, for those who may see them."""
+"""The Agreement page: live figures with intervals and counts, for those who may see them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,16 @@ ITEMS = 10
 def judged(folk):
     """Ten items; the judge says CONSISTENT of each. Ana agrees on all, ben on the first eight."""
     study_of(folk, ITEMS)
-    said = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)]
+    verdict_rows = [
+        StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)
+    ]
     with folk.begin() as tx:
         store_sample(
-            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said
+            tx,
+            "s",
+            SampleOrigin("run", "0" * 64, 100, 0, {}),
+            [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)],
+            verdict_rows,
         )
     for number in range(1, ITEMS + 1):
         rate(folk, "ana", number, "CONSISTENT")
@@ -60,9 +66,9 @@ def test_a_new_rating_changes_the_figures(judged, as_user: SignIn):
 
 def test_an_undefined_figure_explains_why(folk, as_user: SignIn):
     study_of(folk, 3)
-    said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
+    verdict_rows = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], said)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], verdict_rows)
     at = as_user("petra", "agreement")
     assert not at.exception
     assert figures_on(at)["raw agreement"] == ("undefined", 0)
@@ -124,9 +130,9 @@ def test_intra_rater_agreement_has_n_and_interval(folk, as_user: SignIn):
     """Ana says of both items what she said before, ben of one."""
     again = [item(10 + n, ItemKind.REPEAT, f"i{n:03}") for n in (1, 2)]
     study_of(folk, [item(1), item(2), *again])
-    said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
+    verdict_rows = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], verdict_rows)
     for number in (1, 2, 11, 12):
         rate(folk, "ana", number, "ABSENT")
         rate(folk, "ben", number, "CONSISTENT" if number == 12 else "ABSENT")

@@ -1,4 +1,4 @@
-"""The Annotate page without a browser: what the server does with the keys, and what it sends."""
+"""The Annotate page without a browser: what the server does with key presses, and what it sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session's cookie: set for a ticket, once and in time, so that no script in the browser ever reads it."""
+"""The session cookie: set for a ticket, once and in time, so that no script in the browser can read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Studies page: draw a sample, watch it, move it on, hand packets out and in."""
+"""The Studies page: draw a sample, watch its progress, advance it, export and import packets."""
 
 from __future__ import annotations
 
