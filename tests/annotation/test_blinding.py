@@ -34,7 +34,7 @@ ANNOTATORS_MODULES = (
 def planted(store: LabelStore) -> LabelStore:
     """A study in which every text that an annotator must not see contains the canary."""
     study_of(store, [item(n, name_a=f"{CANARY}a", name_b=f"{CANARY}b") for n in range(1, 13)])
-    verdict_rows = [
+    stored = [
         StoredVerdict(f"i{n:03}", f"{CANARY}/s", f"{CANARY}-label", f"{CANARY}-sig", f"{CANARY}-topic", CANARY)
         for n in range(1, 13)
     ]
@@ -44,7 +44,7 @@ def planted(store: LabelStore) -> LabelStore:
             "s",
             SampleOrigin(f"{CANARY}@run", CANARY, 30, 1, {"seed": CANARY}),
             [Stratum(f"{CANARY}/s", CANARY, None, 24, 12)],
-            verdict_rows,
+            stored,
         )
     for number in range(1, 13):
         rate(store, "ben", number, "DIVERGENT", "high", comment=f"{CANARY} by ben")

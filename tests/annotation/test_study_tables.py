@@ -33,10 +33,10 @@ def finished(lite: LabelStore) -> LabelStore:
     study_of(lite, [*(item(n) for n in LABELS), item(5, ItemKind.REPEAT, "i001", question="Question 1?")])
     people(lite, "jo", role="adjudicator")
     judged = [(f"i{n:03}", judge) for n, (judge, _, _) in LABELS.items()] + [("i005", "DIVERGENT")]
-    verdict_rows = [StoredVerdict(item_id, judge, judge, None, None, None) for item_id, judge in judged]
+    stored = [StoredVerdict(item_id, judge, judge, None, None, None) for item_id, judge in judged]
     layers = [Stratum("DIVERGENT", "DIVERGENT", None, 30, 2), Stratum("COMPLEMENTARY", "COMPLEMENTARY", None, 100, 2)]
     with lite.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run@1", "d", 131, 1, {}), layers, verdict_rows)
+        store_sample(tx, "s", SampleOrigin("run@1", "d", 131, 1, {}), layers, stored)
     for place, annotator in ((1, "ana"), (2, "ben")):
         for number, labels in LABELS.items():
             both(lite, annotator, number, labels[place])

@@ -20,16 +20,14 @@ ITEMS = 10
 def judged(folk):
     """Ten items; the judge says CONSISTENT of each. Ana agrees on all, ben on the first eight."""
     study_of(folk, ITEMS)
-    verdict_rows = [
-        StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)
-    ]
+    stored = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
         store_sample(
             tx,
             "s",
             SampleOrigin("run", "0" * 64, 100, 0, {}),
             [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)],
-            verdict_rows,
+            stored,
         )
     for number in range(1, ITEMS + 1):
         rate(folk, "ana", number, "CONSISTENT")
@@ -66,9 +64,9 @@ def test_a_new_rating_changes_the_figures(judged, as_user: SignIn):
 
 def test_an_undefined_figure_explains_why(folk, as_user: SignIn):
     study_of(folk, 3)
-    verdict_rows = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
+    stored = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], verdict_rows)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], stored)
     at = as_user("petra", "agreement")
     assert not at.exception
     assert figures_on(at)["raw agreement"] == ("undefined", 0)
@@ -130,9 +128,9 @@ def test_intra_rater_agreement_has_n_and_interval(folk, as_user: SignIn):
     """Ana says of both items what she said before, ben of one."""
     again = [item(10 + n, ItemKind.REPEAT, f"i{n:03}") for n in (1, 2)]
     study_of(folk, [item(1), item(2), *again])
-    verdict_rows = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
+    stored = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], verdict_rows)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], stored)
     for number in (1, 2, 11, 12):
         rate(folk, "ana", number, "ABSENT")
         rate(folk, "ben", number, "CONSISTENT" if number == 12 else "ABSENT")

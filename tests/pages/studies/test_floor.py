@@ -24,14 +24,14 @@ def driving(folk):
     """Items of two kinds, which people and the rules read alike; the judge calls every one CONSISTENT."""
     made = [item(n, answer_a=TEXTS[n % 2][0], answer_b=TEXTS[n % 2][1]) for n in range(1, ITEMS + 1)]
     study_of(folk, made)
-    verdict_rows = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
+    stored = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
         store_sample(
             tx,
             "s",
             SampleOrigin("run", "0" * 64, 100, 0, {}),
             [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)],
-            verdict_rows,
+            stored,
         )
     for number in range(1, ITEMS + 1):
         label = TEXTS[number % 2][2]

@@ -16,10 +16,10 @@ from tests.support.studies import rate, study_of
 def judged(folk):
     """The judge calls all 100 pairs CONSISTENT; of ten that people read, two are COMPLEMENTARY."""
     study_of(folk, 10)
-    verdict_rows = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, 11)]
+    stored = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, 11)]
     with folk.begin() as tx:
         store_sample(
-            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, 10)], verdict_rows
+            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, 10)], stored
         )
     for number in range(1, 11):
         for name in ("ana", "ben"):
@@ -74,9 +74,9 @@ def test_a_plan_lists_how_many_more_ratings_are_needed(judged, as_user: SignIn):
 
 def test_without_ratings_the_page_shows_a_sentence(folk, as_user: SignIn):
     study_of(folk, 2)
-    verdict_rows = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    stored = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], verdict_rows)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], stored)
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert "Nothing was estimated" in words_on(at)
