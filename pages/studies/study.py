@@ -28,7 +28,7 @@ from annotation.studies.sampling import SECOND_CRITERIA, SamplePlan, draw_sample
 from annotation.studies.study_tables import codebook, ratings_table
 from annotation.studies.verdict_store import Stratum, list_strata
 from audit.errors import AuditError
-from audit.exports.tables import csv_bytes
+from audit.exports.text_writers import csv_bytes
 from audit.vocabulary import LABELS
 from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
