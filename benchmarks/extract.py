@@ -93,7 +93,8 @@ EDGE = 6
 
 
 def _audit(engine: str) -> Callable[[Path], Found]:
-    from audit.corpus.extraction import Identity, extract
+    from audit.corpus.extraction.identity import Identity
+    from audit.corpus.extraction.run import extract
 
     whose = Identity("book", "general", "nih", "combined")
     return lambda pdf: [(section.heading, section.text) for section in extract(pdf, whose, engine).sections]
