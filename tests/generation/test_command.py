@@ -165,7 +165,7 @@ def test_the_responses_of_a_cluster_become_answers_with_each_handbook_in_one_sha
     folder = [*work_folder(tmp_path, mode="full_document"), "--out", str(tmp_path / "answers")]
     options, batch = ["--generator", "model", "--model", "judge"], tmp_path / "batch"
     assert generate(folder, *options, "--emit-batch", str(batch), "--shards", "9") == 0
-    assert "4 requests of stage 'answer' in 2 shards, whole handbooks in each." in capsys.readouterr().out
+    assert "4 requests of stage 'answer' in 2 shards, complete handbooks in each." in capsys.readouterr().out
     for shard in sorted((batch / "shards").iterdir()):
         target = batch / "outputs" / f"{shard.stem}.1_0.jsonl"
         command = [sys.executable, str(STAND_IN), "run-batch", "-i", str(shard), "-o", str(target), "--model", "judge"]
@@ -198,7 +198,7 @@ def test_unusable_files_end_in_one_sentence(folder, tmp_path, capsys):
 
 def test_without_an_endpoint_nothing_is_asked_and_the_message_says_what_to_name(folder, capsys):
     assert generate(folder, "--generator", "model") == 2
-    assert "Name an OpenAI-compatible one with --url" in capsys.readouterr().err
+    assert "Name an OpenAI-compatible endpoint with --url" in capsys.readouterr().err
     assert not Path(folder[-1]).exists()
 
 
@@ -211,4 +211,4 @@ def test_answers_can_be_written_again_from_the_journal_alone(folder, server):
 
 def test_a_generator_that_asks_nothing_cannot_use_a_cluster(folder, tmp_path, capsys):
     assert generate(folder, "--emit-batch", str(tmp_path / "batch")) == 2
-    assert "The extractive generator asks nothing" in capsys.readouterr().err
+    assert "The extractive generator calls no model" in capsys.readouterr().err

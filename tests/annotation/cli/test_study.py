@@ -122,7 +122,7 @@ def test_a_sample_too_large_to_rate_is_drawn_only_on_purpose(typed, monkeypatch:
     monkeypatch.setattr("annotation.cli.study.MAX_STUDY_ITEMS", 13)
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
     line = "sample v1 --annotators ana,ben --per-label 99999999999999999999 --items ABSENT=1 --calibration 0 --repeats 0"
-    with pytest.raises(StudyError, match=r"has 14 study items.* more than 13 are not drawn.* --yes"):
+    with pytest.raises(StudyError, match=r"has 14 study items.* more than 13 need confirmation.* --yes"):
         typed(line)
     assert "14 study items" in typed(f"{line} --yes")[1]
 
