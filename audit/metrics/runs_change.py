@@ -10,13 +10,14 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, ORGAN, TWO_RUNS
-from audit.queries.paired_runs import ALL, PairedRuns, group_totals, paired_runs
 from audit.queries.paired_runs import SQL as PAIRED_SQL
+from audit.queries.paired_runs import PairedRuns, group_totals, paired_runs
 from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
+from audit.terms import ALL
 
 REVEALED, LOST, BOTH, NEITHER, IN_ALL = "revealed", "lost", "present in both", "absent in both", "in all"
 JUDGES, REVEALS, HIDES, NOTHING = "judges", "reveals", "hides", "nothing"
@@ -48,8 +49,8 @@ TABLE = TableSpec(
     (
         TWO_RUNS,
         "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change "
-        "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does not "
-        "create it (Melitz and Polanec 2015).",
+        "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does "
+        "not create it (Melitz and Polanec 2015).",
         "In brackets: 95 % intervals, {questions} resampled, one draw for both runs; none where fewer than five contribute to a "
         "change. R_div of a part: Wilson's with {questions} as trials where rare. A dash: not known.",
     ),

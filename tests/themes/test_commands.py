@@ -102,7 +102,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(
 def test_a_list_that_is_not_there_or_empty_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("\n \n")
-    for path, said in ((tmp_path / "none.txt", "cannot be read"), (empty, "There is no phrase to make themes of")):
+    for path, said in ((tmp_path / "none.txt", "cannot be read"), (empty, "There are no phrases to group into themes")):
         assert main(["themes", "build", "--topics", str(path), "--out", str(tmp_path / "t.json"), "--model", "words"]) == 2
         assert said in capsys.readouterr().err
     assert main(["themes", "build", "--topics", str(empty)]) == 2
