@@ -6,23 +6,24 @@ import math
 import re
 from collections.abc import Sequence
 
-from audit.exports.table_model import Column, Kind, Table
+from audit.exports.table_model import Table
 from audit.number_format import MINUS
+from audit.tables import Column
 
-ONE_PAGE = 40
-"""A table with more lines runs over several pages."""
-WIDE_TEXT = 40
-"""A column of texts longer than this is set as a paragraph."""
+MAX_LINES = 40
+"""A table with more lines is set over several pages."""
+MAX_UNBROKEN = 40
+"""A column with longer texts is set as a paragraph."""
 PARAGRAPH = r">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}"
 PARAGRAPH_SHARES = {1: 0.3, 2: 0.22}
-NARROW = 0.16
+MIN_PARAGRAPH_SHARE = 0.16
 """Of the line, for each of more than two paragraphs."""
-MANY = 10
-"""Beside more columns than this, a paragraph gets less."""
-LETTERS = 120
-"""How many stand on a line of the page, in the size of a table over several pages."""
-MOST_UPRIGHT = 6
-"""A table over several pages with more columns lies on its side."""
+MAX_BESIDE_PARAGRAPHS = 10
+"""Beside more columns than this, a paragraph gets less room."""
+LETTERS_PER_LINE = 120
+"""Letters on a line of the page, in the size of a table over several pages."""
+MAX_UPRIGHT = 6
+"""A table over several pages with more columns is set in landscape."""
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "''", "`": r"\`{}",
@@ -30,8 +31,8 @@ SPECIAL = {
     MINUS: "$-$", "\N{EN DASH}": r"\textendash{}", "\N{GREEK SMALL LETTER KAPPA}": r"$\kappa$", "\N{MIDDLE DOT}": r"$\cdot$",
     "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$", "\N{LESS-THAN OR EQUAL TO}": r"$\leq$", "\N{NOT EQUAL TO}": r"$\neq$",
 }  # fmt: skip
-UPRIGHT = r"\begingroup\scriptsize", r"\endgroup"
-TURNED = r"\begin{landscape}\scriptsize", r"\end{landscape}"
+PORTRAIT = r"\begingroup\scriptsize", r"\endgroup"
+LANDSCAPE = r"\begin{landscape}\scriptsize", r"\end{landscape}"
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]+")
 PREAMBLE = r"""% Needs array, booktabs, graphicx, longtable and pdflscape; compile with pdflatex or lualatex, twice.
 \documentclass[10pt]{article}
@@ -48,7 +49,7 @@ PREAMBLE = r"""% Needs array, booktabs, graphicx, longtable and pdflscape; compi
 \usepackage[a4paper,margin=18mm]{geometry}
 \usepackage{array,booktabs,longtable,graphicx,pdflscape}
 \setlength{\LTpre}{0pt}
-% Here tables stand one below another; in a paper they float.
+% Here tables follow one another; in a paper they float.
 \makeatletter
 \renewenvironment{table}[1][]{\par\addvspace{2\bigskipamount}\noindent\begin{minipage}{\linewidth}\def\@captype{table}}
   {\end{minipage}\par}
@@ -57,40 +58,40 @@ PREAMBLE = r"""% Needs array, booktabs, graphicx, longtable and pdflscape; compi
 """
 
 
-def document(tables: Sequence[Table]) -> str:
-    """A document that typesets the files of the tables, which stand beside it."""
+def latex_document(tables: Sequence[Table]) -> str:
+    """A document that typesets the files of the tables, which are in the same folder."""
     return PREAMBLE + "".join(f"\\input{{{table.name}.tex}}\n\\par\\bigskip\n" for table in tables) + "\\end{document}\n"
 
 
 def latex(table: Table) -> str:
     """The table alone, for an input command: caption, rules, footnotes. Every text is escaped."""
-    paper = table.typeset()
-    return (_long if _height(paper) > ONE_PAGE else _short)(paper)
+    paper = table.for_print()
+    return (_long if _height(paper) > MAX_LINES else _short)(paper)
 
 
 def _height(table: Table) -> int:
-    """How many lines a table takes, those counted that its paragraphs are broken into."""
+    """How many lines a table takes, with those that its paragraphs are broken into."""
     share, wide = _share(table), [_is_wide(table, column) for column in table.columns]
     return sum(
-        max(1, *(math.ceil(len(cell) / (share * LETTERS)) for cell, broken in zip(line, wide, strict=True) if broken), 1)
+        max(1, *(math.ceil(len(cell) / (share * LETTERS_PER_LINE)) for cell, broken in zip(line, wide, strict=True) if broken), 1)
         for line in table.lines()
     )
 
 
 def _share(table: Table) -> float:
-    """What part of the line each paragraph gets."""
+    """The share of the line that each paragraph gets."""
     paragraphs = sum(_is_wide(table, column) for column in table.columns)
-    return PARAGRAPH_SHARES.get(paragraphs + (len(table.columns) > MANY), NARROW)
+    return PARAGRAPH_SHARES.get(paragraphs + (len(table.columns) > MAX_BESIDE_PARAGRAPHS), MIN_PARAGRAPH_SHARE)
 
 
 def _is_wide(table: Table, column: Column) -> bool:
-    if column.kind is not Kind.TEXT or table.frame.empty:
+    if not column.is_text or table.frame.empty:
         return False
-    return int(table.frame[column.name].map(lambda value: len(str(value))).max()) > WIDE_TEXT
+    return int(table.frame[column.name].map(lambda value: len(column.display(value))).max()) > MAX_UNBROKEN
 
 
 def escaped(text: str) -> str:
-    """Text as LaTeX prints it, whatever it holds."""
+    """Text as LaTeX prints it, whatever it contains."""
     return "".join(SPECIAL.get(letter, letter) for letter in UNPRINTABLE.sub(" ", text))
 
 
@@ -106,7 +107,7 @@ def _short(table: Table) -> str:
 
 
 def _long(table: Table) -> str:
-    head, (opening, closing) = _head(table), (TURNED if len(table.columns) > MOST_UPRIGHT else UPRIGHT)
+    head, (opening, closing) = _head(table), (LANDSCAPE if len(table.columns) > MAX_UPRIGHT else PORTRAIT)
     return "\n".join(
         [
             opening + r"\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}",
@@ -127,13 +128,13 @@ def _alignment(table: Table) -> str:
 
 
 def _aligned(table: Table, column: Column) -> str:
-    if column.kind is not Kind.TEXT:
+    if not column.is_text:
         return "r"
     return PARAGRAPH.format(share=_share(table)) if _is_wide(table, column) else "l"
 
 
 def _head(table: Table) -> list[str]:
-    rows = [[column.header for column in table.columns]]
+    rows = [[column.heading for column in table.columns]]
     if table.has_units:
         rows.append([f"({column.unit})" if column.unit else "" for column in table.columns])
     return [r"\toprule", *(" & ".join(map(escaped, row)) + r" \\" for row in rows), r"\midrule"]
