@@ -32,7 +32,7 @@ MEASURE_NAMES = {
     "f1_weighted": "weighted F1",
     "f1": "F1",
 }
-ABOUT = {"label": "Label", "significance": "Clinical significance, on the items where all of them gave one"}
+ABOUT = {"label": "Label", "significance": "Clinical significance, on the items where all chose one"}
 SCOPES = {SAMPLE: "in the sample", POPULATION: "weighted to the population"}
 
 
