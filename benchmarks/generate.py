@@ -27,7 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.corpus.documents import Document, Section, read_documents
-from audit.generation import Asked, Extract, Writing, extractive, load_prompt
+from audit.generation.evidence import GroundedQuestion
+from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
+from audit.generation.model_generator import AnswerTask, load_answer_prompt
 from audit.llm.calls import Call
 from audit.retrieval.model import Query
 from audit.retrieval.settings import RetrievalSettings
@@ -58,8 +60,10 @@ def cases(both_halves: bool) -> Iterator[Case]:
         chosen = [(line, kind, answering) for line in gold for kind, answering in [_kind(line, institute)] if _kept(line, kind)]
         strategy = build_strategy("bm25", document, RetrievalSettings(whole_characters=0))
         queries = [Query(line["question_id"], line["question"]) for line, _, _ in chosen]
-        asked = [Asked(query, document, strategy.retrieve(query).record()) for query in queries]
-        for (line, kind, answering), record in zip(chosen, extractive(asked, Extract(threshold=0.0)), strict=True):
+        asked = [GroundedQuestion(query, document, strategy.retrieve(query).record()) for query in queries]
+        for (line, kind, answering), record in zip(
+            chosen, extractive_answers(asked, ExtractiveSettings(threshold=0.0)), strict=True
+        ):
             yield Case(kind, line["question_id"], answering, record)
 
 
@@ -99,10 +103,10 @@ def answers(both_halves: bool) -> None:
         shares = [interval([_score(case) < threshold for case in cases], _ids(cases)) for cases in by_kind.values()]
         absent = [case for case in found if _score(case) < threshold]
         precision = interval([case.kind != THERE for case in absent], _ids(absent))
-        mark = "*" if threshold == Extract().threshold else ""
+        mark = "*" if threshold == ExtractiveSettings().threshold else ""
         print(f"{threshold}{mark:<8}" + "".join(f"{share:<34}" for share in shares) + precision)
     print("* the default")
-    _sources([case for case in by_kind[THERE] if _score(case) >= Extract().threshold])
+    _sources([case for case in by_kind[THERE] if _score(case) >= ExtractiveSettings().threshold])
     seconds = [case.record["usage"]["seconds"] for case in found]
     print(f"ms per answer: mean {1_000 * np.mean(seconds):.2f}, median {1_000 * np.median(seconds):.2f}")
 
@@ -147,8 +151,10 @@ def _calls(handbooks: int, questions: int, words: int, whole: bool) -> list[Call
         document = Document(f"h{number}", "general", "c", "post", sections)
         for query in queries:
             passages = [{"section_id": "s0", "text": _text(luck, 180)} for _ in range(0 if whole else words // 180)]
-            asked.append(Asked(query, document, {"mode": "full_document" if whole else "passages", "passages": passages}))
-    return [call for _, _, call in Writing(load_prompt(), "m", lambda: asked).called()]
+            asked.append(
+                GroundedQuestion(query, document, {"mode": "full_document" if whole else "passages", "passages": passages})
+            )
+    return [call for _, _, call in AnswerTask(load_answer_prompt(), "m", lambda: asked).calls()]
 
 
 def _part(call: Call, tag: str) -> str:

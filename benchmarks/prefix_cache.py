@@ -27,7 +27,7 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any
 
-from audit.judging.corpus import Answer, Corpus, Item
+from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.judging.prompts import load_prompts
 from audit.judging.protocols import STRUCTURED, Protocol, open_calls
 from audit.llm.calls import Call, Reply
@@ -53,9 +53,9 @@ def corpus(answers: int, pairs: int, words: int, seed: int) -> Corpus:
     books = [f"h{number:02d}" for number in range(answers)]
     couples = tuple((a, b) for place, a in enumerate(books) for b in books[place + 1 :])
     items = [
-        Item(
+        QuestionToJudge(
             {"question_id": f"q{number:05d}", "question": _text(luck, 45)},
-            {book: Answer(_text(luck, max(20, round(luck.gauss(words, 0.3 * words))))) for book in books},
+            {book: AnswerToJudge(_text(luck, max(20, round(luck.gauss(words, 0.3 * words))))) for book in books},
             couples,
         )
         for number in range(questions)

@@ -2,12 +2,10 @@
 
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
 from audit.metrics.centers import centers
-from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
-from pages._shared.terms import title_of
 from pages._shared.widgets import chart, counts, footer
 
 LEAVES_OUT = Rate("absence", "Leaves out", "asked", "answers asked for", NOT_ADDRESSED_RATE.colour)
@@ -17,14 +15,6 @@ SHOWN = (LEAVES_OUT, BETWEEN, WITHIN)
 ORDERS = {
     "r_div_between": "disagreement with others", "r_div_within": "disagreement inside", "absence": "left out", "center": "name",
 }  # fmt: skip
-COUNTS = {
-    "handbooks": "Handbooks",
-    "asked": "Asked",
-    "absent": "Left out",
-    "present": "Both answer",
-    "disagreeing": "Disagreeing",
-}
-HEADINGS = {rate.column: rate.title for rate in SHOWN}
 
 with page("By {center}", "Do {a_center}'s own {handbooks} agree with each other, and with those of other {centers}?") as run:
     everything = load(centers, run)
@@ -37,6 +27,5 @@ with page("By {center}", "Do {a_center}'s own {handbooks} agree with each other,
     counts(run, "{n} {centers}. A pair of two {centers} counts for both. Lines are 95 % intervals.", n=len(frame))
     if not inside:
         counts(run, "No two {handbooks} of one {center} answer the same question: disagreement inside is unknown, not zero.")
-    headings = {"center": title_of(run, "center"), **HEADINGS, **COUNTS, "handbooks": title_of(run, "handbooks")}
-    table(frame.assign(center=frame["center"].map(display_name)), "center_table", headings, shares=list(HEADINGS))
+    table(frame, "center_table", centers.table.pick(run))
     footer(frame, "centers", run, "centers")

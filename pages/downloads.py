@@ -12,7 +12,7 @@ from annotation.studies.verdict_store import find_origin
 from annotation.theme_edits.history import curation_part
 from annotation.validation.part import study_part
 from audit.exports.context import CurationPart
-from audit.exports.package import Order, archive_name, command_of, today
+from audit.exports.package import ExportRequest, archive_name, command_of, today
 from audit.exports.readme import CONTENTS
 from audit.store.runs import Run
 from pages._blinded.access import current_account, label_store
@@ -83,9 +83,9 @@ def button(run: Run, other: Run | None, study_id: str | None, curation: Curation
     beside = (other.digest, other.loaded_at) if other else None
     key = (run.digest, run.loaded_at, beside, study_id, seen, paper, *themes, acts, today())
 
-    def order() -> Order:
+    def order() -> ExportRequest:
         part = study_part(store, study_id) if store is not None and study_id else None
-        return Order(run, today(), other, part, paper, taxonomy, curation, against)
+        return ExportRequest(run, today(), other, part, paper, taxonomy, curation, against)
 
     name = archive_name(run)
     st.download_button(

@@ -8,6 +8,7 @@ from audit.charts.style import handbook_names, interval, percent
 from audit.metrics.coverage import gaps, profile
 from audit.metrics.handbooks import handbooks, pairs
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -53,12 +54,8 @@ def gap_section(run: Run, handbook_id: str) -> None:
         return
     many = "1 {question}" if len(frame) == 1 else "{n} {questions}, the surest gap first"
     counts(run, f"{many}. Click a row to read the {{question}} across all {{handbooks}}.", n=len(frame))
-    headings = {
-        "text": "Question", "share": "Share", "peers_answering": "Peers answering", "peers_asked": "of",
-        "organ": title_of(run, "organ"), "topics": "Topics",
-    }  # fmt: skip
-    readable = frame.assign(organ=frame["organ"].map(display_name), topics=frame["topics"].map(display_name))
-    row = clicked_row(readable, "gap_table", headings, ("share",))
+    columns = gaps.table.pick(run, "text", "share", "peers_answering", "peers_asked", "organ", "topics")
+    row = clicked_row(frame, "gap_table", columns)
     footer(frame, "gaps", run, "gaps")
     if row is not None:
         go_to("question", run, question=row["question_id"])
@@ -74,10 +71,8 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
     counts(
         run, "Ranked by the lower end of the interval, so that few shared answers do not top the list. Click a row to read them."
     )
-    headings = {
-        "name": title_of(run, "handbook"), "disagreeing": "Disagreeing", "present": "Both answer", "r_div": "Share",
-    }  # fmt: skip
-    row = clicked_row(frame, "other_table", headings, ("r_div",))
+    columns = pairs.table.pick(run, "disagreeing", "present", "r_div")
+    row = clicked_row(frame, "other_table", (Column.text("name", title_of(run, "handbook")), *columns))
     footer(frame, "disagrees-with", run, "pairs")
     if row is not None:
         go_to("disagreements", run, handbook=[handbook_id, row["other"]])

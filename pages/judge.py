@@ -10,10 +10,11 @@ import streamlit as st
 
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, coefficient, coefficient_interval, interval, percent
-from audit.metrics.judge import NOT_STATED, judge_checks, judge_reading
+from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
 from audit.number_format import fixed
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.vocabulary import Label
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -22,19 +23,11 @@ from pages._shared.terms import fill, say
 from pages._shared.widgets import chart, counts, footer, link
 
 LEAD = "How far can the labels of this run be trusted? What the judge was, what it could not say, and whether it says it again."
-KINDS = {"swap": "answers in the other order", "blind": "names of {centers} hidden", "repeat": "asked the same again"}
-FIGURES = {
-    "changed": "Another label", "crossed": "Across the line", "to disagreement": "Into disagreement",
-    "to agreement": "Out of disagreement", "unread": "Not readable twice",
-}  # fmt: skip
+FIGURES = {figure: words for figure, words in FIGURE_WORDS.items() if figure != "kappa"}
 OPTIONS = {"swap": "--swap", "blind": "--blind-centers", "repeat": "--repeat 1"}
 MEASURE = "audit judge {run} {options} --pairs sample:500 --out checked --load"
-WAYS = {
-    "strict": "as the JSON asked for", "lenient": "as JSON with faults", "label": "only the label, found in the text",
-    "none": "not at all", "rules": "no model was asked: plain rules", NOT_STATED: "the release does not say",
-}  # fmt: skip
 FIFTHS = {"1": "most alike", "2": "second fifth", "3": "middle fifth", "4": "fourth fifth", "5": "most unlike"}
-SHARE = {"count": "Pairs", "of": "Of", "value": "Share", "interval": "Interval made by"}
+SHARE_COLUMNS = ("name", "count", "of", "value", "interval")
 
 
 def entries(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
@@ -73,13 +66,12 @@ def how_read(run: Run, reading: pd.DataFrame) -> None:
         counts(run, "Not measured: this release does not say how each reply was read.")
     else:
         rows = read[read["count"] > 0]
-        table(rows.assign(name=rows["name"].map(WAYS)), "read", {"name": "Read", **SHARE}, shares=("value",), digits=2)
+        table(rows, "read", judge_reading.table.pick(run, *SHARE_COLUMNS), digits=2)
     rows = unscored[unscored["count"] > 0]
     if rows.empty:
         counts(run, "No pair is unscored.")
     else:
-        named = rows.assign(name=rows["name"].replace({"(all)": "all together", NOT_STATED: WAYS[NOT_STATED]}))
-        table(named, "unscored", {"name": "Unscored, by reason", **SHARE}, shares=("value",), digits=2)
+        table(rows, "unscored", judge_reading.table.pick(run, *SHARE_COLUMNS), digits=2)
     footer(reading, "judge-reading", run, "judge_reading")
 
 
@@ -97,7 +89,7 @@ def asked_again(run: Run) -> None:
     """The bias checks: shares that change, per kind, drawn and as a table."""
     st.header("Does it say the same when asked again?", anchor=False)
     frame = load(judge_checks, run)
-    kinds = {kind: fill(run, words) for kind, words in KINDS.items()}
+    kinds = {kind: fill(run, words) for kind, words in CHECK_WORDS.items()}
     made = wide(frame, kinds)
     measured = made[made["made"] > 0]
     if not measured.empty:
@@ -115,8 +107,11 @@ def asked_again(run: Run) -> None:
             "(divergent, contradictory). What changes when the same is asked again is chance: hold the other rows against it.",
         )
         rows = measured.assign(kappa_span=[_span(row) for row in measured.to_dict("records")])
-        headings = {"kind": "Check", "made": "Checks", "of": "Read twice", "kappa": "Kappa", "kappa_span": "95 % interval"}
-        table(rows, "check_table", {**headings, **FIGURES}, shares=list(FIGURES))
+        kind, *_ = judge_checks.table.pick(run)
+        counted = Column.count("made", "Checks"), Column.count("of", "Readable twice", "checks")
+        agreement = Column.decimal("kappa", FIGURE_WORDS["kappa"]), Column.text("kappa_span", "95 % interval of kappa")
+        shares = (Column.share(figure, words) for figure, words in FIGURES.items())
+        table(rows, "check_table", (kind, *counted, *agreement, *shares))
         footer(frame, "judge-checks", run, "judge_checks")
     missing = [kind for kind, words in kinds.items() if not made.loc[made["kind"] == words, "made"].any()]
     if missing:

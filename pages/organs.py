@@ -3,7 +3,7 @@
 import streamlit as st
 
 from audit.charts.label_shares import share_heatmap
-from audit.charts.rates import AUDIT_COUNT_HEADINGS, AUDIT_RATE_HEADINGS, AUDIT_RATES, rate_dots
+from audit.charts.rates import AUDIT_RATES, rate_dots
 from audit.metrics.organs import organs
 from audit.terms import display_name
 from audit.vocabulary import LABELS, Label
@@ -11,7 +11,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
-from pages._shared.terms import fill, title_of
+from pages._shared.terms import fill
 from pages._shared.widgets import chart, counts, footer
 
 ALL = "(all)"
@@ -40,6 +40,5 @@ with page("By {organ}", "Does advice differ more in one {organ} than in another?
         **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
     )  # fmt: skip
 
-    headings = {"organ": title_of(run, "organ"), **AUDIT_RATE_HEADINGS, **AUDIT_COUNT_HEADINGS}
-    table(shown_frame, "organ_table", headings, shares=list(AUDIT_RATE_HEADINGS), rows=20)
+    table(frame, "organ_table", organs.table.pick(run), rows=20)
     footer(frame, "organs", run, "organs")

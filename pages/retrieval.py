@@ -6,12 +6,23 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import rate_dots
+from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE, handbook_names, interval, percent
-from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES, change_of, change_within
-from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed
+from audit.exports.figures import RETRIEVAL_RATES
+from audit.metrics.retrieval import (
+    COST_TABLE,
+    MEANINGS,
+    MEANS,
+    MODE_TITLES,
+    retrieval,
+    retrieval_answers,
+    retrieval_missed,
+)
 from audit.metrics.retrieval_paired import retrieval_paired
+from audit.number_format import signed
 from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -31,6 +42,8 @@ audit run CONFIG.toml      # with gold sections named in it: retrieves, answers,
 TRIED = "Each strategy is tried on **{n}** searches{fewer} whose section is known, on {questions} {word}"
 UNKNOWN = "; {unknown} more, of which it is not known, are in no measure."
 MOST_LISTED = 300
+DECIMALS = 3
+"""Of a change of a mean that is not a share."""
 
 
 def compared(run: Run, everything: pd.DataFrame) -> None:
@@ -42,9 +55,25 @@ def compared(run: Run, everything: pd.DataFrame) -> None:
         run, TRIED + (UNKNOWN if unknown else "."), n=f"{most:,}", fewer=fewer, unknown=f"{unknown:,}",
         questions=f"{questions:,}", word=run.term("question", questions),
     )  # fmt: skip
-    chart(rate_dots(everything, "strategy", RATES), "measures", "How well each strategy finds the section that answers.")
+    chart(
+        rate_dots(everything, "strategy", RETRIEVAL_RATES), "measures", "How well each strategy finds the section that answers."
+    )
     counts(run, MEANINGS + " Lines: 95 % intervals, {questions} resampled.")
     footer(everything, "retrieval", run, "retrieval")
+
+
+def _change(measure: str, value: float) -> str:
+    """`+1.2 points` of a share, `+0.012` of a mean; a dash where it is not known."""
+    if pd.isna(value):
+        return NO_VALUE
+    return signed(value, DECIMALS) if measure in MEANS else f"{points(value)} points"
+
+
+def _change_interval(measure: str, low: float, high: float) -> str:
+    """`-1.2 to +0.4` in the same unit; empty where there is no interval."""
+    if pd.isna(low) or measure not in MEANS:
+        return points_interval(low, high)
+    return f"{signed(low, DECIMALS)} to {signed(high, DECIMALS)}"
 
 
 def against_the_first(run: Run) -> None:
@@ -53,29 +82,25 @@ def against_the_first(run: Run) -> None:
     if frame.empty:
         return
     st.header(escaped(f"Each against {frame['against'].iloc[0]}, search by search"), anchor=False)
-    told = frame.assign(
-        measure=frame["measure"].map(TITLES), moves=frame["moves"].map(MOVES),
-        change=list(map(change_of, frame["measure"], frame["change"])),
-        span=list(map(change_within, frame["measure"], frame["change_low"], frame["change_high"])),
+    drawn = frame.assign(
+        change=list(map(_change, frame["measure"], frame["change"])),
+        span=list(map(_change_interval, frame["measure"], frame["change_low"], frame["change_high"])),
     )  # fmt: skip
-    headings = {
-        "strategy": "Strategy", "measure": "Measure", "change": "Change", "span": "95 % interval", "moves": "So it is",
-        "questions": "Differ on", "trials": "Searches",
-    }  # fmt: skip
-    table(told, "paired", headings, rows=15)
+    strategy, measure, change, direction, *counted = retrieval_paired.table.pick(
+        run, "strategy", "measure", "change", "moves", "questions", "trials"
+    )
+    in_words = Column.text("change", change.heading), Column.text("span", "95 % interval")
+    table(drawn, "paired", (strategy, measure, *in_words, direction, *counted), rows=15)
     counts(run, "Both made the same searches, so what makes one {question} harder than another drops out.")
     footer(frame, "retrieval-paired", run, "retrieval_paired")
 
 
-def cost(everything: pd.DataFrame) -> None:
+def cost(run: Run, everything: pd.DataFrame) -> None:
     """What each strategy gave to the generator, and its CPU time."""
     st.header("What was given, and at what cost", anchor=False)
-    total = everything[list(MODES)].sum(axis=1)
-    shares = everything.assign(**{name: everything[name] / total for name in MODES}, searches=total.astype(int))
-    used = {name: title for name, title in MODES.items() if everything[name].sum()}
-    told = shares.assign(seconds=[f"{value * 1000:,.1f} ms" if pd.notna(value) else NO_VALUE for value in shares["seconds"]])
-    headings = {"strategy": "Strategy", "searches": "Searches", **used, "seconds": "CPU time a search"}
-    table(told, "cost", headings, shares=tuple(used))
+    total = everything[list(MODE_TITLES)].sum(axis=1).astype(int)
+    used = [name for name in MODE_TITLES if everything[name].sum()]
+    table(everything.assign(total=total), "cost", COST_TABLE.pick(run, "strategy", "total", *used, "seconds"))
 
 
 def answered(run: Run) -> None:
@@ -93,8 +118,7 @@ def answered(run: Run) -> None:
             share=percent(best["value"]), span=interval(best["value_low"], best["value_high"]) or "unknown",
         )
     )  # fmt: skip
-    headings = {"answer": "The answer", "count": "Answers", "of": "Of", "value": "Share", "interval": "Interval made by"}
-    table(frame.assign(answer=frame["answer"].map(ANSWERS)), "answered", headings, shares=("value",))
+    table(frame, "answered", retrieval_answers.table.pick(run))
     footer(frame, "retrieval-answers", run, "retrieval_answers")
 
 
@@ -103,11 +127,9 @@ def by_group(run: Run, names: dict[str, str]) -> None:
     st.header("Where it is harder", anchor=False)
     by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
     frame = load(retrieval, run, by=by)
-    told = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
-    headings = {
-        "name": title_of(run, by), "strategy": "Strategy", "trials": "Searches", "hit_5": "hit@5", "hit_1": "hit@1", "mrr": "MRR",
-    }  # fmt: skip
-    table(told, f"by_{by}", headings, shares=("hit_5", "hit_1"), rows=12)
+    named = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
+    measured = retrieval.table.pick(run, "strategy", "trials", "hit_5", "hit_1", "mrr")
+    table(named, f"by_{by}", (Column.text("name", title_of(run, by)), *measured), rows=12)
     counts(run, "Few searches make wide intervals: read the shares with them.")
     footer(frame, f"retrieval-{by}", run, "retrieval")
 
@@ -124,13 +146,9 @@ def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
         run, "**{n}** searches without a gold section among the first five{cut}. Click one to open the answer.",
         n=f"{len(frame):,}", cut=f"; {MOST_LISTED} listed" if len(frame) > MOST_LISTED else "",
     )  # fmt: skip
-    found_by = frame["found_by"].replace("", NOBODY)
-    told = frame.assign(handbook=frame["handbook_id"].map(names), found_by=found_by).head(MOST_LISTED)
-    headings = {
-        "question_text": title_of(run, "question"), "handbook": title_of(run, "handbook"), "place": "At place",
-        "found_by": "Found by",
-    }  # fmt: skip
-    picked = clicked_row(told, f"missed_{strategy}", headings, rows=8)
+    listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MOST_LISTED)
+    columns = retrieval_missed.table.pick(run, "question_text", "handbook", "place", "found_by")
+    picked = clicked_row(listed, f"missed_{strategy}", columns, rows=8)
     footer(frame, "retrieval-missed", run, "retrieval_missed")
     if picked is not None:
         go_to("answer", run, question=str(picked["question_id"]), handbook=str(picked["handbook_id"]))
@@ -149,7 +167,7 @@ with page("Retrieval", LEAD) as run:
         answered(run)
     else:
         st.info(say(run, "No trial of this run names the section that holds the answer: nothing is measured but what was given."))
-    cost(everything)
+    cost(run, everything)
     if everything["trials"].sum():
         by_group(run, names)
         missed(run, names, list(everything["strategy"]))

@@ -19,9 +19,6 @@ RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UT
 KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
 FILES = {"file": "File", "kind": "Records", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined", "notes": "Notes"}
 CHECKS = {"result": "Result", "message": "Check", "expected": "Expected", "found": "Found"}
-FINDINGS = {
-    "outcome": "Outcome", "code": "Kind", "file": "File", "position": "Where", "message": "What was found", "record": "Record",
-}  # fmt: skip
 OUTCOMES = {"quarantined": "set aside, not counted", "repaired": "put right", "noted": "kept as it is"}
 
 
@@ -81,7 +78,7 @@ def findings_section(run: Run) -> None:
         codes = pick_many("Kind", sorted(frame["code"].unique()), "code")
     kept = frame[frame["outcome"].isin(outcomes or frame["outcome"]) & frame["code"].isin(codes or frame["code"])]
     counts(run, "{n} of {all} findings.", n=f"{len(kept):,}", all=f"{len(frame):,}")
-    table(kept, "findings", FINDINGS)
+    table(kept, "findings", findings.table.pick(run))
     footer(kept, "findings", run, "findings")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -30,7 +32,6 @@ from pages._shared.widgets import chart, counts, footer, go_to, link
 LEAD = "One thing that {handbooks} disagree about: what the judge wrote, who says what, and the pairs behind it."
 ANSWERED = tuple(label.value for label in reversed(LABELS) if label is not Label.ABSENT)
 LISTED = 12
-COUNTS = {"pairs": "Pairs", "disagreeing": "Disagreeing", "questions": "Questions"}
 SUMMARY = (
     "**{pairs}** pairs with {topics} divergence topics, on {questions} {question_word}, between {handbooks_n} {handbook_word} of "
     "{centers_n} {center_word}. **{disagreeing}** of them disagree: {share} of all disagreement of the run "
@@ -38,14 +39,6 @@ SUMMARY = (
 )
 WITHIN = "Dots are shares, lines their 95 % intervals: questions and {handbooks} resampled."
 TOO_FEW = "Dots are shares. They have no interval: one takes pairs of two questions and three {handbooks} at least."
-PAIRS = {
-    "label": "Label",
-    "significance": "Significance",
-    "topic": "What about",
-    "question_text": "Question",
-    "a": "One",
-    "b": "The other",
-}
 
 
 def picked_theme(run: Run, found: Themes) -> str:
@@ -105,12 +98,9 @@ def themes_below(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
         return
     everything = load(themes, run, taxonomy=taxonomy)
     frame = everything[everything["theme_id"].isin(children)]
-    headings = {"name": "Theme below it", **COUNTS, "burden": "Weight", "share": "Of all disagreement"}
-    if (
-        picked := clicked_row(
-            frame.assign(name=frame["name"].map(display_name)), f"below_{theme_id}", headings, ("share",), rows=8
-        )
-    ) is not None:
+    columns = themes.table.pick(run, "name", "pairs", "disagreeing", "questions", "burden", "share")
+    picked = clicked_row(frame, f"below_{theme_id}", columns, rows=8)
+    if picked is not None:
         go_to("theme", run, theme=str(picked["theme_id"]))
 
 
@@ -118,8 +108,7 @@ def in_the_judge_s_words(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     """Every divergence topic of the theme, its exemplars first."""
     frame = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)
     ordered = frame.sort_values("exemplar", ascending=False, kind="stable")
-    said = ordered.assign(exemplar=ordered["exemplar"].map({True: "exemplar", False: ""}))
-    table(said, f"topics_{theme_id}", {"topic": "Divergence topic", "exemplar": "", **COUNTS}, rows=8)
+    table(ordered, f"topics_{theme_id}", theme_topics.table.pick(run), rows=8)
     if theme_id != NO_THEME:
         counts(run, "Exemplars come first: they span the theme, and new divergence topics are held against them.")
     footer(frame, "theme-topics", run, "theme_topics")
@@ -158,11 +147,12 @@ def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) ->
         counts(run, "No pair of this run belongs to it.")
         return
     names = handbook_names(load(handbook_list, run))
-    readable = frame.assign(
-        label=frame["label"].map(LABEL_WORDS), topic=frame["divergence_topic"], a=frame["handbook_a"].map(names),
-        b=frame["handbook_b"].map(names),
-    )  # fmt: skip
-    picked = clicked_row(readable, f"behind_{theme_id}", PAIRS, rows=8)
+    with_names = frame.assign(a=frame["handbook_a"].map(names), b=frame["handbook_b"].map(names))
+    columns = disagreements.table.pick(
+        run, "label", "significance", "divergence_topic", "question_text", "handbook_a", "handbook_b"
+    )
+    shown_columns = (*columns[:4], replace(columns[4], name="a"), replace(columns[5], name="b"))
+    picked = clicked_row(with_names, f"behind_{theme_id}", shown_columns, rows=8)
     if picked is not None:
         opened = {"question": str(picked["question_id"]), "a": str(picked["handbook_a"]), "b": str(picked["handbook_b"])}
         go_to("disagreements", run, theme=theme_id, label=labels, **opened)
@@ -194,12 +184,9 @@ def where(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     names = handbook_names(load(handbook_list, run))
     for kind in ("organ", "center", "handbook"):
         mine = frame[frame["kind"] == kind]
-        table(
-            mine.assign(name=[names.get(name, display_name(name)) for name in mine["name"]]),
-            f"where_{kind}",
-            {"name": title_of(run, kind), **COUNTS},
-            rows=6,
-        )
+        name, *counted = theme_places.table.pick(run, "name", "pairs", "disagreeing", "questions")
+        with_names = mine.assign(name=[names.get(name, display_name(name)) for name in mine["name"]])
+        table(with_names, f"where_{kind}", (replace(name, heading=title_of(run, kind)), *counted), rows=6)
     counts(run, "{Organ} is that of the question. A pair counts for both of its {handbooks}.")
     footer(frame, "theme-places", run, "theme_places")
 

@@ -12,7 +12,7 @@ from audit.metrics.theme import theme_search
 from audit.metrics.themes import themes
 from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
-from audit.terms import display_name
+from audit.tables import Column
 from pages._shared.loaders import load, places
 from pages._shared.page import page
 from pages._shared.pickers import choose, type_words
@@ -20,10 +20,7 @@ from pages._shared.tables import clicked_row
 from pages._shared.theme_edits import Themes, curation_list
 from pages._shared.theme_map import theme_map
 from pages._shared.themes import (
-    COUNT_HEADINGS,
-    STYLES,
     by_meaning,
-    involved,
     is_theme,
     marked,
     moved_section,
@@ -42,11 +39,14 @@ VIEWS = {AREAS: "Areas", MAP: "Map"}
 MEANING = "meaning"
 WAYS = {"words": "These words", MEANING: "What they mean"}
 COLOURS = {SEVERITY: "severity per pair", SHARE: "share that disagrees"}
-HEADINGS = {
-    "rank": "Rank", **STYLES, "contradictory": "Contradictory", "high": "High significance", **COUNT_HEADINGS, "parent": "Under",
-}  # fmt: skip
-FOUND = {"found": "Found in", "similarity": "Nearness"}
-SHARES = ("share", "r_div")
+COLUMNS = (
+    "rank", "burden", "share", "severity", "r_div", "contradictory", "high", "pairs", "disagreeing", "questions", "handbooks",
+    "centers", "parent",
+)  # fmt: skip
+FOUND = {
+    "found": Column.count("found", "Found in", "divergence topics"),
+    "similarity": Column.decimal("similarity", "Similarity"),
+}
 TOLD = "phrase under the pointer"
 MAP_ALT = "Every divergence topic as a point, near to those that read alike, coloured by the group that its theme belongs to."
 
@@ -136,10 +136,9 @@ with page("Themes", LEAD) as run:
         areas(run, frame, parents)
     st.header("Themes, the gravest first", anchor=False)
     kept = search(run, shown_themes, frame)
-    headings = {"name": "Theme", **{name: words for name, words in FOUND.items() if name in kept}, **HEADINGS, **involved(run)}
-    picked = clicked_row(
-        kept.assign(parent=kept["parent"].map(display_name, na_action="ignore")), "theme_table", headings, SHARES
-    )
+    name, *others = themes.table.pick(run, "name", *COLUMNS)
+    found = [column for column in FOUND.values() if column.name in kept]
+    picked = clicked_row(kept, "theme_table", (name, *found, *others))
     if picked is not None and picked["theme_id"]:
         go_to("theme", run, theme=str(picked["theme_id"]))
     counts(

@@ -1,11 +1,11 @@
 """Topics: rates per topic or subtopic, and whether severity changes the ranking."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from audit.charts.rates import (
     ANY_DISAGREEMENT_RATE,
-    AUDIT_COUNT_HEADINGS,
-    AUDIT_RATE_HEADINGS,
     DISAGREEMENT_RATE,
     NOT_ADDRESSED_RATE,
     rate_dots,
@@ -23,11 +23,6 @@ from pages._shared.terms import title_of
 from pages._shared.widgets import chart, counts, footer
 
 ORDERS = {"r_div": "disagreement", "pct_any_div": "questions with any", "r_abs": "silence", "topic": "name"}
-RANKS = {
-    "unit": "Topic", "rank_r_div": "Rank by share", "rank_severity": "Rank by severity", "rank_shift": "Places gained",
-    "r_div": "Disagreement",
-    "severity": "Severity score", "high": "High", "medium": "Medium", "low": "Low", "unstated": "Not stated",
-}  # fmt: skip
 DRAWN = 60
 
 
@@ -42,8 +37,7 @@ def severity_section(run: Run) -> None:
         "(1 is the same ranking).",
         rho=coefficient(rho["rho"]), n=int(rho["units"]),
     )  # fmt: skip
-    shown_frame = frame.assign(unit=frame["unit"].str.replace("_", " "))
-    table(shown_frame, "severity_table", {**RANKS, "unit": title_of(run, "topic")}, shares=("r_div",))
+    table(frame, "severity_table", severity.table.pick(run))
     footer(frame, "severity-topics", run, "severity", "severity_rho")
 
 
@@ -64,12 +58,7 @@ with page("By {topic}", "Which {topics} draw differing advice, and on which are 
         "{n} {topics}, {drawn} drawn; lines are 95 % intervals. A question with two topics counts in both.",
         n=len(frame), drawn=min(len(frame), DRAWN),
     )  # fmt: skip
-    shown_frame = frame.assign(topic=frame["topic"].str.replace("_", " "))
-    table(
-        shown_frame,
-        "topic_table",
-        {"topic": title_of(run, level), **AUDIT_RATE_HEADINGS, **AUDIT_COUNT_HEADINGS},
-        shares=list(AUDIT_RATE_HEADINGS),
-    )
+    columns = topics.table.pick(run)
+    table(frame, "topic_table", (replace(columns[0], heading=title_of(run, level)), *columns[1:]))
     footer(frame, level, run, "topics")
     severity_section(run)

@@ -14,8 +14,8 @@ from audit.cli.execution import OK
 from audit.corpus.documents import Document, documents_and_paths
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
+from audit.generation.evidence import meets
 from audit.generation.files import read_questions
-from audit.generation.pairing import meets
 from audit.pipeline.build_cache import BuildCache, Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.handbook_search import HandbookSearch, search_handbook
 from audit.retrieval.gold import Gold, read_gold, unused_gold

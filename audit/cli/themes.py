@@ -17,8 +17,6 @@ from audit.cli.execution import OK
 from audit.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import AuditError, ThemesError, plainly
-from audit.judging.prompts import load_prompts
-from audit.judging.schemas import LONGEST_NAME
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
 from audit.llm.runner import run_calls
@@ -31,6 +29,7 @@ from audit.themes.build import PRINCIPAL, Options, build_taxonomy
 from audit.themes.clusters import METHODS
 from audit.themes.naming import Card, Namer
 from audit.themes.phrases import by_plain_phrase
+from audit.themes.prompts import MAX_NAME, load_name_prompt
 from audit.themes.taxonomy import Taxonomy, read_map, read_taxonomy, write_taxonomy
 
 TOPICS = "select divergence_topic, count(*) from pairs where trim(divergence_topic) <> '' group by 1"
@@ -216,7 +215,7 @@ def model_namer(settings: Settings) -> tuple[Namer, dict[str, str]]:
             "No model is set to name the themes. No model was called. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, or "
             "leave out --llm-names: themes are then named by their own words."
         )
-    model, prompt = model_of(settings, None), load_prompts()["theme_name"]
+    model, prompt = model_of(settings, None), load_name_prompt()
 
     def names(cards: Sequence[Card]) -> list[str | None]:
         calls = [_naming_call(prompt, model, number, card) for number, card in enumerate(cards)]
@@ -254,4 +253,4 @@ def parse_name(reply: Reply | None) -> str | None:
         return None
     name = record.get("name") if isinstance(record, dict) else None
     name = " ".join(name.split()) if isinstance(name, str) else ""
-    return name if 0 < len(name) <= LONGEST_NAME else None
+    return name if 0 < len(name) <= MAX_NAME else None

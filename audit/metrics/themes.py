@@ -68,20 +68,20 @@ TABLE = TableSpec(
         Column.count("rank", "Rank"), Column.named("name", "Theme"), Column.named("parent", "Parent theme"),
         Column.count("topics", "Divergence topics"), QUESTIONS, PAIRS, DISAGREEING,
         Column.share("share", "Share", "of all disagreement"), Column.share("r_div", "Disagreement", "of its pairs"),
-        Column.decimal("severity", "Severity", "per pair"), Column.count("burden", "Burden"),
+        Column.decimal("severity", "Severity", "per pair"), Column.count("burden", "Weight"),
         Column.count("contradictory", "Contradictory", "pairs"), Column.count("high", "High significance", "pairs"),
         Column.count("handbooks", "{Handbooks}"), Column.count("centers", "{Centers}"), Column.named("organs", "{Organs}"),
     ),
     (
         THEME,
-        "Rank by burden: 1, 2 or 3 for each disagreeing pair by its clinical significance, 1 where it was not stated. "
-        "Severity: burden per pair.",
+        "Rank by weight: 1, 2 or 3 for each disagreeing pair by its clinical significance, 1 where it was not stated. "
+        "Severity: weight per pair.",
         TWO_WAY,
     ),
 )  # fmt: skip
 GLOSSARY = {
     "theme": "Divergence topics that are about the same thing. Each belongs to one theme or to none; themes form groups.",
-    "burden of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high); 1 where "
+    "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high); 1 where "
     "it was not stated.",
     "divergence topic": "In a few words, what the two answers differ about.",
 }

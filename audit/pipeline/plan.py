@@ -8,7 +8,7 @@ from math import comb
 from typing import Any
 
 from audit.corpus.questions.question_file import QuestionFile
-from audit.generation.pairing import meets
+from audit.generation.evidence import meets
 from audit.pipeline.context import RunContext, Stage
 from audit.pipeline.handbook_search import query_of
 from audit.pipeline.judging_input import read_records

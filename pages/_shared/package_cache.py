@@ -11,8 +11,8 @@ from threading import Lock
 import streamlit as st
 from streamlit import runtime
 
-from audit.exports.files import zipped
-from audit.exports.package import Order, package
+from audit.exports.package import ExportRequest, package
+from audit.exports.zip_bytes import zipped
 
 KEPT = 4
 """Packages that the server remembers; each is about 15 MB."""
@@ -47,7 +47,7 @@ class Shelf:
         done = self._done.get(key)  # looked up once: another visitor's package may take its place meanwhile
         return None if done is None else len(done)
 
-    def take(self, key: Key, order: Callable[[], Order], name: str) -> bytes:
+    def take(self, key: Key, order: Callable[[], ExportRequest], name: str) -> bytes:
         """The package under a file name, built now where it is not there. Raises AuditError as the build does."""
         with self._one_at_a_time:
             try:

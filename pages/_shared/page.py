@@ -11,8 +11,8 @@ import streamlit as st
 from audit.errors import AuditError
 from audit.store.runs import Run
 from pages._blinded.access import current_account, may_browse
-from pages._blinded.frame import STYLE, SYNTHETIC, explain
-from pages._blinded.theme import rerun_on_theme_change
+from pages._blinded.frame import SYNTHETIC, explain
+from pages._blinded.theme import STYLE, rerun_on_theme_change
 from pages._shared import loaders
 from pages._shared.copy_link import copy_link
 from pages._shared.navigation import MENU_SEEN, menu

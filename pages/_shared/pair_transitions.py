@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -12,19 +14,14 @@ from audit.metrics.transitions import ANY, changed_pairs, transitions
 from audit.queries.pair_view import Pair, pair
 from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
+from audit.tables import Column
 from pages._shared.loaders import load, load_two
 from pages._shared.run_comparison import Two
 from pages._shared.side_by_side import CSS, answers_html, verdict_html
 from pages._shared.tables import clicked_row, table
-from pages._shared.terms import escaped, title_of
+from pages._shared.terms import escaped
 from pages._shared.widgets import chart, clicked_point, counts, footer, link
 
-FIGURES = {
-    "same label": "Same label", "DIVERGENT kept": "Divergent, and still so",
-    "disagreement kept": "Disagreement, and still one", "disagreement new": "No disagreement, and now one",
-    "significance stated": "Significance stated again", "significance the same": "The same significance again",
-    "read in both": "Readable in both",
-}  # fmt: skip
 MOST_LISTED = 200
 CELL = "cell"
 
@@ -59,11 +56,8 @@ def _agreement(two: Two, agreed: pd.DataFrame) -> None:
         span=coefficient_interval(kappa["value_low"], kappa["value_high"]),
     )  # fmt: skip
     shares = agreed[agreed["figure"] != "kappa"]
-    headings = {"figure": "Of the pairs that both judges were asked about", "count": "Pairs", "of": "Of", "value": "Share"}
-    table(
-        shares.assign(figure=shares["figure"].map(FIGURES)), "run_agreement", {**headings, "interval": "Interval made by"},
-        shares=("value",),
-    )  # fmt: skip
+    figure, count, of, value, method = run_agreement.table.pick(two.run)
+    table(shares, "run_agreement", (figure, count, of, Column.share("value", value.heading), method))
 
 
 def moved_pairs(two: Two) -> None:
@@ -84,13 +78,11 @@ def moved_pairs(two: Two) -> None:
         cut=f", {MOST_LISTED} listed" if total > MOST_LISTED else "",
     )  # fmt: skip
     names = handbook_names(load(handbook_list, two.first))
-    words = listed.assign(
-        first=listed["first"].map(STATE_WORDS), second=listed["second"].map(STATE_WORDS),
-        a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names),
-    )  # fmt: skip
-    headings = dict(zip(("first", "second"), two.names, strict=True))
-    headings = {"question_text": title_of(two.run, "question"), "a": "One", "b": "The other", **headings}
-    picked = clicked_row(words, f"moved_{two.id}_{first}_{second}", headings, rows=8)
+    with_names = listed.assign(a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names))
+    question, one, other, before, after = changed_pairs.table.pick(two.run)
+    titles = replace(before, heading=two.names[0]), replace(after, heading=two.names[1])
+    columns = (question, replace(one, name="a"), replace(other, name="b"), *titles)
+    picked = clicked_row(with_names, f"moved_{two.id}_{first}_{second}", columns, rows=8)
     footer(listed.drop(columns="total"), "moved", two.run)
     if picked is not None:
         both_verdicts(two, picked, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
@@ -10,16 +10,18 @@ import streamlit as st
 from audit.charts.rates import AUDIT_RATES, DISAGREEMENT_RATE, rate_dots
 from audit.charts.run_changes import change_dots, change_steps, points, points_interval
 from audit.charts.style import handbook_names, percent
-from audit.exports.changed import STEPS, VERDICTS, disagreement_of_parts, told_apart
+from audit.exports.figures import disagreement_of_parts
+from audit.exports.two_run_tables import distinct_names
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
 from audit.metrics.run_overlap import left_out
 from audit.metrics.runs import runs
-from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change, verdict
+from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, STEPS, VERDICTS, runs_change, verdict
 from audit.number_format import signed
 from audit.queries.paired_runs import ALL
 from audit.queries.picker_options import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.terms import display_name
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, pick_one
@@ -44,7 +46,7 @@ class Two:
     @property
     def names(self) -> tuple[str, str]:
         """What each is called in a chart or a heading."""
-        return told_apart(self.first, self.second)
+        return distinct_names(self.first, self.second)
 
     @property
     def id(self) -> str:
@@ -104,9 +106,8 @@ def what_is_shared(two: Two, in_common: pd.DataFrame) -> None:
 
 def _list_left_out(two: Two, listed: pd.DataFrame) -> None:
     names = dict(zip(("first", "second"), two.names, strict=True))
-    kinds = {what: title_of(two.run, what) for what in ("question", "handbook")}
-    headings = {"what": "Kind", "run": "Only in", "id": "Id", "name": "Text or name", "organ": title_of(two.run, "organ")}
-    table(listed.assign(what=listed["what"].map(kinds), run=listed["run"].map(names)), f"left_out_{two.id}", headings)
+    columns = [replace(column, words=names) if column.name == "run" else column for column in left_out.table.pick(two.run)]
+    table(listed, f"left_out_{two.id}", columns)
     footer(listed, "left-out", two.run, "left_out", "shared")
 
 
@@ -124,14 +125,7 @@ WHERE_BOTH_ELSE = (
     "(95 % interval {span})."
 )  # fmt: skip
 KINDS = {DISAGREEMENT: "disagreement", ABSENCE: "silence", LABEL: "any label"}
-MOVED = {
-    "moved": "Moved", "compared": "Of", "share": "Share", "revealed": "Came to light", "lost": "Fell silent",
-    "judged_new": "Judged to disagree", "judged_gone": "Judged to agree", "change": "Change",
-}  # fmt: skip
-RATE_HEADINGS = {
-    "name": "Rate", "first": "Before", "second": "After", "change": "Change", "span": "95 % interval", "moves": "It",
-    "count_first": "Count before", "of_first": "Of", "count_second": "Count after", "of_second": "Of ",
-}  # fmt: skip
+MOVED = ("moved", "compared", "share", "revealed", "lost", "judged_new", "judged_gone", "change")
 
 
 def headline(two: Two) -> None:
@@ -202,13 +196,29 @@ def by_organ(two: Two) -> None:
 
 
 def _rates_table(two: Two, named: pd.DataFrame) -> None:
-    titles = {rate.column: rate.title for rate in AUDIT_RATES}
+    by_name = {column.name: column for column in runs.table.pick(two.run)}
     rows = named.assign(
-        name=named["rate"].map(titles), change=named["change"].map(points),
+        change=named["change"].map(points),
         span=[points_interval(*ends) or "too few" for ends in zip(named["change_low"], named["change_high"], strict=True)],
         **{side: named[side].map(percent) for side in ("first", "second")},
     )  # fmt: skip
-    table(rows, f"rates_{two.id}", {"organ": title_of(two.run, "organ"), **RATE_HEADINGS}, rows=14)
+    # Shares of which only the change has an interval: written here, so that no empty interval stands beside them.
+    as_text = {name: Column.text(name, by_name[name].heading) for name in ("first", "second", "change")}
+    order = (
+        "organ",
+        "rate",
+        "first",
+        "second",
+        "change",
+        "span",
+        "moves",
+        "count_first",
+        "of_first",
+        "count_second",
+        "of_second",
+    )
+    columns = {**by_name, **as_text, "span": Column.text("span", "95 % interval")}
+    table(rows, f"rates_{two.id}", [columns[name] for name in order], rows=14)
 
 
 def movers(two: Two) -> None:
@@ -219,14 +229,15 @@ def movers(two: Two) -> None:
     if questions.empty:
         counts(two.run, "No pair moved in this.")
         return
-    picked = clicked_row(questions, f"questions_{two.id}_{kind}", {"text": title_of(two.run, "question"), **MOVED}, ("share",), 8)
+    picked = clicked_row(questions, f"questions_{two.id}_{kind}", questions_moved.table.pick(two.run, "text", *MOVED), rows=8)
     if picked is not None:
         link("question", "Open this {question}", two.second, icon=":material/open_in_new:", question=str(picked["question_id"]))
     footer(questions, "questions-moved", two.run, "questions_moved")
     names = handbook_names(load(handbook_list, two.second))
     handbooks = load_two(handbooks_moved, two.first, two.second, kind=kind)
     rows = handbooks.assign(name=handbooks["handbook_id"].map(names))
-    picked = clicked_row(rows, f"handbooks_{two.id}_{kind}", {"name": title_of(two.run, "handbook"), **MOVED}, ("share",), 8)
+    columns = (Column.text("name", title_of(two.run, "handbook")), *handbooks_moved.table.pick(two.run, *MOVED))
+    picked = clicked_row(rows, f"handbooks_{two.id}_{kind}", columns, rows=8)
     if picked is not None:
         link("handbook", "Open this {handbook}", two.second, icon=":material/open_in_new:", handbook=str(picked["handbook_id"]))
     counts(

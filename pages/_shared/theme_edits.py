@@ -16,7 +16,7 @@ from annotation.theme_edits.history import edits_to_jsonl, history_table
 from annotation.theme_edits.record import EDITOR_ROLES, NewEdit, list_edits, record_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
 from audit.errors import AuditError
-from audit.exports.tables import csv_bytes, file_name
+from audit.exports.text_writers import csv_bytes, file_name
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
 from pages._blinded.access import accounts_exist, current_account, label_store, now

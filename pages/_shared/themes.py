@@ -20,7 +20,7 @@ from audit.themes.taxonomy import Taxonomy
 from pages._shared.loaders import built_taxonomy, load_two, loaded_runs
 from pages._shared.pickers import pick_one
 from pages._shared.tables import table
-from pages._shared.terms import say, title_of
+from pages._shared.terms import say
 from pages._shared.theme_edits import Themes, curated_themes, taxonomy_now
 from pages._shared.widgets import counts, footer
 
@@ -29,20 +29,6 @@ NONE_YET = (
     "disagree about; then reload this page."
 )
 BUILD = "audit themes build --run {key}"
-STYLES = {
-    "burden": "Weight",
-    "share": "Of all disagreement",
-    "severity": "Severity per pair",
-    "r_div": "Disagreeing of its pairs",
-}
-COUNT_HEADINGS = {
-    "pairs": "Pairs", "disagreeing": "Disagreeing", "questions": "Questions", "handbooks": "Handbooks", "centers": "Centers",
-}  # fmt: skip
-
-
-def involved(run: Run) -> dict[str, str]:
-    """Headings in the run's own words."""
-    return {name: title_of(run, name) for name in ("questions", "handbooks", "centers")}
 
 
 def themes_or_stop(run: Run) -> Themes:
@@ -90,13 +76,6 @@ def is_theme(theme_id: str) -> bool:
     return theme_id not in (NO_THEME, NO_TOPIC)
 
 
-HEADINGS = {
-    "name": "Theme", "moves": "There it", "questions": "Questions", "first": "Disagreeing here", "second": "Disagreeing there",
-    "share_first": "Of all disagreement here", "share_second": "Of all there", "change": "Change",
-}  # fmt: skip
-SHARES = ("share_first", "share_second", "change")
-
-
 def moved_section(run: Run, taxonomy: Taxonomy) -> None:
     """What rises and falls, where another run shares themes with this one; nothing where none does."""
     ids = {theme.theme_id for theme in taxonomy.themes}
@@ -114,7 +93,7 @@ def moved_section(run: Run, taxonomy: Taxonomy) -> None:
     if frame.empty:
         counts(run, "The two runs have no disagreeing pair in common.")
         return
-    table(frame.assign(name=frame["name"].map(display_name)), "moved_table", HEADINGS, SHARES)
+    table(frame, "moved_table", themes_moved.table.pick(run))
     counts(run, "Only pairs that both runs have. A theme rises or falls where the 95 % interval of its change leaves out 0.")
     footer(frame, "themes-moved", run, "themes_moved")
 

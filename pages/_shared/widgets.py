@@ -9,7 +9,7 @@ import streamlit as st
 
 from audit.charts.dark_mode import to_dark_mode
 from audit.charts.style import Figure
-from audit.exports.tables import csv_bytes, file_name
+from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
 from pages._blinded.theme import is_dark

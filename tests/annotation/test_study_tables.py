@@ -16,7 +16,7 @@ from annotation.label_store.studies import ItemKind, StudyState
 from annotation.studies.adjudication import close_study
 from annotation.studies.study_tables import CODEBOOK, codebook, labels_table, ratings_table, repeats_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
-from audit.exports.tables import csv_bytes
+from audit.exports.text_writers import csv_bytes
 from tests.support.studies import NOW, item, people, step, study_of
 
 # Item: judge, Ana, Ben. Of 30 pairs the judge calls DIVERGENT two items were drawn, of 100 COMPLEMENTARY ones two.

@@ -13,6 +13,7 @@ from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import words_encoder
 from audit.judging.baseline import judge
 from audit.judging.prompts import load_prompts
+from audit.themes.prompts import load_name_prompt
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 
 LABELS = {"agree": {"CONSISTENT", "COMPLEMENTARY"}, "differ": {"DIVERGENT"}, "opposite": {"CONTRADICTORY"}}
@@ -123,7 +124,8 @@ def test_the_command_takes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_its_templates_ask_the_judge_in_its_own_words() -> None:
-    own, ours = load_prompts(FOLDER / "templates"), load_prompts()
+    own = load_prompts(FOLDER / "templates") | {"theme_name": load_name_prompt(FOLDER / "templates")}
+    ours = load_prompts() | {"theme_name": load_name_prompt()}
     for name, prompt in own.items():
         told = f"{prompt.system}\n{prompt.user}".replace("clinical_significance", "")
         assert not re.search(r"patient|handbook|clinic|organ\b|health|medicine|graft|institution", told, re.IGNORECASE), name

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.corpus.documents import Document, Section, write_document
-from audit.generation import Asked
+from audit.generation.evidence import GroundedQuestion
 from audit.retrieval.model import Query
 
 TRAVEL = "You may travel abroad three months after surgery. Carry your medicines in your hand luggage. Call us before you book."
@@ -37,8 +37,8 @@ def found(document: Document, *section_ids: str, mode: str = "passages") -> dict
     return {"strategy": "bm25", "mode": mode, "reason": None, "sections": [s.title for s in sections], "passages": passages}
 
 
-def asked(text: str, *section_ids: str, mode: str = "passages", document: Document = ALDER) -> Asked:
-    return Asked(Query("q1", text), document, found(document, *section_ids, mode=mode))
+def asked(text: str, *section_ids: str, mode: str = "passages", document: Document = ALDER) -> GroundedQuestion:
+    return GroundedQuestion(Query("q1", text), document, found(document, *section_ids, mode=mode))
 
 
 def work_folder(root: Path, *, mode: str = "passages", extra: tuple[Query, ...] = ()) -> list[str]:

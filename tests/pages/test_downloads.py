@@ -18,8 +18,8 @@ from annotation.studies.accounts import open_session
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.errors import AuditError
-from audit.exports.files import zipped
-from audit.exports.package import Order, package, today
+from audit.exports.package import ExportRequest, package, today
+from audit.exports.zip_bytes import zipped
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from pages._blinded.access import TOKEN
@@ -61,9 +61,9 @@ def test_whoever_can_choose_no_study_finds_no_room_kept_for_it(load_run: Callabl
 def test_the_page_s_package_is_the_command_s_and_is_built_once(run: Run, data_dir: Path, tmp_path: Path, without_pictures: None):
     shelf, made = Shelf(), []
 
-    def order() -> Order:
+    def order() -> ExportRequest:
         made.append(1)
-        return Order(find_run(Settings().store_dir), today())
+        return ExportRequest(find_run(Settings().store_dir), today())
 
     content = shelf.take(("key",), order, NAME)
     assert shelf.take(("key",), order, NAME) is content
@@ -77,9 +77,9 @@ def test_while_it_is_built_the_shelf_says_what_is_being_done_and_nothing_afterwa
     shelf.ask(key)
     assert shelf.step(key) == "Beginning"
 
-    def order() -> Order:
+    def order() -> ExportRequest:
         said.append(shelf.step(key))
-        return Order(run, today())
+        return ExportRequest(run, today())
 
     shelf.take(key, order, NAME)
     assert said == ["Beginning"]
@@ -89,7 +89,7 @@ def test_while_it_is_built_the_shelf_says_what_is_being_done_and_nothing_afterwa
 def test_a_package_that_cannot_be_built_leaves_no_trace_on_the_shelf():
     shelf = Shelf()
 
-    def broken() -> Order:
+    def broken() -> ExportRequest:
         raise AuditError("no such study")
 
     with pytest.raises(AuditError):
@@ -101,7 +101,7 @@ def test_the_shelf_forgets_the_oldest_package(run: Run, monkeypatch: pytest.Monk
     monkeypatch.setattr("pages._shared.package_cache.package", lambda order, _: {"a": order.date.encode()})
     shelf = Shelf()
     for number in range(6):
-        shelf.take((number,), lambda number=number: Order(run, str(number)), NAME)
+        shelf.take((number,), lambda number=number: ExportRequest(run, str(number)), NAME)
     assert [shelf.size((number,)) is not None for number in range(6)] == [False, False, True, True, True, True]
 
 
@@ -115,14 +115,14 @@ def test_others_at_work_do_not_take_a_package_away_before_it_is_fetched(run: Run
 
     def click(number: int) -> str:
         """What Streamlit does with the click, and then with three runs of other people's pages."""
-        made = files.add_deferred(lambda: shelf.take((number,), lambda: Order(run, str(number)), NAME), ZIP, f"{number}", NAME)
+        made = files.add_deferred(lambda: shelf.take((number,), lambda: ExportRequest(run, str(number)), NAME), ZIP, f"{number}", NAME)
         name = files.execute_deferred(made).rpartition("/")[2]
         for _ in range(3):
             files.remove_orphaned_files()
         return name
 
     first = click(0)
-    assert storage.get_file(first).content == shelf.take((0,), lambda: Order(run, "never asked"), NAME)
+    assert storage.get_file(first).content == shelf.take((0,), lambda: ExportRequest(run, "never asked"), NAME)
     for number in range(1, KEPT + 1):
         click(number)
     with pytest.raises(MediaFileStorageError):
@@ -130,9 +130,9 @@ def test_others_at_work_do_not_take_a_package_away_before_it_is_fetched(run: Run
 
 
 def test_an_export_inside_the_dashboard_is_the_same_as_outside(run: Run, without_pictures: None, monkeypatch: pytest.MonkeyPatch):
-    outside = zipped(package(Order(run, "2031-02-03")))
+    outside = zipped(package(ExportRequest(run, "2031-02-03")))
     monkeypatch.setattr("plotly.io.templates.default", "plotly_dark")
-    assert zipped(package(Order(run, "2031-02-03"))) == outside
+    assert zipped(package(ExportRequest(run, "2031-02-03"))) == outside
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.generation import extractive
+from audit.generation.extractive_generator import extractive_answers
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes
@@ -40,8 +40,9 @@ def finished(tmp_path_factory) -> Project:
 
 def test_it_finds_where_the_codes_disagree(finished):
     recall, precision = finished.recall_and_precision()
-    assert recall > 0.75  # 0.87 when this was written: most of what is missed was taken for absent by the extractive generator
-    assert precision > 0.9  # 0.96
+    # Answers by the extractive generator, which shares no parser with the judge; verdicts by the baseline judge.
+    assert recall > 0.85  # 173 of 191 when this was written; 12 of the other 18 were judged CONSISTENT
+    assert precision > 0.9  # 173 of 179
 
 
 def test_the_run_is_loaded_whole_under_the_words_of_its_config(finished):
@@ -132,7 +133,7 @@ def test_ctrl_c_says_in_a_sentence_how_to_go_on(project, capsys, monkeypatch):
     def stopped_at_the_third(asked, settings):
         if next(calls) == 2:
             raise KeyboardInterrupt
-        return extractive(asked, settings)
+        return extractive_answers(asked, settings)
 
     monkeypatch.setattr("audit.pipeline.stages.generate.extractive", stopped_at_the_third)
     assert project.run() == 2

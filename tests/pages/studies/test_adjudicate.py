@@ -44,7 +44,7 @@ def test_a_difference_is_shown_without_who_said_what(name, disputed, as_user: Si
 
 
 def decide(at, label: str, reason: str):
-    (box,) = [group for group in at.get("button_group") if group.proto.label == "The label that holds"]
+    (box,) = [group for group in at.get("button_group") if group.proto.label == "Final label"]
     at = box.set_value(label).run()
     at.text_area[0].set_value(reason)
     return next(button for button in at.button if button.label == "Decide").click().run()
@@ -73,7 +73,7 @@ def test_a_decision_is_revised_by_a_further_one_and_the_first_is_kept(disputed, 
     at = at.toggle(key="revising").set_value(True).run()
     assert not at.exception
     assert at.text_area[0].value == "Only one answers."
-    (box,) = [group for group in at.get("button_group") if group.proto.label == "The label that holds"]
+    (box,) = [group for group in at.get("button_group") if group.proto.label == "Final label"]
     at = box.set_value("DIVERGENT").run()
     (grave,) = [group for group in at.get("button_group") if group.proto.label == "Clinical significance"]
     at = grave.set_value("high").run()
@@ -92,7 +92,7 @@ def test_a_decision_is_revised_by_a_further_one_and_the_first_is_kept(disputed, 
 def test_the_last_decision_empties_the_queue_and_the_study_can_be_closed(disputed, as_user: SignIn):
     for _ in range(2):
         at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
-    assert "Every difference is decided" in "\n".join(str(each.value) for each in at.success)
+    assert "All disputes are decided" in "\n".join(str(each.value) for each in at.success)
     as_user("petra", "study").button(key="advance").click().run()
     assert find_study(disputed, "s").state is StudyState.CLOSED
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))

@@ -99,7 +99,7 @@ def test_an_adjudicator_sees_nothing_of_the_judge_until_every_difference_is_deci
     assert not judge_seen("ada")
     decided(judged, 9)
     assert not judge_seen("ada")
-    assert "decides without the judge" in words_on(as_user("ada", "agreement"))
+    assert "decide without the judge" in words_on(as_user("ada", "agreement"))
     decided(judged, 10)
     assert judge_seen("ada")
     close_study(judged, "s")
@@ -142,7 +142,7 @@ def test_significance_is_shown_for_all_three_together_or_says_why_not(judged, as
     at = as_user("petra", "agreement")
     box = at.selectbox(key="comparison")
     (together,) = [option for option in box.options if "together" in option]
-    assert together.startswith("Clinical significance, where all of them gave one")
+    assert together.startswith("Clinical significance, where all chose one")
     at = box.set_value(("significance", "annotators and judge", "")).run()
     assert not at.exception
     table = next(frame.value for frame in at.dataframe if "figure" in frame.value)

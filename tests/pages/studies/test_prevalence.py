@@ -49,7 +49,7 @@ def test_every_other_road_stands_beside_the_headline_with_its_n_and_interval(jud
     at = roads.set_value("COMPLEMENTARY").run()
     assert not at.exception
     found = roads_on(at)
-    assert list(found) == ["Corrected", "Judge's own count", "People alone", "PPI++", "Matrix inverted", "Sample as drawn"]
+    assert list(found) == ["Corrected", "Judge's own count", "People alone", "PPI++", "Inverted matrix", "Unweighted sample"]
     assert found["Judge's own count"] == (0.0, "–", 0)
     for method in ("Corrected", "People alone", "PPI++"):
         share, between, n = found[method]
@@ -64,7 +64,7 @@ def test_without_the_optional_package_a_sentence_says_so_and_the_rest_is_shown(j
     assert not at.exception
     assert not at.error
     assert "PPI++, one of the checks, needs the package ppi-python, which is not installed" in words_on(at)
-    assert "Matrix inverted" in roads_on(at)
+    assert "Inverted matrix" in roads_on(at)
     assert "PPI++" not in roads_on(at)
 
 

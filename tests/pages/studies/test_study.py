@@ -38,7 +38,7 @@ def filled(at, study_id: str):
 
 def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
-    at = next(button for button in at.button if button.label == "Draw and make the study").click().run()
+    at = next(button for button in at.button if button.label == "Draw sample and create study").click().run()
     assert not at.exception
     assert not at.error
     assert [study.title for study in list_studies(ready, "ana")] == ["Is the judge right?"]
@@ -47,15 +47,15 @@ def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
 
 def test_the_strata_are_shown_before_anything_is_made(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
-    at = next(button for button in at.button if button.label == "Show the strata").click().run()
+    at = next(button for button in at.button if button.label == "Preview strata").click().run()
     assert not at.exception
-    assert "Nothing was made." in words_on(at)
+    assert "Nothing was created." in words_on(at)
     assert list_studies(ready) == []
 
 
 def test_a_bad_id_is_a_sentence(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "../x")
-    at = next(button for button in at.button if button.label == "Draw and make the study").click().run()
+    at = next(button for button in at.button if button.label == "Draw sample and create study").click().run()
     assert "is not a valid study id" in words_on(at)
 
 
@@ -74,7 +74,7 @@ def test_a_study_moves_on_when_its_ratings_are_in_or_when_told_so(folk, as_user:
     at = at.button(key="advance").click().run()
     assert not at.exception
     assert find_study(folk, "s").state is StudyState.ADJUDICATION
-    assert "0 differences are still to be decided" in words_on(at)
+    assert "0 disputes are undecided" in words_on(at)
     at.button(key="advance").click().run()
     assert find_study(folk, "s").state is StudyState.CLOSED
 
@@ -123,7 +123,7 @@ def test_each_state_says_what_it_is_and_what_the_next_move_does(folk, as_user: S
     at = at.button(key="advance").click().run()
     assert "Close the study makes the decisions final" in said(at)
     at = at.button(key="advance").click().run()
-    assert "Nothing changes any more" in said(at)
+    assert "The study has ended" in said(at)
     assert "advance" not in [button.key for button in at.button]
 
 
@@ -202,17 +202,17 @@ def toast_of(at) -> str:
 
 def test_the_ledger_is_checked_at_a_press_and_a_changed_rating_is_told(finished, as_user: SignIn):
     at = as_user("petra", "study").button(key="verify").click().run()
-    assert toast_of(at) == "Every entry is as it was written."
+    assert toast_of(at) == "No rating or decision was altered."
     with finished.begin() as tx:
         tx.execute(text("drop trigger ratings_no_update"))
         tx.execute(text("update ratings set label = 'DIVERGENT', significance = 'low' where seq = 1"))
     at = as_user("petra", "study").button(key="verify").click().run()
-    assert "Not as it was written (1 in all): ratings: entry 1 was changed after it was written" in toast_of(at)
+    assert "Ratings or decisions were altered (1 in all): ratings: entry 1 was changed after it was written" in toast_of(at)
 
 
 def test_a_study_stays_as_it_is_when_its_run_is_loaded_anew_or_deleted(ready, load_run, data_dir, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
-    next(button for button in at.button if button.label == "Draw and make the study").click().run()
+    next(button for button in at.button if button.label == "Draw sample and create study").click().run()
     before = ratings_table(ready, "first-one"), packet_csv(ready, "first-one", "ana"), list_strata(ready, "first-one")
     load_run(TABLE.replace("DIVERGENT/high", "CONSISTENT").replace("COMPLEMENTARY", "ABSENT"))
     assert same(before, ready)
@@ -240,7 +240,7 @@ def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, l
 
 def test_a_study_of_real_texts_says_nothing_of_the_kind(folk, as_user: SignIn):
     study_of(folk, 2)
-    assert "Made up" not in words_on(as_user("petra", "study")) + words_on(as_user("ana", "annotate"))
+    assert "Not for clinical use" not in words_on(as_user("petra", "study")) + words_on(as_user("ana", "annotate"))
 
 
 def same(before, store) -> bool:
@@ -258,7 +258,7 @@ def test_with_open_seats_a_pi_gives_back_what_somebody_has_taken(folk, as_user: 
     at = as_user("petra", "study")
     at.selectbox(key="held_by").set_value("ana")
     at = at.button(key="release").click().run()
-    assert "8 seats are open again" in "\n".join(str(each.value) for each in at.success)
+    assert "8 items released" in "\n".join(str(each.value) for each in at.success)
     assert rate_all(folk, "ben") == rate_all(folk, "cem") == 12
 
 
