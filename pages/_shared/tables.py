@@ -35,9 +35,7 @@ def table(frame: pd.DataFrame, key: str, columns: Columns, shares: Sequence[str]
     st.dataframe(_readable(frame, specified, digits), key=key, **options, height=_height(frame, rows))
 
 
-def clicked_row(
-    frame: pd.DataFrame, key: str, columns: Columns, shares: Sequence[str] = (), rows: int = 12
-) -> pd.Series | None:
+def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, shares: Sequence[str] = (), rows: int = 12) -> pd.Series | None:
     """The same, returning the row of `frame` that was clicked, None when none was."""
     specified = _specified(frame, columns, shares)
     event = st.dataframe(

@@ -112,7 +112,11 @@ def test_of_one_strategy_nobody_else_could_have_found_what_it_misses(tried: Trie
 def test_whether_answers_rest_on_the_section_that_holds_them_is_told(tried: Tried):
     with open_context(tried(TRIALS)) as material:
         rows = told(run_tables.retrieval_answers(material)).set_index("Answer")
-    assert rows.loc["Cites nothing", ["Answers", "Of (answers)", "Share"]].tolist() == [3, 3, 1]  # those of a tiny release cite nothing
+    assert rows.loc["Cites nothing", ["Answers", "Of (answers)", "Share"]].tolist() == [
+        3,
+        3,
+        1,
+    ]  # those of a tiny release cite nothing
 
 
 def test_shares_are_drawn_in_percent_and_means_are_not(tried: Tried):

@@ -115,7 +115,9 @@ def test_others_at_work_do_not_take_a_package_away_before_it_is_fetched(run: Run
 
     def click(number: int) -> str:
         """What Streamlit does with the click, and then with three runs of other people's pages."""
-        made = files.add_deferred(lambda: shelf.take((number,), lambda: ExportRequest(run, str(number)), NAME), ZIP, f"{number}", NAME)
+        made = files.add_deferred(
+            lambda: shelf.take((number,), lambda: ExportRequest(run, str(number)), NAME), ZIP, f"{number}", NAME
+        )
         name = files.execute_deferred(made).rpartition("/")[2]
         for _ in range(3):
             files.remove_orphaned_files()
