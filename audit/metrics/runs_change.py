@@ -10,13 +10,14 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, ORGAN, TWO_RUNS
-from audit.queries.paired_runs import ALL, PairedRuns, group_totals, paired_runs
 from audit.queries.paired_runs import SQL as PAIRED_SQL
+from audit.queries.paired_runs import PairedRuns, group_totals, paired_runs
 from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
+from audit.terms import ALL
 
 REVEALED, LOST, BOTH, NEITHER, IN_ALL = "revealed", "lost", "present in both", "absent in both", "in all"
 JUDGES, REVEALS, HIDES, NOTHING = "judges", "reveals", "hides", "nothing"

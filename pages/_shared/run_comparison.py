@@ -17,12 +17,11 @@ from audit.metrics.run_overlap import left_out
 from audit.metrics.runs import runs
 from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, STEPS, VERDICTS, runs_change, verdict
 from audit.number_format import signed
-from audit.queries.paired_runs import ALL
 from audit.queries.picker_options import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
 from audit.tables import Column
-from audit.terms import display_name
+from audit.terms import ALL, display_name
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, pick_one
 from pages._shared.tables import clicked_row, table

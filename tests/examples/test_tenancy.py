@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from audit.themes.llm_names import naming_prompt
 
 from audit.cli.main import main
 from audit.corpus.questions.importing import import_questions
@@ -13,7 +14,6 @@ from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import words_encoder
 from audit.judging.baseline import judge
 from audit.judging.prompts import load_prompts
-from audit.themes.prompts import load_name_prompt
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 
 LABELS = {"agree": {"CONSISTENT", "COMPLEMENTARY"}, "differ": {"DIVERGENT"}, "opposite": {"CONTRADICTORY"}}
@@ -124,8 +124,8 @@ def test_the_command_takes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_its_templates_ask_the_judge_in_its_own_words() -> None:
-    own = load_prompts(FOLDER / "templates") | {"theme_name": load_name_prompt(FOLDER / "templates")}
-    ours = load_prompts() | {"theme_name": load_name_prompt()}
+    own = load_prompts(FOLDER / "templates") | {"theme_name": naming_prompt(FOLDER / "templates")}
+    ours = load_prompts() | {"theme_name": naming_prompt()}
     for name, prompt in own.items():
         told = f"{prompt.system}\n{prompt.user}".replace("clinical_significance", "")
         assert not re.search(r"patient|handbook|clinic|organ\b|health|medicine|graft|institution", told, re.IGNORECASE), name

@@ -1,6 +1,6 @@
 """Ids that stay with a theme."""
 
-from audit.themes.ids import kept_ids, theme_id
+from audit.themes.draft import kept_ids, theme_id
 
 OLD = [f"phrase {number}" for number in range(50)]
 
