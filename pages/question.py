@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.matrix import matrix_figure
-from audit.charts.style import handbook_names
+from audit.charts.style import coefficient, coefficient_interval, handbook_names
+from audit.metrics.label_entropy import label_entropy
 from audit.metrics.position_groups import matrix, position_groups
 from audit.metrics.questions import questions
 from audit.queries.pair_view import pair
@@ -19,6 +20,7 @@ from pages._shared.pickers import choose, pick_one
 from pages._shared.position_groups import all_answers, camp_cards, summary
 from pages._shared.rejudge_rights import link_for_a_pair
 from pages._shared.side_by_side import side_by_side
+from pages._shared.tables import table as draw_table
 from pages._shared.terms import fill, say
 from pages._shared.widgets import clicked_point, counts, footer
 
@@ -49,6 +51,22 @@ def drawing(question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: d
         click_opens((ids[row], ids[column]), opened)
 
 
+def label_variety(run: Run, question_id: str) -> None:
+    """How mixed the labels of this question are, and of every other one behind a click."""
+    frame = load(label_entropy, run)
+    row = frame.set_index("question_id").loc[question_id]
+    counts(
+        run,
+        "Label entropy: **{bits}** bits (95 % interval {span}) over {n} pairs in which both {handbooks} answer. "
+        "0 is a single label, 2 are four equally common ones.",
+        bits=coefficient(row["entropy"]), span=coefficient_interval(row["entropy_low"], row["entropy_high"]),
+        n=f"{row['present']:,}",
+    )  # fmt: skip
+    with st.expander(fill(run, "Label entropy of every {question}")):
+        draw_table(frame, "entropy_table", label_entropy.table.pick(run, "text", "present", "entropy", "evenness"))
+        footer(frame, "label-entropy", run, "label_entropy")
+
+
 with page("Question", LEAD) as run:
     names = handbook_names(load(handbook_list, run))
     question_id = picked_question(run)
@@ -72,5 +90,6 @@ with page("Question", LEAD) as run:
             link_for_a_pair(run, question_id, *opened)
         found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
         side_by_side(run, found, names, with_question=False)
+    label_variety(run, question_id)
     all_answers(run, question_id, table, names)
     footer(table, "camps", run, "position_groups", "matrix", "questions")

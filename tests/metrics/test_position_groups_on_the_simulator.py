@@ -1,4 +1,4 @@
-"""Camps against a world whose truth is known: which value each handbook holds."""
+"""Position groups against a world whose truth is known: which value each handbook holds."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ from audit.text.quantity import find_quantities
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """Per question that at least three handbooks answer: a frame of camps with the value that each handbook truly holds."""
+    """Per question that at least three handbooks answer: a frame of position groups with the value that each handbook truly holds."""
     root = tmp_path_factory.mktemp("simulated")
     release = root / "demo"
     write_demo(release, "small", 1)
@@ -31,18 +31,18 @@ def _answering(con, truth):
     return table.assign(value=[str(truth["values"].get(handbook)) for handbook in table["handbook_id"]])
 
 
-def test_camps_are_those_of_the_values_that_handbooks_hold(found):
-    scores = [adjusted_rand_score(table["value"], table["camp"].astype(int)) for table in found]
+def test_position_groups_are_those_of_the_values_that_handbooks_hold(found):
+    scores = [adjusted_rand_score(table["value"], table["group"].astype(int)) for table in found]
     assert len(scores) > 80
     assert sum(scores) / len(scores) > 0.85
 
 
-def test_where_all_hold_one_value_there_is_nearly_always_one_camp(found):
-    agreed = [table["camp"].nunique() == 1 for table in found if table["value"].nunique() == 1]
+def test_where_all_hold_one_value_there_is_nearly_always_one_position_group(found):
+    agreed = [table["group"].nunique() == 1 for table in found if table["value"].nunique() == 1]
     assert sum(agreed) / len(agreed) > 0.9
 
 
-def test_a_camp_named_by_a_value_goes_by_the_value_most_of_it_holds(found):
+def test_a_group_named_by_a_value_goes_by_the_value_most_of_it_holds(found):
     right = [_names_it(group) for table in found if table["value"].nunique() > 1 for _, group in _by_value(table)]
     assert len(right) > 40
     assert sum(right) / len(right) > 0.85
@@ -51,7 +51,7 @@ def test_a_camp_named_by_a_value_goes_by_the_value_most_of_it_holds(found):
 def _by_value(table):
     named = table[(table["basis"] == "value") & (table["size"] > 1)]
     return [
-        (camp, group) for camp, group in named.groupby("camp") if find_quantities(Counter(group["value"]).most_common(1)[0][0])
+        (number, group) for number, group in named.groupby("group") if find_quantities(Counter(group["value"]).most_common(1)[0][0])
     ]
 
 

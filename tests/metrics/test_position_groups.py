@@ -1,4 +1,4 @@
-"""The camps and the matrix of one question, from a store."""
+"""The position groups and the matrix of one question, from a store."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_the_matrix_tells_absent_unscored_not_asked_and_itself_apart(con):
     assert (cells == cells.T).all(axis=None)
 
 
-def test_answering_handbooks_come_first_by_camp_then_silent_then_not_asked(con):
+def test_answering_handbooks_come_first_by_group_then_those_that_do_not_address_it_then_not_asked(con):
     table = position_groups(con, "q1")
     answering = table[table["state"] == "answers"]
     groups = {frozenset(group) for _, group in answering.groupby("group")["handbook_id"]}
@@ -35,7 +35,7 @@ def test_answering_handbooks_come_first_by_camp_then_silent_then_not_asked(con):
     assert position_groups(con, "q2")["state"].tolist() == ["answers", "answers", "not addressed", "not asked", "not asked"]
 
 
-def test_silent_handbooks_are_in_no_camp(con):
+def test_handbooks_that_do_not_address_it_are_in_no_group(con):
     silent = position_groups(con, "q1").set_index("handbook_id").loc["e"]
     assert silent[["group", "name", "size"]].isna().all()
 
@@ -57,7 +57,7 @@ def test_an_unknown_question_is_named_with_the_nearest(con):
         position_groups(con, "q22")
 
 
-def test_a_question_that_nobody_answers_has_no_camp(tmp_path):
+def test_a_question_that_nobody_answers_has_no_group(tmp_path):
     table = position_groups(store_from(tmp_path, "q1 kidney a=absent b=absent"), "q1")
     assert table["group"].isna().all()
     assert len(table) == 2

@@ -5,8 +5,8 @@ from audit.text.group_names import GroupName, group_names
 JUDGE = ["One says to wait 3 months before travel, the other 12 months."]
 
 
-def names(*camps, reasonings=()):
-    return [name.text for name in group_names([list(camp) for camp in camps], list(reasonings))]
+def names(*groups, reasonings=()):
+    return [name.text for name in group_names([list(group) for group in groups], list(reasonings))]
 
 
 def test_a_camp_goes_by_the_value_it_holds_as_most_of_it_spells_it():
@@ -38,8 +38,8 @@ def test_counts_are_named_with_what_they_count():
 
 
 def test_failing_a_value_words_that_the_judge_cites_name_a_camp():
-    camps = [["Take zinc with meals."] * 2, ["Take a chelating agent."] * 2]
-    found = group_names(camps, ["Initial therapy differs: zinc against chelating agents."])
+    groups = [["Take zinc with meals."] * 2, ["Take a chelating agent."] * 2]
+    found = group_names(groups, ["Initial therapy differs: zinc against chelating agents."])
     assert found == [GroupName("“zinc”", "words"), GroupName("“agent”, “chelating”", "words")]
 
 
