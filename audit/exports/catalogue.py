@@ -62,6 +62,7 @@ SECTIONS = (
         "How pairs were labelled",
         (
             metric("labels"), run_tables.significance, metric("organs"), metric("topics", level="topic"), metric("centers"),
+            metric("label_entropy"),
             run_tables.severity,
         ),
         (figures.labels, figures.organs, figures.organ_labels, figures.topics),

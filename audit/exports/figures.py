@@ -89,7 +89,7 @@ def coverage(context: ExportContext) -> list[Picture]:
 
 
 def disagreement(context: ExportContext) -> list[Picture]:
-    """Disagreement of each handbook, the most first, as many as a page holds."""
+    """Disagreement of each handbook, the most first, as many as fit on a page."""
     books = context.frame("handbooks").sort_values("r_div", ascending=False, ignore_index=True).head(MAX_ROWS)
     names = handbook_names(context.frame("handbooks"))
     figure = rate_dots(books.assign(name=books["handbook_id"].map(names)), "name", (DISAGREEMENT_RATE,))
@@ -198,7 +198,7 @@ def disagreement_of_parts(rows: pd.DataFrame, first: str, second: str) -> pd.Dat
 
     name (str), present (int, pairs), r_div, r_div_low, r_div_high.
     """
-    wanted = [
+    parts_of_runs = [
         (BOTH, "first", f"in both, says {first}"),
         (BOTH, "second", f"in both, says {second}"),
         (REVEALED, "second", "newly found"),
@@ -206,7 +206,11 @@ def disagreement_of_parts(rows: pd.DataFrame, first: str, second: str) -> pd.Dat
     ]
     by_part: dict[Any, dict[Any, Any]] = rows.set_index("part").to_dict("index")
     return pd.DataFrame(
-        [_part_share(by_part[part], *side_and_name) for part, *side_and_name in wanted if part == BOTH or by_part[part]["pairs"]]
+        [
+            _part_share(by_part[part], *side_and_name)
+            for part, *side_and_name in parts_of_runs
+            if part == BOTH or by_part[part]["pairs"]
+        ]
     )
 
 

@@ -37,8 +37,8 @@ STEM = re.compile(r"[^A-Za-z0-9_-]+")
 LIBRARIES = ("duckdb", "numpy", "pandas", "plotly", "kaleido", "xlsxwriter", "scipy")
 SYNTHETIC = "Synthetic data: no real {handbook}, {center} or {patient} is behind it. Not for clinical use."
 SAME_STATE = (
-    "The same command on the same state writes the same files; only the date in this one differs. Pictures also depend on the fonts "
-    "and the Chromium of the machine."
+    "The same command on the same state writes the same files; only the date in this one differs. Pictures also depend on "
+    "the fonts and the Chromium of the machine."
 )
 
 

@@ -49,8 +49,8 @@ TABLE = TableSpec(
     (
         TWO_RUNS,
         "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change "
-        "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does not "
-        "create it (Melitz and Polanec 2015).",
+        "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does "
+        "not create it (Melitz and Polanec 2015).",
         "In brackets: 95 % intervals, {questions} resampled, one draw for both runs; none where fewer than five contribute to a "
         "change. R_div of a part: Wilson's with {questions} as trials where rare. A dash: not known.",
     ),

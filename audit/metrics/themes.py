@@ -158,9 +158,9 @@ def _with_names(table: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:
 
 def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> pd.DataFrame:
     pairs = frame(con, PAIRS_SQL, grouped)
-    place = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
+    theme = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
     # Disagreeing pairs in the first half of the groups, the others in the second, so that both share their draws.
-    group = place + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool)
+    group = theme + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool)
     counts = resample_groups(pairs, group, 2 * len(table))
     disagreeing, others = counts[: len(table)], counts[len(table) :]
     table = with_interval(table, "share", *ratio_interval(disagreeing, disagreeing.total()))
