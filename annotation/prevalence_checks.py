@@ -20,6 +20,7 @@ from annotation.design import Design, Floats
 from annotation.prevalence import ROWS, Share, believed, sampled, with_disagrees
 from annotation.ratings import GOLD, JUDGE, Codes, Ratings
 from audit.errors import AuditError
+from audit.optional_imports import install_hint
 from audit.vocabulary import LABELS
 
 METHODS = PPI, INVERSION = "ppi++", "inversion"
@@ -75,7 +76,7 @@ def _package() -> Any:
     except ModuleNotFoundError:
         raise AuditError(
             "PPI++, one of the checks, needs the package ppi-python, which is not installed; nothing else here does. "
-            "It was left out. Install it with: pip install -c constraints.txt -e '.[prevalence]'"
+            f"It was left out. {install_hint('models')}"
         ) from None
 
 

@@ -78,7 +78,7 @@ def by_hdbscan(vectors: Vectors, how: Clustering, progress: Progress = no_progre
 
 
 def _hdbscan(points: Vectors, size: int) -> Labels:
-    cluster = optional("sklearn.cluster", "The method hdbscan", "themes")
+    cluster = optional("sklearn.cluster", "The method hdbscan", "models")
     found = cluster.HDBSCAN(min_cluster_size=min(size, len(points)), copy=True).fit_predict(points)
     return renumbered(np.asarray(found, dtype=np.int64))
 

@@ -40,7 +40,7 @@ def umap_layout(
     """
     if len(vectors) < FEWEST_FOR_UMAP:
         return principal_layout(vectors, dimensions)
-    umap = optional("umap", "The map", "themes")
+    umap = optional("umap", "The map", "models")
     count = min(NEIGHBOURS, len(vectors) - 1)
     similarity, index = nearest(vectors, vectors, count)
     progress("map", 1, 3)

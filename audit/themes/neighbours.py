@@ -16,7 +16,7 @@ def nearest(among: Vectors, asked: Vectors, count: int) -> tuple[NDArray[np.floa
     FAISS's flat index: exact, and 16,000 by 16,000 phrases take seconds and no matrix.
     Raises MissingLibraryError without faiss-cpu.
     """
-    faiss = optional("faiss", "Looking for the nearest phrases", "themes")
+    faiss = optional("faiss", "Looking for the nearest phrases", "models")
     index = faiss.IndexFlatIP(among.shape[1])
     index.add(np.ascontiguousarray(among))
     similarity, row = index.search(np.ascontiguousarray(asked), min(count, len(among)))

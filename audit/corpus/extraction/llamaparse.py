@@ -18,7 +18,7 @@ from audit.optional_imports import optional
 
 KEY = "LLAMA_CLOUD_API_KEY"
 TIER, VERSION = "cost_effective", "2026-06-15"
-EXTRA = "llamaparse"
+EXTRA = "pipeline"
 
 
 def blocks(pdf: Path, progress: Progress) -> Blocks:

@@ -29,7 +29,7 @@ SURROGATES = range(0xD800, 0xE000)
 @contextmanager
 def opened(pdf: Path) -> Iterator[Opened]:
     """The PDF, open until the block ends. Raises DocumentError, saying why, where it cannot be opened."""
-    pdfium = optional("pypdfium2", PURPOSE, "pdf")
+    pdfium = optional("pypdfium2", PURPOSE, "pipeline")
     try:
         document = pdfium.PdfDocument(pdf)
     except pdfium.PdfiumError as error:
@@ -43,7 +43,7 @@ def opened(pdf: Path) -> Iterator[Opened]:
 
 def _why(error: Exception) -> str:
     code = getattr(error, "err_code", None)
-    locked = optional("pypdfium2.raw", PURPOSE, "pdf").FPDF_ERR_PASSWORD
+    locked = optional("pypdfium2.raw", PURPOSE, "pipeline").FPDF_ERR_PASSWORD
     return LOCKED if code == locked else DAMAGED
 
 
@@ -69,7 +69,7 @@ def _page(document: Any, index: int) -> tuple[Any, Any]:
     try:
         page = document[index]
         return page, page.get_textpage()
-    except optional("pypdfium2", PURPOSE, "pdf").PdfiumError as error:
+    except optional("pypdfium2", PURPOSE, "pipeline").PdfiumError as error:
         raise DocumentError(f"page {index + 1} of {len(document):,} cannot be read, so it is damaged or cut short") from error
 
 
@@ -77,7 +77,7 @@ class _Glyphs:
     """The glyphs of one page, put together as words. What they share is asked once per text object: calls cost."""
 
     def __init__(self, page: Any, text: Any) -> None:
-        self.raw = optional("pypdfium2.raw", PURPOSE, "pdf")
+        self.raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
         self.text = text
         self.turned = page.get_rotation()
         left, bottom, right, top = page.get_cropbox()

@@ -22,7 +22,7 @@ DESCENT = 0.2
 @contextmanager
 def opened(pdf: Path) -> Iterator[Opened]:
     """The PDF, open until the block ends. Raises DocumentError, saying why, where it cannot be opened."""
-    library = optional("pdfplumber", PURPOSE, "pdf")
+    library = optional("pdfplumber", PURPOSE, "pipeline")
     try:
         document = library.open(pdf)
     except Exception as error:  # of many kinds, from two libraries; each means that there is nothing to read

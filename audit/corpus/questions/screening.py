@@ -69,9 +69,9 @@ def screen(regions: tuple[str, ...] = REGIONS) -> Screen:
 
     Raises MissingLibraryError, naming the extra, where `phonenumbers` or `python-stdnum` is not installed.
     """
-    phones = optional("phonenumbers", "Screening for telephone numbers", "questions")
+    phones = optional("phonenumbers", "Screening for telephone numbers", "pipeline")
     numbers = [
-        (kind, optional(f"stdnum.{module}", "Screening for official numbers", "questions"), places)
+        (kind, optional(f"stdnum.{module}", "Screening for official numbers", "pipeline"), places)
         for kind, module, places in (
             ("social security number", "us.ssn", SOCIAL),
             ("health service number", "gb.nhs", GROUPS),
