@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.label_store.engine import open_label_store
-from annotation.theme_edits.part import curation_part
+from annotation.theme_edits.history import curation_part
 from annotation.theme_edits.record import list_edits
 from annotation.theme_edits.replay import apply_edits
 from annotation.validation.part import study_part

@@ -145,7 +145,7 @@ def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
     drawn = draw_study(
         _store(settings), run, plan, study_id=arguments.study, title=arguments.title or arguments.study, annotators=annotators,
-        now=_now(), most=most,
+        now=_now(), max_items=most,
     )  # fmt: skip
     _print_strata(drawn)
     print(f"\nStudy '{arguments.study}' is made of run {run.key}. {', '.join(annotators)} can start: audit serve")

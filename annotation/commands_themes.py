@@ -107,7 +107,7 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
         return _keep(store, run, _own(arguments, run, settings), acts, source, arguments.keep_as)
     taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else require_taxonomy(run, settings.themes_dir)
     found = apply_edits(taxonomy, acts)
-    print(f"{found.acts:,} acts count; {found.acts - len(found.conflicts):,} of them fit the taxonomy as they were meant.")
+    print(f"{found.edits:,} acts count; {found.edits - len(found.conflicts):,} of them fit the taxonomy as they were meant.")
     _say_conflicts(found.conflicts)
     if arguments.out:
         places = map_points(run, settings.themes_dir)
@@ -167,7 +167,7 @@ def _points(taxonomy: Taxonomy, run: Run, places: pd.DataFrame) -> pd.DataFrame:
 
 def _say_conflicts(conflicts: Sequence[EditConflict]) -> None:
     for conflict in conflicts:
-        print(conflict.words)
+        print(conflict.sentence)
 
 
 def _run(arguments: argparse.Namespace, settings: Settings) -> Run:

@@ -9,7 +9,7 @@ from annotation.label_store.errors import StudyError
 from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.studies.accounts import Role
 from annotation.studies.verdict_store import find_origin
-from annotation.theme_edits.part import curation_part
+from annotation.theme_edits.history import curation_part
 from annotation.validation.part import study_part
 from audit.exports.context import CurationPart
 from audit.exports.package import Order, archive_name, command_of, today

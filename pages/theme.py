@@ -211,7 +211,7 @@ with page("Theme", LEAD) as run:
     theme = next((each for each in taxonomy.themes if each.theme_id == theme_id), None)
     row = counted(run, taxonomy, theme_id)
     summary(run, taxonomy, theme, row)
-    if theme_id in found.now.aside:
+    if theme_id in found.now.set_aside:
         st.warning("Set aside: not clinically meaningful. It is counted as before.")
     what_came_of_it(CONTROLS)
     if theme is not None or (theme_id == NO_THEME and taxonomy.no_theme):

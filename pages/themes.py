@@ -126,7 +126,7 @@ def near(run: Run, shown_themes: Themes, frame: pd.DataFrame, words: str) -> pd.
 with page("Themes", LEAD) as run:
     shown_themes = themes_or_stop(run)
     taxonomy = shown_themes.taxonomy
-    frame = with_top(marked(load(themes, run, taxonomy=taxonomy), shown_themes.now.aside), taxonomy)
+    frame = with_top(marked(load(themes, run, taxonomy=taxonomy), shown_themes.now.set_aside), taxonomy)
     parents = load(themes, run, taxonomy=taxonomy, level="parent")
     summary(run, frame, parents)
     view = choose("View", tuple(VIEWS), "view", format_func=VIEWS.__getitem__, show_label=False)

@@ -1,30 +1,38 @@
-"""The task that an annotator sees: a question and two answers, in the annotator's own order and on own sides.
+"""What an annotator labels: assignments of items, each with the annotator's own order and own sides of the two answers.
 
-Nothing here reads anybody else's rating, and there is no verdict in these tables to read.
+With two annotators every item is assigned when the study is created. With more, each study item has two unassigned slots, and
+an annotator who asks for work claims one, never both slots of an item.
+
+Nothing here reads anybody else's rating, and these tables have no verdict to read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import math
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Connection, Select, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, select, update
 from sqlalchemy.engine import RowMapping
 
 from annotation.label_store import ledger
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
-from annotation.label_store.open_seats import claim_unassigned, count_annotators
-from annotation.label_store.schema import assignments, drafts, items, ratings, studies, study_members
-from annotation.label_store.studies import StudyState
-from annotation.label_store.texts import to_timestamp
+from annotation.label_store.schema import assignments, drafts, items, ratings, studies, study_members, to_timestamp
+from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
+REPEAT_DISTANCE = 0.25
+"""How far behind an item its silent repeat comes, as a share of the annotator's work."""
+CHOICE_COLUMNS = ("label", "significance", "flagged", "comment")
+
+slot = assignments.c
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What an annotator says, or has chosen so far (a draft may still lack its label)."""
+    """What an annotator chose, complete or not: a draft may still lack its label."""
 
     label: str | None = None
     significance: str | None = None
@@ -36,16 +44,17 @@ class Choice:
 class LabellingTask:
     """One item as one annotator sees it.
 
-    seat_id       names the task in key events, drafts and submits
-    position      place in the annotator's own order, from 1; `total` tasks in this round, None with open seats
-    first, second         the two answers, on this annotator's sides
-    first_name, second_name  whose they are; None where the study hides names
-    revision      0: not rated; n: the annotator's n-th rating of it counts
-    rated         that rating; None where not rated
-    draft         a choice that was not submitted; None where there is none
+    assignment_id            identifies the task in browser events, drafts and ratings
+    position                 position in the annotator's own order, from 1
+    total                    tasks in this round; None where annotators claim unassigned slots
+    first, second            the two answers, on this annotator's sides
+    first_name, second_name  the handbooks they are from; None where the study hides names
+    revision                 the current revision; 0: not rated
+    rated                    that rating; None where not rated
+    draft                    a choice that was not submitted, if there is one
     """
 
-    seat_id: str
+    assignment_id: str
     study_id: str
     calibration: bool
     position: int
@@ -61,149 +70,145 @@ class LabellingTask:
 
     @property
     def choice(self) -> Choice:
-        """What to show as chosen: the draft, else the rating that counts, else nothing."""
+        """What to show as chosen: the draft, else the current revision, else nothing."""
         return self.draft or self.rated or Choice()
 
 
-def next_task(store: LabelStore, study_id: str, annotator: str, now: datetime, visit: str) -> LabellingTask | None:
-    """The first task in the annotator's order that has no rating; None when this round is done or the study is not open.
+def next_task(store: LabelStore, study_id: str, annotator: str, now: datetime, session_id: str) -> LabellingTask | None:
+    """The first unrated task in the annotator's order; None when the round is done or the study is not open.
 
-    It takes an open seat where the study has them. The clock of the task starts when it is first asked for in a sitting:
-    asking again in the same `visit` (one browser session) leaves it running, another sitting starts it anew.
+    It claims an unassigned slot where the study has them. The clock of a task starts when a labelling session first asks for
+    it; asking again in the same session leaves it running, another session restarts it.
 
-    Raises StudyError when the annotator is not in the study.
+    Raises StudyError when the annotator does not take part in the study.
     """
     with store.begin() as tx:
-        return open_next_task(tx, study_id, annotator, now, visit)
+        return open_next_task(tx, study_id, annotator, now, session_id)
 
 
-def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime, visit: str) -> LabellingTask | None:
+def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime, session_id: str) -> LabellingTask | None:
     """`next_task` inside a transaction."""
-    state = _state(tx, study_id, annotator)
+    state = _study_state(tx, study_id, annotator)
     if state not in OPEN_STATES:
         return None
     calibration = state is StudyState.CALIBRATION
-    seat_id = _first_unrated(tx, study_id, annotator, calibration) or _take(tx, study_id, annotator, calibration)
-    if seat_id is None:
+    assignment_id = _first_unrated(tx, study_id, annotator, calibration) or _claim_one(tx, study_id, annotator, calibration)
+    if assignment_id is None:
         return None
-    _start_clock(tx, seat_id, now, visit)
-    return _read(tx, seat_id, annotator)
+    new_session = and_(slot.seat_id == assignment_id, slot.visit.is_distinct_from(session_id))
+    tx.execute(update(assignments).where(new_session).values(visit=session_id, opened_at=to_timestamp(now)))
+    return _find_task(tx, assignment_id, annotator)
 
 
 def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[LabellingTask]:
-    """Every task that is the annotator's in the open round, in own order, rated or not; none when the study is not open."""
+    """All tasks of the annotator in the open round, in their own order, rated or not; none when the study is not open."""
     with store.read() as con:
-        state = _state(con, study_id, annotator)
+        state = _study_state(con, study_id, annotator)
         if state not in OPEN_STATES:
             return []
         calibration = state is StudyState.CALIBRATION
-        mine = and_(
-            assignments.c.study_id == study_id, assignments.c.annotator == annotator, assignments.c.calibration == calibration
-        )
-        total = _total(con, study_id, annotator, calibration)
-        found = con.execute(_shown().where(mine).order_by(assignments.c.position)).mappings()
-        return [_task(row, total) for row in found]
+        total = _total_tasks(con, study_id, annotator, calibration)
+        query = _task_query().where(_of_annotator(study_id, annotator, calibration)).order_by(slot.position)
+        return [_task_of(row, total) for row in con.execute(query).mappings()]
 
 
-def restart_clock(store: LabelStore, seat_id: str, annotator: str, now: datetime, visit: str) -> None:
-    """Start a task's clock when the annotator goes back to it."""
+def restart_clock(store: LabelStore, assignment_id: str, annotator: str, now: datetime, session_id: str) -> None:
+    """Restart a task's clock when the annotator goes back to it."""
     with store.begin() as tx:
-        _read(tx, seat_id, annotator)
-        tx.execute(update(assignments).where(assignments.c.seat_id == seat_id).values(visit=visit, opened_at=to_timestamp(now)))
+        _find_task(tx, assignment_id, annotator)
+        own = update(assignments).where(slot.seat_id == assignment_id)
+        tx.execute(own.values(visit=session_id, opened_at=to_timestamp(now)))
 
 
 def prefetch_tasks(store: LabelStore, study_id: str, annotator: str, wanted: int) -> list[LabellingTask]:
-    """Take open seats until the annotator has so many to come, so that the browser holds the next tasks already.
+    """Claim unassigned slots until the annotator has `wanted` unrated tasks, so that the browser can show the next at once.
 
-    Nobody takes more than an even share of what is open: near the end there is something left for the others. Returns the
-    tasks that were taken; none in a study with named seats. `release_assignments` gives back what was not rated.
+    Nobody claims more than an even share of the unassigned slots, so that some are left for the others near the end. Returns
+    the claimed tasks; none in a study without unassigned slots. `release_assignments` returns those that were not rated.
     """
     with store.begin() as tx:
-        state = _state(tx, study_id, annotator)
-        if state is not StudyState.LABELLING or count_annotators(tx, study_id) <= 2:
+        state, annotators = _study_state(tx, study_id, annotator), count_annotators(tx, study_id)
+        if state is not StudyState.LABELLING or annotators <= RATINGS_PER_ITEM:
             return []
         ledger.lock(tx, ratings, study_id)
-        waiting = and_(assignments.c.study_id == study_id, ~assignments.c.calibration, assignments.c.current.is_(None))
-        mine = tx.execute(select(func.count()).where(waiting, assignments.c.annotator == annotator)).scalar_one()
-        free = tx.execute(select(func.count()).where(waiting, assignments.c.annotator.is_(None))).scalar_one()
-        more = min(wanted - mine, free // count_annotators(tx, study_id))
-        taken = assignments.c.seat_id.in_(claim_unassigned(tx, study_id, annotator, False, more))
-        return [_task(row, None) for row in tx.execute(_shown().where(taken).order_by(assignments.c.position)).mappings()]
+        unrated = select(func.count()).where(slot.study_id == study_id, ~slot.calibration, slot.current.is_(None))
+        own = tx.execute(unrated.where(slot.annotator == annotator)).scalar_one()
+        unassigned = tx.execute(unrated.where(slot.annotator.is_(None))).scalar_one()
+        claimed = claim_unassigned(tx, study_id, annotator, False, min(wanted - own, unassigned // annotators))
+        query = _task_query().where(slot.seat_id.in_(claimed)).order_by(slot.position)
+        return [_task_of(row, None) for row in tx.execute(query).mappings()]
 
 
 def release_assignments(store: LabelStore, study_id: str, annotator: str) -> int:
-    """Open again the seats that somebody took and did not rate, in a study with open seats; how many they were.
+    """Return the slots that an annotator claimed and did not rate to the others; the number of slots.
 
-    What was chosen there and not submitted is forgotten: whoever takes the seat next must not see it.
+    Drafts are deleted: whoever claims the slot next must not see them.
     """
     with store.begin() as tx:
-        if count_annotators(tx, study_id) <= 2:
+        if count_annotators(tx, study_id) <= RATINGS_PER_ITEM:
             return 0
-        unrated = and_(assignments.c.annotator == annotator, ~assignments.c.calibration, assignments.c.current.is_(None))
-        held = and_(assignments.c.study_id == study_id, unrated)
-        tx.execute(delete(drafts).where(drafts.c.seat_id.in_(select(assignments.c.seat_id).where(held))))
-        free = {"annotator": None, "position": None, "visit": None, "opened_at": None}
-        return int(tx.execute(update(assignments).where(held).values(**free)).rowcount)
+        unrated = _of_annotator(study_id, annotator, False) & slot.current.is_(None)
+        tx.execute(delete(drafts).where(drafts.c.seat_id.in_(select(slot.seat_id).where(unrated))))
+        unassigned = {"annotator": None, "position": None, "visit": None, "opened_at": None}
+        return int(tx.execute(update(assignments).where(unrated).values(**unassigned)).rowcount)
 
 
-def _state(con: Connection, study_id: str, annotator: str) -> StudyState:
-    joined = studies.join(
-        study_members, and_(study_members.c.study_id == studies.c.study_id, study_members.c.annotator == annotator)
-    )
+def _of_annotator(study_id: str, annotator: str, calibration: bool) -> ColumnElement[bool]:
+    return and_(slot.study_id == study_id, slot.annotator == annotator, slot.calibration == calibration)
+
+
+def _study_state(con: Connection, study_id: str, annotator: str) -> StudyState:
+    member = study_members.c
+    joined = studies.join(study_members, and_(member.study_id == studies.c.study_id, member.annotator == annotator))
     state = con.execute(select(studies.c.state).select_from(joined).where(studies.c.study_id == study_id)).scalar()
     if state is None:
-        raise StudyError(f"There is no study '{study_id}' in which you rate. Ask the investigator who runs it.")
+        raise StudyError(f"You do not take part in a study '{study_id}'. Ask the investigator who runs it.")
     return StudyState(state)
 
 
 def _first_unrated(con: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
-    mine = (assignments.c.study_id == study_id, assignments.c.annotator == annotator, assignments.c.calibration == calibration)
-    unrated = (
-        select(assignments.c.seat_id).where(*mine, assignments.c.current.is_(None)).order_by(assignments.c.position).limit(1)
-    )
-    seat_id: str | None = con.execute(unrated).scalar()
-    return seat_id
+    unrated = _of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
+    assignment_id: str | None = con.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
+    return assignment_id
 
 
-def _take(tx: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
-    """Give the annotator an open seat at an item where they have none."""
-    ledger.lock(tx, ratings, study_id)  # of several who ask at once, each sees what the one before took
-    return next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
+def _total_tasks(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:
+    if not calibration and count_annotators(con, study_id) > RATINGS_PER_ITEM:
+        return None
+    # Positions of fixed assignments run from 1 without gaps, and the last one is faster to find than a count.
+    last = con.execute(select(func.max(slot.position)).where(_of_annotator(study_id, annotator, calibration))).scalar()
+    return int(last or 0)
 
 
-def _start_clock(tx: Connection, seat_id: str, now: datetime, visit: str) -> None:
-    elsewhere = and_(assignments.c.seat_id == seat_id, assignments.c.visit.is_distinct_from(visit))
-    tx.execute(update(assignments).where(elsewhere).values(visit=visit, opened_at=to_timestamp(now)))
-
-
-def _shown() -> Select[tuple[object, ...]]:
-    current = and_(ratings.c.study_id == assignments.c.study_id, ratings.c.seq == assignments.c.current)
+def _task_query() -> Select[tuple[object, ...]]:
+    current = and_(ratings.c.study_id == slot.study_id, ratings.c.seq == slot.current)
     joined = (
-        assignments.join(items, items.c.item_id == assignments.c.item_id)
-        .join(studies, studies.c.study_id == assignments.c.study_id)
-        .outerjoin(drafts, drafts.c.seat_id == assignments.c.seat_id)
+        assignments.join(items, items.c.item_id == slot.item_id)
+        .join(studies, studies.c.study_id == slot.study_id)
+        .outerjoin(drafts, drafts.c.seat_id == slot.seat_id)
         .outerjoin(ratings, current)
     )
-    said = [ratings.c[name].label(f"rated_{name}") for name in ("label", "significance", "flagged", "comment")]
-    kept = [drafts.c[name].label(f"draft_{name}") for name in ("label", "significance", "flagged", "comment")]
-    seat = [assignments.c[name] for name in ("seat_id", "study_id", "calibration", "position", "swapped")]
-    shown = [items.c[name] for name in ("question", "answer_a", "answer_b", "name_a", "name_b")]
-    return select(*seat, *shown, studies.c.names_shown, drafts.c.saved_at, ratings.c.revision, *said, *kept).select_from(joined)
+    columns = [
+        *(slot[name] for name in ("seat_id", "study_id", "calibration", "position", "swapped")),
+        *(items.c[name] for name in ("question", "answer_a", "answer_b", "name_a", "name_b")),
+        *(ratings.c[name].label(f"rated_{name}") for name in CHOICE_COLUMNS),
+        *(drafts.c[name].label(f"draft_{name}") for name in CHOICE_COLUMNS),
+    ]
+    return select(*columns, studies.c.names_shown, drafts.c.saved_at, ratings.c.revision).select_from(joined)
 
 
-def _read(con: Connection, seat_id: str, annotator: str) -> LabellingTask:
-    own = and_(assignments.c.seat_id == seat_id, assignments.c.annotator == annotator)
-    row = con.execute(_shown().where(own)).mappings().first()
+def _find_task(con: Connection, assignment_id: str, annotator: str) -> LabellingTask:
+    row = con.execute(_task_query().where(slot.seat_id == assignment_id, slot.annotator == annotator)).mappings().first()
     if row is None:
-        raise StudyError(f"There is no task '{seat_id}' of yours. Nothing was changed. Go back to your list of studies.")
-    return _task(row, _total(con, row["study_id"], annotator, bool(row["calibration"])))
+        raise StudyError(f"You have no task '{assignment_id}'. Nothing was changed. Go back to your list of studies.")
+    return _task_of(row, _total_tasks(con, row["study_id"], annotator, bool(row["calibration"])))
 
 
-def _task(row: RowMapping, total: int | None) -> LabellingTask:
+def _task_of(row: RowMapping, total: int | None) -> LabellingTask:
     sides = ("b", "a") if row["swapped"] else ("a", "b")
     first_name, second_name = (row[f"name_{side}"] if row["names_shown"] else None for side in sides)
     return LabellingTask(
-        seat_id=row["seat_id"],
+        assignment_id=row["seat_id"],
         study_id=row["study_id"],
         calibration=bool(row["calibration"]),
         position=row["position"],
@@ -214,18 +219,104 @@ def _task(row: RowMapping, total: int | None) -> LabellingTask:
         first_name=first_name,
         second_name=second_name,
         revision=row["revision"] or 0,
-        rated=_choice(row, "rated") if row["revision"] else None,
-        draft=_choice(row, "draft") if row["saved_at"] else None,
+        rated=_choice_of(row, "rated") if row["revision"] else None,
+        draft=_choice_of(row, "draft") if row["saved_at"] else None,
     )
 
 
-def _choice(row: RowMapping, kind: str) -> Choice:
+def _choice_of(row: RowMapping, kind: str) -> Choice:
     return Choice(row[f"{kind}_label"], row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "")
 
 
-def _total(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:
-    if not calibration and count_annotators(con, study_id) > 2:
-        return None
-    mine = (assignments.c.study_id == study_id, assignments.c.annotator == annotator, assignments.c.calibration == calibration)
-    last = con.execute(select(func.max(assignments.c.position)).where(*mine)).scalar()  # named seats are numbered through from 1
-    return int(last or 0)
+# -- unassigned slots --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _UnassignedSlot:
+    """An unassigned slot as one annotator meets it.
+
+    repeat_of     the item that its item silently repeats
+    met_at        the annotator's position of that item; None where they do not have it
+    is_repeated   whether a repeat of its own item is still to come
+    """
+
+    assignment_id: str
+    item_id: str
+    repeat_of: str | None
+    met_at: int | None
+    is_repeated: bool
+
+
+def count_annotators(con: Connection, study_id: str) -> int:
+    """How many annotators a study has."""
+    members = select(func.count()).select_from(study_members).where(study_members.c.study_id == study_id)
+    return int(con.execute(members).scalar_one())
+
+
+def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration: bool, wanted: int) -> list[str]:
+    """Assign up to `wanted` unassigned slots to the annotator, in an order of their own; the ids of the assignments.
+
+    The caller has locked the ledger of ratings.
+    """
+    if wanted < 1:
+        return []
+    own = _of_annotator(study_id, annotator, calibration)
+    last = tx.execute(select(func.coalesce(func.max(slot.position), 0)).where(own)).scalar_one()
+    unassigned = sorted(_unassigned_slots(tx, study_id, annotator, calibration), key=lambda s: _random_rank(annotator, s))
+    distance = math.ceil(_even_share(tx, study_id) * REPEAT_DISTANCE) if any(s.repeat_of for s in unassigned) else 0
+    claimed: list[str] = []
+    for position in range(last + 1, last + 1 + wanted):
+        chosen = _next_slot(unassigned, position, distance)
+        if chosen is None:
+            break
+        row = update(assignments).where(slot.seat_id == chosen.assignment_id)
+        tx.execute(row.values(annotator=annotator, position=position))
+        claimed.append(chosen.assignment_id)
+        unassigned = [_after_claim(s, chosen, position) for s in unassigned if s.item_id != chosen.item_id]
+    return claimed
+
+
+def _claim_one(tx: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
+    ledger.lock(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
+    return next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
+
+
+def _next_slot(unassigned: list[_UnassignedSlot], position: int, distance: int) -> _UnassignedSlot | None:
+    """The slot for the annotator's task number `position`.
+
+    A silent repeat goes to an annotator who has the item it repeats, at least `distance` tasks later; earlier only where
+    nothing else is left. `_random_rank` draws repeated items early, so that there is work to do in between.
+    """
+    allowed = [candidate for candidate in unassigned if not candidate.repeat_of or candidate.met_at]
+    due = (candidate for candidate in allowed if position - (candidate.met_at or -distance) >= distance)
+    return next(due, allowed[0] if allowed else None)
+
+
+def _after_claim(other: _UnassignedSlot, claimed: _UnassignedSlot, position: int) -> _UnassignedSlot:
+    return replace(other, met_at=position) if other.repeat_of == claimed.item_id else other
+
+
+def _random_rank(annotator: str, candidate: _UnassignedSlot) -> int:
+    """A hash as rank: a randomised order of the annotator's own, the same at every request."""
+    rank = int.from_bytes(hashlib.sha256(f"{annotator}/{candidate.assignment_id}".encode()).digest())
+    return rank // 2 if candidate.is_repeated else rank
+
+
+def _unassigned_slots(tx: Connection, study_id: str, annotator: str, calibration: bool) -> list[_UnassignedSlot]:
+    """Unassigned slots of items that the annotator does not have."""
+    original, repeat = assignments.alias("original"), items.alias("repeat")
+    met = and_(original.c.item_id == items.c.repeat_of, original.c.annotator == annotator)
+    joined = assignments.join(items, items.c.item_id == slot.item_id).outerjoin(original, met)
+    own_items = select(slot.item_id).where(slot.study_id == study_id, slot.annotator == annotator)
+    repeated = select(repeat.c.repeat_of).where(repeat.c.study_id == study_id, repeat.c.repeat_of.is_not(None))
+    query = select(
+        slot.seat_id, items.c.item_id, items.c.repeat_of, original.c.position, items.c.item_id.in_(repeated)
+    ).select_from(joined)
+    unassigned = (slot.study_id == study_id, slot.annotator.is_(None), slot.calibration == calibration)
+    return [_UnassignedSlot(*row) for row in tx.execute(query.where(*unassigned, slot.item_id.not_in(own_items)))]
+
+
+def _even_share(con: Connection, study_id: str) -> float:
+    """Study items per annotator if all rate equally many."""
+    slots = con.execute(select(func.count()).where(slot.study_id == study_id, ~slot.calibration)).scalar_one()
+    return float(slots) / count_annotators(con, study_id)

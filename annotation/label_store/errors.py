@@ -1,15 +1,15 @@
-"""What can go wrong with studies and accounts, said in sentences."""
+"""Errors of studies and accounts; each message is written for the person who reads it."""
 
 from audit.errors import AuditError
 
 
 class StudyError(AuditError):
-    """A study does not allow what was asked of it. Nothing was changed."""
+    """The study does not allow what was requested. Nothing was changed."""
 
 
 class ConflictError(StudyError):
-    """The same thing was done differently elsewhere a moment ago, for example in another tab."""
+    """The same record was changed elsewhere a moment ago, for example in another tab."""
 
 
 class SignInError(AuditError):
-    """Signing in failed; the text never says whether the name or the password was wrong."""
+    """Signing in failed. The message never reveals whether the name or the password was wrong."""

@@ -1,36 +1,148 @@
-"""Everybody's ratings, for a PI, for adjudication and for analysis. A page that annotators open must not import this."""
+"""Everybody's ratings and the adjudicators' decisions, for PIs, adjudication and analysis.
+
+A page that annotators open must never import this module: the blinding contracts forbid it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, select
+from sqlalchemy import Connection, and_, func, select
+from sqlalchemy.engine import RowMapping
 
+from annotation.label_store import ledger
+from annotation.label_store.assignments import Choice
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.schema import assignments, items, ratings
+from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.ratings import check_choice
+from annotation.label_store.schema import assignments, checked_text, decisions, items, ratings, studies, to_timestamp
+from annotation.label_store.studies import StudyState
+
+ASSIGNMENT_COLUMNS = ("seat_id", "seat", "annotator", "position", "swapped")
+RATING_COLUMNS = (
+    "seq", "label", "significance", "flagged", "comment", "milliseconds", "source", "revision", "submitted_at", "hash",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Decision:
+    """An adjudicated label; the highest revision of an item is the current one."""
+
+    item_id: str
+    adjudicator: str
+    revision: int
+    label: str
+    significance: str | None
+    reason: str
+    decided_at: str
+
+
+@dataclass(frozen=True)
+class NewDecision:
+    """An adjudicator's decision on one item, to be stored.
+
+    key      idempotency key: a decision that is sent twice is stored once
+    revises  the revision that the adjudicator saw; 0 for a first decision
+    """
+
+    item_id: str
+    label: str
+    significance: str | None
+    reason: str
+    key: str
+    revises: int = 0
 
 
 def assignment_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
-    """One row per seat, rated or not, by item and seat: the item, the seat and the rating that counts.
+    """One row per assignment, rated or not, by item and seat: the item, the assignment and the current revision.
 
     Item: item_id, kind, repeat_of, question_id, question, handbook_a, handbook_b, name_a, name_b, answer_a, answer_b.
-    Seat: seat_id, seat, annotator (None: open), position, swapped.
+    Assignment: seat_id, seat, annotator (None: unassigned), position, swapped.
     Rating: label, significance, flagged, comment, seconds, source, revision, submitted_at, hash; None where not rated.
     """
     current = and_(ratings.c.study_id == assignments.c.study_id, ratings.c.seq == assignments.c.current)
     joined = assignments.join(items, items.c.item_id == assignments.c.item_id).outerjoin(ratings, current)
-    rated = ("seq", "label", "significance", "flagged", "comment", "milliseconds", "source", "revision", "submitted_at", "hash")
-    seat = ("seat_id", "seat", "annotator", "position", "swapped")
-    item = [column for column in items.c if column.name != "study_id"]
-    wanted = select(*item, *(assignments.c[name] for name in seat), *(ratings.c[name] for name in rated)).select_from(joined)
+    columns = [
+        *(column for column in items.c if column.name != "study_id"),
+        *(assignments.c[name] for name in ASSIGNMENT_COLUMNS),
+        *(ratings.c[name] for name in RATING_COLUMNS),
+    ]
+    query = select(*columns).select_from(joined).where(assignments.c.study_id == study_id)
     with store.read() as con:
-        found = con.execute(
-            wanted.where(assignments.c.study_id == study_id).order_by(items.c.item_id, assignments.c.seat)
-        ).mappings()
-        return [_row(dict(row)) for row in found]
+        rows = con.execute(query.order_by(items.c.item_id, assignments.c.seat)).mappings()
+        return [_assignment_row(dict(row)) for row in rows]
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
+def _assignment_row(row: dict[str, Any]) -> dict[str, Any]:
     milliseconds = row.pop("milliseconds")
     row["seconds"] = None if milliseconds is None else milliseconds / 1000
+    # SQLite returns 0 and 1 for Booleans.
     return {name: bool(value) if name in ("swapped", "flagged") and value is not None else value for name, value in row.items()}
+
+
+def submit_decision(store: LabelStore, adjudicator: str, decision: NewDecision, now: datetime) -> Decision:
+    """Store one decision; when this returns, it is on disk.
+
+    Raises StudyError when the study is not in adjudication, the reason is empty, the label is incomplete, or the adjudicator
+    rated the item; ConflictError when another decision on the item came first.
+    """
+    check_choice(Choice(decision.label, decision.significance))
+    if not decision.reason.strip():
+        raise StudyError("A decision needs a reason. Nothing was saved. Explain in one sentence why this label is right.")
+    with store.begin() as tx:
+        study_id = _study_of_item(tx, decision.item_id)
+        head = ledger.lock(tx, decisions, study_id)
+        same_key = select(decisions).where(decisions.c.study_id == study_id, decisions.c.key == decision.key)
+        if (row := tx.execute(same_key).mappings().first()) is not None:
+            return decision_of(row)
+        _check_decision(tx, study_id, adjudicator, decision)
+        return decision_of(ledger.append(tx, decisions, head, _decision_entry(adjudicator, decision, now)))
+
+
+def decisions_by_item(store: LabelStore, study_id: str) -> dict[str, Decision]:
+    """The current decision of each decided item, by item id."""
+    query = select(decisions).where(decisions.c.study_id == study_id).order_by(decisions.c.seq)
+    with store.read() as con:
+        return {row["item_id"]: decision_of(row) for row in con.execute(query).mappings()}
+
+
+def decision_of(row: Mapping[str, Any] | RowMapping) -> Decision:
+    """A row of the ledger as a decision."""
+    return Decision(**{name: row[name] for name in Decision.__dataclass_fields__})
+
+
+def _study_of_item(tx: Connection, item_id: str) -> str:
+    study_id: str | None = tx.execute(select(items.c.study_id).where(items.c.item_id == item_id)).scalar()
+    if study_id is None:
+        raise StudyError(f"There is no item '{item_id}'. Nothing was saved.")
+    return study_id
+
+
+def _check_decision(tx: Connection, study_id: str, adjudicator: str, decision: NewDecision) -> None:
+    state = tx.execute(select(studies.c.state).where(studies.c.study_id == study_id)).scalar_one()
+    if state != StudyState.ADJUDICATION:
+        raise StudyError(f"Study '{study_id}' is in the state {state}, so nothing can be adjudicated. Nothing was saved.")
+    own = select(func.count()).where(assignments.c.item_id == decision.item_id, assignments.c.annotator == adjudicator)
+    if tx.execute(own).scalar_one():
+        raise StudyError("You rated this item, so somebody else has to adjudicate it. Nothing was saved.")
+    last = select(func.max(decisions.c.revision)).where(decisions.c.item_id == decision.item_id)
+    if (tx.execute(last).scalar() or 0) != decision.revises:
+        raise ConflictError(
+            "Somebody else decided this item a moment ago. That decision was kept and yours was not saved. Open the item again."
+        )
+
+
+def _decision_entry(adjudicator: str, decision: NewDecision, now: datetime) -> dict[str, Any]:
+    return {
+        "item_id": decision.item_id,
+        "adjudicator": adjudicator,
+        "revision": decision.revises + 1,
+        "label": str(decision.label),
+        "significance": None if decision.significance is None else str(decision.significance),
+        "reason": checked_text(decision.reason.strip(), "reason"),
+        "decided_at": to_timestamp(now),
+        "key": decision.key,
+    }

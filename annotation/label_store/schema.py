@@ -1,9 +1,12 @@
-"""The tables of the human side. Alembic (migrations/) makes them; a test holds the two together.
+"""The tables of human work, and how times and texts are stored in them.
 
-Times are UTC texts of one width (see `texts.stamp`), so that they sort, compare and hash alike in both databases.
+Alembic (migrations/) creates the tables; a test checks that the two agree. Table and column names are stored data, so they
+stay as they are (`seats`, `visit`, `theme_acts`) while the code uses the field's words.
 """
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
 
 from sqlalchemy import (
     JSON,
@@ -20,6 +23,10 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
+
+from annotation.label_store.errors import StudyError
+
+MAX_COMMENT_LENGTH = 4_000
 
 metadata = MetaData(
     naming_convention={
@@ -45,7 +52,7 @@ users = Table(
 sessions = Table(
     "sessions",
     metadata,
-    Column("token_hash", Text, primary_key=True),  # sha256: a copy of the database signs nobody in
+    Column("token_hash", Text, primary_key=True),  # sha256, so a stolen copy of the database signs nobody in
     Column("username", Text, ForeignKey("users.username"), nullable=False),
     Column("created_at", Text, nullable=False),
     Column("expires_at", Text, nullable=False, index=True),
@@ -71,7 +78,7 @@ studies = Table(
     Column("seed", Integer, nullable=False),
     Column("terms", JSON, nullable=False),  # the release's own words for handbook, organ, ...
     Column("created_at", Text, nullable=False),
-    Column("synthetic", Boolean, nullable=False, server_default=false()),  # drawn from a simulated run, and says so
+    Column("synthetic", Boolean, nullable=False, server_default=false()),  # drawn from a simulated run, which every page states
     CheckConstraint("state in ('calibration', 'labelling', 'adjudication', 'closed')", name="state"),
 )
 
@@ -101,19 +108,19 @@ items = Table(  # a snapshot: reloading or deleting the run changes nothing here
     CheckConstraint("(kind = 'repeat') = (repeat_of is not null)", name="repeat"),
 )
 
-assignments = Table(  # two per study item, made with the study and never added to: a third label has no place to go
+assignments = Table(  # two per study item, created with the study and never added to, so a third label is impossible
     "seats",
     metadata,
-    Column("seat_id", Text, primary_key=True),  # opaque: what annotators and packets call an item
+    Column("seat_id", Text, primary_key=True),  # opaque: the item's name for annotators and in packets
     Column("study_id", Text, ForeignKey("studies.study_id"), nullable=False),
     Column("item_id", Text, ForeignKey("items.item_id"), nullable=False),
-    Column("seat", Text, nullable=False),  # A or B (calibration with more readers: C, D, ...)
+    Column("seat", Text, nullable=False),  # A or B (calibration with more annotators: C, D, ...)
     Column("calibration", Boolean, nullable=False),
-    Column("annotator", Text),  # null: open, anyone of the study who has no seat at this item may take it
-    Column("position", Integer),  # place in the annotator's own order
+    Column("annotator", Text),  # null: unassigned; any annotator without this item may claim it
+    Column("position", Integer),  # position in the annotator's own order
     Column("swapped", Boolean, nullable=False),  # true: the annotator sees answer_b first
-    Column("current", Integer),  # seq of the rating that counts; null: not rated
-    Column("visit", Text),  # the sitting in which the task was last put on the screen ...
+    Column("current", Integer),  # seq of the current revision; null: not rated
+    Column("visit", Text),  # the labelling session that last showed the task ...
     Column("opened_at", Text),  # ... and when, by the server's clock
     UniqueConstraint("item_id", "seat"),
     UniqueConstraint("item_id", "annotator"),
@@ -121,12 +128,12 @@ assignments = Table(  # two per study item, made with the study and never added 
     ForeignKeyConstraint(["study_id", "annotator"], ["members.study_id", "members.annotator"], name="fk_seats_member"),
 )
 UNRATED = assignments.c.current.is_(None)
-Index(  # the next task is found among those to come, however many are behind
+Index(  # finds the next task without scanning those already rated
     "ix_seats_unrated", assignments.c.study_id, assignments.c.annotator, assignments.c.calibration, assignments.c.position,
     sqlite_where=UNRATED, postgresql_where=UNRATED,
 )  # fmt: skip
 
-drafts = Table(  # a choice that is not submitted yet
+drafts = Table(  # choices that are not submitted yet
     "drafts",
     metadata,
     Column("seat_id", Text, ForeignKey("seats.seat_id"), primary_key=True),
@@ -137,7 +144,7 @@ drafts = Table(  # a choice that is not submitted yet
     Column("saved_at", Text, nullable=False),
 )
 
-heads = Table(  # the end of each hash chain; its row is the lock under which a chain grows
+heads = Table(  # the last entry of each hash chain; its row is the lock for appending
     "heads",
     metadata,
     Column("study_id", Text, ForeignKey("studies.study_id"), primary_key=True),
@@ -151,7 +158,7 @@ SIGNIFICANCE_CHECK = (
     "significance is null or (significance in ('low', 'medium', 'high') and label in ('DIVERGENT', 'CONTRADICTORY'))"
 )
 
-ratings = Table(  # append-only (triggers); a revision is a further row
+ratings = Table(  # append-only (triggers); a revision is another row
     "ratings",
     metadata,
     Column("study_id", Text, ForeignKey("studies.study_id"), primary_key=True),
@@ -164,10 +171,10 @@ ratings = Table(  # append-only (triggers); a revision is a further row
     Column("significance", Text),
     Column("flagged", Boolean, nullable=False),
     Column("comment", Text, nullable=False),
-    Column("milliseconds", Integer),  # on the screen, by the server's clock; null: rated offline
+    Column("milliseconds", Integer),  # time on screen, by the server's clock; null: rated offline
     Column("source", Text, nullable=False),
     Column("submitted_at", Text, nullable=False),
-    Column("key", Text, nullable=False),  # the submitter's own name for this submit: sent twice, it is one row
+    Column("key", Text, nullable=False),  # idempotency key: a rating that is sent twice is stored once
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
     UniqueConstraint("study_id", "key"),
@@ -197,27 +204,27 @@ decisions = Table(  # append-only (triggers)
     CheckConstraint(SIGNIFICANCE_CHECK, name="significance"),
 )
 
-theme_heads = Table(  # the same for the ledgers of runs
+theme_heads = Table(  # the same for the theme edits of a run
     "theme_heads",
     metadata,
-    Column("run", Text, primary_key=True),  # the digest of its release: a run itself can be deleted and loaded again
+    Column("run", Text, primary_key=True),  # digest of the release, because a run can be deleted and loaded again
     Column("ledger", Text, primary_key=True),
     Column("entries", Integer, nullable=False),
     Column("hash", Text, nullable=False),
 )
 
-theme_edits = Table(  # append-only (triggers); an undo is a further row
+theme_edits = Table(  # append-only (triggers); an undo is another row
     "theme_acts",
     metadata,
     Column("run", Text, primary_key=True),
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),
-    Column("body", Text, nullable=False),  # JSON, escaped to ASCII: phrases are kept as they are, whatever stands in them
+    Column("body", Text, nullable=False),  # JSON escaped to ASCII, so that any phrase survives unchanged
     Column("undoes", Integer),
     Column("author", Text, ForeignKey("users.username"), nullable=False),
     Column("reason", Text, nullable=False),
     Column("made_at", Text, nullable=False),
-    Column("taxonomy", Text, nullable=False),  # sha256 of the one that was built
+    Column("taxonomy", Text, nullable=False),  # sha256 of the taxonomy as built
     Column("key", Text, nullable=False),
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
@@ -226,3 +233,33 @@ theme_edits = Table(  # append-only (triggers); an undo is a further row
     CheckConstraint("(kind = 'undo') = (undoes is not null)", name="undo"),
     CheckConstraint("undoes is null or undoes < seq", name="order"),
 )
+
+
+def to_timestamp(now: datetime) -> str:
+    """UTC to the microsecond, at a fixed width, so that times sort, compare and hash alike in both databases."""
+    if now.tzinfo is None:
+        raise ValueError("a time without a zone means a different moment on another server")
+    return now.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def from_timestamp(text: str) -> datetime:
+    """The time that `to_timestamp` wrote."""
+    return datetime.fromisoformat(text)
+
+
+def storable_text(text: str) -> str:
+    """`text` with U+FFFD for NUL, which PostgreSQL rejects, and for half a surrogate pair, which UTF-8 cannot encode."""
+    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def checked_text(text: str, field: str = "comment") -> str:
+    """A comment or a reason as it is stored.
+
+    Raises StudyError when it is longer than MAX_COMMENT_LENGTH: cutting it silently would change what the person wrote.
+    """
+    if len(text) > MAX_COMMENT_LENGTH:
+        raise StudyError(
+            f"The {field} has {len(text):,} characters; at most {MAX_COMMENT_LENGTH:,} are allowed. Nothing was saved. "
+            "Shorten it."
+        )
+    return storable_text(text)

@@ -1,7 +1,7 @@
-"""What the baseline judge (rules, no model) says of labelled pairs, from the texts that people labelled.
+"""The baseline judge's labels (rules, no model) for pairs that people labelled, computed from the same texts.
 
-For a PI, as the judge's verdicts are: nothing that annotators reach, or adjudicators before they have decided, may import
-this module.
+For PIs only, like the judge's verdicts: nothing that annotators can reach, or adjudicators before they have decided, may
+import this module.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ Texts = tuple[str, str, str]
 
 
 def baseline_of_study(store: LabelStore, study_id: str, items: Iterable[str]) -> Rival:
-    """The baseline judge on these items of a study, by the texts that the study keeps."""
+    """The baseline judge's labels for these items of a study, from the study's own copy of the texts."""
     texts = {row["item_id"]: (row["question"], row["answer_a"], row["answer_b"]) for row in assignment_rows(store, study_id)}
-    return _judged(texts[item_id] for item_id in items)
+    return _judge_all(texts[item_id] for item_id in items)
 
 
 def baseline_of_release(frame: pd.DataFrame, path: Path, max_archive_bytes: int, max_object_bytes: int) -> Rival:
-    """The baseline judge on the pairs of a labels file, by the texts of the release they were drawn from.
+    """The baseline judge's labels for the pairs of a labels file, from the texts of the release they were drawn from.
 
-    frame  a labels file with the columns question_id, handbook_a, handbook_b beside the labels
+    frame  a labels file with the columns question_id, handbook_a and handbook_b in addition to the labels
     path   a release: a folder or an archive
 
-    Raises AuditError when a column is missing, when there is no such release, or when it lacks a text that is needed.
+    Raises AuditError when a column is missing, or when the release does not exist or lacks a text.
     """
     if missing := [column for column in PAIR_COLUMNS if column not in frame]:
         raise AuditError(
@@ -54,27 +54,27 @@ def baseline_of_release(frame: pd.DataFrame, path: Path, max_archive_bytes: int,
         layout = find_layout(root, path)
         questions = {row["question_id"]: row["question"] for row in _records(layout, "question", max_object_bytes)}
         answers = {(row["question_id"], row["handbook_id"]): row for row in _records(layout, "answer", max_object_bytes)}
-    return _judged(_found(questions, answers, couple, path) for couple in frame[list(PAIR_COLUMNS)].itertuples(index=False))
+    return _judge_all(_texts_of(questions, answers, pair, path) for pair in frame[list(PAIR_COLUMNS)].itertuples(index=False))
 
 
-def _found(questions: dict[str, str], answers: dict[tuple[str, str], dict[str, Any]], couple: Any, path: Path) -> Texts:
-    question_id, *handbooks = map(str, couple)
+def _texts_of(questions: dict[str, str], answers: dict[tuple[str, str], dict[str, Any]], pair: Any, path: Path) -> Texts:
+    question_id, *handbooks = map(str, pair)
     try:
-        mine, theirs = (answers[question_id, handbook] for handbook in handbooks)
-        return questions[question_id], _text(mine), _text(theirs)
+        answer_a, answer_b = (answers[question_id, handbook] for handbook in handbooks)
+        return questions[question_id], _answer_text(answer_a), _answer_text(answer_b)
     except KeyError as missing:
         raise AuditError(
-            f"{path}: it holds no {missing} of question '{question_id}' and handbooks {' and '.join(handbooks)}, which the "
-            "labels file names. Nothing was computed. Give the release from which the labelled pairs were drawn."
+            f"{path} lacks {missing} for question '{question_id}' and handbooks {' and '.join(handbooks)}, a pair of the "
+            "labels file. Nothing was computed. Give the release from which the labelled pairs were drawn."
         ) from None
 
 
-def _text(answer: dict[str, Any]) -> str:
+def _answer_text(answer: dict[str, Any]) -> str:
     return "" if answer["absent"] else answer["answer"] or ""
 
 
 def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, Any]]:
-    """The records of one kind that can be read; what else is in the files is the load report's business."""
+    """The valid records of one kind. Invalid ones are skipped here, because the load report lists them."""
     for path in layout.parts[kind]:
         for _, record in RecordFile(path, max_bytes).rows():
             if not isinstance(record, UnreadableRecord):
@@ -84,6 +84,6 @@ def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, An
                     continue
 
 
-def _judged(texts: Iterable[Texts]) -> Rival:
+def _judge_all(texts: Iterable[Texts]) -> Rival:
     labels = [Label(str(judge(question, a, b).label)) for question, a, b in texts]
     return Rival(NAME, np.array([LABELS.index(label) for label in labels], dtype=np.intp))

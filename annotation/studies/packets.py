@@ -1,6 +1,6 @@
-"""Packets: an annotator's items as CSV or XLSX, to be rated without the dashboard and read back.
+"""Packets: an annotator's items as CSV or XLSX, to be rated without the dashboard and imported again.
 
-A packet holds what its annotator sees on the page and nothing else: no verdict, no stratum, nobody else's rating.
+A packet contains what its annotator sees on the page and nothing else: no verdict, no stratum, nobody else's rating.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
-from annotation.label_store.texts import MAX_COMMENT_LENGTH, storable_text
+from annotation.label_store.schema import MAX_COMMENT_LENGTH, storable_text
 from audit.spreadsheet_safety import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
-TO_READ = ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2")
-TO_FILL = ("label", "significance", "unsure", "comment")
-COLUMNS = (*TO_READ, *TO_FILL)
+SHOWN_COLUMNS = ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2")
+FILLED_COLUMNS = ("label", "significance", "unsure", "comment")
+COLUMNS = (*SHOWN_COLUMNS, *FILLED_COLUMNS)
 LABEL_WORDS = {spelling: label for spelling, label in LABEL_SPELLINGS.items() if not spelling.isdigit()}
-"""A number is refused: in a release 1 is CONSISTENT, and on the page the key 1 is ABSENT."""
+"""Numbers are refused as ambiguous: in a release 1 is CONSISTENT, on the page key 1 is ABSENT."""
 YES, NO = ("yes", "y", "x", "1", "true"), ("no", "n", "0", "false")
-FAULTS_TOLD = 20
-PACKET_BYTES, UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
-XLSX_CELL = 32_767
-"""Characters that a cell of a spreadsheet can hold."""
+MAX_FAULTS_LISTED = 20
+MAX_PACKET_BYTES, MAX_UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
+MAX_XLSX_CELL = 32_767
+"""Characters that fit into a cell of a spreadsheet."""
 XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 XLSX_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 WIDTHS = {"question": 40, "answer_1": 70, "answer_2": 70, "comment": 40, "label": 18, "significance": 14}
 
-Rows = list[tuple[int, dict[str, str]]]
+PacketRows = list[tuple[int, dict[str, str]]]
 """(row number in the file, column -> text)."""
 
 
 @dataclass(frozen=True)
 class PacketImport:
-    """What reading a packet did: ratings stored, rows whose rating was there already, rows left empty."""
+    """Result of an import: ratings stored, rows whose rating was already stored, rows left empty."""
 
     stored: int
     unchanged: int
@@ -55,18 +55,18 @@ class PacketImport:
 
 
 def packet_csv(store: LabelStore, study_id: str, annotator: str) -> bytes:
-    """The annotator's packet as UTF-8 CSV with a byte order mark: open round, own order, own sides, own ratings so far."""
+    """The annotator's packet as UTF-8 CSV with a byte order mark: the open round in their own order, with their ratings."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    writer.writerows([safe_cell(value) for value in _values(task)] for task in list_tasks(store, study_id, annotator))
+    writer.writerows([safe_cell(value) for value in _packet_row(task)] for task in list_tasks(store, study_id, annotator))
     return buffer.getvalue().encode("utf-8-sig")
 
 
 def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
     """The same as a workbook with one sheet.
 
-    Raises StudyError when a text is longer than a cell can hold; CSV has no such limit.
+    Raises StudyError when a text does not fit into a cell; CSV has no such limit.
     """
     book = Workbook()
     sheet = book.active
@@ -74,38 +74,37 @@ def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
     sheet.title = "packet"
     sheet.append(COLUMNS)
     for task in list_tasks(store, study_id, annotator):
-        sheet.append([_xlsx_text(str(safe_cell(value)), task) for value in _values(task)])
-    _lay_out(sheet)
+        sheet.append([_xlsx_text(str(safe_cell(value)), task) for value in _packet_row(task)])
+    _format_sheet(sheet)
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
 
 
-def _values(task: LabellingTask) -> list[str]:
-    said = task.rated or Choice()
-    return [
-        task.seat_id, str(task.position), task.question, task.first, task.second, task.first_name or "", task.second_name or "",
-        said.label or "", said.significance or "", "yes" if said.flagged else "", said.comment,
-    ]  # fmt: skip
+def _packet_row(task: LabellingTask) -> list[str]:
+    names = [task.first_name or "", task.second_name or ""]
+    rated = task.rated or Choice()
+    filled = [rated.label or "", rated.significance or "", "yes" if rated.flagged else "", rated.comment]
+    return [task.assignment_id, str(task.position), task.question, task.first, task.second, *names, *filled]
 
 
-def _lay_out(sheet: Any) -> None:
+def _format_sheet(sheet: Any) -> None:
     sheet.freeze_panes = "A2"
     for cells in sheet.iter_cols():
         name = str(cells[0].value)
         cells[0].font = Font(bold=True)
         sheet.column_dimensions[cells[0].column_letter].width = WIDTHS.get(name, 12)
         for cell in cells[1:]:
-            cell.data_type = "s"  # never a formula, a number or a date
+            cell.data_type = "s"  # text, so that a spreadsheet never reads it as a formula, a number or a date
             cell.number_format = "@"
             cell.alignment = Alignment(wrap_text=True, vertical="top")
 
 
 def _xlsx_text(text: str, task: LabellingTask) -> str:
-    escaped = XLSX_ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
-    if len(escaped) > XLSX_CELL:
+    escaped = XLSX_ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+    if len(escaped) > MAX_XLSX_CELL:
         raise StudyError(
-            f"Item {task.seat_id} has a text of {len(text):,} characters; a cell of a workbook holds {XLSX_CELL:,}. "
+            f"Item {task.assignment_id} has a text of {len(text):,} characters; a cell of a workbook can have {MAX_XLSX_CELL:,}. "
             "No packet was written. Export it as CSV."
         )
     return escaped
@@ -115,49 +114,50 @@ def _xlsx_text(text: str, task: LabellingTask) -> str:
 
 
 def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, data: bytes, now: datetime) -> PacketImport:
-    """Store the ratings of a filled packet: all of them, or none when anything is wrong with any row.
+    """Store the ratings of a filled packet: all of them, or none if any row has a fault.
 
-    name  the file's name: it ends in .csv or .xlsx and stands in messages
+    name  the file's name, ending in .csv or .xlsx; messages quote it
 
-    Rows may be in any order, rows without a label are left for later, and a rating that differs from the one stored is a
-    revision. Reading the same packet twice changes nothing. Offline ratings have no time per item.
+    Rows may be in any order, rows without a label are skipped, and a rating that differs from the stored one is a revision.
+    Importing the same packet twice changes nothing. Offline ratings have no time per item.
 
     Raises StudyError naming file, row and column of every fault (the first twenty).
     """
-    found = _read(name, data)
-    tasks = {task.seat_id: task for task in list_tasks(store, study_id, annotator)}
+    rows = _read_rows(name, data)
+    tasks = {task.assignment_id: task for task in list_tasks(store, study_id, annotator)}
     faults: list[str] = []
-    said = [_submit(name, number, row, tasks, faults) for number, row in found]
-    faults += _twice(name, found)
+    filled = [_new_rating(name, number, row, tasks, faults) for number, row in rows]
+    faults += _duplicate_items(name, rows)
     if faults:
-        more = f"\n... and {len(faults) - FAULTS_TOLD} more." if len(faults) > FAULTS_TOLD else ""
-        raise StudyError("\n".join(faults[:FAULTS_TOLD]) + f"{more}\nNo rating was stored. Correct the file and import it again.")
-    news = [submit for submit in said if submit is not None and submit.choice != tasks[submit.seat_id].rated]
+        more = f"\n... and {len(faults) - MAX_FAULTS_LISTED} more." if len(faults) > MAX_FAULTS_LISTED else ""
+        listed = "\n".join(faults[:MAX_FAULTS_LISTED])
+        raise StudyError(f"{listed}{more}\nNo rating was stored. Correct the file and import it again.")
+    ratings = [rating for rating in filled if rating is not None]
+    changed = [rating for rating in ratings if rating.choice != tasks[rating.assignment_id].rated]
     with store.begin() as tx:
-        for submit in news:
-            add_rating(tx, annotator, submit, now)
-    filled = sum(submit is not None for submit in said)
-    return PacketImport(len(news), filled - len(news), len(said) - filled)
+        for rating in changed:
+            add_rating(tx, annotator, rating, now)
+    return PacketImport(len(changed), len(ratings) - len(changed), len(filled) - len(ratings))
 
 
-def _read(name: str, data: bytes) -> Rows:
+def _read_rows(name: str, data: bytes) -> PacketRows:
     readers: dict[str, Callable[[str, bytes], Iterable[Sequence[str]]]] = {".csv": _csv_lines, ".xlsx": _xlsx_lines}
     ending = name[name.rfind(".") :].lower()
     if ending not in readers:
-        raise StudyError(f"{name} is no packet. Allowed: {' and '.join(readers)} files. No rating was stored.")
-    if len(data) > PACKET_BYTES:
-        raise StudyError(f"{name} is larger than {PACKET_BYTES >> 20} MB, so it is no packet. No rating was stored.")
+        raise StudyError(f"{name} is not a packet. Allowed: {' and '.join(readers)} files. No rating was stored.")
+    if len(data) > MAX_PACKET_BYTES:
+        raise StudyError(f"{name} is larger than {MAX_PACKET_BYTES >> 20} MB, so it is not a packet. No rating was stored.")
     lines = [list(line) for line in readers[ending](name, data)]
     header = [cell.strip().lower() for cell in lines[0]] if lines else []
     missing = [column for column in COLUMNS if column not in header]
     if missing or len(set(header)) != len(header):
-        fault = f"column '{missing[0]}' is missing" if missing else "a column name stands twice"
+        fault = f"column '{missing[0]}' is missing" if missing else "a column name appears twice"
         raise StudyError(f"{name}, row 1: {fault}. Needed: {', '.join(COLUMNS)}. No rating was stored.")
-    rows = [(number, _record(header, line)) for number, line in enumerate(lines[1:], start=2)]
+    rows = [(number, _row_of(header, line)) for number, line in enumerate(lines[1:], start=2)]
     return [(number, row) for number, row in rows if any(row.values())]
 
 
-def _record(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
+def _row_of(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
     cells = [*line, *[""] * (len(header) - len(line))]
     return {column: plain_cell(cell) for column, cell in zip(header, cells, strict=False)}
 
@@ -168,11 +168,11 @@ def _csv_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
     except UnicodeDecodeError as error:
         row = data[: error.start].count(b"\n") + 1
         raise StudyError(
-            f"{name}, about row {row}: this is not UTF-8. No rating was stored. Save the file as 'CSV UTF-8'."
+            f"{name}, near row {row}: the text is not UTF-8. No rating was stored. Save the file as 'CSV UTF-8'."
         ) from None
     first = text.partition("\n")[0]
-    csv.field_size_limit(PACKET_BYTES)
-    try:  # a spreadsheet of another country writes semicolons
+    csv.field_size_limit(MAX_PACKET_BYTES)
+    try:  # spreadsheets in some countries write semicolons
         return list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True))
     except csv.Error as error:
         raise StudyError(f"{name} cannot be read as CSV ({error}). No rating was stored. Save it as 'CSV UTF-8'.") from None
@@ -181,9 +181,9 @@ def _csv_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
 def _xlsx_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > UNPACKED_BYTES:
-                raise StudyError(f"{name} unpacks to more than {UNPACKED_BYTES >> 20} MB. No rating was stored.")
-        book = load_workbook(io.BytesIO(data), read_only=True)  # a formula somebody typed comes as its text
+            if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:
+                raise StudyError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB. No rating was stored.")
+        book = load_workbook(io.BytesIO(data), read_only=True)  # without data_only, a formula is read as its text
         sheet = book["packet"] if "packet" in book.sheetnames else book.worksheets[0]
         return [[_cell_text(value) for value in line] for line in sheet.iter_rows(values_only=True)]
     except (zipfile.BadZipFile, InvalidFileException, KeyError, IndexError, ValueError) as error:
@@ -193,43 +193,41 @@ def _xlsx_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
 def _cell_text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return "" if value is None else XLSX_ESCAPED.sub(lambda found: chr(int(found[1], 16)), str(value))
+    return "" if value is None else XLSX_ESCAPED.sub(lambda match: chr(int(match[1], 16)), str(value))
 
 
-def _submit(name: str, number: int, row: dict[str, str], tasks: dict[str, LabellingTask], faults: list[str]) -> NewRating | None:
-    """The rating of one row; None where it has no label, or where something is wrong and was added to `faults`."""
+def _new_rating(
+    name: str, number: int, row: dict[str, str], tasks: dict[str, LabellingTask], faults: list[str]
+) -> NewRating | None:
+    """The rating of one row; None where the label is empty, or where a fault was added to `faults`."""
     before = len(faults)
 
-    def fault(column: str, what: str) -> None:
-        faults.append(f"{name}, row {number}, column {column}: {what}")
+    def fault(column: str, problem: str) -> None:
+        faults.append(f"{name}, row {number}, column {column}: {problem}")
 
     task = tasks.get(row["item"].strip())
     if task is None:
-        fault("item", f"'{row['item'][:40]}' is no item of this packet.")
-    elif _same_words(row["question"]) != _same_words(task.question):
+        fault("item", f"'{row['item'][:40]}' is not an item of this packet.")
+    elif row["question"].split() != task.question.split():  # a spreadsheet may change line breaks, but not words
         fault("question", "this is not the question of the item; were cells moved?")
-    choice = _choice(row, fault)
+    choice = _filled_choice(row, fault)
     if task is None or choice is None or len(faults) > before:
         return None
-    key = hashlib.sha256(repr((task.seat_id, task.revision, choice)).encode()).hexdigest()
-    return NewRating(task.seat_id, choice, f"packet/{key}", task.revision, PACKET)
+    key = hashlib.sha256(repr((task.assignment_id, task.revision, choice)).encode()).hexdigest()
+    return NewRating(task.assignment_id, choice, f"packet/{key}", task.revision, PACKET)
 
 
-def _same_words(text: str) -> list[str]:
-    return text.split()
-
-
-def _choice(row: dict[str, str], fault: Callable[[str, str], None]) -> Choice | None:
-    label = _word(row, "label", LABEL_WORDS, LABELS, fault)
-    significance = _word(row, "significance", SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, fault)
+def _filled_choice(row: dict[str, str], fault: Callable[[str, str], None]) -> Choice | None:
+    label = _vocabulary_word(row, "label", LABEL_WORDS, LABELS, fault)
+    significance = _vocabulary_word(row, "significance", SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, fault)
     flagged = row["unsure"].strip().casefold()
     if flagged not in ("", *YES, *NO):
-        fault("unsure", f"'{row['unsure'][:40]}' is neither yes nor no.")
+        fault("unsure", f"'{row['unsure'][:40]}' is not yes or no.")
     if len(row["comment"]) > MAX_COMMENT_LENGTH:
-        fault("comment", f"it has {len(row['comment']):,} characters; at most {MAX_COMMENT_LENGTH:,} are kept.")
+        fault("comment", f"it has {len(row['comment']):,} characters; at most {MAX_COMMENT_LENGTH:,} are allowed.")
     if label is None:
-        if any(row[column].strip() for column in TO_FILL[1:]) and plain(row["label"]) in EMPTY_WORDS:
-            fault("label", "it is empty, but something else is filled in.")
+        if any(row[column].strip() for column in FILLED_COLUMNS[1:]) and plain(row["label"]) in EMPTY_WORDS:
+            fault("label", "it is empty, but another column is filled in.")
         return None
     choice = Choice(label, significance, flagged in YES, storable_text(row["comment"]))
     try:
@@ -239,25 +237,25 @@ def _choice(row: dict[str, str], fault: Callable[[str, str], None]) -> Choice | 
     return choice
 
 
-def _word(
+def _vocabulary_word(
     row: dict[str, str], column: str, spellings: dict[str, Any], allowed: Sequence[str], fault: Callable[[str, str], None]
 ) -> str | None:
-    said = plain(row[column])
-    if said in EMPTY_WORDS:
+    word = plain(row[column])
+    if word in EMPTY_WORDS:
         return None
-    if said not in spellings:
+    if word not in spellings:
         hint = nearest(row[column], tuple(allowed))
         fault(column, f"'{row[column][:40]}' is not in the vocabulary.{hint} Allowed: {', '.join(allowed)}.")
         return None
-    return str(spellings[said])
+    return str(spellings[word])
 
 
-def _twice(name: str, found: Rows) -> list[str]:
+def _duplicate_items(name: str, rows: PacketRows) -> list[str]:
     seen: dict[str, int] = {}
     faults = []
-    for number, row in found:
+    for number, row in rows:
         item = row["item"].strip()
         if item in seen:
-            faults.append(f"{name}, row {number}, column item: '{item[:40]}' stands in row {seen[item]} already.")
+            faults.append(f"{name}, row {number}, column item: '{item[:40]}' already appears in row {seen[item]}.")
         seen.setdefault(item, number)
     return faults

@@ -1,6 +1,6 @@
 """A study as tables: one row per item with the labels side by side, and one row per (item, annotator) with a codebook.
 
-For a PI: the tables hold the judge's labels. Nothing that annotators reach may import this module.
+For PIs only: the tables contain the judge's labels. Nothing that annotators can reach may import this module.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from annotation.studies.verdict_store import StoredVerdict, Stratum, list_strata
 CODEBOOK: dict[str, str] = {
     "study_id": "the study",
     "item_id": "the item; the same for both annotators",
-    "kind": "calibration: rated before the study, in no figure; study: an item of the sample; repeat: a study item shown a "
-    "second time without saying so, in no figure but intra-annotator agreement",
+    "kind": "calibration: rated before the study, enters no figure; study: an item of the sample; repeat: a study item shown a "
+    "second time without notice, used for intra-rater agreement only",
     "repeat_of": "item_id that a repeat repeats; empty otherwise",
     "question_id": "the question, as in the release",
     "handbook_a": "the handbook of answer a, as in the release",
     "handbook_b": "the handbook of answer b",
     "seat": "A or B: which of the item's two ratings this is (calibration with more annotators: C, D, ...)",
-    "annotator": "who gave it; empty: nobody has taken the seat",
-    "position": "place of the item in this annotator's own order, from 1",
-    "shown_first": "a or b: the answer that stood first for this annotator; all labels are free of the order",
-    "label": "the annotator's label that counts: ABSENT, CONSISTENT, COMPLEMENTARY, DIVERGENT, CONTRADICTORY; empty: not rated",
+    "annotator": "who rated; empty: not assigned yet",
+    "position": "position of the item in this annotator's own order, from 1",
+    "shown_first": "a or b: the answer that this annotator saw first; labels do not depend on the order",
+    "label": "the current revision of the label: ABSENT, CONSISTENT, COMPLEMENTARY, DIVERGENT, CONTRADICTORY; empty: not rated",
     "significance": "clinical significance low, medium, high; only with DIVERGENT and CONTRADICTORY",
     "unsure": "true: the annotator flagged the item as unsure",
-    "comment": "the annotator's comment; text that a spreadsheet could run as a formula has an apostrophe in front",
+    "comment": "the annotator's comment; text that a spreadsheet could run as a formula begins with an apostrophe",
     "seconds": "from showing the item to submitting it, by the server's clock; empty: rated offline",
-    "revision": "1: the first rating; n: revised n - 1 times, earlier ones are kept in the store",
+    "revision": "1: the first rating; n: revised n - 1 times; earlier revisions stay in the store",
     "source": "page, packet (offline) or simulated",
-    "submitted_at": "UTC time of the rating that counts",
-    "hash": "the rating's place in the study's hash chain",
+    "submitted_at": "UTC time of the current revision",
+    "hash": "hash of the rating in the study's hash chain",
     "judge": "the judge's label",
     "judge_significance": "the judge's clinical significance",
-    "stratum": "stratum of the draw: the judge's label, with a second criterion after a slash",
+    "stratum": "stratum of the sample: the judge's label, with a second criterion after a slash",
     "stratum_population": "N_h: pairs of the run in the stratum",
     "stratum_sample": "n_h: study items drawn from it, without replacement",
-    "design_weight": "N_h / n_h: pairs of the run that one study item stands for; empty for calibration and repeats",
+    "design_weight": "N_h / n_h: pairs of the run that one study item represents; empty for calibration and repeats",
     "gold": "the label on which both annotators agree, else the adjudicated one; empty: none yet",
-    "gold_significance": "clinical significance of the gold label; empty where the annotators gave different ones",
+    "gold_significance": "clinical significance of the gold label; empty where the annotators chose different ones",
     "gold_source": "agreed or adjudicated",
-    "adjudicator": "who decided; empty where nobody had to",
-    "adjudication_reason": "why",
+    "adjudicator": "who decided; empty where the annotators agreed",
+    "adjudication_reason": "the adjudicator's reason",
 }
-"""Column of `ratings_table` -> what it means, in the order of the columns."""
+"""Column of `ratings_table` -> its meaning, in column order."""
 
 SIDE_COLUMNS = {
     "label": "annotator",
@@ -59,37 +59,37 @@ SIDE_COLUMNS = {
     "position": "order",
     "comment": "comment",
 }
-"""Column of `ratings_table` -> what it is called in `labels_table`, before `_a` or `_b`."""
+"""Column of `ratings_table` -> its name in `labels_table`, before `_a` or `_b`."""
 
 
 def ratings_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     """One row per (item, annotator), rated or not, by item and seat; the columns are those of CODEBOOK.
 
-    Every figure of a study can be computed from it. Study, calibration and repeat items are all in it: filter by `kind`.
+    Every figure of a study can be computed from it. It has study, calibration and repeat items: filter by `kind`.
 
     Raises StudyError when there is no such study.
     """
     find_study(store, study_id)
-    said, layers = verdicts_by_item(store, study_id), {layer.stratum: layer for layer in list_strata(store, study_id)}
-    decided = gold_labels(store, study_id)
+    verdicts, gold = verdicts_by_item(store, study_id), gold_labels(store, study_id)
+    strata = {stratum.stratum: stratum for stratum in list_strata(store, study_id)}
     rows = [
-        {"study_id": study_id, **_seat(row), **_design(row, said, layers), **_gold(decided.get(row["item_id"]))}
+        {"study_id": study_id, **_rating_part(row), **_design_part(row, verdicts, strata), **_gold_part(gold.get(row["item_id"]))}
         for row in assignment_rows(store, study_id)
     ]
     return pd.DataFrame(rows, columns=list(CODEBOOK))
 
 
 def codebook() -> pd.DataFrame:
-    """What the columns of `ratings_table` mean: column, meaning."""
+    """The columns of `ratings_table` and their meanings: column, meaning."""
     return pd.DataFrame(list(CODEBOOK.items()), columns=["column", "meaning"])
 
 
 def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
-    """One row per study item, the form that `annotation agreement --labels` reads; calibration and repeats are not in it.
+    """One row per study item, as `audit agreement` reads a labels file; calibration items and repeats are excluded.
 
         item_id, question_id, handbook_a, handbook_b  str
-        stratum                      str, stratum of the draw
-        design_weight                float, pairs of the run that the item stands for
+        stratum                      str, stratum of the sample
+        design_weight                float, pairs of the run that the item represents
         judge, judge_significance    str or None
         annotator_a, significance_a, seconds_a, order_a, comment_a    seat A: label, ...; None where not rated
         annotator_b, ...             seat B
@@ -111,24 +111,24 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
 
 
 def study_ratings(store: LabelStore, study_id: str) -> Ratings:
-    """The study as the table of ratings that every statistic takes, with the exactly known sizes of its strata.
+    """The study as the ratings that every statistic takes, with the exactly known sizes of its strata.
 
-    Raises StudyError when there is no such study, AuditError when it has no items that count.
+    Raises StudyError when there is no such study, AuditError when it has no rated study items.
     """
     pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, study_id)}
     return ratings_from(labels_table(store, study_id), f"Study {study_id}", pairs)
 
 
 def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:
-    """How each annotator labelled the same item twice, one row per (annotator, repeat) that is rated both times.
+    """Labels of items that one annotator rated twice: one row per (annotator, repeat) rated both times.
 
     annotator, item_id (of the first showing)  str
     first, second                              str, labels
-    positions_apart                            int, items in between, plus one
+    positions_apart                            int, difference of the two positions
     """
     table = ratings_table(store, study_id).dropna(subset=["label"])
-    again = table[table["kind"] == ItemKind.REPEAT]
-    both = again.merge(table, left_on=["repeat_of", "annotator"], right_on=["item_id", "annotator"], suffixes=("_again", ""))
+    repeats = table[table["kind"] == ItemKind.REPEAT]
+    both = repeats.merge(table, left_on=["repeat_of", "annotator"], right_on=["item_id", "annotator"], suffixes=("_again", ""))
     return pd.DataFrame(
         {
             "annotator": both["annotator"],
@@ -140,30 +140,30 @@ def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     )
 
 
-def _seat(row: dict[str, Any]) -> dict[str, Any]:
+def _rating_part(row: dict[str, Any]) -> dict[str, Any]:
     renamed = {"unsure": row["flagged"], "shown_first": "b" if row["swapped"] else "a"}
     return {name: row[name] for name in CODEBOOK if name in row} | renamed
 
 
-def _design(row: dict[str, Any], said: dict[str, StoredVerdict], layers: dict[str, Stratum]) -> dict[str, Any]:
-    verdict = said.get(row["item_id"])
+def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata: dict[str, Stratum]) -> dict[str, Any]:
+    verdict = verdicts.get(row["item_id"])
     if verdict is None:
         return {}
-    layer = layers[verdict.stratum]
+    stratum = strata[verdict.stratum]
     return {
         "judge": verdict.label,
         "judge_significance": verdict.significance,
         "stratum": verdict.stratum,
-        "stratum_population": layer.population,
-        "stratum_sample": layer.sampled,
-        "design_weight": layer.weight if row["kind"] == ItemKind.STUDY else None,
+        "stratum_population": stratum.population,
+        "stratum_sample": stratum.sampled,
+        "design_weight": stratum.weight if row["kind"] == ItemKind.STUDY else None,
     }
 
 
-def _gold(decided: GoldLabel | None) -> dict[str, Any]:
-    if decided is None:
+def _gold_part(gold: GoldLabel | None) -> dict[str, Any]:
+    if gold is None:
         return {}
-    told = {"gold": decided.label, "gold_significance": decided.significance, "gold_source": decided.source}
-    if decided.decision is None:
-        return told
-    return told | {"adjudicator": decided.decision.adjudicator, "adjudication_reason": decided.decision.reason}
+    columns = {"gold": gold.label, "gold_significance": gold.significance, "gold_source": gold.source}
+    if gold.decision is None:
+        return columns
+    return columns | {"adjudicator": gold.decision.adjudicator, "adjudication_reason": gold.decision.reason}

@@ -1,6 +1,6 @@
-"""What the judge said of a study's items, and where its sample comes from: kept apart from everything that annotators reach.
+"""The judge's verdicts on a study's items, and where its sample comes from, kept apart from everything annotators can reach.
 
-The import contract "Blinding" forbids this module to the annotate page, to packets and to `annotation.label_store`.
+The blinding contracts forbid the annotate page, packets and `annotation.label_store` to import this module.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class SampleOrigin:
     """Where a sample comes from.
 
     run_key, digest   the run, and the SHA-256 of its release
-    pairs, unscored   all pairs of the run, and those without a verdict: they are in no stratum, so no figure of the
-                      study speaks for them
-    plan              what was asked for (`annotation.studies.sampling.SamplePlan`), seed included
+    pairs, unscored   all pairs of the run, and those without a verdict; unscored pairs are in no stratum, so no figure of the
+                      study covers them
+    plan              the `annotation.studies.sampling.SamplePlan` that was requested, seed included
     """
 
     run_key: str
@@ -71,11 +71,11 @@ class SampleOrigin:
 
 @dataclass(frozen=True)
 class Stratum:
-    """One stratum of the draw: all pairs with this label (and second criterion), and how many of them are study items.
+    """One stratum of the sample: all pairs with this label (and second criterion), and how many of them are study items.
 
     stratum     its name: the label, or `label/second`
-    population  N_h, pairs of the run in it, known exactly
-    sampled     n_h, drawn without replacement; calibration items and repeats are not among them
+    population  N_h, the number of pairs of the run in it, known exactly
+    sampled     n_h, drawn without replacement, calibration items and repeats excluded
     """
 
     stratum: str
@@ -86,13 +86,13 @@ class Stratum:
 
     @property
     def weight(self) -> float:
-        """N_h / n_h: how many pairs of the run one item stands for; 0 where nothing was drawn."""
+        """N_h / n_h: how many pairs of the run one item represents; 0 where nothing was drawn."""
         return self.population / self.sampled if self.sampled else 0.0
 
 
 @dataclass(frozen=True)
 class StoredVerdict:
-    """What the judge said of one item."""
+    """The judge's verdict on one item."""
 
     item_id: str
     stratum: str
@@ -103,37 +103,35 @@ class StoredVerdict:
 
 
 def store_sample(
-    tx: Connection, study_id: str, origin: SampleOrigin, layers: Sequence[Stratum], said: Sequence[StoredVerdict]
+    tx: Connection, study_id: str, origin: SampleOrigin, strata_drawn: Sequence[Stratum], judged: Sequence[StoredVerdict]
 ) -> None:
-    """Write where a study's sample comes from and its verdicts, in the transaction that makes the study."""
+    """Store a sample's origin, strata and verdicts, in the transaction that creates the study."""
     tx.execute(insert(designs).values(study_id=study_id, **asdict(origin)))
-    tx.execute(insert(strata), [{"study_id": study_id, **asdict(layer)} for layer in layers])
-    tx.execute(insert(verdicts), [{"study_id": study_id, **asdict(verdict)} for verdict in said])
+    tx.execute(insert(strata), [{"study_id": study_id, **asdict(stratum)} for stratum in strata_drawn])
+    tx.execute(insert(verdicts), [{"study_id": study_id, **asdict(verdict)} for verdict in judged])
 
 
 def find_origin(store: LabelStore, study_id: str) -> SampleOrigin:
-    """Where a study's sample comes from.
+    """The origin of a study's sample.
 
     Raises StudyError when the study was not drawn from a run.
     """
     with store.read() as con:
         row = con.execute(select(designs).where(designs.c.study_id == study_id)).mappings().first()
     if row is None:
-        raise StudyError(f"Study '{study_id}' has no design: it was not drawn from a run here. Nothing is shown.")
+        raise StudyError(f"Study '{study_id}' has no sampling design, because it was not drawn from a run. Nothing is shown.")
     return SampleOrigin(**{name: row[name] for name in SampleOrigin.__dataclass_fields__})
 
 
 def list_strata(store: LabelStore, study_id: str) -> list[Stratum]:
     """The strata of a study, by name."""
     with store.read() as con:
-        found = con.execute(select(strata).where(strata.c.study_id == study_id).order_by(strata.c.stratum)).mappings()
-        return [Stratum(**{name: row[name] for name in Stratum.__dataclass_fields__}) for row in found]
+        rows = con.execute(select(strata).where(strata.c.study_id == study_id).order_by(strata.c.stratum)).mappings()
+        return [Stratum(**{name: row[name] for name in Stratum.__dataclass_fields__}) for row in rows]
 
 
 def verdicts_by_item(store: LabelStore, study_id: str) -> dict[str, StoredVerdict]:
-    """What the judge said of each item, repeats and calibration items included, by item id."""
+    """The judge's verdict on each item, by item id, repeats and calibration items included."""
     with store.read() as con:
-        found = con.execute(select(verdicts).where(verdicts.c.study_id == study_id)).mappings()
-        return {
-            row["item_id"]: StoredVerdict(**{name: row[name] for name in StoredVerdict.__dataclass_fields__}) for row in found
-        }
+        rows = con.execute(select(verdicts).where(verdicts.c.study_id == study_id)).mappings()
+        return {row["item_id"]: StoredVerdict(**{name: row[name] for name in StoredVerdict.__dataclass_fields__}) for row in rows}

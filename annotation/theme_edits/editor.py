@@ -1,4 +1,4 @@
-"""A taxonomy while acts are applied to it: every rule about what can be done to themes and phrases stands here."""
+"""A taxonomy while edits are applied to it, with every rule about what may be done to themes and phrases."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from audit.themes.naming import EXEMPLARS
 from audit.themes.phrases import plain_phrase, shown_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
 
-MOST_QUOTED = 3
+MAX_QUOTED = 3
 CURATOR = "curator"
-"""Where the name of a theme comes from that a person renamed or split off."""
+"""`named_by` of a theme that a person renamed or split off."""
 
 
 @dataclass(frozen=True)
 class EditOutcome:
-    """What came of a change: whether it changed anything, and what of it could not be done, in words."""
+    """Whether a change changed anything, and in words what of it could not be done."""
 
     changed: bool
     faults: tuple[str, ...] = ()
 
 
 class TaxonomyEditor:
-    """Names, parents and phrases by theme id. `apply` changes it; where a change cannot be made at all, it stays as it was."""
+    """Names, parents and phrases by theme id. `apply` changes them; a change that is not possible at all changes nothing.
+
+    topics  phrases of each theme, as dicts without values because they keep their order; under None, phrases without a theme
+    holder  phrase -> the theme it is in
+    """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self.base = taxonomy
@@ -35,36 +39,36 @@ class TaxonomyEditor:
         self.topics: dict[str | None, dict[str, None]] = {t.theme_id: dict.fromkeys(t.topics) for t in taxonomy.themes}
         self.topics[None] = dict.fromkeys(taxonomy.no_theme)
         self.holder = {phrase: theme for theme, phrases in self.topics.items() for phrase in phrases}
-        self.aside: set[str] = set()
+        self.set_aside: set[str] = set()
         self.merged: dict[str, str] = {}
         self.renamed: set[str] = set()
         self.exemplars = {theme.theme_id: theme.exemplars for theme in taxonomy.themes}
-        self._empty = {theme.theme_id for theme in taxonomy.leaves if not theme.topics}
+        self._built_empty = {theme.theme_id for theme in taxonomy.leaves if not theme.topics}
 
     def apply(self, change: ThemeChange) -> EditOutcome:
-        """Make one change (not an undo), as far as it can be made."""
+        """Apply one change (not an undo), as far as possible."""
         rules: dict[EditKind, Callable[[ThemeChange], EditOutcome]] = {
-            EditKind.RENAME: self._rename, EditKind.MERGE: self._merge, EditKind.SPLIT: self._split,
-            EditKind.MOVE_PHRASES: self._move_phrases, EditKind.MOVE_THEME: self._move_theme,
-            EditKind.SET_ASIDE: self._set_aside, EditKind.BRING_BACK: self._set_aside,
-        }  # fmt: skip
-        missing = [self._gone(change, theme) for theme in self._needed(change) if theme not in self.name]
+            EditKind.RENAME: self._rename,
+            EditKind.MERGE: self._merge,
+            EditKind.SPLIT: self._split,
+            EditKind.MOVE_PHRASES: self._move_phrases,
+            EditKind.MOVE_THEME: self._move_theme,
+            EditKind.SET_ASIDE: self._set_aside_or_back,
+            EditKind.BRING_BACK: self._set_aside_or_back,
+        }
+        # The target of a split does not exist yet.
+        required = [change.theme] if change.kind is EditKind.SPLIT else [change.theme, change.into]
+        missing = [self._missing_theme(change, theme) for theme in required if theme is not None and theme not in self.name]
         return EditOutcome(False, tuple(missing)) if missing else rules[change.kind](change)
 
-    @staticmethod
-    def _needed(change: ThemeChange) -> list[str]:
-        """The themes without which a change makes no sense; what a split makes is not there yet."""
-        named = [change.theme] if change.kind is EditKind.SPLIT else [change.theme, change.into]
-        return [theme for theme in named if theme is not None]
-
-    def _gone(self, change: ThemeChange, theme: str) -> str:
+    def _missing_theme(self, change: ThemeChange, theme: str) -> str:
         into = self.merged.get(theme)
         if into is None:
-            return f"the theme {change.called(theme)} ({theme}) is not there any more"
-        return f"the theme {change.called(theme)} ({theme}) was merged into '{self.name[self.now(into)]}'"
+            return f"the theme {change.shown_name(theme)} ({theme}) no longer exists"
+        return f"the theme {change.shown_name(theme)} ({theme}) was merged into '{self.name[self.current_id(into)]}'"
 
-    def now(self, theme: str) -> str:
-        """The id under which a theme is found today: its own, or that of the theme it was merged into."""
+    def current_id(self, theme: str) -> str:
+        """The id of a theme now: its own, or that of the theme it was merged into."""
         while theme in self.merged:
             theme = self.merged[theme]
         return theme
@@ -75,74 +79,76 @@ class TaxonomyEditor:
         theme = str(change.theme)
         if self.name[theme] == change.name:
             return EditOutcome(False)
-        if fault := self._taken(change.name, theme):
+        if fault := self._name_taken(change.name, theme):
             return EditOutcome(False, (fault,))
         self.name[theme] = change.name
         self.renamed.add(theme)
         return EditOutcome(True)
 
-    def _taken(self, name: str, rank_of: str) -> str:
-        """Why no theme of that rank but itself may be called `name`; empty where it may. A parent may be called as a theme is."""
-        parents, standing = set(self.parent.values()), self.standing()
-        for theme, other in self.name.items():
-            alike = theme != rank_of and theme in standing and (theme in parents) == (rank_of in parents)
-            if alike and _plain(other) == _plain(name):
-                return f"the name '{name}' is taken by another theme ({theme}); merge the two, or choose another name"
+    def _name_taken(self, name: str, theme: str) -> str:
+        """Why `theme` may not have this name; empty where it may. Names are unique among parents and among leaves, not across."""
+        parents, existing = set(self.parent.values()), self.existing_themes()
+        for other, other_name in self.name.items():
+            same_level = other != theme and other in existing and (other in parents) == (theme in parents)
+            if same_level and _normalised_name(other_name) == _normalised_name(name):
+                return f"the name '{name}' is taken by another theme ({other}); merge the two, or choose another name"
         return ""
 
     def _merge(self, change: ThemeChange) -> EditOutcome:
         theme, into = str(change.theme), str(change.into)
-        if fault := self._cannot_merge(change):
+        if fault := self._merge_fault(change):
             return EditOutcome(False, (fault,))
         for phrase in list(self.topics[theme]):
             self._put(phrase, into)
         for child in [child for child, parent in self.parent.items() if parent == theme]:
             self.parent[child] = into
-        self.exemplars[into] = _in_turn(self.exemplars[into], self.exemplars[theme])
+        self.exemplars[into] = _interleaved(self.exemplars[into], self.exemplars[theme])
         self.merged[theme] = into
-        self.aside.discard(theme)
+        self.set_aside.discard(theme)
         del self.name[theme], self.parent[theme], self.topics[theme], self.exemplars[theme]
         return EditOutcome(True)
 
-    def _cannot_merge(self, change: ThemeChange) -> str:
-        one, other = change.called(change.theme), change.called(change.into)
+    def _merge_fault(self, change: ThemeChange) -> str:
+        theme, target = change.shown_name(change.theme), change.shown_name(change.into)
         parents = set(self.parent.values())
         if change.theme == change.into:
-            return f"{one} cannot be merged into itself"
-        if change.theme in self._above(str(change.into)):
-            return f"{other} lies below {one}, which so cannot be merged into it"
+            return f"{theme} cannot be merged into itself"
+        if change.theme in self._ancestors(str(change.into)):
+            return f"{theme} cannot be merged into {target}, which is below it"
         if (change.theme in parents) != (change.into in parents):
-            return f"of {one} and {other}, one has themes below it and the other has none; only like can be merged with like"
+            return f"only one of {theme} and {target} has themes below it; merge two parents or two themes without children"
         return ""
 
     def _split(self, change: ThemeChange) -> EditOutcome:
         theme, new = str(change.theme), str(change.into)
         if new in self.topics or new in self.merged:
             return EditOutcome(False, (f"the id {new} is taken",))
-        here, faults = self._found(change)
-        if here and (fault := self._cannot_split(change, len(here))):
+        present, faults = self._present_phrases(change)
+        if present and (fault := self._split_fault(change, len(present))):
             return EditOutcome(False, (*faults, fault))
-        if here:
+        if present:
             self.name[new], self.parent[new], self.topics[new], self.exemplars[new] = change.name, self.parent[theme], {}, ()
             self.renamed.add(new)
-        return self._moved(here, new, faults)
+        return self._moved(present, new, faults)
 
-    def _cannot_split(self, change: ThemeChange, count: int) -> str:
+    def _split_fault(self, change: ThemeChange, count: int) -> str:
         theme = str(change.theme)
         if count == len(self.topics[theme]):
-            return f"it would take every phrase of {change.called(theme)}; rename that theme instead"
-        if _plain(change.name) == _plain(self.name[theme]):
-            return f"the name '{change.name}' is that of the theme it comes from; choose another name"
-        return self._taken(change.name, theme)
+            return f"it would take every phrase of {change.shown_name(theme)}; rename that theme instead"
+        if _normalised_name(change.name) == _normalised_name(self.name[theme]):
+            return f"the name '{change.name}' belongs to the theme that is split; choose another name"
+        return self._name_taken(change.name, theme)
 
     def _move_phrases(self, change: ThemeChange) -> EditOutcome:
         if change.into is not None and change.into in self.parent.values():
-            return EditOutcome(False, (f"{change.called(change.into)} has themes below it; phrases go to one of those",))
-        here, faults = self._found(change)
-        if here and change.theme is not None and len(here) == len(self.topics[change.theme]):
-            left = f"it would leave {change.called(change.theme)} without a phrase; merge that theme instead"
-            return EditOutcome(False, (*faults, left))
-        return self._moved(here, change.into, faults)
+            return EditOutcome(
+                False, (f"{change.shown_name(change.into)} has themes below it; move the phrases to one of those",)
+            )
+        present, faults = self._present_phrases(change)
+        if present and change.theme is not None and len(present) == len(self.topics[change.theme]):
+            left_empty = f"it would leave {change.shown_name(change.theme)} without phrases; merge that theme instead"
+            return EditOutcome(False, (*faults, left_empty))
+        return self._moved(present, change.into, faults)
 
     def _moved(self, phrases: Sequence[str], into: str | None, faults: Sequence[str]) -> EditOutcome:
         for phrase in phrases:
@@ -154,102 +160,101 @@ class TaxonomyEditor:
         self.topics[into][phrase] = None
         self.holder[phrase] = into
 
-    def _found(self, change: ThemeChange) -> tuple[list[str], list[str]]:
-        """The phrases that are where the curator saw them, and in words which are not; those at their goal need nothing."""
+    def _present_phrases(self, change: ThemeChange) -> tuple[list[str], list[str]]:
+        """The phrases that are where the editor saw them, and faults about the others; phrases already at the target are fine."""
         here: list[str] = []
-        away: list[str] = []
+        elsewhere: list[str] = []
         gone: list[str] = []
         for phrase in dict.fromkeys(change.phrases):
             if phrase not in self.holder:
                 gone.append(phrase)
-            elif self.holder[phrase] == change.into:
-                continue
-            else:
-                (here if self.holder[phrase] == change.theme else away).append(phrase)
+            elif self.holder[phrase] != change.into:
+                (here if self.holder[phrase] == change.theme else elsewhere).append(phrase)
         faults = [f"{_counted(gone)} not in the taxonomy: {_quoted(gone)}"] if gone else []
-        if away:
-            places = {self._place(self.holder[phrase]) for phrase in away}
-            faults.append(f"{_counted(away)} elsewhere now, in {', '.join(sorted(places)[:MOST_QUOTED])}: {_quoted(away)}")
+        if elsewhere:
+            holders = sorted({self._quoted_name(self.holder[phrase]) for phrase in elsewhere})
+            faults.append(f"{_counted(elsewhere)} elsewhere now, in {', '.join(holders[:MAX_QUOTED])}: {_quoted(elsewhere)}")
         return here, faults
 
-    def _place(self, theme: str | None) -> str:
+    def _quoted_name(self, theme: str | None) -> str:
         return "no theme" if theme is None else f"'{self.name[theme]}'"
 
     def _move_theme(self, change: ThemeChange) -> EditOutcome:
-        theme, under = str(change.theme), change.into
-        if self.parent[theme] == under:
+        theme, parent = str(change.theme), change.into
+        if self.parent[theme] == parent:
             return EditOutcome(False)
-        if under is not None and (under == theme or theme in self._above(under)):
-            return EditOutcome(False, (f"{change.called(under)} lies below {change.called(theme)}, or is the same theme",))
-        if under is not None and self.topics[under]:
-            return EditOutcome(False, (f"{change.called(under)} holds phrases itself, so no theme can be put under it",))
-        self.parent[theme] = under
+        if parent is not None and (parent == theme or theme in self._ancestors(parent)):
+            fault = f"{change.shown_name(parent)} is {change.shown_name(theme)} itself or below it"
+            return EditOutcome(False, (fault,))
+        if parent is not None and self.topics[parent]:
+            return EditOutcome(False, (f"{change.shown_name(parent)} has phrases of its own, so it cannot have themes below it",))
+        self.parent[theme] = parent
         return EditOutcome(True)
 
-    def _above(self, theme: str) -> list[str]:
-        found = []
-        above = self.parent[theme]
-        while above is not None:
-            found.append(above)
-            above = self.parent[above]
-        return found
+    def _ancestors(self, theme: str) -> list[str]:
+        ancestors = []
+        parent = self.parent[theme]
+        while parent is not None:
+            ancestors.append(parent)
+            parent = self.parent[parent]
+        return ancestors
 
-    def _set_aside(self, change: ThemeChange) -> EditOutcome:
-        theme, away = str(change.theme), change.kind is EditKind.SET_ASIDE
-        if (theme in self.aside) == away:
+    def _set_aside_or_back(self, change: ThemeChange) -> EditOutcome:
+        theme, aside = str(change.theme), change.kind is EditKind.SET_ASIDE
+        if (theme in self.set_aside) == aside:
             return EditOutcome(False)
-        (self.aside.add if away else self.aside.discard)(theme)
+        (self.set_aside.add if aside else self.set_aside.discard)(theme)
         return EditOutcome(True)
 
-    # -- what came of it -----------------------------------------------------------------------------------------------
+    # -- result --------------------------------------------------------------------------------------------------------
 
-    def standing(self) -> set[str]:
-        """The themes that still are one: a parent whose last theme was moved away is not."""
+    def existing_themes(self) -> set[str]:
+        """The themes that still exist: a parent disappears when its last theme is moved away."""
         parents = set(self.parent.values())
-        return {theme for theme in self.name if self.topics[theme] or theme in parents or theme in self._empty}
+        return {theme for theme in self.name if self.topics[theme] or theme in parents or theme in self._built_empty}
 
     def taxonomy(self) -> Taxonomy:
-        """The taxonomy as it is now: what nobody touched is as it was built, a theme that was split off stands at the end."""
+        """The taxonomy as edited: untouched themes are unchanged, themes that were split off come last."""
         built = {theme.theme_id: theme for theme in self.base.themes}
-        standing = self.standing()
-        themes = tuple(self._theme(theme, built.get(theme)) for theme in self.name if theme in standing)
+        existing = self.existing_themes()
+        themes = tuple(self._edited_theme(theme, built.get(theme)) for theme in self.name if theme in existing)
         return replace(self.base, themes=themes, no_theme=tuple(self.topics[None]), map={})
 
-    def _theme(self, theme_id: str, built: Theme | None) -> Theme:
+    def _edited_theme(self, theme_id: str, built: Theme | None) -> Theme:
         topics = tuple(self.topics[theme_id])
         named_by = CURATOR if theme_id in self.renamed else (built.named_by if built else CURATOR)
         if built is not None and topics == built.topics:
             return replace(built, name=self.name[theme_id], parent_id=self.parent[theme_id], named_by=named_by)
-        exemplars = _still(self.exemplars[theme_id], topics)
+        exemplars = _remaining_exemplars(self.exemplars[theme_id], topics)
         medoid = built.medoid if built is not None and built.medoid in exemplars else (exemplars or ("",))[0]
         terms = built.terms if built is not None else ()
         return Theme(theme_id, self.name[theme_id], self.parent[theme_id], topics, terms, medoid, exemplars, named_by)
 
-    def whole(self) -> tuple[object, ...]:
-        """All that acts can change, to be compared."""
-        return self.name, self.parent, self.topics, self.aside
+    def snapshot(self) -> tuple[object, ...]:
+        """Everything that edits can change, for comparison."""
+        return self.name, self.parent, self.topics, self.set_aside
 
-    def below(self, themes: Iterable[str]) -> frozenset[str]:
-        """The themes and every theme below one of them."""
-        found = set(themes)
-        return frozenset(theme for theme in self.name if theme in found or found.intersection(self._above(theme)))
-
-
-def _still(exemplars: Sequence[str], topics: Sequence[str]) -> tuple[str, ...]:
-    """Those exemplars that belong to the phrases; where none does, phrases in their stead, the commonest wording first."""
-    plain = Counter(plain_phrase(topic) for topic in topics)
-    kept = [exemplar for exemplar in dict.fromkeys(exemplars) if exemplar.casefold() in plain]
-    first = {plain_phrase(topic): shown_phrase(topic) for topic in reversed(topics)}
-    others = [first[phrase] for phrase, _ in plain.most_common()]
-    return tuple((kept or others)[:EXEMPLARS])
+    def with_descendants(self, themes: Iterable[str]) -> frozenset[str]:
+        """The themes and all themes below them."""
+        roots = set(themes)
+        return frozenset(theme for theme in self.name if theme in roots or roots.intersection(self._ancestors(theme)))
 
 
-def _in_turn(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
-    """Both, by turns, so that the first few speak for both."""
+def _remaining_exemplars(exemplars: Sequence[str], topics: Sequence[str]) -> tuple[str, ...]:
+    """The exemplars that are still phrases of the theme; where none is, its most frequent phrases instead."""
+    counts = Counter(plain_phrase(topic) for topic in topics)
+    remaining = [exemplar for exemplar in dict.fromkeys(exemplars) if exemplar.casefold() in counts]
+    first_spelling = {plain_phrase(topic): shown_phrase(topic) for topic in reversed(topics)}
+    most_frequent = [first_spelling[phrase] for phrase, _ in counts.most_common()]
+    return tuple((remaining or most_frequent)[:EXEMPLARS])
+
+
+def _interleaved(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    # Only the first few exemplars are shown, so both themes must be among them.
     return tuple(text for pair in zip_longest(one, other) for text in pair if text is not None)
 
 
-def _plain(name: str) -> str:
+def _normalised_name(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
@@ -258,5 +263,5 @@ def _counted(phrases: Sequence[str]) -> str:
 
 
 def _quoted(phrases: Sequence[str]) -> str:
-    more = f" and {len(phrases) - MOST_QUOTED:,} more" if len(phrases) > MOST_QUOTED else ""
-    return ", ".join(f"'{phrase}'" for phrase in phrases[:MOST_QUOTED]) + more
+    more = f" and {len(phrases) - MAX_QUOTED:,} more" if len(phrases) > MAX_QUOTED else ""
+    return ", ".join(f"'{phrase}'" for phrase in phrases[:MAX_QUOTED]) + more

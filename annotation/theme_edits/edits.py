@@ -1,4 +1,4 @@
-"""An act of curation: what somebody changed about a taxonomy, when, and why."""
+"""A theme edit: what somebody changed about a taxonomy, when and why."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class EditKind(StrEnum):
-    """What an act does."""
+    """What an edit does."""
 
     RENAME = "rename"
     MERGE = "merge"
@@ -23,15 +23,17 @@ class EditKind(StrEnum):
 
 @dataclass(frozen=True)
 class ThemeChange:
-    """What an act changes. Themes go by their ids, which stay; `told` keeps the names that the curator saw, for reading only.
+    """What an edit changes. Themes are identified by their ids, which never change.
 
-    rename        theme, name
-    merge         theme goes into another theme, with its phrases and the themes below it
-    split         some phrases of theme become a theme of their own: its id `into`, its name
-    move phrases  phrases of theme (None: without a theme) go to the theme `into` (None: to no theme)
-    move theme    theme goes under the parent `into` (None: to the top)
-    set aside     theme is not clinically meaningful; bring back: it is after all
-    undo          the act with the number `undoes` counts no longer; undoing an undo lets it count again
+    rename        gives theme a new name
+    merge         moves the phrases of theme, and the themes below it, into the theme `into`
+    split         moves some phrases of theme into a new theme with the id `into` and a name
+    move phrases  moves phrases of theme (None: phrases without a theme) to the theme `into` (None: to no theme)
+    move theme    puts theme under the parent `into` (None: at the top)
+    set aside     marks theme as not clinically meaningful; bring back reverses that
+    undo          cancels edit number `undoes`; undoing an undo restores the edit
+
+    shown_names   theme_id -> name that the editor saw, for reading only
     """
 
     kind: EditKind
@@ -40,27 +42,33 @@ class ThemeChange:
     name: str = ""
     phrases: tuple[str, ...] = ()
     undoes: int | None = None
-    told: Mapping[str, str] = field(default_factory=dict)
+    shown_names: Mapping[str, str] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
-        """The change as JSON, without what is empty; `kind` and `undoes` stand beside it in the ledger."""
-        return {name: value for name, value in asdict(self).items() if value and name not in ("kind", "undoes")}
+        """The change as JSON, without empty fields; `kind` and `undoes` have columns of their own in the ledger.
+
+        The key `told` is part of every stored hash chain, so it keeps its old name.
+        """
+        values = {name: value for name, value in asdict(self).items() if value and name not in ("kind", "undoes", "shown_names")}
+        return {**values, "told": dict(self.shown_names)} if self.shown_names else values
 
     @classmethod
-    def of(cls, kind: str, body: Mapping[str, Any], undoes: int | None = None) -> ThemeChange:
+    def from_body(cls, kind: str, body: Mapping[str, Any], undoes: int | None = None) -> ThemeChange:
         """The change that `body` was made from."""
-        return cls(EditKind(kind), **{**body, "phrases": tuple(body.get("phrases", ()))}, undoes=undoes)
+        values = {name: value for name, value in body.items() if name != "told"}
+        phrases, shown_names = tuple(body.get("phrases", ())), body.get("told", {})
+        return cls(EditKind(kind), **{**values, "phrases": phrases}, undoes=undoes, shown_names=shown_names)
 
-    def called(self, theme_id: str | None) -> str:
-        """A theme by the name that it had for the curator."""
-        return "no theme" if theme_id is None else f"'{self.told.get(theme_id, theme_id)}'"
+    def shown_name(self, theme_id: str | None) -> str:
+        """The name under which the editor saw a theme, in quotes."""
+        return "no theme" if theme_id is None else f"'{self.shown_names.get(theme_id, theme_id)}'"
 
 
 @dataclass(frozen=True)
 class ThemeEdit:
     """A change with its number (from 1), author, time and reason.
 
-    taxonomy  sha256 of the taxonomy as built that the curator had before them
+    taxonomy  sha256 of the built taxonomy that the editor was looking at
     """
 
     seq: int
@@ -71,40 +79,40 @@ class ThemeEdit:
     taxonomy: str = ""
 
 
-def effective_edits(acts: Iterable[ThemeEdit]) -> list[ThemeEdit]:
-    """The acts that count, first to last: neither undone nor an undo. An undo may itself be undone."""
+def effective_edits(edits: Iterable[ThemeEdit]) -> list[ThemeEdit]:
+    """The edits in effect, oldest first: neither undone nor an undo. An undo may itself be undone."""
     undone: set[int] = set()
-    found = []
-    for act in sorted(acts, key=lambda act: act.seq, reverse=True):
-        if act.seq in undone:
+    effective = []
+    for edit in sorted(edits, key=lambda edit: edit.seq, reverse=True):
+        if edit.seq in undone:
             continue
-        if act.change.undoes is not None:
-            undone.add(act.change.undoes)
+        if edit.change.undoes is not None:
+            undone.add(edit.change.undoes)
         else:
-            found.append(act)
-    return found[::-1]
+            effective.append(edit)
+    return effective[::-1]
 
 
-def undos_by_edit(acts: Sequence[ThemeEdit]) -> dict[int, ThemeEdit]:
-    """Number of an act that counts no longer -> the undo that took it back."""
-    void: dict[int, ThemeEdit] = {}
-    for act in sorted(acts, key=lambda act: act.seq, reverse=True):
-        if act.change.undoes is not None and act.seq not in void:
-            void[act.change.undoes] = act
-    return void
+def undos_by_edit(edits: Sequence[ThemeEdit]) -> dict[int, ThemeEdit]:
+    """Number of an undone edit -> the undo that cancelled it."""
+    undos: dict[int, ThemeEdit] = {}
+    for edit in sorted(edits, key=lambda edit: edit.seq, reverse=True):
+        if edit.change.undoes is not None and edit.seq not in undos:
+            undos[edit.change.undoes] = edit
+    return undos
 
 
 def describe_change(change: ThemeChange) -> str:
-    """The change in words, with the names that the curator saw."""
-    one, other = change.called(change.theme), change.called(change.into)
+    """The change in words, with the names that the editor saw."""
+    theme, target = change.shown_name(change.theme), change.shown_name(change.into)
     count = f"{len(change.phrases):,} phrase{'' if len(change.phrases) == 1 else 's'}"
     return {
-        EditKind.RENAME: f"renamed {one} to '{change.name}'",
-        EditKind.MERGE: f"merged {one} into {other}",
-        EditKind.SPLIT: f"split {count} off {one} as '{change.name}'",
-        EditKind.MOVE_PHRASES: f"moved {count} from {one} to {other}",
-        EditKind.MOVE_THEME: f"moved {one} " + ("to the top" if change.into is None else f"under {other}"),
-        EditKind.SET_ASIDE: f"set {one} aside as not clinically meaningful",
-        EditKind.BRING_BACK: f"brought {one} back as clinically meaningful",
-        EditKind.UNDO: f"undid act {change.undoes}",
+        EditKind.RENAME: f"renamed {theme} to '{change.name}'",
+        EditKind.MERGE: f"merged {theme} into {target}",
+        EditKind.SPLIT: f"split {count} off {theme} as '{change.name}'",
+        EditKind.MOVE_PHRASES: f"moved {count} from {theme} to {target}",
+        EditKind.MOVE_THEME: f"moved {theme} " + ("to the top" if change.into is None else f"under {target}"),
+        EditKind.SET_ASIDE: f"set {theme} aside as not clinically meaningful",
+        EditKind.BRING_BACK: f"brought {theme} back as clinically meaningful",
+        EditKind.UNDO: f"undid edit {change.undoes}",
     }[change.kind]

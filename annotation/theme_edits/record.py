@@ -1,4 +1,4 @@
-"""Acts of curation, to and from the ledger: who may, and whether the taxonomy still is what the curator saw."""
+"""Checks edits and writes them to the ledger: who may edit, and whether the taxonomy is still what the editor saw."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, descr
 from annotation.theme_edits.replay import check_change, current_names
 from audit.themes.taxonomy import Taxonomy
 
-CURATORS = (Role.VIEWER, Role.PI)
-"""Whoever labels or adjudicates stays away from what the judge said, and a theme is made of that."""
-NAME_LIMIT = 200
-SPLIT_OFF = "c-"
-"""How the id of a theme begins that a person made; built ones begin otherwise, so that no rebuild takes one."""
+EDITOR_ROLES = (Role.VIEWER, Role.PI)
+"""Annotators and adjudicators must not see verdicts, and themes are made from verdicts."""
+MAX_NAME_LENGTH = 200
+SPLIT_PREFIX = "c-"
+"""Prefix of the ids of themes that people split off. Built ids begin differently, so no rebuild can collide with them."""
 
 
 @dataclass(frozen=True)
 class NewEdit:
-    """A change that somebody asks for.
+    """An edit to be recorded.
 
-    reason  why, in words
-    key     a name the page makes for this press of the button; the same key again changes nothing
-    seen    number of the last act that the page had shown; 0 for none
+    key   idempotency key of the click: an edit that is sent twice is stored once
+    seen  number of the last edit that the page had shown; 0 for none
     """
 
     change: ThemeChange
@@ -39,80 +38,78 @@ class NewEdit:
 
 
 def list_edits(store: LabelStore, run: str) -> list[ThemeEdit]:
-    """Every act on the themes of a run (the digest of its release), first to last."""
-    return [_act(row) for row in list_edit_rows(store, run)]
+    """Every edit of the themes of a run (the digest of its release), oldest first."""
+    return [_edit_of(row) for row in list_edit_rows(store, run)]
 
 
-def record_edit(store: LabelStore, run: str, taxonomy: Taxonomy, account: Account, wish: NewEdit, now: datetime) -> ThemeEdit:
-    """Write one act to the ledger of a run; when this returns, it is on the disk.
+def record_edit(store: LabelStore, run: str, taxonomy: Taxonomy, account: Account, new: NewEdit, now: datetime) -> ThemeEdit:
+    """Write one edit to the ledger of a run; when this returns, it is on disk.
 
-    taxonomy  as built; the acts so far are applied to it to see whether the change can be made
+    taxonomy  as built; the edits so far are applied to it to check whether the change is possible
 
-    Raises StudyError when the role may not curate, the reason or a name is missing, or the change cannot be made; ConflictError
-    when somebody changed the same themes or phrases since the curator looked.
+    Raises StudyError when the role may not edit, the reason or a name is missing, or the change is not possible; ConflictError
+    when somebody changed the same themes or phrases since the editor looked.
     """
-    if account.role not in CURATORS:
-        raise StudyError(f"Themes are curated by clinicians (viewer) and PIs; you are {account.role}. Nothing was saved.")
+    if account.role not in EDITOR_ROLES:
+        raise StudyError(f"Only clinicians (viewer) and PIs can edit themes; you are {account.role}. Nothing was saved.")
     with store.begin() as tx:
         head = lock_edit_ledger(tx, run)
         rows = edit_rows(tx, run)
-        if known := [row for row in rows if row.key == wish.key]:
-            return _act(known[0])
-        acts = [_act(row) for row in rows]
-        change = _complete(taxonomy, acts, wish)
-        _refuse(taxonomy, acts, replace(wish, change=change))
+        if known := [row for row in rows if row.key == new.key]:
+            return _edit_of(known[0])
+        edits = [_edit_of(row) for row in rows]
+        change = _completed(taxonomy, edits, new)
+        _refuse_conflicts(taxonomy, edits, replace(new, change=change))
         body = json.dumps(change.body(), sort_keys=True)
-        written = append_edit(
-            tx, head, kind=change.kind, body=body, undoes=change.undoes, author=account.username, reason=wish.reason,
-            taxonomy=taxonomy.sha256, key=wish.key, now=now,
+        row = append_edit(
+            tx, head, kind=change.kind, body=body, undoes=change.undoes, author=account.username, reason=new.reason,
+            taxonomy=taxonomy.sha256, key=new.key, now=now,
         )  # fmt: skip
-        return _act(written)
+        return _edit_of(row)
 
 
-def _act(row: ThemeEditRow) -> ThemeEdit:
-    return ThemeEdit(
-        row.seq, ThemeChange.of(row.kind, json.loads(row.body), row.undoes), row.author, row.made_at, row.reason, row.taxonomy
-    )
+def _edit_of(row: ThemeEditRow) -> ThemeEdit:
+    change = ThemeChange.from_body(row.kind, json.loads(row.body), row.undoes)
+    return ThemeEdit(row.seq, change, row.author, row.made_at, row.reason, row.taxonomy)
 
 
-def _complete(taxonomy: Taxonomy, acts: Sequence[ThemeEdit], wish: NewEdit) -> ThemeChange:
-    """The change with the names of its themes as they are now and, for a split, the id of the new theme."""
-    change = replace(wish.change, name=" ".join(wish.change.name.split()))
-    if missing := _missing(change):
+def _completed(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], new: NewEdit) -> ThemeChange:
+    """The change with the current names of its themes and, for a split, the id of the new theme."""
+    change = replace(new.change, name=" ".join(new.change.name.split()))
+    if missing := _missing_part(change):
         raise StudyError(f"{missing} Nothing was saved.")
-    if change.kind in (EditKind.RENAME, EditKind.SPLIT) and not 0 < len(change.name) <= NAME_LIMIT:
-        raise StudyError(f"A theme needs a name of 1 to {NAME_LIMIT} characters. Nothing was saved.")
-    names = current_names(taxonomy, acts)
-    told = {theme: names[theme] for theme in (change.theme, change.into) if theme in names}
+    if change.kind in (EditKind.RENAME, EditKind.SPLIT) and not 0 < len(change.name) <= MAX_NAME_LENGTH:
+        raise StudyError(f"A theme needs a name of 1 to {MAX_NAME_LENGTH} characters. Nothing was saved.")
+    names = current_names(taxonomy, edits)
+    shown_names = {theme: names[theme] for theme in (change.theme, change.into) if theme in names}
     if change.kind is EditKind.SPLIT and not change.into:
-        change = replace(change, into=SPLIT_OFF + hashlib.sha256(wish.key.encode()).hexdigest()[:10])
-    return replace(change, told=told)
+        change = replace(change, into=SPLIT_PREFIX + hashlib.sha256(new.key.encode()).hexdigest()[:10])
+    return replace(change, shown_names=shown_names)
 
 
-def _missing(change: ThemeChange) -> str:
-    """What a change does not say, though its kind needs it."""
+def _missing_part(change: ThemeChange) -> str:
     if change.kind is EditKind.MERGE and change.into is None:
-        return "It is not said which theme to merge into."
+        return "Choose the theme to merge into."
     if change.kind in (EditKind.SPLIT, EditKind.MOVE_PHRASES) and not change.phrases:
-        return "No phrase is chosen."
+        return "Choose at least one phrase."
     if change.kind not in (EditKind.MOVE_PHRASES, EditKind.UNDO) and change.theme is None:
-        return "It is not said which theme."
+        return "Choose a theme."
     return ""
 
 
-def _refuse(taxonomy: Taxonomy, acts: Sequence[ThemeEdit], wish: NewEdit) -> None:
-    for act in acts[wish.seen :]:
-        if _touched(act.change, acts) & _touched(wish.change, acts):
+def _refuse_conflicts(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], new: NewEdit) -> None:
+    for edit in edits[new.seen :]:
+        if _touched(edit.change, edits) & _touched(new.change, edits):
             raise ConflictError(
-                f"Since you looked, {act.author} {describe_change(act.change)} (act {act.seq}: {act.reason}). Nothing was saved; "
-                "what you typed is still there. Look at the theme as it is now, and press again if you still want it."
+                f"Since you looked, {edit.author} {describe_change(edit.change)} (edit {edit.seq}: {edit.reason}). Nothing was "
+                "saved; what you typed is still there. Look at the theme as it is now, and submit again if you still want to."
             )
-    if why := check_change(taxonomy, acts, wish.change):
-        raise StudyError(f"This cannot be done: {'; '.join(why)}. Nothing was saved.")
+    if reasons := check_change(taxonomy, edits, new.change):
+        raise StudyError(f"This edit is not possible: {'; '.join(reasons)}. Nothing was saved.")
 
 
-def _touched(change: ThemeChange, acts: Sequence[ThemeEdit]) -> set[str]:
-    """The themes and phrases that a change is about; for an undo, those of the act it takes back."""
+def _touched(change: ThemeChange, edits: Sequence[ThemeEdit]) -> set[str]:
+    """The themes and phrases that a change affects; for an undo, those of the edit it cancels."""
     if change.undoes is not None:
-        return _touched(acts[change.undoes - 1].change, acts) if 0 < change.undoes <= len(acts) else set()
+        return _touched(edits[change.undoes - 1].change, edits) if 0 < change.undoes <= len(edits) else set()
     return {text for text in (change.theme, change.into, *change.phrases) if text is not None}

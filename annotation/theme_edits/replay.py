@@ -1,4 +1,4 @@
-"""The curated taxonomy: the one that was built, with every act that counts applied to it again."""
+"""The curated taxonomy: the one that was built, with every effective edit applied to it."""
 
 from __future__ import annotations
 
@@ -16,129 +16,128 @@ from audit.themes.taxonomy import Taxonomy
 
 @dataclass(frozen=True)
 class EditConflict:
-    """An act that could not be applied, or only in part, with the reasons; the rest of the curation stands."""
+    """An edit that could not be applied, or only in part, with the reasons. All other edits are applied."""
 
-    act: ThemeEdit
-    in_part: bool
-    why: tuple[str, ...]
+    edit: ThemeEdit
+    partial: bool
+    reasons: tuple[str, ...]
 
     @property
-    def words(self) -> str:
-        """The conflict as a sentence."""
-        how = "was applied only in part" if self.in_part else "was not applied"
-        return f"Act {self.act.seq} ({describe_change(self.act.change)}) {how}: {'; '.join(self.why)}."
+    def sentence(self) -> str:
+        """The conflict in words."""
+        outcome = "was applied only in part" if self.partial else "was not applied"
+        return f"Edit {self.edit.seq} ({describe_change(self.edit.change)}) {outcome}: {'; '.join(self.reasons)}."
 
 
 @dataclass(frozen=True)
 class CuratedTaxonomy:
-    """What came of the acts.
+    """The result of replaying edits.
 
-    taxonomy   as curated; without acts that count, the very one that was built
-    conflicts  acts that fit no longer, in their order
-    aside      ids of themes that are not clinically meaningful, those below such a parent among them
-    merged     id of a theme that was merged -> id under which its phrases are found now
-    acts       how many acts count
-    last       the latest act, undos among them; None where there is none
+    taxonomy   as curated; without effective edits, the built taxonomy itself
+    conflicts  edits that no longer fit, oldest first
+    set_aside  ids of themes that are not clinically meaningful, with the themes below them
+    merged     id of a merged theme -> id under which its phrases are now
+    edits      number of effective edits
+    last       the latest edit, undos included; None where there are none
     """
 
     taxonomy: Taxonomy
     conflicts: tuple[EditConflict, ...] = ()
-    aside: frozenset[str] = frozenset()
+    set_aside: frozenset[str] = frozenset()
     merged: Mapping[str, str] = field(default_factory=dict)
-    acts: int = 0
+    edits: int = 0
     last: ThemeEdit | None = None
 
 
-def apply_edits(taxonomy: Taxonomy, acts: Iterable[ThemeEdit]) -> CuratedTaxonomy:
-    """Apply the acts that count to a taxonomy, first to last, and list what does not fit it.
+def apply_edits(taxonomy: Taxonomy, edits: Iterable[ThemeEdit]) -> CuratedTaxonomy:
+    """Apply the effective edits to a taxonomy, oldest first, and list those that do not fit.
 
-    The taxonomy may be another one than the acts were made on (it was built again): themes are known by their ids, phrases by
-    their text. The same taxonomy and acts give the same result.
+    The taxonomy may differ from the one that was edited, because it was built again: themes are matched by id, phrases by
+    text. The same taxonomy and edits give the same result.
     """
-    told = sorted(acts, key=lambda act: act.seq)
-    last, counting = (told[-1] if told else None), effective_edits(told)
-    if not counting:
+    ordered = sorted(edits, key=lambda edit: edit.seq)
+    last, effective = (ordered[-1] if ordered else None), effective_edits(ordered)
+    if not effective:
         return CuratedTaxonomy(taxonomy, last=last)
-    state, conflicts = _replayed(taxonomy, counting)
-    merged = {theme: state.now(theme) for theme in state.merged}
-    return CuratedTaxonomy(_signed(state, counting), tuple(conflicts), state.below(state.aside), merged, len(counting), last)
+    editor, conflicts = _replay(taxonomy, effective)
+    merged = {theme: editor.current_id(theme) for theme in editor.merged}
+    set_aside = editor.with_descendants(editor.set_aside)
+    return CuratedTaxonomy(_signed(editor, effective), tuple(conflicts), set_aside, merged, len(effective), last)
 
 
-def current_names(taxonomy: Taxonomy, acts: Sequence[ThemeEdit]) -> dict[str, str]:
-    """theme_id -> the name it has after the acts."""
-    return _replayed(taxonomy, effective_edits(acts))[0].name
+def current_names(taxonomy: Taxonomy, edits: Sequence[ThemeEdit]) -> dict[str, str]:
+    """theme_id -> its name after the edits."""
+    return _replay(taxonomy, effective_edits(edits))[0].name
 
 
-def _replayed(taxonomy: Taxonomy, counting: Sequence[ThemeEdit]) -> tuple[TaxonomyEditor, list[EditConflict]]:
-    state = TaxonomyEditor(taxonomy)
+def _replay(taxonomy: Taxonomy, effective: Sequence[ThemeEdit]) -> tuple[TaxonomyEditor, list[EditConflict]]:
+    editor = TaxonomyEditor(taxonomy)
     conflicts: list[EditConflict] = []
-    for act in counting:
-        outcome = state.apply(act.change)
+    for edit in effective:
+        outcome = editor.apply(edit.change)
         if outcome.faults:
-            conflicts.append(EditConflict(act, outcome.changed, outcome.faults))
-    return state, conflicts
+            conflicts.append(EditConflict(edit, outcome.changed, outcome.faults))
+    return editor, conflicts
 
 
-def _signed(state: TaxonomyEditor, acts: Sequence[ThemeEdit]) -> Taxonomy:
-    """The taxonomy with its counts anew and, in it, what it was made from; the same acts on the same one give the same sha256."""
-    made, of = state.taxonomy(), state.base.sha256
-    said = json.dumps([of, *([act.change.kind, act.change.body()] for act in acts)], sort_keys=True)
-    built = {**made.built, "curated": {"acts": len(acts), "of": of}}
-    return replace(made, built=built, counts=_counts(made, state.base), sha256=hashlib.sha256(said.encode()).hexdigest())
+def _signed(editor: TaxonomyEditor, edits: Sequence[ThemeEdit]) -> Taxonomy:
+    """The taxonomy with new counts and a sha256 that depends on the built taxonomy and the edits alone."""
+    taxonomy, built_sha256 = editor.taxonomy(), editor.base.sha256
+    signature = json.dumps([built_sha256, *([edit.change.kind, edit.change.body()] for edit in edits)], sort_keys=True)
+    built = {**taxonomy.built, "curated": {"acts": len(edits), "of": built_sha256}}  # keys of themes.json, so they stay
+    sha256 = hashlib.sha256(signature.encode()).hexdigest()
+    return replace(taxonomy, built=built, counts=_updated_counts(taxonomy, editor.base), sha256=sha256)
 
 
-def _counts(made: Taxonomy, base: Taxonomy) -> dict[str, Any]:
-    leaves = made.leaves
+def _updated_counts(taxonomy: Taxonomy, base: Taxonomy) -> dict[str, Any]:
+    leaves = taxonomy.leaves
     alike = {number for pair in near_duplicates([theme.name for theme in leaves]) for number in pair}
-    known = {
+    counts = {
         "themes": len(leaves),
-        "parents": len(made.themes) - len(leaves),
-        "no_theme_topics": len(made.no_theme),
+        "parents": len(taxonomy.themes) - len(leaves),
+        "no_theme_topics": len(taxonomy.no_theme),
         "near_duplicate_names": round(len(alike) / len(leaves), 4) if leaves else 0.0,
     }
-    # How often a phrase occurs stands in the map, not here.
-    stale = {"no_theme_phrases"} if set(made.no_theme) != set(base.no_theme) else set()
-    return {name: value for name, value in {**base.counts, **known}.items() if name not in stale}
+    # Occurrences of phrases are in the map, which is not known here, so a count that may be wrong is dropped.
+    stale = {"no_theme_phrases"} if set(taxonomy.no_theme) != set(base.no_theme) else set()
+    return {name: value for name, value in {**base.counts, **counts}.items() if name not in stale}
 
 
-def check_change(taxonomy: Taxonomy, acts: Sequence[ThemeEdit], change: ThemeChange) -> tuple[str, ...]:
-    """Why a further change cannot be made as it is meant, in words; empty where it can."""
+def check_change(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], change: ThemeChange) -> tuple[str, ...]:
+    """The reasons why a further change is not possible as requested; empty where it is."""
     if change.kind is EditKind.UNDO:
-        return check_undo(taxonomy, acts, change.undoes)
-    outcome = _replayed(taxonomy, effective_edits(acts))[0].apply(change)
+        return check_undo(taxonomy, edits, change.undoes)
+    outcome = _replay(taxonomy, effective_edits(edits))[0].apply(change)
     return outcome.faults or (() if outcome.changed else ("it would change nothing",))
 
 
-def check_undo(taxonomy: Taxonomy, acts: Sequence[ThemeEdit], seq: int | None) -> tuple[str, ...]:
-    """Why an act cannot be undone now, in words; empty where it can.
+def check_undo(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], seq: int | None) -> tuple[str, ...]:
+    """The reasons why an edit cannot be undone now; empty where it can.
 
-    An undo may not pull the ground from under a later act: that one is to be undone first. An act that a later one has replaced
-    has nothing left to take back. One that is in conflict may always go, and with it the conflict.
+    An edit on which a later edit builds cannot be undone before that one, and an edit that a later one replaced has nothing
+    to undo. An edit in conflict can always be undone, which removes the conflict.
     """
-    known = {act.seq: act for act in acts}
+    known = {edit.seq: edit for edit in edits}
     if seq not in known:
-        return (f"there is no act {seq}",)
-    if (by := undos_by_edit(acts).get(seq)) is not None:
-        return (f"act {seq} was undone already, by act {by.seq} of {by.author}",)
-    before, conflicts = _replayed(taxonomy, effective_edits(acts))
-    after, others = _replayed(taxonomy, effective_edits([*acts, _undo(acts, seq)]))
-    faulty = {(conflict.act.seq, conflict.why) for conflict in conflicts}
-    built_on = [conflict.act for conflict in others if (conflict.act.seq, conflict.why) not in faulty]
+        return (f"there is no edit {seq}",)
+    if (undo := undos_by_edit(edits).get(seq)) is not None:
+        return (f"edit {seq} was already undone by edit {undo.seq} of {undo.author}",)
+    before, conflicts = _replay(taxonomy, effective_edits(edits))
+    after, conflicts_after = _replay(taxonomy, effective_edits([*edits, _undo_of(edits, seq)]))
+    existing = {(conflict.edit.seq, conflict.reasons) for conflict in conflicts}
+    built_on = [conflict.edit for conflict in conflicts_after if (conflict.edit.seq, conflict.reasons) not in existing]
     if built_on:
         return (f"{_listed(built_on)} on it; undo that first",)
-    if (
-        seq not in {number for number, _ in faulty}
-        and before.whole() == after.whole()
-        and known[seq].change.kind is not EditKind.UNDO
-    ):
-        return ("it has no effect now, because a later act has replaced it; undo that one first",)
+    in_conflict = seq in {number for number, _ in existing}
+    if not in_conflict and before.snapshot() == after.snapshot() and known[seq].change.kind is not EditKind.UNDO:
+        return ("it has no effect now, because a later edit replaced it; undo that one first",)
     return ()
 
 
-def _undo(acts: Sequence[ThemeEdit], seq: int) -> ThemeEdit:
-    return ThemeEdit(max(act.seq for act in acts) + 1, ThemeChange(EditKind.UNDO, undoes=seq), "", "", "")
+def _undo_of(edits: Sequence[ThemeEdit], seq: int) -> ThemeEdit:
+    return ThemeEdit(max(edit.seq for edit in edits) + 1, ThemeChange(EditKind.UNDO, undoes=seq), "", "", "")
 
 
-def _listed(acts: Sequence[ThemeEdit]) -> str:
-    told = ", ".join(f"act {act.seq} ({describe_change(act.change)})" for act in acts)
-    return f"{told} {'builds' if len(acts) == 1 else 'build'}"
+def _listed(edits: Sequence[ThemeEdit]) -> str:
+    listed = ", ".join(f"edit {edit.seq} ({describe_change(edit.change)})" for edit in edits)
+    return f"{listed} {'builds' if len(edits) == 1 else 'build'}"

@@ -1,1 +1,1 @@
-"""The validation tables and figures of a study, for an export. For a PI: they hold the judge's labels."""
+"""The validation tables and figures of a study, as a part of an export. For PIs only: they contain the judge's labels."""

@@ -1,4 +1,4 @@
-"""What the validation tables of a study are made from, computed once."""
+"""The data behind a study's validation tables and figures, computed once."""
 
 from __future__ import annotations
 
@@ -18,12 +18,17 @@ from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata
 from audit.charts.style import LABEL_WORDS
 
-PEOPLE = {"majority": "the majority", GOLD: "gold", JUDGE: "the judge"}
+RATER_NAMES = {"majority": "the majority", GOLD: "gold", JUDGE: "the judge"}
 
 
 @dataclass(frozen=True)
 class ValidationData:
-    """A study with its draw, its report, the shares of the run and the judge beside the baseline judge."""
+    """A study, its sample, its agreement report, the shares of the run, and the judge compared with the baseline judge.
+
+    shares    as `annotation.prevalence.prevalence` returns them
+    baseline  name of the baseline judge
+    compared  the judge compared with it, as `annotation.agreement` returns it
+    """
 
     study: Study
     origin: SampleOrigin
@@ -31,17 +36,17 @@ class ValidationData:
     ratings: Ratings
     report: Report
     shares: pd.DataFrame
-    rival: str
-    beside: pd.DataFrame
+    baseline: str
+    compared: pd.DataFrame
 
     @property
     def n(self) -> str:
-        """How many items stand behind the figures."""
+        """The number of items behind the figures, in words."""
         return f"{self.report.counts['items']:,} items of study {self.study.study_id}"
 
 
 def validation_data(store: LabelStore, study_id: str) -> ValidationData:
-    """Everything that a study says, as far as it is rated.
+    """The data of a study, as far as it is rated.
 
     Raises StudyError when there is no such study, AuditError while nothing is rated.
     """
@@ -54,8 +59,8 @@ def validation_data(store: LabelStore, study_id: str) -> ValidationData:
 
 
 def rater_name(name: str) -> str:
-    """A seat as a reader knows it: `annotator_a` is annotator A."""
-    return PEOPLE.get(name) or (f"annotator {name[-1].upper()}" if name.startswith("annotator_") else name)
+    """A rater in words: `annotator_a` is annotator A."""
+    return RATER_NAMES.get(name) or (f"annotator {name[-1].upper()}" if name.startswith("annotator_") else name)
 
 
 def label_word(label: str) -> str:

@@ -1,65 +1,70 @@
-"""What a study adds to an export."""
+"""The part that a study adds to an export: tables, figures and facts."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
 
 from annotation.agreement.comparisons import MAJORITY, SAMPLE
 from annotation.agreement.floor import SEED
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import ledger_heads
 from annotation.ratings import JUDGE
-from annotation.validation.data import ValidationData, validation_data
-from annotation.validation.figures import pictures
-from annotation.validation.matrices import matrices
-from annotation.validation.tables import TABLES
+from annotation.validation.data import ValidationData, label_word, validation_data
+from annotation.validation.tables import TABLES, matrices
+from audit.charts.rates import Rate, rate_dots
+from audit.charts.style import LABEL_COLOURS, Figure
 from audit.exports.catalogue import Chapter
 from audit.exports.package import StudyPart
 from audit.exports.run_figures import Measured
-from audit.vocabulary import LABELS
+from audit.exports.table_model import Picture
+from audit.vocabulary import LABELS, Label
 
-TITLE = "What people say of the judge"
-AGREEMENT = {"agreement": "study.agreement", "kappa": "study.kappa"}
-JUDGED = {name: f"study.judge.{name}" for name in ("accuracy", "kappa", "f1_weighted", "f1_macro")}
+TITLE = "Validation of the judge by people"
+PUBLISHED_AGREEMENT = {"agreement": "study.agreement", "kappa": "study.kappa"}
+PUBLISHED_JUDGE = {name: f"study.judge.{name}" for name in ("accuracy", "kappa", "f1_weighted", "f1_macro")}
 
 
 def study_part(store: LabelStore, study_id: str) -> StudyPart:
-    """The validation tables and figures of a study as it stands, and what it is.
+    """The validation tables and figures of a study in its current state, and facts about it.
 
-    Raises StudyError when there is no such study or it was drawn from no run, AuditError while nothing is rated.
+    Raises StudyError when there is no such study or it was not drawn from a run, AuditError while nothing is rated.
     """
-    evidence = validation_data(store, study_id)
-    tables = [make(evidence).noted(_standing(evidence)) for make in TABLES]
-    tables[4:4] = [table.noted(_standing(evidence)) for table in matrices(evidence)]
+    data = validation_data(store, study_id)
+    tables = [make(data).noted(_provisional_note(data)) for make in TABLES]
+    tables[4:4] = [table.noted(_provisional_note(data)) for table in matrices(data)]
     facts = {
-        "title": evidence.study.title, "state": evidence.study.state.value, "run": evidence.origin.run_key,
-        "plan": dict(evidence.origin.plan), "seed_of_order": evidence.study.seed, "seed_of_baseline_bootstrap": SEED,
+        "title": data.study.title, "state": data.study.state.value, "run": data.origin.run_key,
+        "plan": dict(data.origin.plan), "seed_of_order": data.study.seed, "seed_of_baseline_bootstrap": SEED,
         "ledgers": {name: {"entries": entries, "last": last} for name, (entries, last) in ledger_heads(store, study_id).items()},
     }  # fmt: skip
-    chapter = Chapter(TITLE, tables, list(pictures(evidence)))
-    return StudyPart(study_id, evidence.origin.digest, chapter, _published(evidence), facts)
+    chapter = Chapter(TITLE, tables, list(study_pictures(data)))
+    return StudyPart(study_id, data.origin.digest, chapter, _published_figures(data), facts)
 
 
-def _standing(evidence: ValidationData) -> str:
-    state = evidence.study.state.value
-    return "" if state == "closed" else f"The study is in {state}: figures are as they stand, not final."
+def _provisional_note(data: ValidationData) -> str:
+    state = data.study.state.value
+    return "" if state == "closed" else f"The study is in the state {state}: its figures are not final."
 
 
-def _published(evidence: ValidationData) -> dict[str, Measured | str]:
+def _published_figures(data: ValidationData) -> dict[str, Measured | str]:
     """The figures of the study that are also published, by name."""
-    counts = evidence.report.counts
-    first, second = evidence.ratings.annotators[:2]
-    both = int(((evidence.ratings.labels[first] >= 0) & (evidence.ratings.labels[second] >= 0)).sum())
+    counts = data.report.counts
+    first, second = data.ratings.annotators[:2]
+    both = int(((data.ratings.labels[first] >= 0) & (data.ratings.labels[second] >= 0)).sum())
     agreed = both - counts[f"without a {MAJORITY}"]
-    found: dict[str, Measured | str] = {
+    figures: dict[str, Measured | str] = {
         "study.items": Measured(float(counts["items"])), "study.agreed": Measured(float(agreed)),
     }  # fmt: skip
-    found |= {key: _figure(evidence, first, second, name) for name, key in AGREEMENT.items()}
-    found |= {key: _figure(evidence, MAJORITY, JUDGE, name) for name, key in JUDGED.items()}
-    found |= {f"study.f1.{label.value}": _figure(evidence, MAJORITY, JUDGE, "f1", label.value) for label in LABELS}
-    return found | _errors(evidence)
+    figures |= {key: _figure_of(data, first, second, name) for name, key in PUBLISHED_AGREEMENT.items()}
+    figures |= {key: _figure_of(data, MAJORITY, JUDGE, name) for name, key in PUBLISHED_JUDGE.items()}
+    figures |= {f"study.f1.{label.value}": _figure_of(data, MAJORITY, JUDGE, "f1", label.value) for label in LABELS}
+    return figures | _error_counts(data)
 
 
-def _figure(evidence: ValidationData, first: str, second: str, name: str, label: str = "") -> Measured | str:
-    rows = evidence.report.figures
+def _figure_of(data: ValidationData, first: str, second: str, name: str, label: str = "") -> Measured | str:
+    rows = data.report.figures
     wanted = {"about": "label", "first": first, "second": second, "scope": SAMPLE, "name": name, "label": label}
     for column, value in wanted.items():
         rows = rows[rows[column] == value]
@@ -67,9 +72,42 @@ def _figure(evidence: ValidationData, first: str, second: str, name: str, label:
     return str(row["note"]) if row["note"].startswith("undefined") else Measured(row["value"], row["low"], row["high"])
 
 
-def _errors(evidence: ValidationData) -> dict[str, Measured | str]:
-    errors = evidence.report.errors
+def _error_counts(data: ValidationData) -> dict[str, Measured | str]:
+    errors = data.report.errors
     own = errors[errors["by"] == MAJORITY]
     kinds = {(right, judged): n for right, judged, n in own[["right", "judged", "n"]].itertuples(index=False, name=None)}
     on_boundary = {f"study.errors.COMPLEMENTARY.{to}": kinds.get(("COMPLEMENTARY", to), 0) for to in ("DIVERGENT", "CONSISTENT")}
     return {name: Measured(float(n)) for name, n in {"study.errors": own["n"].sum(), **on_boundary}.items()}
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+LABEL_MEASURES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+COLOURS = {"precision": "#6b7280", "recall": "#c77700", "f1": LABEL_COLOURS[Label.CONSISTENT]}
+
+
+def study_pictures(data: ValidationData) -> Iterator[Picture]:
+    """The judge label by label, and the corrected share of each label."""
+    title = "The judge against the majority, label by label, with 95 % intervals (sample)"
+    yield Picture("study_by_label", title, _judge_by_label(data))
+    yield Picture("study_prevalence", "Share of each label in the run, corrected, with 95 % intervals", _corrected_shares(data))
+
+
+def _judge_by_label(data: ValidationData) -> Figure:
+    figures = data.report.figures
+    own = figures[(figures["first"] == "majority") & (figures["second"] == JUDGE) & (figures["scope"] == "sample")]
+    columns: dict[str, list[object]] = {"label": [label_word(label) for label in LABELS]}
+    for name in LABEL_MEASURES:
+        rows = own[own["name"] == name].set_index("label").reindex(list(map(str, LABELS)))
+        limits = zip(("", "_low", "_high", "_n"), ("value", "low", "high", "n"), strict=True)
+        columns |= {name + end: rows[column].tolist() for end, column in limits}
+    rates = [Rate(name, words, f"{name}_n", "items", COLOURS[name]) for name, words in LABEL_MEASURES.items()]
+    return rate_dots(pd.DataFrame(columns), "label", rates)
+
+
+def _corrected_shares(data: ValidationData) -> Figure:
+    shares = data.shares
+    own = shares[shares["method"] == "corrected"].rename(columns={"low": "value_low", "high": "value_high"})
+    return rate_dots(
+        own.assign(label=own["label"].map(label_word)), "label", (Rate("value", "Share of the run", "n", "rated items"),)
+    )

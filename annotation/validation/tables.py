@@ -1,6 +1,8 @@
-"""The tables of a validation study: one function a table."""
+"""The tables of a validation study: one function per table, and the confusion matrices."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -11,20 +13,20 @@ from annotation.validation.data import ValidationData, label_word, rater_name
 from audit.exports.contents.columns import counted, share
 from audit.exports.table_model import Column, Table
 
-INTERVALS = "In brackets: 95 % intervals. A dash: undefined, or without an interval; the note says why."
-SCOPES = "Sample: these items as they were drawn. Run: weighted by stratum to all pairs of the run that have a verdict."
+INTERVALS = "In brackets: 95 % intervals. A dash means undefined, or no interval; the note gives the reason."
+SCOPES = "Sample: the sampled items, unweighted. Run: weighted by stratum to all pairs of the run that have a verdict."
 KEYS = ["about", "first", "second", "name", "label"]
 
 
-def sample(evidence: ValidationData) -> Table:
-    """How the items were drawn: N_h, n_h and weight of each stratum."""
-    layers = evidence.strata
-    pairs = sum(layer.population for layer in layers)
+def sample(data: ValidationData) -> Table:
+    """How the sample was drawn: N_h, n_h and weight of each stratum."""
+    strata = data.strata
+    pairs = sum(stratum.population for stratum in strata)
     frame = pd.DataFrame(
         {
-            "stratum": [layer.stratum.lower() for layer in layers], "population": [layer.population for layer in layers],
-            "sampled": [layer.sampled for layer in layers], "weight": [layer.weight for layer in layers],
-            "share": [layer.population / pairs for layer in layers],
+            "stratum": [stratum.stratum.lower() for stratum in strata], "population": [stratum.population for stratum in strata],
+            "sampled": [stratum.sampled for stratum in strata], "weight": [stratum.weight for stratum in strata],
+            "share": [stratum.population / pairs for stratum in strata],
         }
     )  # fmt: skip
     return Table(
@@ -34,15 +36,15 @@ def sample(evidence: ValidationData) -> Table:
             counted("sampled", "n_h", "items"), share("weight", "Weight", "N_h / n_h"), share("share", "Share", "of the pairs"),
         ),
         (
-            "Drawn without replacement inside each stratum; calibration items and silent repeats are not among them.",
-            f"{evidence.origin.unscored:,} of {evidence.origin.pairs:,} pairs have no verdict and are in no stratum: no figure "
-            "of the study speaks for them.",
-        ), evidence.n,
+            "Drawn without replacement inside each stratum; calibration items and silent repeats are excluded.",
+            f"{data.origin.unscored:,} of {data.origin.pairs:,} pairs have no verdict and are in no stratum, so "
+            "no figure of the study covers them.",
+        ), data.n,
     )  # fmt: skip
 
 
 def _wide(figures: pd.DataFrame) -> pd.DataFrame:
-    """One row per figure, the sample's value and the run's beside each other, with their ends and notes."""
+    """One row per figure: the values for the sample and for the run side by side, with interval limits and notes."""
     sides = {scope: figures[figures["scope"] == scope].set_index(KEYS) for scope in (SAMPLE, POPULATION)}
     wide = sides[SAMPLE][["n", "word"]].copy()
     for scope, own in sides.items():
@@ -53,11 +55,13 @@ def _wide(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def _noted(sample: str, run: str) -> str:
-    return sample if sample == run else "; ".join(f"{who}: {told}" for who, told in (("sample", sample), ("run", run)) if told)
+    return (
+        sample if sample == run else "; ".join(f"{scope}: {note}" for scope, note in (("sample", sample), ("run", run)) if note)
+    )
 
 
-def _compared(evidence: ValidationData, about: str) -> pd.DataFrame:
-    figures = evidence.report.figures
+def _compared(data: ValidationData, about: str) -> pd.DataFrame:
+    figures = data.report.figures
     wide = _wide(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
     who = [f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
     return wide.assign(who=who, figure=wide["name"].map(SPOKEN).fillna(wide["name"]))
@@ -69,60 +73,66 @@ FIGURE_COLUMNS = (
 )  # fmt: skip
 
 
-def agreement(evidence: ValidationData) -> Table:
-    """Annotators with each other, and the judge by each yardstick."""
+def agreement(data: ValidationData) -> Table:
+    """Agreement between annotators, and of the judge with each reference standard."""
     return Table(
-        "study_agreement", "Agreement of annotators and judge on the label", _compared(evidence, "label"), FIGURE_COLUMNS,
+        "study_agreement", "Agreement of annotators and judge on the label", _compared(data, "label"), FIGURE_COLUMNS,
         (
-            "Majority: the label that both annotators gave. Gold: that, or the adjudicated label.", SCOPES, INTERVALS,
-            "Kappa with quadratic weights is the headline, since labels are ordered. Words: Landis and Koch (1977).",
-        ), evidence.n,
+            "Majority: the label on which both annotators agree. Gold: that label, or else the adjudicated one.",
+            SCOPES, INTERVALS,
+            "Kappa with quadratic weights is the headline because labels are ordered. Words: Landis and Koch (1977).",
+        ), data.n,
     )  # fmt: skip
 
 
-def significance(evidence: ValidationData) -> Table:
+def significance(data: ValidationData) -> Table:
     """The same for clinical significance."""
     return Table(
-        "study_significance", "Agreement on clinical significance", _compared(evidence, "significance"), FIGURE_COLUMNS,
-        ("On the items to which annotators and judge all gave a significance.", SCOPES, INTERVALS), evidence.n,
+        "study_significance", "Agreement on clinical significance", _compared(data, "significance"), FIGURE_COLUMNS,
+        ("Only items for which annotators and judge all chose a significance.", SCOPES, INTERVALS), data.n,
     )  # fmt: skip
 
 
-def by_label(evidence: ValidationData) -> Table:
-    """Precision, recall and F1 of the judge for each label, by the majority and by gold."""
-    figures = evidence.report.figures
+def by_label(data: ValidationData) -> Table:
+    """Precision, recall and F1 of the judge for each label, against the majority and against gold."""
+    figures = data.report.figures
     own = figures[(figures["second"] == JUDGE) & (figures["label"] != "") & figures["first"].isin(["majority", GOLD])]
     wide = _wide(own)
     return Table(
         "study_by_label", "The judge, label by label",
-        wide.assign(by=wide["first"].map(rater_name), label=wide["label"].map(label_word), figure=wide["name"].replace("f1", "F1")),
+        wide.assign(
+            by=wide["first"].map(rater_name), label=wide["label"].map(label_word), figure=wide["name"].replace("f1", "F1")
+        ),
         (
-            Column("by", "Measured by"), Column("label", "Label"), Column("figure", "Figure"), counted("n", "n", "items"),
+            Column("by", "Reference standard"), Column("label", "Label"), Column("figure", "Figure"), counted("n", "n", "items"),
             share(SAMPLE, "Sample"), share(POPULATION, "Run", "weighted"), Column("note", "Note"),
         ),
         (
-            "n: items in the denominator: of precision those the judge called so, of recall those people did, of F1 either.",
+            "n: items in the denominator: for precision, those with this label by the judge; for recall, by people; for F1, by "
+            "either.",
             SCOPES, INTERVALS,
-        ), evidence.n,
+        ), data.n,
     )  # fmt: skip
 
 
-def errors(evidence: ValidationData) -> Table:
+def errors(data: ValidationData) -> Table:
     """The judge's errors by kind."""
-    frame = evidence.report.errors
+    frame = data.report.errors
     return Table(
         "study_errors", "The judge's errors by kind",
-        frame.assign(by=frame["by"].map(rater_name), right=frame["right"].map(label_word), judged=frame["judged"].map(label_word)),
+        frame.assign(
+            by=frame["by"].map(rater_name), right=frame["right"].map(label_word), judged=frame["judged"].map(label_word)
+        ),
         (
-            Column("by", "Measured by"), Column("right", "Label by people"), Column("judged", "Label by the judge"),
+            Column("by", "Reference standard"), Column("right", "Label by people"), Column("judged", "Label by the judge"),
             counted("n", "n", "items"),
-        ), ("Items without a label by people, or without a readable verdict, are no errors.",), evidence.n,
+        ), ("Items without a label by people, or without a readable verdict, are not counted as errors.",), data.n,
     )  # fmt: skip
 
 
-def prevalence(evidence: ValidationData) -> Table:
-    """How common each label is in the whole run, the judge's errors taken out."""
-    shares = evidence.shares
+def prevalence(data: ValidationData) -> Table:
+    """How common each label is in the whole run, corrected for the judge's errors."""
+    shares = data.shares
     judge = shares[shares["method"] == "judge"].set_index("label")["value"]
     own = shares[shares["method"] == "corrected"]
     people = shares[shares["method"] == "human only"].set_index("label")
@@ -131,35 +141,63 @@ def prevalence(evidence: ValidationData) -> Table:
         people_high=own["label"].map(people["high"]), label=own["label"].map(label_word),
     )  # fmt: skip
     return Table(
-        "study_prevalence", "How common each label is in the run, the judge's errors taken out", frame,
+        "study_prevalence", "How common each label is in the run, corrected for the judge's errors", frame,
         (
             Column("label", "Label"), share("value", "Corrected", "share of the run"), share("judge", "Judge's own", "share"),
             share("people", "People alone", "share"), counted("n", "n", "items"), Column("note", "Note"),
         ),
         (
             "Corrected: people's labels, weighted stratum by stratum with the exactly known sizes (stratified prediction-powered "
-            "inference, arXiv:2406.04291). Judge's own: errors and all; no interval helps its bias. People alone: the same items "
-            "and weights without knowing their strata.", "Disagrees: divergent or contradictory. " + INTERVALS,
-        ), evidence.n,
+            "inference, arXiv:2406.04291). Judge's own: uncorrected; no interval can make up for its bias. People alone: the "
+            "same items and weights, ignoring the strata.", "Disagrees: divergent or contradictory. " + INTERVALS,
+        ), data.n,
     )  # fmt: skip
 
 
-def baseline(evidence: ValidationData) -> Table:
-    """The judge beside the baseline judge, on the same items."""
-    frame = evidence.beside
+def baseline(data: ValidationData) -> Table:
+    """The judge compared with the baseline judge, on the same items."""
+    frame = data.compared
     return Table(
-        "study_baseline", f"The judge beside the {evidence.rival}",
+        "study_baseline", f"The judge compared with the {data.baseline}",
         frame.assign(
-            by=frame["by"].map(rater_name), name=frame["name"].map(SPOKEN), scope=frame["scope"].replace({POPULATION: "run, weighted"})
+            by=frame["by"].map(rater_name), name=frame["name"].map(SPOKEN),
+            scope=frame["scope"].replace({POPULATION: "run, weighted"}),
         ),
         (
-            Column("by", "Measured by"), Column("scope", "Scope"), Column("name", "Figure"), counted("n", "n", "items"),
+            Column("by", "Reference standard"), Column("scope", "Scope"), Column("name", "Figure"), counted("n", "n", "items"),
             share("judge", "Judge"), share("other", "Baseline"), share("difference", "Difference"), Column("note", "Note"),
         ),
-        ("The baseline judge is plain rules, no model: the floor that a language model must beat. " + SCOPES, INTERVALS),
-        evidence.n,
+        ("The baseline judge uses plain rules, no model; a language model has to do better. " + SCOPES, INTERVALS),
+        data.n,
     )  # fmt: skip
+
+
+# -- confusion matrices ------------------------------------------------------------------------------------------------
+
+UNITS = {SAMPLE: "items", POPULATION: "estimated pairs of the run"}
+WEIGHT_NOTES = {SAMPLE: "", POPULATION: ": each item is counted with its weight N_h / n_h"}
+NAME_SUFFIXES = {SAMPLE: "", POPULATION: "_run"}
+
+
+def matrices(data: ValidationData) -> Iterator[Table]:
+    """Confusion matrices: annotators with each other, the judge against the majority and gold; for the sample and for the run."""
+    cells = data.report.confusion
+    labels = cells[cells["about"] == "label"]
+    for (first, second, scope), own in labels.groupby(["first", "second", "scope"], sort=False):
+        if second != JUDGE or first in ("majority", GOLD):
+            wide = own.pivot(index="first_label", columns="second_label", values="count")
+            order = list(dict.fromkeys(own["first_label"]))
+            frame = wide.loc[order, order].rename_axis(columns=None).reset_index()
+            unit = UNITS[str(scope)]
+            yield Table(
+                f"study_confusion_{first}_{second}{NAME_SUFFIXES[str(scope)]}".replace("annotator_", ""),
+                f"Labels by {rater_name(str(first))} (rows) and by {rater_name(str(second))} (columns), {unit}",
+                frame.assign(first_label=frame["first_label"].map(label_word)),
+                (Column("first_label", rater_name(str(first))), *(counted(label, label_word(label)) for label in order)),
+                (f"Counts are {unit}{WEIGHT_NOTES[str(scope)]}. Items that one of the two did not label are excluded.",),
+                data.n,
+            )
 
 
 TABLES = (sample, agreement, by_label, errors, significance, prevalence, baseline)
-"""Beside the matrices."""
+"""In addition to the matrices."""

@@ -132,7 +132,7 @@ def _item(number: int) -> NewItem:
 
 def _rate(store: LabelStore, names: Sequence[str], stored: int, now: datetime) -> None:
     for name in names[:2] if stored else ():
-        seats = [task.seat_id for task in list_tasks(store, STUDY, name)][: stored // 2]
+        seats = [task.assignment_id for task in list_tasks(store, STUDY, name)][: stored // 2]
         with store.begin() as tx:
             for seat in seats:
                 add_rating(tx, name, NewRating(seat, Choice("CONSISTENT"), f"stored/{seat}"), now)

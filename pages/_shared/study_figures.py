@@ -25,7 +25,7 @@ from audit.errors import AuditError
 from audit.judging.baseline import NAME
 from audit.number_format import fixed, signed
 from pages._blinded.access import label_store
-from pages._blinded.text import escaped
+from pages._blinded.frame import escaped
 from pages._shared.tables import table
 
 Stand = tuple[tuple[str, int, str], ...]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from audit.store.runs import Run
 from audit.terms import fill, terms
-from pages._blinded.text import escaped
+from pages._blinded.frame import escaped
 
 __all__ = ["escaped", "fill", "listed", "say", "terms", "title_of"]
 

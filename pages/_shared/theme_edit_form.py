@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
-from annotation.theme_edits.record import NAME_LIMIT, NewEdit
+from annotation.theme_edits.record import MAX_NAME_LENGTH, NewEdit
 from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
@@ -67,7 +67,7 @@ def _seen(theme: Theme, acts: int) -> int:
 def _possible(themes: Themes, theme: Theme) -> list[str]:
     if theme.theme_id == NO_THEME:
         return [MOVE]
-    mark = BACK if theme.theme_id in themes.now.aside else ASIDE
+    mark = BACK if theme.theme_id in themes.now.set_aside else ASIDE
     return [RENAME, MERGE, *([SPLIT, MOVE] if theme.topics else []), PARENT, mark]
 
 
@@ -79,7 +79,7 @@ def _key(theme: Theme, field: str) -> str:
 
 
 def _name(label: str, theme: Theme, placeholder: str = "") -> None:
-    st.text_input(label, key=_key(theme, "name"), max_chars=NAME_LIMIT, placeholder=placeholder)
+    st.text_input(label, key=_key(theme, "name"), max_chars=MAX_NAME_LENGTH, placeholder=placeholder)
 
 
 def _phrases(theme: Theme) -> None:

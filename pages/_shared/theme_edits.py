@@ -13,7 +13,7 @@ from annotation.label_store.errors import ConflictError
 from annotation.studies.accounts import Account
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
 from annotation.theme_edits.history import edits_to_jsonl, history_table
-from annotation.theme_edits.record import CURATORS, NewEdit, list_edits, record_edit
+from annotation.theme_edits.record import EDITOR_ROLES, NewEdit, list_edits, record_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
 from audit.errors import AuditError
 from audit.exports.tables import csv_bytes, file_name
@@ -63,7 +63,7 @@ class Themes:
     @property
     def original(self) -> bool:
         """Whether the reader looks at the themes as built, although people have curated them."""
-        return self.taxonomy is self.built and self.now.acts > 0
+        return self.taxonomy is self.built and self.now.edits > 0
 
     def find(self, theme_id: str) -> str:
         """The id under which a theme is found today: one that was merged into another leads there."""
@@ -73,7 +73,7 @@ class Themes:
 def curated_themes(run: Run, built: Taxonomy) -> Themes:
     """The themes of a run with what people made of them, and a line that says so, the original one click away."""
     acts, found = curation_now(run, built)
-    if not found.acts:
+    if not found.edits:
         return Themes(built, built, found, acts)
     with st.container(horizontal=True, vertical_alignment="center"):
         version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, show_label=False)
@@ -106,7 +106,7 @@ def _curated(known_by: tuple[str, str, int, str], _built: Taxonomy, _acts: Seque
 
 def _say(run: Run, found: CuratedTaxonomy) -> None:
     last = found.last
-    many = "1 act" if found.acts == 1 else f"{found.acts:,} acts"
+    many = "1 act" if found.edits == 1 else f"{found.edits:,} acts"
     counts(
         run, "**Curated**: {many}, last by {author} on {day}.", many=many,
         author=last.author if last else "", day=last.made_at[:10] if last else "",
@@ -116,7 +116,7 @@ def _say(run: Run, found: CuratedTaxonomy) -> None:
 def curator() -> Account | None:
     """Who is signed in, where that person may curate."""
     account = current_account()
-    return account if account is not None and account.role in CURATORS else None
+    return account if account is not None and account.role in EDITOR_ROLES else None
 
 
 def say_who_may() -> None:
@@ -199,7 +199,7 @@ def _conflicts(found: CuratedTaxonomy) -> None:
     st.warning(f"{many} these themes no longer, as the themes were built again since. The other acts stand.")
     with st.expander("What does not fit", expanded=len(found.conflicts) < 4):
         for conflict in found.conflicts:
-            st.markdown(escaped(conflict.words))
+            st.markdown(escaped(conflict.sentence))
 
 
 def _history(run: Run, themes: Themes, shown: Sequence[ThemeEdit]) -> None:

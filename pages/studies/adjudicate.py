@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from annotation.label_store.decisions import NewDecision, submit_decision
+from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.studies.accounts import Account, Role
 from annotation.studies.adjudication import BlindRating, Dispute, list_disputes
@@ -33,7 +33,7 @@ CSS = """<style>
 def dispute_html(dispute: Dispute) -> str:
     """Question, both answers, and both readings with their comments."""
     answers = "".join(f"<div>{escape(text)}</div>" for text in (dispute.first, dispute.second))
-    spoken = zip(("One annotator says", "The other says"), dispute.readings, strict=True)
+    spoken = zip(("One annotator says", "The other says"), dispute.ratings, strict=True)
     readings = "".join(f"<div><span>{who}</span> {_reading(reading)}</div>" for who, reading in spoken)
     return (
         f'<div class="dispute"><h2>{escape(dispute.question)}</h2><div class="two">{answers}</div>'

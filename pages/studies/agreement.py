@@ -19,8 +19,7 @@ from annotation.studies.verdict_store import verdicts_by_item
 from audit.errors import AuditError
 from audit.number_format import fixed
 from pages._blinded.access import label_store, require_role
-from pages._blinded.frame import explain, study_page, synthetic_notice
-from pages._blinded.text import escaped
+from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.study_figures import current_report, floor, pick_study, seat_names, with_ends
 from pages._shared.tables import clicked_row, table
 

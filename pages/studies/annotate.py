@@ -7,10 +7,10 @@ from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.studies.accounts import Role
 from audit.errors import AuditError
 from pages._blinded.access import label_store, require_role
-from pages._blinded.frame import STYLE, explain, synthetic_notice
+from pages._blinded.frame import escaped, explain, synthetic_notice
 from pages._blinded.labelling.session import LabellingSession
 from pages._blinded.labelling.widget import labelling_widget, pending_events
-from pages._blinded.text import escaped
+from pages._blinded.theme import STYLE
 from pages._blinded.tour import tour
 
 CLOSE = """<style>

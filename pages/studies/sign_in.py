@@ -4,7 +4,8 @@ import streamlit as st
 
 from audit.errors import AuditError
 from pages._blinded.access import SIGN_IN_CHANGED, accounts_exist, current_account, provider_configured, provider_refusal, sign_in
-from pages._blinded.frame import STYLE, explain
+from pages._blinded.frame import explain
+from pages._blinded.theme import STYLE
 from pages._shared.navigation import home
 
 NO_ACCOUNT = "No account exists yet. Make the first one in a terminal, then reload this page."

@@ -29,8 +29,7 @@ from audit.errors import AuditError
 from audit.exports.tables import csv_bytes
 from audit.vocabulary import LABELS
 from pages._blinded.access import browsing_is_open, label_store, now
-from pages._blinded.frame import explain, study_page, synthetic_notice
-from pages._blinded.text import escaped
+from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
 from pages._shared.tables import table
 

@@ -11,7 +11,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import SignInError, StudyError
 from annotation.studies.accounts import (
     ALL_FAILURES,
-    FREE_FAILURES,
+    MAX_FREE_FAILURES,
     SESSION_LENGTH,
     Role,
     account_of_token,
@@ -76,7 +76,7 @@ def test_a_wrong_name_and_a_wrong_password_are_told_the_same(store: LabelStore) 
 
 def test_five_wrong_passwords_are_free_then_waiting_doubles(store: LabelStore) -> None:
     people(store, "ana")
-    for _ in range(FREE_FAILURES):
+    for _ in range(MAX_FREE_FAILURES):
         assert "wrong." in fail(store, "ana")
     assert fail(store, "ana") == "Too many wrong passwords. Try again in 1 seconds."
     assert "wrong." in fail(store, "ana", 1)
@@ -87,7 +87,7 @@ def test_five_wrong_passwords_are_free_then_waiting_doubles(store: LabelStore) -
 
 def test_while_waiting_even_the_right_password_is_not_looked_at(lite: LabelStore) -> None:
     people(lite, "ana")
-    for _ in range(FREE_FAILURES):
+    for _ in range(MAX_FREE_FAILURES):
         fail(lite, "ana")
     with pytest.raises(SignInError, match="Too many"):
         enter(lite, "ana", PASSWORD)
@@ -121,11 +121,11 @@ def test_an_account_of_the_identity_provider_has_no_password_to_guess(lite: Labe
 @pytest.mark.parametrize(
     ("name", "role", "password", "message"),
     [
-        ("a b", "pi", PASSWORD, "is no account name"),
+        ("a b", "pi", PASSWORD, "is not a valid account name"),
         ("ana", "owner", PASSWORD, "Role 'owner' is unknown. Allowed|Allowed: viewer, annotator, adjudicator, pi"),
         ("ana", "annotater", PASSWORD, "Did you mean 'annotator'"),
         ("ana", "pi", "short", "has 5 characters. Allowed: 12 to 256"),
-        ("ben", "pi", PASSWORD, "There is an account 'ben' already"),
+        ("ben", "pi", PASSWORD, "The account 'ben' already exists"),
     ],
 )
 def test_an_account_that_cannot_be_is_not_made(store: LabelStore, name: str, role: str, password: str, message: str) -> None:

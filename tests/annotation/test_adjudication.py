@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from annotation.label_store.decisions import NewDecision, submit_decision
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import ConflictError, StudyError
 from annotation.label_store.ledger import verify_study
+from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.studies.adjudication import ADJUDICATED, AGREED, BlindRating, Dispute, close_study, gold_labels, list_disputes
 from tests.support.studies import NOW, item, people, rate, step, study_of
@@ -59,7 +59,7 @@ def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) 
         "question",
         "first",
         "second",
-        "readings",
+        "ratings",
         "decision",
         "label",
         "significance",
@@ -74,7 +74,7 @@ def test_which_reading_stands_first_does_not_tell_the_annotator(lite: LabelStore
     for number in range(1, 31):
         rate(lite, "ana", number, "ABSENT"), rate(lite, "ben", number, "CONSISTENT")
     step(lite, StudyState.LABELLING)
-    first = [dispute.readings[0].label for dispute in list_disputes(lite, "s")]
+    first = [dispute.ratings[0].label for dispute in list_disputes(lite, "s")]
     assert 6 <= first.count("ABSENT") <= 24
 
 
@@ -94,7 +94,7 @@ def test_gold_is_what_both_say_or_what_was_decided(disputed: LabelStore) -> None
 
 def test_a_study_closes_when_the_last_difference_is_decided(disputed: LabelStore) -> None:
     submit_decision(disputed, "jo", ruling(3), NOW)
-    with pytest.raises(StudyError, match="1 differences are not decided"):
+    with pytest.raises(StudyError, match="1 disputes are undecided"):
         close_study(disputed, "s")
     submit_decision(disputed, "jo", ruling(4, "ABSENT", None), NOW)
     assert close_study(disputed, "s") is StudyState.CLOSED
@@ -120,7 +120,7 @@ def test_a_decision_is_revised_by_a_further_one_and_the_same_one_twice_is_one(di
         ("jo", ruling(3, reason="  "), "needs a reason"),
         ("jo", ruling(3, significance=None), "needs a clinical significance"),
         ("jo", ruling(99), "no item 'i099'"),
-        ("ana", ruling(3), "Whoever rated an item does not adjudicate it"),
+        ("ana", ruling(3), "somebody else has to adjudicate it"),
     ],
 )
 def test_a_decision_that_does_not_hold_is_refused(disputed: LabelStore, who: str, what: NewDecision, message: str) -> None:

@@ -70,7 +70,7 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
         tx.execute(text("drop trigger ratings_no_update"))
         tx.execute(text("update ratings set comment = 'x' where seq = 3"))
     code, told = typed("verify v1")
-    assert (code, "entry 3 is not as it was written" in told) == (1, True)
+    assert (code, "entry 3 was changed after it was written" in told) == (1, True)
 
 
 def test_a_dry_run_prints_the_strata_and_makes_nothing(typed) -> None:
@@ -86,7 +86,7 @@ def test_a_dry_run_prints_the_strata_and_makes_nothing(typed) -> None:
     [
         ("sample v1 --annotators ana,ben", "'ana, ben' has no account"),
         ("sample v1 --annotators ana,ben --items ABSENT", "expected LABEL=NUMBER"),
-        ("sample v1 --annotators ana,ben --items NONE=3", "'NONE' is no label"),
+        ("sample v1 --annotators ana,ben --items NONE=3", "'NONE' is not a label"),
         ("sample v1 --annotators ana,ben --calibration 99999999999", "more than 1,000 items"),
         ("sample v1 --annotators ana,ben --seed 99999999999999999999", "the seed is above 2,147,483,647"),
         ("export v1 --out ratings.txt", r"must end in \.csv"),
@@ -105,7 +105,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(typed, line: str, message: st
 @pytest.mark.parametrize("more", ["", " --dry-run"])
 def test_a_study_is_not_called_what_leads_out_of_its_folder(typed, more: str) -> None:
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
-    with pytest.raises(StudyError, match=r"'\.\./evil' is no id for a study\. Allowed: at most 64 of A-Z"):
+    with pytest.raises(StudyError, match=r"'\.\./evil' is not a valid study id\. Allowed: up to 64 of A-Z"):
         typed(f"sample ../evil --annotators ana,ben{more}")
     with pytest.raises(StudyError, match="There is none yet"):
         typed("verify ../evil")

@@ -99,9 +99,9 @@ def test_the_history_lists_every_act_with_author_time_and_reason(run: Run, store
     code, told, _ = typed("history")
     assert code == 0
     assert told.splitlines() == [
-        "   1  2026-03-01 09:00  vera: renamed 'one' to 'First'. clearer [undone by act 2]",
-        "   2  2026-03-01 09:00  vera: undid act 1. clearer [counts]",
-        "   3  2026-03-01 09:00  vera: merged 'two' into 'one'. clearer [counts]",
+        "   1  2026-03-01 09:00  vera: renamed 'one' to 'First'. clearer [undone by edit 2]",
+        "   2  2026-03-01 09:00  vera: undid edit 1. clearer [in effect]",
+        "   3  2026-03-01 09:00  vera: merged 'two' into 'one'. clearer [in effect]",
         f"3 acts on the themes of {run.key}, 1 of which count.",
         "Every entry is as it was written.",
     ]
@@ -114,7 +114,7 @@ def test_a_history_that_was_changed_says_so_and_fails(run: Run, store: LabelStor
         tx.execute(text("update theme_acts set reason = 'never said'"))
     code, told, _ = typed("history")
     assert code == 1
-    assert "theme_acts: entry 1 is not as it was written" in told
+    assert "theme_acts: entry 1 was changed after it was written" in told
 
 
 def test_every_act_is_exported_and_replayed_from_the_file(run: Run, store: LabelStore, typed: Typed, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_what_does_not_fit_themes_built_again_is_listed_and_the_rest_applied(run
     assert code == 1
     assert told.splitlines() == [
         "3 acts count; 2 of them fit the taxonomy as they were meant.",
-        "Act 2 (split 1 phrase off 'First' as 'Third') was not applied: 1 phrase is elsewhere now, in 'two': 'topic of bc'.",
+        "Edit 2 (split 1 phrase off 'First' as 'Third') was not applied: 1 phrase is elsewhere now, in 'two': 'topic of bc'.",
     ]
     assert "was not applied" in typed("history")[1]
 
@@ -168,7 +168,7 @@ def test_what_does_not_fit_the_other_run_is_left_out_and_said(run: Run, again: R
     build(again, THEMES[:2])
     code, told, _ = typed(f"replay --run again --from {run.key} --keep-as petra")
     assert code == 1
-    assert "Act 2 (merged 'two' into 'First'): This cannot be done: the theme 't2' (t2) is not there any more" in told
+    assert "Act 2 (merged 'two' into 'First'): This edit is not possible: the theme 't2' (t2) no longer exists" in told
     assert told.endswith("1 were left out.\n")
 
 

@@ -15,8 +15,8 @@ from tests.support.curating import (
     LIFTING,
     LOOSE,
     TEETH,
-    acts,
     change,
+    edits,
     merge,
     move,
     outline,
@@ -31,7 +31,7 @@ BAGS, WEIGHTS = LIFTING
 
 
 def of(*changes: ThemeChange) -> dict[str, tuple[str, str | None, list[str]]]:
-    found = apply_edits(small(), acts(*changes))
+    found = apply_edits(small(), edits(*changes))
     assert found.conflicts == ()
     return outline(found.taxonomy)
 
@@ -44,13 +44,13 @@ def test_without_acts_the_taxonomy_is_the_one_that_was_built() -> None:
 def test_a_theme_is_renamed_and_keeps_its_id_and_phrases() -> None:
     assert of(rename("t-teeth", "Dental care")) == outline(small()) | {"t-teeth": ("Dental care", "p-body", sorted(TEETH))}
     (theme,) = [
-        t for t in apply_edits(small(), acts(rename("t-teeth", "Dental care"))).taxonomy.themes if t.theme_id == "t-teeth"
+        t for t in apply_edits(small(), edits(rename("t-teeth", "Dental care"))).taxonomy.themes if t.theme_id == "t-teeth"
     ]
     assert (theme.named_by, theme.medoid, theme.terms) == ("curator", "dental cleaning", ("teeth",))
 
 
 def test_a_merged_theme_is_gone_and_its_phrases_are_in_the_other() -> None:
-    found = apply_edits(small(), acts(merge("t-lift", "t-teeth")))
+    found = apply_edits(small(), edits(merge("t-lift", "t-teeth")))
     whole = outline(found.taxonomy)
     assert "t-lift" not in whole
     assert whole["t-teeth"] == ("teeth", "p-body", sorted(TEETH + LIFTING))
@@ -61,7 +61,7 @@ def test_a_merged_theme_is_gone_and_its_phrases_are_in_the_other() -> None:
 
 
 def test_a_merged_theme_leads_to_where_its_phrases_went_in_the_end() -> None:
-    found = apply_edits(small(), acts(merge("t-lift", "t-teeth"), merge("t-teeth", "t-sun")))
+    found = apply_edits(small(), edits(merge("t-lift", "t-teeth"), merge("t-teeth", "t-sun")))
     assert found.merged == {"t-lift": "t-sun", "t-teeth": "t-sun"}
 
 
@@ -75,7 +75,7 @@ def test_a_split_takes_some_phrases_into_a_theme_beside_the_first() -> None:
     whole = of(split("t-teeth", TEETH[:2], "c-1", "Before listing"))
     assert whole["c-1"] == ("Before listing", "p-body", sorted(TEETH[:2]))
     assert whole["t-teeth"][2] == sorted(TEETH[2:])
-    found = apply_edits(small(), acts(split("t-teeth", TEETH[:2], "c-1", "Before listing"))).taxonomy
+    found = apply_edits(small(), edits(split("t-teeth", TEETH[:2], "c-1", "Before listing"))).taxonomy
     medoids = {theme.theme_id: (theme.medoid, theme.exemplars) for theme in found.leaves}
     assert medoids["c-1"] == ("check-up before listing", TEETH[:2])
     assert medoids["t-teeth"] == ("pulling teeth", ("pulling teeth",))  # its medoid went, an exemplar stayed
@@ -84,7 +84,7 @@ def test_a_split_takes_some_phrases_into_a_theme_beside_the_first() -> None:
 def test_a_phrase_is_moved_to_another_theme_out_of_none_and_into_none() -> None:
     whole = of(move([BAGS], "t-lift", "t-sun"), move(LOOSE, None, "t-sun"), move([TEETH[0]], "t-teeth", None))
     assert whole["t-sun"][2] == sorted([*BEACH, BAGS, *LOOSE])
-    found = apply_edits(small(), acts(move(LOOSE, None, "t-sun"), move([TEETH[0]], "t-teeth", None))).taxonomy
+    found = apply_edits(small(), edits(move(LOOSE, None, "t-sun"), move([TEETH[0]], "t-teeth", None))).taxonomy
     assert found.no_theme == (TEETH[0],)
     assert "no_theme_phrases" not in found.counts  # occurrences are counted from the map, not from here
 
@@ -98,34 +98,35 @@ def test_a_theme_is_moved_under_another_parent_and_a_parent_without_themes_is_no
 
 
 def test_a_theme_set_aside_stays_in_the_taxonomy_and_is_said_to_be_so() -> None:
-    found = apply_edits(small(), acts(change(EditKind.SET_ASIDE, "p-body")))
+    found = apply_edits(small(), edits(change(EditKind.SET_ASIDE, "p-body")))
     assert outline(found.taxonomy) == outline(small())
-    assert found.aside == {"p-body", "t-teeth", "t-lift"}
+    assert found.set_aside == {"p-body", "t-teeth", "t-lift"}
     assert (
-        apply_edits(small(), acts(change(EditKind.SET_ASIDE, "t-sun"), change(EditKind.BRING_BACK, "t-sun"))).aside == frozenset()
+        apply_edits(small(), edits(change(EditKind.SET_ASIDE, "t-sun"), change(EditKind.BRING_BACK, "t-sun"))).set_aside
+        == frozenset()
     )
 
 
 @pytest.mark.parametrize(
     ("what", "why"),
     [
-        (rename("t-none", "x"), "'t-none' .t-none. is not there any more"),
+        (rename("t-none", "x"), "'t-none' .t-none. no longer exists"),
         (rename("t-teeth", "LIFTING "), "the name 'LIFTING ' is taken by another theme .t-lift."),
         (rename("t-teeth", "teeth"), "would change nothing"),
         (merge("t-teeth", "t-teeth"), "cannot be merged into itself"),
-        (merge("t-teeth", "p-out"), "only like can be merged with like"),
+        (merge("t-teeth", "p-out"), "merge two parents or two themes without children"),
         (split("t-teeth", TEETH, "c-1", "All"), "take every phrase"),
-        (split("t-teeth", TEETH[:1], "c-1", "Teeth"), "is that of the theme it comes from"),
+        (split("t-teeth", TEETH[:1], "c-1", "Teeth"), "belongs to the theme that is split"),
         (split("t-teeth", TEETH[:1], "c-1", "sun"), "taken by another theme"),
         (split("t-teeth", TEETH[:1], "t-sun", "Brush"), "the id t-sun is taken"),
-        (move(LIFTING, "t-lift", "t-sun"), "without a phrase; merge that theme"),
+        (move(LIFTING, "t-lift", "t-sun"), "without phrases; merge that theme"),
         (move([BAGS], "t-lift", "p-out"), "'outdoors' has themes below it"),
         (move([BAGS], "t-sun", "t-teeth"), "1 phrase is elsewhere now, in 'lifting': 'heavy bags'"),
         (move(["no such"], "t-sun", "t-teeth"), "1 phrase is not in the taxonomy: 'no such'"),
-        (under("p-body", "p-body"), "or is the same theme"),
-        (under("t-sun", "t-lift"), "holds phrases itself"),
+        (under("p-body", "p-body"), "itself or below it"),
+        (under("t-sun", "t-lift"), "has phrases of its own"),
         (change(EditKind.BRING_BACK, "t-sun"), "would change nothing"),
-        (undo(7), "there is no act 7"),
+        (undo(7), "there is no edit 7"),
     ],
 )
 def test_what_cannot_be_done_is_said(what: ThemeChange, why: str) -> None:
@@ -140,40 +141,40 @@ def test_a_parent_may_be_called_as_a_theme_is() -> None:
 
 
 def test_an_undone_act_counts_no_longer_and_an_undone_undo_lets_it_count_again() -> None:
-    told = acts(rename("t-sun", "Sun"), undo(1), undo(2))
+    told = edits(rename("t-sun", "Sun"), undo(1), undo(2))
     assert [act.seq for act in effective_edits(told[:2])] == []
     assert [act.seq for act in effective_edits(told)] == [1]
     assert apply_edits(small(), told[:2]).taxonomy == small()
 
 
 def test_an_act_on_which_another_builds_is_undone_after_it() -> None:
-    told = acts(split("t-teeth", TEETH[:2], "c-1", "Before listing"), rename("c-1", "Before the list"))
+    told = edits(split("t-teeth", TEETH[:2], "c-1", "Before listing"), rename("c-1", "Before the list"))
     (why,) = check_undo(small(), told, 1)
-    assert why.startswith("act 2 (renamed 'c-1' to 'Before the list') builds on it; undo that first")
+    assert why.startswith("edit 2 (renamed 'c-1' to 'Before the list') builds on it; undo that first")
     assert check_undo(small(), told, 2) == ()
-    assert check_undo(small(), [*told, *acts(undo(2), undo(2), undo(2))[2:]], 1) == ()
+    assert check_undo(small(), [*told, *edits(undo(2), undo(2), undo(2))[2:]], 1) == ()
 
 
 def test_an_act_that_a_later_one_replaced_has_nothing_left_to_take_back() -> None:
-    told = acts(rename("t-sun", "Sun"), rename("t-sun", "Sunlight"))
-    assert "a later act has replaced it" in check_undo(small(), told, 1)[0]
+    told = edits(rename("t-sun", "Sun"), rename("t-sun", "Sunlight"))
+    assert "a later edit replaced it" in check_undo(small(), told, 1)[0]
     assert check_undo(small(), told, 2) == ()
 
 
 def test_an_act_is_undone_once() -> None:
-    told = acts(rename("t-sun", "Sun"), undo(1))
-    assert check_undo(small(), told, 1) == ("act 1 was undone already, by act 2 of vera",)
+    told = edits(rename("t-sun", "Sun"), undo(1))
+    assert check_undo(small(), told, 1) == ("edit 1 was already undone by edit 2 of vera",)
     assert check_undo(small(), told, 2) == ()
 
 
 def test_an_act_in_the_middle_on_which_nothing_builds_can_be_undone() -> None:
-    told = acts(rename("t-sun", "Sun"), rename("t-lift", "Weights"), merge("t-sun", "t-teeth"))
+    told = edits(rename("t-sun", "Sun"), rename("t-lift", "Weights"), merge("t-sun", "t-teeth"))
     assert check_undo(small(), told, 2) == ()
 
 
 def test_a_merge_under_which_a_name_was_given_away_is_undone_after_the_renaming() -> None:
-    told = acts(merge("t-lift", "t-teeth"), rename("t-sun", "lifting"))
-    assert "act 2" in check_undo(small(), told, 1)[0]
+    told = edits(merge("t-lift", "t-teeth"), rename("t-sun", "lifting"))
+    assert "edit 2" in check_undo(small(), told, 1)[0]
 
 
 # -- a taxonomy that was built again -----------------------------------------------------------------------------------
@@ -190,14 +191,14 @@ def rebuilt(**phrases: tuple[str, ...]) -> Taxonomy:
 
 
 def conflicts(taxonomy: Taxonomy, *changes: ThemeChange) -> list[tuple[bool, str]]:
-    return [(conflict.in_part, conflict.words) for conflict in apply_edits(taxonomy, acts(*changes)).conflicts]
+    return [(conflict.partial, conflict.sentence) for conflict in apply_edits(taxonomy, edits(*changes)).conflicts]
 
 
 def test_a_theme_that_is_gone_is_a_conflict_and_the_rest_is_applied() -> None:
-    found = apply_edits(rebuilt(lift=()), acts(rename("t-lift", "Weights"), merge("t-lift", "t-sun"), rename("t-sun", "Sun")))
-    assert [(conflict.act.seq, conflict.in_part) for conflict in found.conflicts] == [(1, False), (2, False)]
-    assert found.conflicts[0].words == (
-        "Act 1 (renamed 'lifting' to 'Weights') was not applied: the theme 'lifting' (t-lift) is not there any more."
+    found = apply_edits(rebuilt(lift=()), edits(rename("t-lift", "Weights"), merge("t-lift", "t-sun"), rename("t-sun", "Sun")))
+    assert [(conflict.edit.seq, conflict.partial) for conflict in found.conflicts] == [(1, False), (2, False)]
+    assert found.conflicts[0].sentence == (
+        "Edit 1 (renamed 'lifting' to 'Weights') was not applied: the theme 'lifting' (t-lift) no longer exists."
     )
     assert outline(found.taxonomy)["t-sun"][0] == "Sun"
 
@@ -208,11 +209,11 @@ def test_phrases_that_are_elsewhere_or_gone_are_left_where_they_are_and_told() -
     assert conflicts(again, wanted) == [
         (
             True,
-            "Act 1 (split 3 phrases off 'teeth' as 'Before listing') was applied only in part: 1 phrase is not in the taxonomy: "
+            "Edit 1 (split 3 phrases off 'teeth' as 'Before listing') was applied only in part: 1 phrase is not in the taxonomy: "
             "'long gone'; 1 phrase is elsewhere now, in 'sun': 'dental cleaning'.",
         )
     ]
-    whole = outline(apply_edits(again, acts(wanted)).taxonomy)
+    whole = outline(apply_edits(again, edits(wanted)).taxonomy)
     assert (whole["c-1"][2], whole["t-sun"][2]) == ([TEETH[0]], sorted([*BEACH, TEETH[1]]))
 
 
@@ -229,9 +230,9 @@ def test_what_the_new_taxonomy_does_of_itself_is_no_conflict() -> None:
 
 
 def test_an_act_in_conflict_can_be_undone_and_the_conflict_goes_with_it() -> None:
-    told = acts(rename("t-lift", "Weights"), rename("t-sun", "Sun"))
+    told = edits(rename("t-lift", "Weights"), rename("t-sun", "Sun"))
     assert check_undo(rebuilt(lift=()), told, 1) == ()
-    assert apply_edits(rebuilt(lift=()), [*told, *acts(undo(1), undo(1), undo(1))[2:]]).conflicts == ()
+    assert apply_edits(rebuilt(lift=()), [*told, *edits(undo(1), undo(1), undo(1))[2:]]).conflicts == ()
 
 
 def test_a_theme_merged_away_is_named_with_the_theme_it_is_in_now() -> None:
@@ -240,12 +241,12 @@ def test_a_theme_merged_away_is_named_with_the_theme_it_is_in_now() -> None:
 
 
 def test_the_result_says_what_it_was_made_from() -> None:
-    found = apply_edits(small(), acts(rename("t-sun", "Sun"), rename("t-lift", "Weights"), undo(2)))
+    found = apply_edits(small(), edits(rename("t-sun", "Sun"), rename("t-lift", "Weights"), undo(2)))
     assert found.taxonomy.built == {"seed": 1, "curated": {"acts": 1, "of": "ab" * 32}}
     assert found.taxonomy.map == {}
-    assert found.taxonomy.sha256 == apply_edits(small(), acts(rename("t-sun", "Sun"))).taxonomy.sha256
-    assert found.taxonomy.sha256 not in (small().sha256, apply_edits(small(), acts(rename("t-sun", "Suns"))).taxonomy.sha256)
-    assert (found.acts, found.last.seq) == (1, 3)
+    assert found.taxonomy.sha256 == apply_edits(small(), edits(rename("t-sun", "Sun"))).taxonomy.sha256
+    assert found.taxonomy.sha256 not in (small().sha256, apply_edits(small(), edits(rename("t-sun", "Suns"))).taxonomy.sha256)
+    assert (found.edits, found.last.seq) == (1, 3)
 
 
 def test_every_kind_of_act_reads_as_a_sentence() -> None:
@@ -262,6 +263,6 @@ def test_every_kind_of_act_reads_as_a_sentence() -> None:
         EditKind.MOVE_THEME: "moved 'sun' to the top",
         EditKind.SET_ASIDE: "set 'sun' aside as not clinically meaningful",
         EditKind.BRING_BACK: "brought 'sun' back as clinically meaningful",
-        EditKind.UNDO: "undid act 3",
+        EditKind.UNDO: "undid edit 3",
     }
     assert set(told) == set(EditKind)

@@ -46,14 +46,14 @@ def test_an_act_is_kept_with_author_time_reason_and_the_names_that_were_seen(cli
     assert list_edits(clinic, RUN) == [made]
     assert (made.seq, made.author, made.reason, made.taxonomy) == (1, "vera", "they mean the same", "ab" * 32)
     assert made.made_at == "2026-03-01T09:00:00.000000+00:00"
-    assert made.change.told == {"t-lift": "lifting", "t-teeth": "teeth"}
+    assert made.change.shown_names == {"t-lift": "lifting", "t-teeth": "teeth"}
     assert list_edits(clinic, "another run") == []
 
 
 def test_a_name_is_kept_as_it_stands_when_it_is_told(clinic: LabelStore) -> None:
     curate(clinic, rename("t-teeth", "  Dental\n care "))
     made = curate(clinic, merge("t-lift", "t-teeth"))
-    assert made.change.told == {"t-lift": "lifting", "t-teeth": "Dental care"}
+    assert made.change.shown_names == {"t-lift": "lifting", "t-teeth": "Dental care"}
 
 
 def test_a_split_gets_an_id_that_no_build_gives(clinic: LabelStore) -> None:
@@ -76,13 +76,13 @@ def test_who_labels_or_adjudicates_does_not_curate(clinic: LabelStore, role: Rol
         (rename("t-sun", "Sun"), {"reason": "  "}, "needs a reason"),
         (rename("t-sun", "Sun"), {"reason": "x" * 4001}, "4,001 characters"),
         (rename("t-sun", "  "), {}, "name of 1 to 200"),
-        (ThemeChange(EditKind.MERGE, "t-sun"), {}, "which theme to merge into"),
-        (ThemeChange(EditKind.SET_ASIDE), {}, "not said which theme"),
-        (move([], "t-sun", "t-lift"), {}, "No phrase is chosen"),
+        (ThemeChange(EditKind.MERGE, "t-sun"), {}, "Choose the theme to merge into"),
+        (ThemeChange(EditKind.SET_ASIDE), {}, "Choose a theme"),
+        (move([], "t-sun", "t-lift"), {}, "Choose at least one phrase"),
         (rename("t-sun", "x" * 201), {}, "name of 1 to 200"),
         (rename("t-sun", "teeth"), {}, "taken by another theme"),
         (rename("t-sun", "Sun"), {"key": ""}, "key of 1 to 100"),
-        (undo(1), {}, "there is no act 1"),
+        (undo(1), {}, "there is no edit 1"),
     ],
 )
 def test_what_is_refused_leaves_nothing_behind(clinic: LabelStore, change: ThemeChange, other: dict[str, Any], why: str) -> None:
@@ -106,21 +106,21 @@ def test_an_undo_is_a_further_record_and_the_undone_one_stays(clinic: LabelStore
     ]
     assert made.change == ThemeChange(EditKind.UNDO, undoes=1)
     assert apply_edits(small(), list_edits(clinic, RUN)).taxonomy == small()
-    with pytest.raises(StudyError, match="undone already, by act 2 of petra"):
+    with pytest.raises(StudyError, match="already undone by edit 2 of petra"):
         curate(clinic, undo(1))
 
 
 def test_what_a_later_act_builds_on_is_not_undone(clinic: LabelStore) -> None:
     made = curate(clinic, split("t-teeth", TEETH[:2], "", "Before listing"))
     curate(clinic, rename(str(made.change.into), "Before the list"))
-    with pytest.raises(StudyError, match=r"act 2 .renamed 'Before listing' to 'Before the list'. builds on it; undo that first"):
+    with pytest.raises(StudyError, match=r"edit 2 .renamed 'Before listing' to 'Before the list'. builds on it; undo that first"):
         curate(clinic, undo(1))
 
 
 def test_who_did_not_see_a_change_of_the_same_theme_is_told_of_it(clinic: LabelStore) -> None:
     curate(clinic, rename("t-lift", "Weights"), "petra", reason="clearer")
     with pytest.raises(
-        ConflictError, match=r"Since you looked, petra renamed 'lifting' to 'Weights' .act 1: clearer.*still there"
+        ConflictError, match=r"Since you looked, petra renamed 'lifting' to 'Weights' .edit 1: clearer.*still there"
     ):
         curate(clinic, merge("t-lift", "t-teeth"), seen=0)
     assert curate(clinic, merge("t-lift", "t-teeth"), seen=1, key="again").seq == 2
@@ -134,7 +134,7 @@ def test_a_change_elsewhere_in_the_meantime_does_not_matter(clinic: LabelStore) 
 def test_the_undo_of_a_change_that_was_not_seen_is_told_too(clinic: LabelStore) -> None:
     curate(clinic, rename("t-sun", "Sun"))
     curate(clinic, undo(1), "petra")
-    with pytest.raises(ConflictError, match="petra undid act 1"):
+    with pytest.raises(ConflictError, match="petra undid edit 1"):
         curate(clinic, move([LIFTING[0]], "t-lift", "t-sun"), seen=1)
 
 
@@ -172,7 +172,7 @@ def test_an_act_that_was_changed_all_the_same_is_found(lite: LabelStore, field: 
     with lite.begin() as tx:
         tx.execute(text("drop trigger theme_acts_no_update"))
         tx.execute(text(f"update theme_acts set {field} = 'eve' where seq = 1"))
-    assert verify_edits(lite, RUN) == ["theme_acts: entry 1 is not as it was written"]
+    assert verify_edits(lite, RUN) == ["theme_acts: entry 1 was changed after it was written"]
 
 
 def test_phrases_that_a_database_could_not_hold_as_text_come_back_as_they_are(clinic: LabelStore) -> None:
@@ -194,11 +194,11 @@ def test_an_export_says_every_act_and_is_read_back_as_it_was(clinic: LabelStore)
     assert edits_from_jsonl(edits_to_jsonl(acts)) == acts
     table = history_table(acts)
     assert table["act"].tolist() == [3, 2, 1]
-    assert table["standing"].tolist() == ["counts", "undone by act 3", "counts"]
+    assert table["standing"].tolist() == ["in effect", "undone by edit 3", "in effect"]
     assert table["phrases"].tolist()[2] == "\n".join(TEETH[:2])
-    assert table["what"].tolist()[0] == "undid act 2"
+    assert table["what"].tolist()[0] == "undid edit 2"
 
 
 def test_a_file_that_holds_no_acts_is_said_to_hold_none() -> None:
-    with pytest.raises(StudyError, match="Line 2 is no act of curation"):
+    with pytest.raises(StudyError, match="Line 2 is not a theme edit"):
         edits_from_jsonl('\n{"act": 1}\n')

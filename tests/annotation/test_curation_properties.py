@@ -59,7 +59,7 @@ def phrases_of(taxonomy: Taxonomy) -> Counter[str]:
 
 def whole(found: CuratedTaxonomy) -> tuple[object, ...]:
     themes = {t.theme_id: (t.name, t.parent_id, frozenset(t.topics)) for t in found.taxonomy.themes}
-    return themes, frozenset(found.taxonomy.no_theme), found.aside
+    return themes, frozenset(found.taxonomy.no_theme), found.set_aside
 
 
 @given(taxonomies(), WISHES)

@@ -45,7 +45,7 @@ def test_an_untouched_ledger_is_sound(rated: LabelStore) -> None:
     ],
 )
 def test_a_changed_field_is_found_at_its_entry(rated: LabelStore, change: str) -> None:
-    assert tamper(rated, f"update ratings set {change} where seq = 2") == ["ratings: entry 2 is not as it was written"]
+    assert tamper(rated, f"update ratings set {change} where seq = 2") == ["ratings: entry 2 was changed after it was written"]
 
 
 def test_a_removed_entry_is_found(rated: LabelStore) -> None:
@@ -63,7 +63,7 @@ def test_an_added_entry_is_found(rated: LabelStore) -> None:
         "insert into ratings select study_id, 5, seat_id, item_id, annotator, 9, label, significance, flagged, comment, "
         "milliseconds, source, submitted_at, 'forged', hash, hash from ratings where seq = 4"
     )
-    assert "ratings: entry 5 is not as it was written" in tamper(rated, copied)
+    assert "ratings: entry 5 was changed after it was written" in tamper(rated, copied)
 
 
 def test_a_seat_that_points_to_a_superseded_rating_is_found(rated: LabelStore) -> None:

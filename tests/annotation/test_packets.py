@@ -17,8 +17,8 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import NewRating, add_rating, save_draft
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.texts import storable_text
-from annotation.studies.packets import COLUMNS, XLSX_CELL, PacketImport, import_packet, packet_csv, packet_xlsx
+from annotation.label_store.schema import storable_text
+from annotation.studies.packets import COLUMNS, MAX_XLSX_CELL, PacketImport, import_packet, packet_csv, packet_xlsx
 from audit.spreadsheet_safety import plain_cell, safe_cell
 from tests.support.studies import NOW, history, item, rate, rating_history, seat_at, study_of
 
@@ -94,12 +94,12 @@ def test_a_packet_with_another_label_is_a_revision(lite: LabelStore) -> None:
     study_of(lite, 1)
     rate(lite, "ana", 1, "ABSENT")
     assert imported(lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(label="consistent"))).stored == 1
-    assert [r.label for r in history(lite, seat_at(lite, "ana", 1).seat_id, "ana")] == ["ABSENT", "CONSISTENT"]
+    assert [r.label for r in history(lite, seat_at(lite, "ana", 1).assignment_id, "ana")] == ["ABSENT", "CONSISTENT"]
 
 
 def test_a_draft_is_no_rating_and_is_in_no_packet(lite: LabelStore) -> None:
     study_of(lite, 1)
-    save_draft(lite, "ana", seat_at(lite, "ana", 1).seat_id, Choice("DIVERGENT", None, False, "half a thought"), NOW)
+    save_draft(lite, "ana", seat_at(lite, "ana", 1).assignment_id, Choice("DIVERGENT", None, False, "half a thought"), NOW)
     assert b"half a thought" not in packet_csv(lite, "s", "ana")
 
 
@@ -123,7 +123,10 @@ def test_every_text_comes_back_as_it_was(tmp_path: Path, name: str, told: list[t
     with store.begin() as tx:
         for task, (_, _, comment, flagged) in zip(empty, told, strict=True):
             add_rating(
-                tx, "ana", NewRating(task.seat_id, Choice("ABSENT", None, flagged, storable_text(comment)), task.seat_id), NOW
+                tx,
+                "ana",
+                NewRating(task.assignment_id, Choice("ABSENT", None, flagged, storable_text(comment)), task.assignment_id),
+                NOW,
             )
     before = list_tasks(store, "s", "ana")
     assert imported(store, MAKERS[name](store, "s", "ana"), name) == PacketImport(stored=0, unchanged=len(told), empty=0)
@@ -156,10 +159,10 @@ def test_no_cell_of_a_workbook_is_a_formula(lite: LabelStore) -> None:
         ({"label": "DIVERGENT"}, "row 2, column significance: DIVERGENT needs a clinical significance: low, medium, high."),
         ({"label": "ABSENT", "significance": "low"}, "row 2, column significance: ABSENT has no clinical significance"),
         ({"label": "DIVERGENT", "significance": "huge"}, "row 2, column significance: 'huge' is not in the vocabulary"),
-        ({"label": "ABSENT", "unsure": "maybe"}, "row 2, column unsure: 'maybe' is neither yes nor no"),
-        ({"comment": "but no label"}, "row 2, column label: it is empty, but something else is filled in"),
+        ({"label": "ABSENT", "unsure": "maybe"}, "row 2, column unsure: 'maybe' is not yes or no"),
+        ({"comment": "but no label"}, "row 2, column label: it is empty, but another column is filled in"),
         ({"label": "ABSENT", "comment": "x" * 4_001}, "row 2, column comment: it has 4,001 characters"),
-        ({"label": "ABSENT", "item": "zzz"}, "row 2, column item: 'zzz' is no item of this packet"),
+        ({"label": "ABSENT", "item": "zzz"}, "row 2, column item: 'zzz' is not an item of this packet"),
         ({"label": "ABSENT", "question": "Question 9?"}, "row 2, column question: this is not the question of the item"),
     ],
 )
@@ -185,7 +188,7 @@ def test_one_wrong_row_keeps_every_other_row_out(lite: LabelStore) -> None:
 def test_an_item_that_stands_twice_is_a_fault(lite: LabelStore) -> None:
     study_of(lite, 2)
     first = packet_csv(lite, "s", "ana").decode().splitlines()
-    assert "stands in row 2 already" in refused(lite, "\r\n".join([*first, first[1]]).encode())
+    assert "already appears in row 2" in refused(lite, "\r\n".join([*first, first[1]]).encode())
 
 
 @pytest.mark.parametrize(
@@ -193,8 +196,8 @@ def test_an_item_that_stands_twice_is_a_fault(lite: LabelStore) -> None:
     [
         ("p.csv", b"", "row 1: column 'item' is missing"),
         ("p.csv", b"item,label\n", "row 1: column 'order' is missing"),
-        ("p.csv", ",".join([*COLUMNS, "label"]).encode(), "row 1: a column name stands twice"),
-        ("p.csv", b"item\n\xff\xfe", "about row 2: this is not UTF-8"),
+        ("p.csv", ",".join([*COLUMNS, "label"]).encode(), "row 1: a column name appears twice"),
+        ("p.csv", b"item\n\xff\xfe", "near row 2: the text is not UTF-8"),
         ("p.ods", b"", "Allowed: .csv and .xlsx"),
         ("p.xlsx", b"not a zip", "cannot be read as a workbook"),
         ("p.csv", b"x" * (20 * 2**20 + 1), "larger than 20 MB"),
@@ -218,19 +221,19 @@ def test_semicolons_of_another_countrys_spreadsheet_are_read(lite: LabelStore) -
 def test_the_packet_of_another_annotator_is_not_taken(lite: LabelStore) -> None:
     study_of(lite, 2)
     data = fill(packet_csv(lite, "s", "ben"), lambda row: row.update(label="absent"))
-    assert "is no item of this packet" in refused(lite, data)
+    assert "is not an item of this packet" in refused(lite, data)
 
 
 def test_a_text_too_long_for_a_cell_is_not_cut_in_silence(lite: LabelStore) -> None:
-    study_of(lite, [item(1, answer_a="x" * (XLSX_CELL + 1))])
+    study_of(lite, [item(1, answer_a="x" * (MAX_XLSX_CELL + 1))])
     with pytest.raises(StudyError, match="Export it as CSV"):
         packet_xlsx(lite, "s", "ana")
-    assert b"x" * (XLSX_CELL + 1) in packet_csv(lite, "s", "ana")
+    assert b"x" * (MAX_XLSX_CELL + 1) in packet_csv(lite, "s", "ana")
 
 
 def test_sides_of_a_packet_are_those_of_the_page(lite: LabelStore) -> None:
     study_of(lite, 20)
     rows = csv.DictReader(io.StringIO(packet_csv(lite, "s", "ben").decode("utf-8-sig"), newline=""))
     shown = {row["item"]: (row["answer_1"], row["answer_2"]) for row in rows}
-    assert shown == {task.seat_id: (task.first, task.second) for task in list_tasks(lite, "s", "ben")}
+    assert shown == {task.assignment_id: (task.first, task.second) for task in list_tasks(lite, "s", "ben")}
     assert len(assignment_rows(lite, "s")) == 40

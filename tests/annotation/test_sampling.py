@@ -150,10 +150,10 @@ def test_no_stratum_gives_more_than_it_holds_and_none_is_left_out(wanted: int, s
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"per_label": {"DIVERGANT": 3}}, "'DIVERGANT' is no label"),
-        ({"per_label": {"ABSENT": 0}}, "no items are asked for"),
+        ({"per_label": {"DIVERGANT": 3}}, "'DIVERGANT' is not a label"),
+        ({"per_label": {"ABSENT": 0}}, "no items are requested"),
         ({"calibration": -1}, "a count is below 0"),
-        ({"second": "moon"}, r"no second criterion 'moon' \(allowed: organ\)"),
+        ({"second": "moon"}, r"'moon' is not a second criterion \(allowed: organ\)"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused(run: Run, wrong: dict[str, object], message: str) -> None:
@@ -185,7 +185,7 @@ def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_gone(store
     "study_id", ["", "../evil", "a/b", ".hidden", "-v", "v 1", "v1\n", "\N{LATIN SMALL LETTER E WITH ACUTE}1", "v" * 65]
 )
 def test_an_id_that_could_lead_out_of_a_folder_is_refused_before_anything_is_drawn(run: Run, study_id: str) -> None:
-    with pytest.raises(StudyError, match="is no id for a study"):
+    with pytest.raises(StudyError, match="is not a valid study id"):
         draw_sample(run, plan(), study_id)
 
 

@@ -28,7 +28,7 @@ def test_each_annotator_has_an_own_order_and_own_sides(store: LabelStore) -> Non
 
 def test_a_side_is_stored_so_that_analysis_can_undo_it(lite: LabelStore) -> None:
     study_of(lite, 30)
-    shown = {t.seat_id: t.first for t in list_tasks(lite, "s", "ana")}
+    shown = {t.assignment_id: t.first for t in list_tasks(lite, "s", "ana")}
     for row in assignment_rows(lite, "s"):
         if row["annotator"] == "ana":
             assert shown[row["seat_id"]] == row["answer_b" if row["swapped"] else "answer_a"]
@@ -51,7 +51,7 @@ def test_work_goes_on_exactly_where_it_stopped(store: LabelStore) -> None:
     for place in (1, 2):
         task = next_task(store, "s", "ana", NOW, "monday")
         assert task.position == place
-        submit_rating(store, "ana", NewRating(task.seat_id, Choice("ABSENT"), str(place)), NOW)
+        submit_rating(store, "ana", NewRating(task.assignment_id, Choice("ABSENT"), str(place)), NOW)
     assert next_task(store, "s", "ana", NOW, "tuesday").position == 3
     assert [bool(task.revision) for task in list_tasks(store, "s", "ana")] == [True, True, False, False, False]
 
@@ -119,7 +119,7 @@ def test_a_silent_repeat_of_an_open_seat_goes_to_the_two_who_have_the_item_and_a
 def rated_one(store: LabelStore, annotator: str) -> bool:
     task = next_task(store, "s", annotator, NOW, "v")
     if task is not None:
-        submit_rating(store, annotator, NewRating(task.seat_id, Choice("CONSISTENT"), f"one/{task.seat_id}"), NOW)
+        submit_rating(store, annotator, NewRating(task.assignment_id, Choice("CONSISTENT"), f"one/{task.assignment_id}"), NOW)
     return task is not None
 
 
@@ -137,9 +137,9 @@ def test_seats_taken_ahead_are_an_even_share_of_what_is_open_and_are_rated_by_wh
     ahead = list_tasks(store, "s", "ana")
     assert [task.position for task in ahead] == list(range(1, 9))
     assert len({task.question for task in ahead}) == 8
-    assert next_task(store, "s", "ana", NOW, "v").seat_id == ahead[0].seat_id
+    assert next_task(store, "s", "ana", NOW, "v").assignment_id == ahead[0].assignment_id
     with pytest.raises(StudyError, match="no task"):
-        submit_rating(store, "ben", NewRating(ahead[0].seat_id, Choice("ABSENT"), "k"), NOW)
+        submit_rating(store, "ben", NewRating(ahead[0].assignment_id, Choice("ABSENT"), "k"), NOW)
 
 
 def test_with_named_seats_nothing_is_taken_ahead(lite: LabelStore) -> None:
@@ -150,7 +150,7 @@ def test_with_named_seats_nothing_is_taken_ahead(lite: LabelStore) -> None:
 def test_whoever_takes_a_seat_that_was_opened_again_sees_nothing_of_what_was_chosen_there(store: LabelStore) -> None:
     study_of(store, 1, ("ana", "ben", "cem"))
     task = next_task(store, "s", "ana", NOW, "v")
-    save_draft(store, "ana", task.seat_id, Choice("DIVERGENT", comment="I think so"), NOW)
+    save_draft(store, "ana", task.assignment_id, Choice("DIVERGENT", comment="I think so"), NOW)
     assert release_assignments(store, "s", "ana") == 1
     for name in ("ben", "cem"):
         assert next_task(store, "s", name, NOW, "w").choice == Choice()
@@ -159,7 +159,7 @@ def test_whoever_takes_a_seat_that_was_opened_again_sees_nothing_of_what_was_cho
 def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
     study_of(store, 1)
     for ask in (lambda: next_task(store, "s", "eve", NOW, "v"), lambda: list_tasks(store, "s", "eve")):
-        with pytest.raises(StudyError, match="no study 's' in which you rate"):
+        with pytest.raises(StudyError, match="do not take part in a study 's'"):
             ask()
     assert list_studies(store, "eve") == []
     assert [study.study_id for study in list_studies(store, "ana")] == ["s"]
@@ -168,7 +168,7 @@ def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
 @pytest.mark.parametrize(
     ("annotators", "items", "message"),
     [
-        (("ana",), 2, "two|2 or more"),
+        (("ana",), 2, "at least 2"),
         (("ana", "ben"), 0, "it has no items"),
     ],
 )

@@ -83,6 +83,6 @@ def test_the_demo_a_second_time_adds_nothing(data_dir: Path, monkeypatch: pytest
 
 def test_a_run_without_truth_gets_no_simulated_study(lite: LabelStore, tmp_path: Path) -> None:
     run = load(release_from(tmp_path, BASE), tmp_path / "data").run
-    with pytest.raises(StudyError, match="is no demo run"):
+    with pytest.raises(StudyError, match="is not a demo run"):
         create_demo_studies(lite, run, Settings(data_dir=tmp_path / "data"), datetime.now(UTC), {})
     assert list_studies(lite) == []

@@ -48,7 +48,7 @@ def test_sqlite_writes_ahead_and_waits_for_the_disk(lite: LabelStore) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("studies.db", "is no database address"),
+        ("studies.db", "is not a supported database address"),
         ("postgresql://tester:secret@127.0.0.1:1/none", "cannot be used"),
         ("sqlite:////proc/studies.db", "cannot be"),
     ],

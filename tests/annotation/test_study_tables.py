@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from annotation.label_store.assignments import Choice, list_tasks
-from annotation.label_store.decisions import NewDecision, submit_decision
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import NewRating, submit_rating
+from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState
 from annotation.studies.adjudication import close_study
 from annotation.studies.study_tables import CODEBOOK, codebook, labels_table, ratings_table, repeats_table
@@ -52,7 +52,10 @@ def both(store: LabelStore, annotator: str, number: int, label: str) -> None:
     for task in list_tasks(store, "s", annotator):
         if task.question == f"Question {number}?":
             submit_rating(
-                store, annotator, NewRating(task.seat_id, Choice(label, significance), f"{annotator}/{task.seat_id}"), NOW
+                store,
+                annotator,
+                NewRating(task.assignment_id, Choice(label, significance), f"{annotator}/{task.assignment_id}"),
+                NOW,
             )
 
 

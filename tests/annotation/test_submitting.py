@@ -19,7 +19,7 @@ DIVERGES = Choice("DIVERGENT", "high", True, "three or six months?")
 
 def test_a_rating_is_read_back_as_it_was_given(store: LabelStore) -> None:
     study_of(store, 3)
-    seat = seat_at(store, "ana", 2).seat_id
+    seat = seat_at(store, "ana", 2).assignment_id
     submit_rating(store, "ana", NewRating(seat, DIVERGES, "k1"), NOW)
     assert list_tasks(store, "s", "ana")[0].rated == DIVERGES
     assert [row["label"] for row in assignment_rows(store, "s") if row["item_id"] == "i002"] == ["DIVERGENT", None]
@@ -27,14 +27,14 @@ def test_a_rating_is_read_back_as_it_was_given(store: LabelStore) -> None:
 
 def test_the_same_submit_twice_is_one_row(store: LabelStore) -> None:
     study_of(store, 2)
-    press = NewRating(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1")
+    press = NewRating(seat_at(store, "ana", 1).assignment_id, DIVERGES, "k1")
     assert submit_rating(store, "ana", press, NOW) == submit_rating(store, "ana", press, later(9))
     assert len(rating_history(store, "s")) == 1
 
 
 def test_the_same_submit_is_acknowledged_again_even_after_the_study_moved_on(store: LabelStore) -> None:
     study_of(store, 1)
-    press = NewRating(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1")
+    press = NewRating(seat_at(store, "ana", 1).assignment_id, DIVERGES, "k1")
     submit_rating(store, "ana", press, NOW)
     step(store, StudyState.LABELLING, incomplete=True)
     assert submit_rating(store, "ana", press, NOW).label == "DIVERGENT"
@@ -42,9 +42,9 @@ def test_the_same_submit_is_acknowledged_again_even_after_the_study_moved_on(sto
 
 def test_a_key_used_for_another_item_stores_nothing(store: LabelStore) -> None:
     study_of(store, 2)
-    submit_rating(store, "ana", NewRating(seat_at(store, "ana", 1).seat_id, DIVERGES, "k1"), NOW)
+    submit_rating(store, "ana", NewRating(seat_at(store, "ana", 1).assignment_id, DIVERGES, "k1"), NOW)
     with pytest.raises(ConflictError, match="another item"):
-        submit_rating(store, "ana", NewRating(seat_at(store, "ana", 2).seat_id, DIVERGES, "k1"), NOW)
+        submit_rating(store, "ana", NewRating(seat_at(store, "ana", 2).assignment_id, DIVERGES, "k1"), NOW)
 
 
 def test_a_revision_counts_and_the_first_rating_stays(store: LabelStore) -> None:
@@ -53,12 +53,12 @@ def test_a_revision_counts_and_the_first_rating_stays(store: LabelStore) -> None
     rate(store, "ana", 1, "COMPLEMENTARY")
     seat = seat_at(store, "ana", 1)
     assert (seat.revision, seat.choice.label) == (2, "COMPLEMENTARY")
-    assert [rating.label for rating in history(store, seat.seat_id, "ana")] == ["CONSISTENT", "COMPLEMENTARY"]
+    assert [rating.label for rating in history(store, seat.assignment_id, "ana")] == ["CONSISTENT", "COMPLEMENTARY"]
 
 
 def test_of_two_windows_the_slower_one_is_told_and_changes_nothing(store: LabelStore) -> None:
     study_of(store, 1)
-    seat = seat_at(store, "ana", 1).seat_id
+    seat = seat_at(store, "ana", 1).assignment_id
     submit_rating(store, "ana", NewRating(seat, Choice("CONSISTENT"), "window 1"), NOW)
     with pytest.raises(ConflictError, match="another window"):
         submit_rating(store, "ana", NewRating(seat, Choice("COMPLEMENTARY"), "window 2"), NOW)
@@ -67,12 +67,12 @@ def test_of_two_windows_the_slower_one_is_told_and_changes_nothing(store: LabelS
 
 def test_nobody_rates_at_the_seat_of_another(store: LabelStore) -> None:
     study_of(store, 1)
-    seat = seat_at(store, "ana", 1).seat_id
+    seat = seat_at(store, "ana", 1).assignment_id
     for attempt in (
         lambda: submit_rating(store, "ben", NewRating(seat, DIVERGES, "k"), NOW),
         lambda: save_draft(store, "ben", seat, DIVERGES, NOW),
     ):
-        with pytest.raises(StudyError, match="of yours"):
+        with pytest.raises(StudyError, match="You have no task"):
             attempt()
     assert rating_history(store, "s") == []
 
@@ -83,24 +83,24 @@ def test_nobody_rates_at_the_seat_of_another(store: LabelStore) -> None:
         (Choice("DIVERGENT"), "needs a clinical significance: low, medium, high"),
         (Choice("CONSISTENT", "low"), "has no clinical significance"),
         (Choice("SIMILAR"), "'SIMILAR' is not in the vocabulary"),
-        (Choice(None), "There is no label"),
+        (Choice(None), "The label is missing"),
         (Choice("ABSENT", comment="x" * 4_001), "4,001 characters"),
     ],
 )
 def test_half_a_rating_is_refused_with_what_is_allowed(lite: LabelStore, choice: Choice, message: str) -> None:
     study_of(lite, 1)
     with pytest.raises(StudyError, match=message):
-        submit_rating(lite, "ana", NewRating(seat_at(lite, "ana", 1).seat_id, choice, "k"), NOW)
+        submit_rating(lite, "ana", NewRating(seat_at(lite, "ana", 1).assignment_id, choice, "k"), NOW)
     assert rating_history(lite, "s") == []
 
 
 def test_a_draft_comes_back_and_counts_nowhere_until_it_is_submitted(store: LabelStore) -> None:
     study_of(store, 1)
-    seat = next_task(store, "s", "ana", NOW, "monday").seat_id
+    seat = next_task(store, "s", "ana", NOW, "monday").assignment_id
     save_draft(store, "ana", seat, Choice("DIVERGENT", None, True, "hm"), NOW)
     save_draft(store, "ana", seat, Choice("DIVERGENT", None, True, "hm, which?"), NOW)
     resumed = next_task(store, "s", "ana", later(9), "tuesday")
-    assert resumed.seat_id == seat
+    assert resumed.assignment_id == seat
     assert resumed.draft == Choice("DIVERGENT", None, True, "hm, which?")
     assert (resumed.rated, rating_history(store, "s")) == (None, [])
     submit_rating(store, "ana", NewRating(seat, DIVERGES, "k"), later(10))
@@ -111,10 +111,10 @@ def test_the_servers_clock_runs_from_showing_to_submitting_within_one_sitting(st
     study_of(store, 2)
     first = next_task(store, "s", "ana", NOW, "monday")
     next_task(store, "s", "ana", later(4), "monday")  # a page that is drawn again does not restart the clock
-    rating, second = submit_and_next(store, "ana", NewRating(first.seat_id, Choice("ABSENT"), "1"), later(10), "monday")
+    rating, second = submit_and_next(store, "ana", NewRating(first.assignment_id, Choice("ABSENT"), "1"), later(10), "monday")
     assert rating.seconds == 10.0
     next_task(store, "s", "ana", later(90_000), "tuesday")  # the night in between is not reading time
-    assert submit_rating(store, "ana", NewRating(second.seat_id, Choice("ABSENT"), "2"), later(90_007)).seconds == 7.0
+    assert submit_rating(store, "ana", NewRating(second.assignment_id, Choice("ABSENT"), "2"), later(90_007)).seconds == 7.0
 
 
 def test_the_database_itself_refuses_to_change_or_delete_a_rating(store: LabelStore) -> None:
@@ -128,8 +128,8 @@ def test_the_database_itself_refuses_to_change_or_delete_a_rating(store: LabelSt
 
 def test_a_study_that_moved_on_takes_no_more_ratings(store: LabelStore) -> None:
     study_of(store, 2)
-    seat = seat_at(store, "ana", 1).seat_id
-    with pytest.raises(StudyError, match="4 ratings of the labelling round are still to come"):
+    seat = seat_at(store, "ana", 1).assignment_id
+    with pytest.raises(StudyError, match="4 ratings of the labelling round are missing"):
         step(store, StudyState.LABELLING)
     step(store, StudyState.LABELLING, incomplete=True)
     with pytest.raises(StudyError, match="in the state adjudication"):

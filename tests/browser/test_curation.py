@@ -112,7 +112,7 @@ def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
     click_act(looking_on, 0)
     looking_on.get_by_label("Why it is undone").fill("They differ in the dose.")
     looking_on.get_by_role("button", name="Undo act 2").click()
-    expect(settled(looking_on).get_by_text("Saved as act 3: petra undid act 2")).to_be_visible()
+    expect(settled(looking_on).get_by_text("Saved as act 3: petra undid edit 2")).to_be_visible()
 
     page.goto(dashboard.address + address)
     shown_theme(settled(page), "Antibiotics and teeth")

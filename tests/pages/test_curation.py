@@ -176,7 +176,7 @@ def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: Label
         ("Rename", {"name": "Dental", "reason": " "}, "needs a reason"),
         ("Merge", {}, "It is not said where to"),
         ("Move phrases", {"phrases": ["pulling teeth"]}, "It is not said where to"),
-        ("Split", {"name": "Surgery"}, "No phrase is chosen"),
+        ("Split", {"name": "Surgery"}, "Choose at least one phrase"),
     ],
 )
 def test_what_is_refused_keeps_what_was_typed(action, fields, why, store: LabelStore, run: Run, open_theme: Open):
@@ -251,7 +251,7 @@ def test_an_undo_that_would_pull_the_ground_away_is_refused_in_words(store: Labe
     at = click_act(open_theme("petra"), 1, 2)
     at.text_input(key="undo_reason_1").set_value("no")
     at = at.button(key="undo_1").click().run()
-    assert "act 2 (renamed 'Surgery' to 'Oral surgery') builds on it; undo that first" in said(at)
+    assert "edit 2 (renamed 'Surgery' to 'Oral surgery') builds on it; undo that first" in said(at)
     assert at.text_input(key="undo_reason_1").value == "no"
 
 
@@ -281,7 +281,7 @@ def test_after_everything_is_undone_the_themes_are_not_called_curated(store: Lab
     curate(store, run, "petra", undo(1))
     at = open_theme()
     assert "last by" not in words_on(at)
-    assert at.dataframe[0].value["standing"].tolist() == ["counts", "undone by act 2"]
+    assert at.dataframe[0].value["standing"].tolist() == ["in effect", "undone by edit 2"]
 
 
 def test_acts_that_fit_the_themes_no_longer_are_listed_with_the_reason(store: LabelStore, run: Run, open_theme: Open):
@@ -290,7 +290,7 @@ def test_acts_that_fit_the_themes_no_longer_are_listed_with_the_reason(store: La
     curate(store, run, "vera", rename("t-teeth", "Dental care"), earlier)
     at = open_theme("petra")
     assert "1 act fits these themes no longer" in words_on(at)
-    assert "was not applied: the theme 'parking' (t-old) is not there any more" in words_on(at)
+    assert "was not applied: the theme 'parking' (t-old) no longer exists" in words_on(at)
     assert at.dataframe[0].value["standing"].tolist() == ["counts", "not applied"]
     assert at.title[0].value == "Dental care"
     at = click_act(at, 1, 2)

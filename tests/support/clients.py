@@ -35,7 +35,7 @@ def client(store: LabelStore, annotator: str, out: int, token: str | None = None
     if again is not None:
         press(store, annotator, *again, out)
     while (task := next_task(store, "s", annotator, datetime.now(UTC), str(os.getpid()))) is not None:
-        press(store, annotator, f"{annotator}/{os.getpid()}/{time.monotonic_ns()}", task.seat_id, out)
+        press(store, annotator, f"{annotator}/{os.getpid()}/{time.monotonic_ns()}", task.assignment_id, out)
 
 
 def press(store: LabelStore, annotator: str, key: str, seat_id: str, out: int) -> None:
@@ -49,7 +49,7 @@ def warm(url: str) -> LabelStore:
     store = open_label_store(url)
     task = next_task(store, "s", "a1", datetime.now(UTC), "warm")
     assert task is not None
-    press(store, "a1", "warm", task.seat_id, sys.stdout.fileno())
+    press(store, "a1", "warm", task.assignment_id, sys.stdout.fileno())
     store.close()
     return store
 

@@ -1,4 +1,4 @@
-"""A small taxonomy, and acts on it."""
+"""A small taxonomy, and edits of it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def small() -> Taxonomy:
 
 
 def change(kind: EditKind, theme: str | None = None, into: str | None = None, **other: Any) -> ThemeChange:
-    told = {theme.theme_id: theme.name for theme in small().themes}
-    return ThemeChange(kind, theme, into, **{"told": told, **other})
+    names = {theme.theme_id: theme.name for theme in small().themes}
+    return ThemeChange(kind, theme, into, **{"shown_names": names, **other})
 
 
 def rename(theme: str, name: str) -> ThemeChange:
@@ -60,9 +60,10 @@ def undo(seq: int) -> ThemeChange:
     return change(EditKind.UNDO, undoes=seq)
 
 
-def acts(*changes: ThemeChange) -> list[ThemeEdit]:
+def edits(*changes: ThemeChange) -> list[ThemeEdit]:
     return [
-        ThemeEdit(n, each, "vera", f"2026-03-01T09:{n:02}", f"because {n}", "ab" * 32) for n, each in enumerate(changes, start=1)
+        ThemeEdit(n, change, "vera", f"2026-03-01T09:{n:02}", f"because {n}", "ab" * 32)
+        for n, change in enumerate(changes, start=1)
     ]
 
 

@@ -75,14 +75,14 @@ def rate(
     task = seat_at(store, annotator, item_number)
     choice = Choice(label, significance, **other)
     key = f"{annotator}/{item_number}/{task.revision}"
-    return submit_rating(store, annotator, NewRating(task.seat_id, choice, key, task.revision), NOW)
+    return submit_rating(store, annotator, NewRating(task.assignment_id, choice, key, task.revision), NOW)
 
 
 def rate_all(store: LabelStore, annotator: str, label: str = "CONSISTENT") -> int:
     """Rate everything that is left, and say how many that were."""
     done = 0
     while (task := next_task(store, "s", annotator, NOW, "v")) is not None:
-        submit_rating(store, annotator, NewRating(task.seat_id, Choice(label), f"all/{task.seat_id}"), NOW)
+        submit_rating(store, annotator, NewRating(task.assignment_id, Choice(label), f"all/{task.assignment_id}"), NOW)
         done += 1
     return done
 

@@ -54,10 +54,10 @@ class LabellingSession:
         following = next_task(store, self.study_id, self.annotator, now(), self.visit)
         if following is not None and following.total is None:
             prefetch_tasks(store, self.study_id, self.annotator, AHEAD)
-        self.tasks = {task.seat_id: task for task in list_tasks(store, self.study_id, self.annotator)}
+        self.tasks = {task.assignment_id: task for task in list_tasks(store, self.study_id, self.annotator)}
         self.rated = {seat for seat, task in self.tasks.items() if task.revision}
         self.total = next((task.total for task in self.tasks.values()), None)
-        self.next = following.seat_id if following is not None else None
+        self.next = following.assignment_id if following is not None else None
 
     def take(self, store: LabelStore, events: Sequence[Event]) -> None:
         """Do what the events say, in their order, each once. One that fails is told, changes nothing, and stops no other."""
@@ -89,7 +89,7 @@ class LabellingSession:
         self.rated.add(seat)
         if seat in self.tasks:
             self.tasks[seat] = replace(self.tasks[seat], revision=rating.revision, rated=press.choice, draft=None)
-        self.next = following.seat_id if following is not None else None
+        self.next = following.assignment_id if following is not None else None
         if following is not None:
             self._hold(following)
             self._take_ahead(store, following)
@@ -101,8 +101,8 @@ class LabellingSession:
 
     def _hold(self, *tasks: LabellingTask) -> None:
         """Put tasks among the annotator's own, which stand in their order."""
-        known = all(task.seat_id in self.tasks for task in tasks)
-        self.tasks |= {task.seat_id: task for task in tasks}
+        known = all(task.assignment_id in self.tasks for task in tasks)
+        self.tasks |= {task.assignment_id: task for task in tasks}
         if not known:
             self.tasks = dict(sorted(self.tasks.items(), key=lambda held: held[1].position))
 
@@ -134,7 +134,7 @@ class LabellingSession:
         place = bisect_left(tasks, at.position, key=attrgetter("position")) if at else len(tasks)
         ahead = islice((task for task in tasks[place:] if task is at or not task.revision), AHEAD)
         unrated = [self.tasks[self.next]] if self.next in self.tasks else []
-        return list({task.seat_id: task for task in [*tasks[max(0, place - BEHIND) : place], *ahead, *unrated]}.values())
+        return list({task.assignment_id: task for task in [*tasks[max(0, place - BEHIND) : place], *ahead, *unrated]}.values())
 
 
 def choice_of(event: Event) -> Choice:
@@ -147,7 +147,7 @@ def task_view(task: LabellingTask) -> dict[str, Any]:
     """A task as the browser gets it: what stands on the screen, and nothing else."""
     chosen = task.choice
     return {
-        "seat": task.seat_id, "position": task.position, "calibration": task.calibration, "question": task.question,
+        "seat": task.assignment_id, "position": task.position, "calibration": task.calibration, "question": task.question,
         "first": task.first, "second": task.second, "first_name": task.first_name, "second_name": task.second_name,
         "revision": task.revision, "label": chosen.label, "significance": chosen.significance,
         "flagged": chosen.flagged, "comment": chosen.comment,

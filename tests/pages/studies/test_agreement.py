@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from annotation.label_store.decisions import NewDecision, submit_decision
+from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState
 from annotation.studies.adjudication import close_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, strata, verdicts

@@ -56,7 +56,7 @@ def test_the_strata_are_shown_before_anything_is_made(ready, as_user: SignIn):
 def test_a_bad_id_is_a_sentence(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "../x")
     at = next(button for button in at.button if button.label == "Draw and make the study").click().run()
-    assert "is no id for a study" in words_on(at)
+    assert "is not a valid study id" in words_on(at)
 
 
 def test_without_a_run_or_annotators_the_page_says_what_is_needed(folk, as_user: SignIn):
@@ -68,7 +68,7 @@ def test_without_a_run_or_annotators_the_page_says_what_is_needed(folk, as_user:
 def test_a_study_moves_on_when_its_ratings_are_in_or_when_told_so(folk, as_user: SignIn):
     study_of(folk, 3)
     at = as_user("petra", "study").button(key="advance").click().run()
-    assert "still to come" in words_on(at)
+    assert "are missing" in words_on(at)
     assert find_study(folk, "s").state is StudyState.LABELLING
     at.checkbox(key="incomplete").check()
     at = at.button(key="advance").click().run()
@@ -207,7 +207,7 @@ def test_the_ledger_is_checked_at_a_press_and_a_changed_rating_is_told(finished,
         tx.execute(text("drop trigger ratings_no_update"))
         tx.execute(text("update ratings set label = 'DIVERGENT', significance = 'low' where seq = 1"))
     at = as_user("petra", "study").button(key="verify").click().run()
-    assert "Not as it was written (1 in all): ratings: entry 1 is not as it was written" in toast_of(at)
+    assert "Not as it was written (1 in all): ratings: entry 1 was changed after it was written" in toast_of(at)
 
 
 def test_a_study_stays_as_it_is_when_its_run_is_loaded_anew_or_deleted(ready, load_run, data_dir, as_user: SignIn):
@@ -235,7 +235,7 @@ def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, l
         advance_study(tx, "made-up", StudyState.LABELLING, incomplete=True)
     at = as_user("ana" if page == "annotate" else "petra", page)
     assert not at.exception
-    assert "Made up: no real *guide*, center or patient stands behind it" in words_on(at)
+    assert "No real *guide*, center or patient" in words_on(at)
 
 
 def test_a_study_of_real_texts_says_nothing_of_the_kind(folk, as_user: SignIn):
