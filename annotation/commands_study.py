@@ -32,7 +32,7 @@ from annotation.studies.sampling import (
 )
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
 from annotation.studies.study_tables import codebook, ratings_table
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.cli.command import FAILED, FINDINGS, OK, add_command
 from audit.cli.main import demo_release
 from audit.cli.main import main as audit_command
@@ -233,7 +233,7 @@ def _ending(out: Path, *allowed: str) -> str:
 
 def _write(out: Path, data: bytes) -> None:
     try:
-        write_whole(out, data)
+        write_atomic(out, data)
     except OSError as error:
         raise StudyError(f"{out} cannot be written: {error.strerror}. Name a file in a folder that is there.") from None
     print(f"Wrote {out}")

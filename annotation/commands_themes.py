@@ -23,10 +23,10 @@ from annotation.theme_edits.edits import ThemeEdit, describe_change, effective_e
 from annotation.theme_edits.history import edits_from_jsonl, edits_to_jsonl, history_table
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
 from annotation.theme_edits.replay import EditConflict, apply_edits
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.cli.command import FINDINGS, OK, add_command
 from audit.cli.themes import TOPICS
-from audit.errors import plainly
+from audit.errors import describe_error
 from audit.exports.tables import csv_bytes
 from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
@@ -92,7 +92,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     if ending not in makers:
         raise StudyError(f"--out {arguments.out}: the name must end in {' or '.join(makers)}. Nothing was written.")
     try:
-        write_whole(arguments.out, makers[ending]())
+        write_atomic(arguments.out, makers[ending]())
     except OSError as error:
         raise StudyError(f"{arguments.out} cannot be written: {error.strerror}. Name a file in a folder that is there.") from None
     print(f"Wrote {len(acts):,} acts on the themes of {run.key} to {arguments.out}")
@@ -123,7 +123,7 @@ def _acts(arguments: argparse.Namespace, settings: Settings, store: LabelStore, 
             data = arguments.acts.read_bytes()
             return edits_from_jsonl(data.decode("utf-8-sig")), hashlib.sha256(data).hexdigest()[:16]
         except (OSError, UnicodeDecodeError) as error:
-            raise StudyError(f"{arguments.acts} cannot be read ({plainly(error)}). Nothing was done.") from None
+            raise StudyError(f"{arguments.acts} cannot be read ({describe_error(error)}). Nothing was done.") from None
     other = find_run(settings.store_dir, arguments.source) if arguments.source else run
     return list_edits(store, other.digest), other.key
 

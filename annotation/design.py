@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.vocabulary import LABELS
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +53,7 @@ def read_strata(path: Path) -> dict[str, float]:
         pairs = pd.to_numeric(frame["pairs"]).to_numpy(dtype=float)
         names = frame["stratum"].str.strip()
     except (OSError, EOFError, ValueError, KeyError) as error:
-        told = f"there is no column {error}" if isinstance(error, KeyError) else plainly(error)
+        told = f"there is no column {error}" if isinstance(error, KeyError) else describe_error(error)
         raise AuditError(f"{path}: {told}. {STRATA_FILE}") from None
     if names.duplicated().any() or not len(names) or not (np.isfinite(pairs) & (pairs >= 1) & (pairs % 1 == 0)).all():
         raise AuditError(f"{path}: a stratum stands twice, or has no whole number of pairs. {STRATA_FILE}")

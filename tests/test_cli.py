@@ -22,7 +22,7 @@ def _data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_loading_a_sound_release_ends_well_and_names_the_run(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["load", str(release)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("12 pairs loaded, 0 quarantined; 26 of 26 records in all; every sum comes out.")
+    assert out.startswith("12 pairs loaded, 0 quarantined; 26 of 26 records in all; all counts reconcile.")
     assert "Run tiny@" in out
 
 
@@ -149,7 +149,7 @@ def test_a_metric_that_cannot_be_counted_says_why(
 def test_a_setting_that_is_no_number_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_PORT", "many")
     assert main(["runs"]) == 2
-    assert "Setting AUDIT_PORT is 'many', which is no whole number from 1 to 65,535. Nothing was done." in capsys.readouterr().err
+    assert "Setting AUDIT_PORT is 'many', but must be an integer from 1 to 65,535. Nothing was done." in capsys.readouterr().err
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

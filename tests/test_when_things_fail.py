@@ -137,7 +137,7 @@ def test_a_setting_beyond_its_bounds_is_said(
 ) -> None:
     monkeypatch.setenv(name, text)
     assert audit(["runs"]) == 2
-    assert f"Setting {name} is '{text}', which is no whole number from 1 to" in capsys.readouterr().err
+    assert f"Setting {name} is '{text}', but must be an integer from 1 to" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from audit.settings import HIGHEST_PORT
+from audit.settings import MAX_PORT
 
 MOST = 1_000_000_000
 
@@ -21,7 +21,7 @@ def count_or_none(text: str) -> int:
 
 def port(text: str) -> int:
     """A port that a server can listen on."""
-    return _whole(text, 1, f"'{text}' is no port from 1 to {HIGHEST_PORT}", HIGHEST_PORT)
+    return _whole(text, 1, f"'{text}' is no port from 1 to {MAX_PORT}", MAX_PORT)
 
 
 def share(text: str) -> float:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.settings import Settings
 from audit.store.connection import DuckDBError
 
@@ -53,7 +53,7 @@ def answer(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
 
 def _of_the_machine(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{plainly(error)}. The command stopped there. {AS_IT_WAS} {_remedy(str(error))}"
+    return f"{where}{describe_error(error)}. The command stopped there. {AS_IT_WAS} {_remedy(str(error))}"
 
 
 def _remedy(told: str) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.atomic_io import whole_folder, write_whole
+from audit.atomic_io import atomic_folder, write_atomic
 from audit.cli.command import OK, add_command
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.exports.context import CurationPart
 from audit.exports.files import zipped
 from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
@@ -116,9 +116,9 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if _is_archive(out):
-            write_whole(out, zipped(files))
+            write_atomic(out, zipped(files))
             return
-        with whole_folder(out) as draft:
+        with atomic_folder(out) as draft:
             for path, content in files.items():
                 place = draft / path
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -128,4 +128,4 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _unwritable(out: Path, error: OSError) -> AuditError:
-    return AuditError(f"--out {out} cannot be written: {plainly(error)}. Nothing was written. Name another place.")
+    return AuditError(f"--out {out} cannot be written: {describe_error(error)}. Nothing was written. Name another place.")

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import audit
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.cli.command import FINDINGS, OK
 from audit.cli.judge_source import COLUMNS, Triple
 from audit.cli.judge_status import ENDED
@@ -285,7 +285,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:
-    write_whole(path, json.dumps(told))
+    write_atomic(path, json.dumps(told))
 
 
 def _last_line(path: Path) -> str:

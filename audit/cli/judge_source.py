@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from audit.errors import AuditError, NotInRunError, plainly
+from audit.errors import AuditError, NotInRunError, describe_error
 from audit.judging.corpus import Answer, Corpus, Couple, Item
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
@@ -96,7 +96,7 @@ def pairs_from(path: Path) -> tuple[list[Triple], str]:
         reader = csv.DictReader(data.decode("utf-8-sig").splitlines())
         missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise AuditError(f"{path} cannot be read: {plainly(error)}. Nothing was asked.") from None
+        raise AuditError(f"{path} cannot be read: {describe_error(error)}. Nothing was asked.") from None
     if missing:
         raise AuditError(f"{path} has no column '{missing[0]}'. Needed: {', '.join(COLUMNS)}. Nothing was asked.")
     found = [(row["question_id"] or "", row["handbook_a"] or "", row["handbook_b"] or "") for row in reader]

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.cli.command import FAILED
 from audit.errors import AuditError
 from audit.judging.corpus import Item
@@ -49,7 +49,7 @@ class Status:
         """Add to what is said, and say it."""
         self.told |= told
         if self.path is not None:
-            write_whole(self.path, json.dumps(self.told))
+            write_atomic(self.path, json.dumps(self.told))
 
     def asked(self, cost: StageCost, tally: CallStats) -> None:
         """How far a stage of calls is."""

@@ -16,17 +16,17 @@ from audit.cli import export, extract, generate, judge, questions, retrieve, ser
 from audit.cli import run as run_command
 from audit.cli.command import FINDINGS, OK, add_command, answer
 from audit.demo.build import DEFAULT_SEED, write_demo
-from audit.demo.earlier import write_earlier
+from audit.demo.build import write_earlier
 from audit.errors import AuditError
 from audit.exports.tables import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
 from audit.queries.run_taxonomy import require_taxonomy, taxonomy_of
-from audit.release.report import as_text
+from audit.release.report import report_as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.load import Loaded, check_release, load_release
-from audit.store.runs import Run, find_run, list_runs, unreadable
+from audit.store.runs import Run, find_run, list_runs, unreadable_stores
 from audit.vocabulary import nearest
 
 WRITERS: dict[str, Callable[..., str]] = {"json": json_text, "md": markdown_text, "csv": lambda frame, *_: csv_text(frame)}
@@ -141,14 +141,14 @@ def _report(loaded: Loaded, as_json: bool) -> int:
             )
         )
     else:
-        print(as_text(loaded.report) if loaded.report else report["verdict"])
+        print(report_as_text(loaded.report) if loaded.report else report["verdict"])
     return OK if report["clean"] else FINDINGS
 
 
 def runs(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit runs`"""
     found = list_runs(settings.store_dir)
-    for path, why in unreadable(settings.store_dir).items():
+    for path, why in unreadable_stores(settings.store_dir).items():
         print(f"{path} is left out: it cannot be read ({why}). Load its release again, or delete it.", file=sys.stderr)
     if arguments.json:
         print(

@@ -13,7 +13,7 @@ from typing import Any
 import audit
 from audit.cli.arguments import port
 from audit.cli.command import add_command
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.settings import Settings
 
 
@@ -56,7 +56,7 @@ def _must_be_free(host: str, number: int) -> None:
             trial.bind(place)
     except (OSError, UnicodeError) as error:
         raise AuditError(
-            f"The dashboard cannot listen on {host}, port {number}: {plainly(error)}. It was not started. "
+            f"The dashboard cannot listen on {host}, port {number}: {describe_error(error)}. It was not started. "
             "Name another with --host and --port (AUDIT_HOST, AUDIT_PORT), or stop what listens there."
         ) from None
 

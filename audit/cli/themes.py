@@ -15,7 +15,7 @@ from audit.cli.arguments import count, distance
 from audit.cli.command import OK, add_command
 from audit.cli.themes_namer import model_namer
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
-from audit.errors import ThemesError, plainly
+from audit.errors import ThemesError, describe_error
 from audit.queries.run_taxonomy import release_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
@@ -156,7 +156,7 @@ def _lines(path: Path) -> dict[str, int]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ThemesError(f"{path} cannot be read ({plainly(error)}). Nothing was done.") from error
+        raise ThemesError(f"{path} cannot be read ({describe_error(error)}). Nothing was done.") from error
     return Counter(line.strip() for line in lines if line.strip())
 
 

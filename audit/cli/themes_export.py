@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.cli.command import OK, add_command
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
@@ -64,7 +64,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
         print(f"{len(table):,} phrases, neighbours {near}: {arguments.parquet}\nLabels: {labels}\nOpen them with:")
         print(OPEN.format(points=quote(str(arguments.parquet)), labels=quote(str(labels))))
     if arguments.html:
-        write_whole(arguments.html, html_page(run, taxonomy, table))
+        write_atomic(arguments.html, html_page(run, taxonomy, table))
         print(f"One page, {arguments.html.stat().st_size / 1e6:.1f} MB, opens without a network: {arguments.html}")
     return OK
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from audit.atomic_io import whole, write_whole
+from audit.atomic_io import atomic_file, write_atomic
 from audit.corpus.documents import Document, read_documents
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.generation.asked import Asked
 from audit.generation.pairing import paired
 from audit.generation.records import Record, Summary
@@ -106,7 +106,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     yield number, dict(json.loads(line))
     except (OSError, EOFError, ValueError, TypeError) as error:
         where = f"{path}, after line {number}" if number else str(path)
-        raise AuditError(f"{where}: it cannot be read ({plainly(error)}). {NOTHING}") from None
+        raise AuditError(f"{where}: it cannot be read ({describe_error(error)}). {NOTHING}") from None
 
 
 def check_room(folder: Path) -> None:
@@ -123,9 +123,9 @@ def write_answers(
     `missing` is looked at when all records are drawn.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with whole(folder / ANSWERS) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
+    with atomic_file(folder / ANSWERS) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
             summary.count(record)
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
     told = {**about, **summary.as_record(), "not_retrieved": missing.total()}
-    write_whole(folder / SUMMARY, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
+    write_atomic(folder / SUMMARY, json.dumps(told, ensure_ascii=False, indent=1) + "\n")

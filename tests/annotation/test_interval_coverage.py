@@ -13,7 +13,7 @@ from annotation.agreement.figures import figure
 from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
 from annotation.agreement.spread import Counts
 from audit.demo.judge import UNSCORED, simulate_labels
-from audit.demo.shape import paper_config
+from audit.demo.config import paper_config
 from audit.demo.world import draw_world
 from audit.stats.intervals import Z
 from tests.annotation.studies import READER

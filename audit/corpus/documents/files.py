@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.corpus.documents.model import Document, Section
 from audit.errors import DocumentError
 from audit.vocabulary import PHASES
@@ -24,7 +24,7 @@ def write_document(document: Document, path: Path) -> Path:
     Its full text stands beside the sections, for readers that want only that; `read_document` makes it anew.
     """
     text = json.dumps(_record(document), ensure_ascii=False, indent=1) + "\n"
-    write_whole(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+    write_atomic(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
     return path
 
 

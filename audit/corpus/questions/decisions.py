@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.corpus.questions.likeness import Near
 from audit.corpus.questions.reading import plain_text
 from audit.errors import QuestionsError
-from audit.release.records import RecordFile
-from audit.release.records import UnreadableRecord
+from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, Finding
 from audit.spreadsheet_safety import plain_cell, safe_cell
 from audit.vocabulary import nearest
@@ -130,7 +129,7 @@ def write_decisions(decided: Decided, pairs: Sequence[Near]) -> None:
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: safe_cell(line[name]) for name in COLUMNS} for line in lines)
-    write_whole(decided.path, text.getvalue().encode("utf-8-sig"))  # with the mark, spreadsheets see UTF-8
+    write_atomic(decided.path, text.getvalue().encode("utf-8-sig"))  # with the mark, spreadsheets see UTF-8
 
 
 def _row(pair: Near, before: Mapping[str, str]) -> Row:

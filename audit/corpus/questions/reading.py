@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import QuestionsError
-from audit.release.layout import FORMATS, ending
-from audit.release.records import RecordFile
-from audit.release.records import UnreadableRecord
+from audit.release.layout import FORMATS, format_suffix
+from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
 from audit.release.schema import QUESTION, canonical
 from audit.release.validate import AS_JSON, question
-from audit.release.values import Reject, missing, needed
+from audit.release.values import Reject, is_missing, required_text
 from audit.vocabulary import GENERAL
 
 FIELDS = ("question_id", "question", "organ", "topics", "subtopics", "source")
@@ -60,7 +59,7 @@ class Reading:
         self.questions: list[Question] = []
         self.findings: list[Finding] = []
         self._seen: dict[str, str] = {}
-        if not path.is_file() or ending(path) not in FORMATS:
+        if not path.is_file() or format_suffix(path) not in FORMATS:
             found = "there is no such file" if not path.is_file() else f"'{path.suffix}' is no format for questions"
             raise QuestionsError(f"{path}: {found}. Nothing was written. Allowed: a file ending in {', '.join(FORMATS)}.")
         file = RecordFile(path, max_bytes)
@@ -126,8 +125,8 @@ def _check_text(raw: Mapping[str, Any], record: Mapping[str, Any]) -> None:
             f"it has no field '{TEXT.name}', the text of the question ({', '.join(TEXT.aliases)} are understood too); "
             f"it has: {', '.join(map(str, record)) or 'nothing'}.",
         )
-    needed(raw, TEXT.name)
+    required_text(raw, TEXT.name)
 
 
 def _empty(value: Any) -> bool:
-    return missing(value) or (isinstance(value, str) and not value.strip())
+    return is_missing(value) or (isinstance(value, str) and not value.strip())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from audit.atomic_io import whole
+from audit.atomic_io import atomic_file
 from audit.corpus.questions.decisions import default_path, drops, read_decisions, write_decisions
 from audit.corpus.questions.likeness import THRESHOLD, near_pairs
 from audit.corpus.questions.reading import Question, Reading
@@ -105,5 +105,5 @@ def _write(out: Path, questions: Iterable[Question], flagged: dict[str, list[str
     out.parent.mkdir(parents=True, exist_ok=True)
     marks = {} if flagged is None else {"identifying": flagged}
     records = (q.record() | {name: sorted(set(kinds.get(q.question_id, []))) for name, kinds in marks.items()} for q in questions)
-    with whole(out) as draft:
+    with atomic_file(out) as draft:
         write_jsonl(draft, records)
