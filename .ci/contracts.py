@@ -39,6 +39,7 @@ HEAVY = [
 VERDICTS = [
     "audit.llm",
     "audit.judging",
+    "audit.jobs",
     "audit.store",
     "audit.release",
     "audit.queries",
@@ -91,7 +92,7 @@ CONTRACTS = [
         [
             "__main__",
             "cli",
-            "exports | (pipeline)",
+            "jobs | exports | (pipeline)",
             "metrics | charts",
             "queries",
             "store | demo | (generation) | themes",
@@ -155,6 +156,7 @@ CONTRACTS = [
     ),
     forbidden("Statistics take arrays and return numbers", ["audit.stats"], ["audit.store", "audit.metrics", "duckdb"]),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
+    forbidden("Pages never import the command line", ["pages"], ["audit.cli", "annotation.cli"]),
     forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),
     forbidden("Heavy libraries are imported when they are needed, never with a module", ["audit", "annotation", "pages"], HEAVY),
     only_in(["duckdb"], ["audit.store.connection"]),

@@ -86,7 +86,14 @@ def served(folder: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The demo with its earlier run and its studies: its address, and the passwords of its people."""
     environment, python = {**os.environ, "AUDIT_DATA_DIR": folder}, [sys.executable, "-m"]
     subprocess.run([*python, "audit", "demo", "--no-serve"], cwd=ROOT, env=environment, check=True, capture_output=True)
-    said = subprocess.run([*python, "annotation", "demo"], cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+    said = subprocess.run(
+        [*python, "audit", "demo", "--studies", "--no-serve"],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     port = 8599
     server = subprocess.Popen([*python, "audit", "serve", "--port", str(port)], cwd=ROOT, env=environment)
     try:

@@ -111,7 +111,7 @@ with page("Downloads", LEAD) as run:
     st.header("What is in it", anchor=False)
     st.markdown("\n".join(f"- `{place}`: {words}" for place, words in CONTENTS.items()))
     st.header("The same from a terminal", anchor=False)
-    command = command_of(run, other, study_id, paper=paper, curated=curation is not None)
+    command = command_of(run, other, study_id, paper=paper)
     st.code(command, language="bash", wrap_lines=True)
     if other:
         counts(run, "The comparison reads from this run to the other one, as *Compare* does when it is turned that way.")

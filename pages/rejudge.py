@@ -1,16 +1,16 @@
-"""Re-judge: put some pairs to a judge anew, and see what that changes. For the PI."""
+"""Re-judge: ask a judge about some pairs again, and see what changes. For the PI."""
 
 import streamlit as st
 
-from audit.cli.judge_jobs import find_job
+from audit.jobs.processes import find_job
 from audit.settings import Settings
 from pages._shared.page import page
 from pages._shared.pair_list import PARAMS
-from pages._shared.rejudge_job import earlier, job_view
-from pages._shared.rejudge_order import order_of_one, order_of_some
+from pages._shared.rejudge_job import earlier_jobs, job_view
+from pages._shared.rejudge_request import request_pair, request_selection
 from pages._shared.rejudge_rights import only_for_the_owner
 
-LEAD = "Put pairs to a judge anew: one that you doubt, or a choice of them. The old verdicts stay as they are."
+LEAD = "Judge pairs again: one that you doubt, or a selection. The verdicts that are there stay as they are."
 
 with page("Re-judge", LEAD) as run:
     only_for_the_owner()
@@ -18,8 +18,8 @@ with page("Re-judge", LEAD) as run:
     if name:
         job_view(find_job(Settings(), name))
     elif all(param in st.query_params for param in PARAMS):
-        order_of_one(run, *(st.query_params[param] for param in PARAMS))
-        earlier(run)
+        request_pair(run, *(st.query_params[param] for param in PARAMS))
+        earlier_jobs(run)
     else:
-        order_of_some(run)
-        earlier(run)
+        request_selection(run)
+        earlier_jobs(run)

@@ -226,7 +226,9 @@ def find_study(store: LabelStore, study_id: str) -> Study:
     """
     known = {study.study_id: study for study in list_studies(store)}
     if study_id not in known:
-        existing = f"Existing studies: {', '.join(known)}." if known else "There are none yet; create one with: annotation sample"
+        existing = (
+            f"Existing studies: {', '.join(known)}." if known else "There are none yet; create one with: audit study sample"
+        )
         raise StudyError(f"There is no study '{study_id}'. {existing}")
     return known[study_id]
 

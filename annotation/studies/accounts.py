@@ -120,7 +120,7 @@ def change_password(store: LabelStore, username: str, password: str, hasher: Pas
     username = username.strip().casefold()
     _check_password(password)
     if account_rows.find_user(store, username) is None:
-        raise StudyError(f"There is no account '{username}'. Nothing was changed. See: annotation account list")
+        raise StudyError(f"There is no account '{username}'. Nothing was changed. See: audit account list")
     account_rows.set_password_hash(store, username, (hasher or default_hasher()).hash(password), sign_out=True)
 
 

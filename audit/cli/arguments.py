@@ -1,50 +1,98 @@
-"""What an option of a command may be: numbers in their bounds, refused in words by argparse."""
+"""What commands share: types of option values with their bounds, `--json`, and one way to print a result."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from audit.settings import MAX_PORT
 
-MOST = 1_000_000_000
+MAX_COUNT = 1_000_000_000
 
 
 def count(text: str) -> int:
-    """A whole number from 1 on."""
-    return _whole(text, 1, f"'{text}' is no number from 1 on")
+    """An integer of at least 1."""
+    return _integer(text, 1)
 
 
-def count_or_none(text: str) -> int:
-    """A whole number from 0 on."""
-    return _whole(text, 0, f"'{text}' is no number from 0 on")
+def count_or_zero(text: str) -> int:
+    """An integer of at least 0."""
+    return _integer(text, 0)
 
 
 def port(text: str) -> int:
     """A port that a server can listen on."""
-    return _whole(text, 1, f"'{text}' is no port from 1 to {MAX_PORT}", MAX_PORT)
+    return _integer(text, 1, MAX_PORT, f"must be a port from 1 to {MAX_PORT}")
 
 
 def share(text: str) -> float:
     """A number from 0 to 1."""
-    return _decimal(text, 1, f"'{text}' is no share from 0 to 1")
+    return _decimal(text, 1)
+
+
+def cosine(text: str) -> float:
+    """A cosine similarity above 0."""
+    similarity = _decimal(text, 1, "must be a cosine similarity above 0 and at most 1")
+    if similarity == 0:
+        raise argparse.ArgumentTypeError(f"must be a cosine similarity above 0 and at most 1, not {text}")
+    return similarity
 
 
 def distance(text: str) -> float:
     """A cosine distance."""
-    return _decimal(text, 2, f"'{text}' is no cosine distance from 0 to 2")
+    return _decimal(text, 2, "must be a cosine distance from 0 to 2")
 
 
-def _whole(text: str, least: int, refusal: str, most: int = MOST) -> int:
-    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-        raise argparse.ArgumentTypeError(refusal)
+def _integer(text: str, smallest: int, largest: int = MAX_COUNT, rule: str = "") -> int:
+    # isascii: str.isdigit is true of superscripts and of other scripts' digits, which a reader would not expect
+    if not (text.isascii() and text.isdigit() and smallest <= int(text) <= largest):
+        raise argparse.ArgumentTypeError(f"{rule or f'must be an integer of at least {smallest}'}, not {text}")
     return int(text)
 
 
-def _decimal(text: str, most: float, refusal: str) -> float:
+def _decimal(text: str, largest: float, rule: str = "") -> float:
     try:
         number = float(text)
     except ValueError:
         number = -1.0
-    if not 0 <= number <= most:
-        raise argparse.ArgumentTypeError(refusal)
+    if not 0 <= number <= largest:  # false for nan too
+        raise argparse.ArgumentTypeError(f"{rule or f'must be a number from 0 to {largest:g}'}, not {text}")
     return number
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add `--json`, with the same meaning for every command."""
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def add_run(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """Add `--run`, with the same meaning for every command."""
+    default = "" if required else " (default: the newest complete run)"
+    parser.add_argument("--run", metavar="RUN", required=required, help=f"run id or key{default}")
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add `--format` for a command that prints a table, and `--json` as its short form."""
+    parser.add_argument("--format", choices=("json", "csv", "md"), default="md", help="how the table is printed (default: md)")
+    parser.add_argument("--json", action="store_const", dest="format", const="json", help="the same as --format json")
+
+
+def print_result(arguments: argparse.Namespace, text: str, result: Mapping[str, Any] | Sequence[Any]) -> None:
+    """Print `result` as JSON where `--json` asks for it, else `text`."""
+    if arguments.json:
+        print(json.dumps(result, indent=1, ensure_ascii=False, default=str))
+    elif text:
+        print(text.rstrip(), flush=True)
+
+
+def print_before_result(arguments: argparse.Namespace, text: str) -> None:
+    """Print what belongs to the result but is no part of its JSON form: with `--json` it goes to standard error."""
+    print(text, file=sys.stderr if arguments.json else sys.stdout)
+
+
+def note(message: str) -> None:
+    """A remark beside the result: on standard error, so that it never mixes with what a program reads."""
+    print(message, file=sys.stderr)

@@ -1,110 +1,88 @@
-"""`audit export`: every table and figure of a run, a report to mail, and a manifest, as a folder or an archive."""
+"""`audit export`: every table and figure of a run, a report to send, and a manifest, as a folder or an archive."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from audit.atomic_io import atomic_folder, write_atomic
-from audit.cli.command import OK, add_command
+from audit.cli.arguments import add_json, note, print_result
+from audit.cli.commands import CURATED_THEMES, STUDY_TABLES, load_object
+from audit.cli.execution import OK
 from audit.errors import AuditError, describe_error
-from audit.exports.context import CurationPart
 from audit.exports.files import zipped
 from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
 from audit.queries.run_taxonomy import taxonomy_of
 from audit.settings import Settings
-from audit.store.runs import Run, find_run
-from audit.themes.taxonomy import Taxonomy
+from audit.store.runs import find_run
 
-ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to mail; README.txt, which
-says how to compile the LaTeX; manifest.json with the SHA-256 of every file. The same state gives the same files but for the
-date in the manifest. SVG and PNG need the extra `figures` and a Chromium; without them they are left out, and the manifest
-says so. {themes}"""
-CURATED = "Themes that people curated stand beside those that were built."
-AS_BUILT = "Themes are those that were built; `annotation export-all` sets what people made of them beside."
+ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to send; README.txt, which
+explains how to compile the LaTeX; manifest.json with the SHA-256 of every file. The same state gives the same files except for
+the date in the manifest. SVG and PNG need the extra `figures` and a Chromium; without them they are left out, and the manifest
+lists them as missing. Themes that people edited are shown beside the themes as they were built."""
 PAPER = "paper"
 
-Studies = Callable[[str, Settings], StudyPart]
-"""(study id, settings) -> what the study adds to an export."""
-Curation = Callable[[Run, Taxonomy, Settings], CurationPart | None]
-"""(run, its themes as built, settings) -> what people made of them."""
 
-
-def register(commands: Any, studies: Studies | None = None, curation: Curation | None = None, name: str = "export") -> None:
-    """Add the command; whoever knows studies of human labels and curation of themes hands them over."""
-    command = add_command(
-        commands,
-        name,
-        export,
-        "Write a run's tables, figures and report as a folder or a ZIP.",
-        ABOUT.format(themes=CURATED if curation else AS_BUILT),
-    )
-    command.set_defaults(studies=studies, curation=curation)
-    command.add_argument("--run", help="run id or key (default: the study's run, or the newest whole run)")
-    command.add_argument("--against", metavar="RUN", help="compare with this run too: what changed from the run to it")
-    command.add_argument(
-        "--study", metavar="ID", help="add the validation tables of a study" + ("" if studies else ": annotation export-all")
-    )
-    command.add_argument("--compare", choices=(PAPER,), help="set the published figures of arXiv:2605.29084 beside")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR|ZIP", help="a new folder, or a file ending in .zip")
+def export_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit export`."""
+    parser.epilog = ABOUT
+    parser.add_argument("--run", help="run id or key (default: the study's run, or the newest complete run)")
+    parser.add_argument("--against", metavar="RUN", help="compare with this run too: what changed from the run to it")
+    parser.add_argument("--study", metavar="ID", help="add the validation tables of this study of human labels")
+    parser.add_argument("--themes-as-built", action="store_true", help="leave out what people changed about the themes")
+    parser.add_argument("--compare", choices=(PAPER,), help="add the published figures of arXiv:2605.29084 for comparison")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR|ZIP", help="a new folder, or a file ending in .zip")
+    add_json(parser)
 
 
 def export(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit export --run RUN --out DIR|ZIP`"""
     out: Path = arguments.out
-    _check_room(out)
-    order = _order(arguments, settings)
-    files = package(order, lambda step: print(f"{step} ...", file=sys.stderr))
+    _check_writable(out)
+    request = _request(arguments, settings)
+    files = package(request, lambda step: note(f"{step} ..."))
     _write(out, files)
-    print(f"{out}: {len(files)} files of run {order.run.key}. Begin with report.html.")
-    for name, why in left_out(files).items():
-        print(f"Left out, {name}: {why}", file=sys.stderr)
+    missing = left_out(files)
+    for name, reason in missing.items():
+        note(f"Left out, {name}: {reason}")
+    text = f"{out}: {len(files)} files of run {request.run.key}. Start with report.html."
+    print_result(arguments, text, {"out": str(out), "run": request.run.key, "files": sorted(files), "left_out": missing})
     return OK
 
 
-def _order(arguments: argparse.Namespace, settings: Settings) -> Order:
-    study = _study(arguments, settings)
+def _request(arguments: argparse.Namespace, settings: Settings) -> Order:
+    study: StudyPart | None = load_object(STUDY_TABLES)(arguments.study, settings) if arguments.study else None
     run = find_run(settings.store_dir, arguments.run or (study.digest if study else None))
     if study is not None:
         check_drawn_from(study, run)
     other = find_run(settings.store_dir, arguments.against) if arguments.against else None
     taxonomy = taxonomy_of(run, settings.themes_dir)
-    curation = arguments.curation(run, taxonomy, settings) if arguments.curation and taxonomy else None
+    edited = taxonomy and not arguments.themes_as_built
+    curation = load_object(CURATED_THEMES)(run, taxonomy, settings) if edited else None
     against = taxonomy_of(other, settings.themes_dir) if other else None
     return Order(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation, against)
 
 
-def _study(arguments: argparse.Namespace, settings: Settings) -> StudyPart | None:
-    if not arguments.study:
-        return None
-    if arguments.studies is None:
-        raise AuditError(f"Studies are known to `annotation export-all --study {arguments.study}`. Nothing was written.")
-    part: StudyPart = arguments.studies(arguments.study, settings)
-    return part
+def _check_writable(out: Path) -> None:
+    """Refuse to write over existing work; only an archive, which is one file, is replaced.
 
-
-def _check_room(out: Path) -> None:
-    """Nothing is written over what may be somebody's work; an archive is one file, and made anew.
-
-    Whether anything can be written there is tried now: making an export takes minutes.
+    Writing is tried now, because making an export takes minutes.
     """
     try:
-        full = out.is_dir() and (_is_archive(out) or any(out.iterdir()))
-        if full or (out.is_file() and not _is_archive(out)):
-            raise AuditError(f"--out {out}: there is something already. Nothing was written. Name a new folder, or a .zip file.")
-        with tempfile.TemporaryFile(dir=_nearest(out)):
+        is_full = out.is_dir() and (_is_archive(out) or any(out.iterdir()))
+        if is_full or (out.is_file() and not _is_archive(out)):
+            raise AuditError(f"--out {out} already exists. Nothing was written. Name a new folder, or a .zip file.")
+        with tempfile.TemporaryFile(dir=_nearest_existing(out)):
             pass
     except OSError as error:
         raise _unwritable(out, error) from None
 
 
-def _nearest(out: Path) -> Path:
-    """What is there already of the place where `out` will stand."""
-    return next(each for each in (*([] if _is_archive(out) else [out]), *out.absolute().parents) if each.exists())
+def _nearest_existing(out: Path) -> Path:
+    """The closest folder above `out` that exists already."""
+    return next(path for path in (*([] if _is_archive(out) else [out]), *out.absolute().parents) if path.exists())
 
 
 def _is_archive(out: Path) -> bool:
@@ -119,13 +97,13 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
             write_atomic(out, zipped(files))
             return
         with atomic_folder(out) as draft:
-            for path, content in files.items():
-                place = draft / path
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(content)
+            for name, content in files.items():
+                path = draft / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
     except OSError as error:
         raise _unwritable(out, error) from None
 
 
 def _unwritable(out: Path, error: OSError) -> AuditError:
-    return AuditError(f"--out {out} cannot be written: {describe_error(error)}. Nothing was written. Name another place.")
+    return AuditError(f"--out {out} cannot be written: {describe_error(error)}. Nothing was written. Name another path.")

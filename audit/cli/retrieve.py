@@ -1,17 +1,16 @@
-"""`audit retrieve`: the passages of each handbook that speak to each question, by one strategy or several."""
+"""`audit retrieve`: the passages of each handbook that answer each question, by one strategy or several."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.arguments import count, count_or_none, share
-from audit.cli.command import OK, add_command
+from audit.cli.arguments import add_json, count, count_or_zero, note, print_result, share
+from audit.cli.execution import OK
 from audit.corpus.documents import Document
 from audit.corpus.documents.files import documents_and_files
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
@@ -27,83 +26,90 @@ from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 
 TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
-TUNED = ("whole_characters", "passages", "chunk_words", "overlap_words", "depth", "sufficient", "fallback_characters")
-ABOUT = """A question is put to the handbooks of its organ; general questions to all, and all questions to general handbooks.
-Writes DIR/HANDBOOK_ID.jsonl, the passages of the first strategy, and DIR/trials.jsonl, what every strategy ranked. A handbook
-that was searched before in the same way is not searched again; its index is kept in the data folder, under retrieval.
-Exit code: 0 written, 2 nothing was written, or not all."""
+TUNABLE: dict[str, tuple[Any, str]] = {
+    "whole_characters": (count_or_zero, "a handbook of at most this many characters is used in full; 0: never"),
+    "passages": (count, "passages for each question"),
+    "chunk_words": (count, "words of a chunk"),
+    "overlap_words": (count_or_zero, "words that a chunk shares with the previous one"),
+    "depth": (count, "hits that each retriever passes on"),
+    "sufficient": (share, "share of the question's words, by weight, that passages must contain, 0 to 1"),
+    "fallback_characters": (
+        count_or_zero, "where passages contain less, a handbook of at most this many characters is used in full",
+    ),
+}  # fmt: skip
+"""Retrieval setting -> type of its value, help text."""
+ABOUT = """Each question is asked of the handbooks of its organ; general questions are asked of all handbooks, and general
+handbooks get all questions. Writes DIR/HANDBOOK_ID.jsonl, the passages of the first strategy, and DIR/trials.jsonl, the ranking
+of every strategy. A handbook that was searched before with the same settings is not searched again; its index is kept in the
+data folder, under retrieval.
+
+Exit code: 0 written, 2 nothing was written, or not everything."""
 
 
-def register(commands: Any) -> None:
-    """Add the command."""
-    command = add_command(
-        commands, "retrieve", retrieve, "Find the passages of each handbook that speak to each question.", ABOUT
+def retrieve_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit retrieve`."""
+    parser.epilog = ABOUT
+    parser.add_argument(
+        "documents", type=Path, metavar="DOCUMENTS", help="folder of handbooks as `audit extract` wrote them, or one handbook"
     )
-    command.add_argument(
-        "documents", type=Path, metavar="DOCUMENTS", help="folder of handbooks as texts (`audit extract`), or one"
-    )
-    command.add_argument("--questions", type=Path, required=True, metavar="FILE.jsonl", help="what `audit questions` wrote")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for what is found")
-    command.add_argument(
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE.jsonl", help="file that `audit questions` wrote")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the passages")
+    parser.add_argument(
         "--strategy", nargs="+", choices=STRATEGIES, default=["hero"], metavar="NAME",
         help=f"{', '.join(STRATEGIES)}; answers are written from the first one's passages (default: hero)",
     )  # fmt: skip
-    command.add_argument("--gold", type=Path, metavar="FILE.jsonl", help="the sections known to answer; kept with the trials")
-    command.add_argument(
+    parser.add_argument("--gold", type=Path, metavar="FILE.jsonl", help="the sections known to answer; kept with the trials")
+    parser.add_argument(
         "--encoder", metavar="NAME|PATH",
-        help=f"sentence model, such as BAAI/bge-large-en-v1.5, or '{LEXICAL}': none (default: MiniLM where installed)",
+        help=f"sentence model, such as BAAI/bge-large-en-v1.5, or '{LEXICAL}' for no model (default: MiniLM if installed)",
     )  # fmt: skip
-    command.add_argument(
+    parser.add_argument(
         "--precision", choices=(FULL_PRECISION, HALF_PRECISION), default=FULL_PRECISION,
-        help="of the model; bfloat16 takes half the time on processors that multiply such numbers (default: %(default)s)",
+        help="of the model; bfloat16 halves the time on processors that support it (default: %(default)s)",
     )  # fmt: skip
-    command.add_argument("--threads", type=count, default=1, metavar="N", help="of the model (default: %(default)s)")
-    command.add_argument("--reranker", metavar="NAME|PATH", help="cross-encoder that reads the best again (default: none)")
-    command.add_argument("--expansion", type=Path, metavar="FILE.toml", help="words that mean the same (default: medical ones)")
-    command.add_argument(
+    parser.add_argument("--threads", type=count, default=1, metavar="N", help="threads of the model (default: %(default)s)")
+    parser.add_argument("--reranker", metavar="NAME|PATH", help="cross-encoder that re-ranks the best passages (default: none)")
+    parser.add_argument("--expansion", type=Path, metavar="FILE.toml", help="lists of synonyms (default: medical ones)")
+    parser.add_argument(
         "--fusion", choices=FUSIONS, default=SCORES,
-        help="how HERO-QA makes one ranking of four: scores, weighed and added; ranks: as in the paper (default: %(default)s)",
+        help="how HERO-QA combines its four rankings: weighted scores, or ranks as in the paper (default: %(default)s)",
     )  # fmt: skip
-    for name in TUNED:
-        default = getattr(RetrievalSettings, name)
-        command.add_argument(
-            f"--{name.replace('_', '-')}", type=KINDS.get(name, count_or_none), default=default, metavar="N",
-            help=f"{HELP[name]} (default: %(default)s)",
+    for name, (kind, words) in TUNABLE.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", type=kind, default=getattr(RetrievalSettings, name), metavar="N",
+            help=f"{words} (default: %(default)s)",
         )  # fmt: skip
-
-
-KINDS = {"passages": count, "chunk_words": count, "depth": count, "sufficient": share}
-HELP = {
-    "whole_characters": "a handbook of at most so many characters goes whole; 0: none does",
-    "passages": "passages for each question",
-    "chunk_words": "words of a chunk",
-    "overlap_words": "words that a chunk shares with the one before",
-    "depth": "hits that each retriever hands on",
-    "sufficient": "share of the question's words, by weight, that passages must hold, 0 to 1",
-    "fallback_characters": "where they hold less, a handbook of at most so many characters goes whole",
-}
+    add_json(parser)
 
 
 def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit retrieve DOCUMENTS --questions FILE --out DIR`"""
-    jobs = _jobs(arguments, settings)
+    searches = _searches(arguments, settings)
     cache = BuildCache(arguments.out / ".done")
-    tasks = [(job, _task(job, cache)) for job in jobs]
-    left = [(job, task) for job, task in tasks if not cache.done(task)]
-    for job, task in tqdm(left, desc="retrieve", unit="handbook", disable=None, dynamic_ncols=True):
-        cache.store(task, search_handbook(job))
-    lines = [line for job in jobs if job.trials for line in read_lines(job.trials)]
+    tasks = [(search, _task(search, cache)) for search in searches]
+    open_tasks = [(search, task) for search, task in tasks if not cache.done(task)]
+    for search, task in tqdm(open_tasks, desc="retrieve", unit="handbook", disable=None, dynamic_ncols=True):
+        cache.store(task, search_handbook(search))
+    lines = [line for search in searches if search.trials for line in read_lines(search.trials)]
     write_lines(arguments.out / f"{TRIALS}.jsonl", lines)
-    asked = sum(len(job.questions) for job in jobs)
-    print(f"Handbooks: {len(jobs):,}, of which {len(jobs) - len(left):,} were searched before. Questions put: {asked:,}.")
-    print(f"Strategies: {', '.join(arguments.strategy)}. Encoder: {jobs[0].encoder}. Trials: {len(lines):,}. {arguments.out}")
+    result = {
+        "handbooks": len(searches), "searched_before": len(searches) - len(open_tasks),
+        "questions": sum(len(search.questions) for search in searches), "strategies": arguments.strategy,
+        "encoder": searches[0].encoder, "trials": len(lines), "out": str(arguments.out),
+    }  # fmt: skip
+    text = (
+        f"Handbooks: {result['handbooks']:,}; {result['searched_before']:,} of them were searched before. "
+        f"Questions asked: {result['questions']:,}.\n"
+        f"Strategies: {', '.join(arguments.strategy)}. Encoder: {result['encoder']}. Trials: {len(lines):,}. {arguments.out}"
+    )
+    print_result(arguments, text, result)
     return OK
 
 
-def _jobs(arguments: argparse.Namespace, settings: Settings) -> list[HandbookSearch]:
-    found = documents_and_files(arguments.documents)
+def _searches(arguments: argparse.Namespace, settings: Settings) -> list[HandbookSearch]:
+    handbooks = documents_and_files(arguments.documents)
     questions = read_questions(arguments.questions)
-    gold = _gold(arguments.gold, [document for document, _ in found], questions) if arguments.gold else {}
+    gold = _gold(arguments.gold, [document for document, _ in handbooks], questions) if arguments.gold else {}
     out, encoder, options = arguments.out, _encoder(arguments), _options(arguments)
     return [
         HandbookSearch(
@@ -113,17 +119,17 @@ def _jobs(arguments: argparse.Namespace, settings: Settings) -> list[HandbookSea
             out / TRIALS / f"{document.handbook_id}.jsonl", gold.get(document.handbook_id),
             arguments.precision, arguments.threads,
         )
-        for document, path in found
+        for document, path in handbooks
     ]  # fmt: skip
 
 
 def _gold(path: Path, documents: Sequence[Document], questions: Sequence[Query]) -> Gold:
-    """What is known of these handbooks; what of the file counts nowhere, and that there is none, is said."""
+    """The gold sections of these handbooks; reports an empty file, and entries that match nothing."""
     gold = read_gold(path, documents)
     if not any(gold.values()):
-        print(f"{path}: there is no gold in it for these handbooks, so trials cannot be measured.", file=sys.stderr)
-    if told := unused_gold(path, documents, {question.question_id for question in questions}):
-        print(told, file=sys.stderr)
+        note(f"{path} has no gold sections for these handbooks, so the trials cannot be measured.")
+    if warning := unused_gold(path, documents, {question.question_id for question in questions}):
+        note(warning)
     return gold
 
 
@@ -133,27 +139,32 @@ def _record(question: Query) -> dict[str, Any]:
 
 def _options(arguments: argparse.Namespace) -> RetrievalSettings:
     try:
-        tuned = {name: getattr(arguments, name) for name in TUNED}
+        tuned = {name: getattr(arguments, name) for name in TUNABLE}
         return RetrievalSettings(expansion=arguments.expansion, fusion=arguments.fusion, **tuned)
     except ValueError as error:
         raise RetrievalError(f"With these settings {error}. Nothing was retrieved.") from error
 
 
 def _encoder(arguments: argparse.Namespace) -> str:
-    """The model; where none is named or installed, words alone, and that is said."""
-    if arguments.encoder or (model := default_model()) is None:
-        if not arguments.encoder:
-            print("No sentence model is installed (extras retrieval and minilm): passages are found by words.", file=sys.stderr)
-        return arguments.encoder or LEXICAL
-    return model
+    """The model; where none is named or installed, words alone, with a message."""
+    model: str | None = arguments.encoder or default_model()
+    if model is None:
+        note("No sentence model is installed, so passages are found by their words.")
+    return model or LEXICAL
 
 
-def _task(job: HandbookSearch, cache: BuildCache) -> Task:
-    expansion = cache.digest(job.options.expansion) if job.options.expansion else "shipped"
+def _task(search: HandbookSearch, cache: BuildCache) -> Task:
+    expansion = cache.digest(search.options.expansion) if search.options.expansion else "shipped"
     inputs = {
-        "document": cache.digest(job.document), "questions": digest_of(job.questions), "strategies": job.strategies,
-        "options": job.options.record(), "expansion": expansion, "encoder": (job.encoder, job.precision),
-        "reranker": job.reranker,
-        "gold": digest_of(job.gold), "code": code_digest(*CODE),
+        "document": cache.digest(search.document), "questions": digest_of(search.questions), "strategies": search.strategies,
+        "options": search.options.record(), "expansion": expansion, "encoder": (search.encoder, search.precision),
+        "reranker": search.reranker,
+        "gold": digest_of(search.gold), "code": code_digest(*CODE),
     }  # fmt: skip
-    return Task("retrieve", job.handbook_id, inputs, (job.out, job.trials) if job.trials else (job.out,), job.handbook_id)
+    return Task(
+        "retrieve",
+        search.handbook_id,
+        inputs,
+        (search.out, search.trials) if search.trials else (search.out,),
+        search.handbook_id,
+    )

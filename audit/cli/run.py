@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.command import FAILED, FINDINGS, OK, add_command
-from audit.cli.run_endpoints import askings, check_endpoints
-from audit.cli.run_models import check_judge, estimated, generator_name, judged, written
+from audit.cli.arguments import add_json, note, print_result
+from audit.cli.execution import FAILED, FINDINGS, OK
+from audit.cli.run_endpoints import check_endpoints, endpoint_checks
+from audit.cli.run_models import check_judge, estimate_text, generator_name, judge_corpus, write_answers
 from audit.corpus.questions import read_taxonomy
 from audit.errors import AuditError
 from audit.llm.limits import StoppedError
@@ -33,26 +33,27 @@ from audit.pipeline.stages.retrieve import RetrieveStage
 from audit.settings import Settings
 
 STAGES = ("extract", "questions", "retrieve", "generate", "judge", "themes", "load")
-ABOUT = """What is done is known by the content of files, the settings and the code, and is not done again: after a change, only
-what hangs on it. Whatever stops the command, the same command goes on; a model is asked nothing twice. A handbook that fails is
-left out and said, and the others go on. Keys stand in no config: AUDIT_JUDGE_KEY, LLAMA_CLOUD_API_KEY.
-Exit code: 0 all is well, 1 done, but something was left out, is unscored or was not asked, 2 it stopped, and says where.
+ABOUT = """The content of files, the settings and the code decide what has to be done: after a change, only what depends on it
+is done again. If the command stops, the same command continues where it stopped, and no model call is made twice. A handbook
+that fails is left out with a message, and the others continue. Keys are never in a config: set AUDIT_JUDGE_KEY and
+LLAMA_CLOUD_API_KEY.
 
-Everything that a config may say (paths count from its folder):
+Exit code: 0 all is well, 1 done, but something was left out, is unscored or was not asked, 2 it stopped, with the reason.
+
+All settings of a config (paths are relative to its folder):
 
 """
 
 
-def register(commands: Any) -> None:
-    """Add the command."""
-    command = add_command(
-        commands, "run", run, "From handbooks and questions to a run: extract, retrieve, generate, judge, themes, load.",
-        ABOUT + options_table().replace("%", "%%"),
-    )  # fmt: skip
-    command.formatter_class = argparse.RawDescriptionHelpFormatter
-    command.add_argument("config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; examples/tenancy has one")
-    command.add_argument("--dry-run", action="store_true", help="say what would be done, and what it would cost, and do nothing")
-    command.add_argument("--until", choices=STAGES, default=STAGES[-1], help="go no further than this stage (default: load)")
+def run_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit run`."""
+    parser.epilog = ABOUT + options_table()
+    parser.add_argument(
+        "config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` has one"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it would cost, and do nothing")
+    parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="stop after this stage (default: load)")
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -67,87 +68,89 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     context = RunContext(config, settings, work, sources, left_out)
     stages = stages_of(context, arguments.until)
     if arguments.dry_run:
-        return _planned(context, stages)
+        return _print_plan(arguments, context, stages)
     if len(stages) > STAGES.index("judge"):
         check_two_handbooks(context)
     with taken(work, config.path):
         before = replace(context, left_out=dict(left_out))
         check_endpoints(before, stages_of(before, arguments.until))
-        return _carried_out(arguments, context, stages)
+        return _run_stages(arguments, context, stages)
 
 
-def _planned(context: RunContext, stages: list[Stage]) -> int:
+def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
     plan = plan_run(context, stages)
-    found = askings(context, plan.stages)
-    reached = {each.stage for each in found if not each.fault}
-    print(
-        "\n".join(
-            filter(None, [plan_text(plan, context.left_out), *(each.line for each in found), estimated(context, plan, reached)])
-        )
-    )
+    checks = endpoint_checks(context, plan.stages)
+    reached = {check.stage for check in checks if not check.fault}
+    texts = [plan_text(plan, context.left_out), *(check.line for check in checks), estimate_text(context, plan, reached)]
+    record = {
+        "stages": [{"stage": stage.stage, "tasks": stage.tasks, "to_do": list(stage.to_do)} for stage in plan.stages],
+        "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs,
+        "pairs_to_judge": plan.to_judge, "left_out": dict(context.left_out), "text": "\n".join(filter(None, texts)),
+    }  # fmt: skip
+    print_result(arguments, "\n".join(filter(None, texts)), record)
     return OK
 
 
-def _carried_out(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
+def _run_stages(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
     try:
         summary = run_stages(context, stages, Bars())
     except (KeyboardInterrupt, StoppedError, AuditError, OSError) as error:
-        said = "Stopped." if isinstance(error, KeyboardInterrupt) else str(error)
-        kept = f"What is done is kept in {context.workspace.root}. Go on with:\n  {_same(arguments)}"
-        print(f"\naudit run: {said}\n{kept}", file=sys.stderr)
+        reason = "Stopped." if isinstance(error, KeyboardInterrupt) else str(error)
+        note(
+            f"\naudit run: {reason}\nFinished work is kept in {context.workspace.root}. Continue with:\n  {_same_command(arguments)}"
+        )
         return FAILED
-    return _say(arguments, context, summary)
+    return _finish(arguments, context, summary)
 
 
 def stages_of(context: RunContext, until: str) -> list[Stage]:
-    """The stages up to `until`, with what asks a model put into their hands."""
-    every: list[Stage] = [
-        ExtractStage(context),
-        QuestionsStage(context),
-        RetrieveStage(context),
-        GenerateStage(context, written),
-        JudgeStage(context, judged, generator_name(context)),
-        ThemesStage(context),
-        LoadStage(context),
-    ]
-    return every[: STAGES.index(until) + 1]
+    """The stages up to `until`; those that call a model are given the functions that do so."""
+    stages: list[Stage] = [
+        ExtractStage(context), QuestionsStage(context), RetrieveStage(context), GenerateStage(context, write_answers),
+        JudgeStage(context, judge_corpus, generator_name(context)), ThemesStage(context), LoadStage(context),
+    ]  # fmt: skip
+    return stages[: STAGES.index(until) + 1]
 
 
 class Bars:
-    """A bar a stage on a terminal; elsewhere a line a stage."""
+    """A progress bar for each stage in a terminal; elsewhere a line for each stage."""
 
     def begin(self, stage: str, tasks: int, to_do: int) -> None:
-        """Draw the bar, where there is something to do."""
+        """Show the bar, where there is something to do."""
         self.bar = tqdm(total=to_do, desc=stage, unit="file", disable=None if to_do else True, leave=False, dynamic_ncols=True)
 
     def advance(self, name: str) -> None:
-        """One more."""
+        """One task is done."""
         self.bar.set_postfix_str(name, refresh=False)
         self.bar.update()
 
     def end(self, count: StageCount) -> None:
-        """Close it, and leave a line."""
+        """Close the bar, and print a line."""
         self.bar.close()
         failed = f", {count.failed:,} failed" if count.failed else ""
-        told = f"{count.done:>6,} done, {count.kept:,} as they were{failed} ({count.seconds:.1f} s)"
-        print(f"{count.stage:<10}{told}", file=sys.stderr)
+        note(f"{count.stage:<10}{count.done:>6,} done, {count.kept:,} unchanged{failed} ({count.seconds:.1f} s)")
 
 
-def _say(arguments: argparse.Namespace, context: RunContext, summary: RunSummary) -> int:
-    unread = [why for name, why in context.left_out.items() if name not in {source.handbook_id for source in context.sources}]
-    failed = [("Failed" if summary.verdict == STOPPED else "Left out", sentence) for sentence in summary.failed]
-    for what, sentence in [*(("Left out", sentence) for sentence in unread), *failed]:
-        print(f"{what}: {sentence}", file=sys.stderr)
-    for sentence in summary.messages:
-        print(sentence)
+def _finish(arguments: argparse.Namespace, context: RunContext, summary: RunSummary) -> int:
+    present = {source.handbook_id for source in context.sources}
+    for sentence in (reason for name, reason in context.left_out.items() if name not in present):
+        note(f"Left out: {sentence}")
+    for sentence in summary.failed:
+        note(f"{'Failed' if summary.verdict == STOPPED else 'Left out'}: {sentence}")
+    lines = list(summary.messages)
+    if summary.verdict != STOPPED and arguments.until == STAGES[-1] and context.config.load.load:
+        lines.append("View it with: audit serve")
+    record: dict[str, Any] = {
+        "verdict": summary.verdict, "stopped_at": summary.stopped_at, "messages": list(summary.messages), "failed": list(summary.failed),
+        "left_out": dict(context.left_out), "release": str(context.workspace.release),
+    }  # fmt: skip
+    print_result(arguments, "\n".join(lines), record)
     if summary.verdict == STOPPED:
-        print(f"Stopped at {summary.stopped_at}. Correct it, and go on with:\n  {_same(arguments)}", file=sys.stderr)
+        note(f"Stopped at {summary.stopped_at}. Correct the problem, and continue with:\n  {_same_command(arguments)}")
         return FAILED
-    if arguments.until == STAGES[-1] and context.config.load.load:
-        print("See it with: audit serve")
     return OK if summary.verdict == CLEAN and not context.left_out and not summary.findings else FINDINGS
 
 
-def _same(arguments: argparse.Namespace) -> str:
+def _same_command(arguments: argparse.Namespace) -> str:
     until = [] if arguments.until == STAGES[-1] else ["--until", arguments.until]
-    return shlex.join(["audit", "run", str(arguments.config), *until])
+    return shlex.join(["audit", "run", str(arguments.config), *until, *(["--json"] if arguments.json else [])])

@@ -1,4 +1,4 @@
-"""Before a run: whether the endpoints that its later stages will ask are there, so that no night is lost to find out."""
+"""The endpoints that later stages of `audit run` need, checked before the first stage begins: not hours later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audit.cli.asking import endpoints_of, limits_of
+from audit.cli.model_calls import endpoints_of, limits_of
 from audit.cli.run_models import settings_for
 from audit.errors import AuditError
 from audit.llm.probe import check_endpoint
@@ -18,14 +18,14 @@ from audit.pipeline.plan import StagePlan, plan_stage
 from audit.settings import Settings
 
 GENERATE, JUDGE = "generate", "judge"
-NEEDLESS = {GENERATE: "retrieve", JUDGE: "generate"}
-"""Stage that may ask a model -> the last one before it."""
-RULES = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"'}
+STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate"}
+"""Stage that may call a model -> the last stage before it."""
+WITHOUT_MODEL = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"'}
 
 
 @dataclass(frozen=True)
-class Asking:
-    """A stage that asks a model, and how it does: `fault` is the sentence on what is wrong ("": nothing)."""
+class EndpointCheck:
+    """A stage that calls a model, and whether it can: `fault` is the sentence on what is wrong, or empty."""
 
     stage: str
     fault: str
@@ -33,46 +33,52 @@ class Asking:
 
     @property
     def line(self) -> str:
-        """As the plan tells it."""
+        """The line of the plan."""
         return f"{self.stage} asks {', '.join(self.models)}." if self.models else f"{self.stage} cannot ask: {self.fault}"
 
 
 def check_endpoints(context: RunContext, stages: Sequence[Stage]) -> None:
-    """Raise AuditError where something is to be done before a stage that asks a model, and its endpoint will not do.
+    """Raise AuditError where a stage that calls a model cannot, and there is work before it that would be done in vain.
 
-    A stage whose turn comes at once finds out by itself, and one that is done needs no endpoint. The context is for this alone.
+    A stage that comes next finds out by itself, and a finished one needs no endpoint. `context` is used for this alone.
     """
     rows = _rows(context, stages)
-    for found in askings(context, rows, [stage for stage in NEEDLESS if _to_do(rows, stage, itself=False)]):
-        if found.fault:
+    for check in endpoint_checks(context, rows, [stage for stage in STAGE_BEFORE if _has_work(rows, stage, itself=False)]):
+        if check.fault:
             raise AuditError(
-                f"{context.config.path}, [{found.stage}]: {found.fault} No stage was begun. "
-                f"What needs no such model: --until {NEEDLESS[found.stage]}."
+                f"{context.config.path}, [{check.stage}]: {check.fault} No stage was started. "
+                f"To do only what needs no such model: --until {STAGE_BEFORE[check.stage]}."
             )
 
 
-def askings(context: RunContext, rows: Sequence[StagePlan], stages: Iterable[str] = tuple(NEEDLESS)) -> list[Asking]:
-    """Those of `stages` that ask a model and have something to ask, or something to do before; each endpoint is tried once."""
-    tried: dict[Any, Asking] = {}
-    return [_asking(context, stage, said, tried) for stage, said in _by_model(context) if stage in stages and _to_do(rows, stage)]
+def endpoint_checks(
+    context: RunContext, rows: Sequence[StagePlan], stages: Iterable[str] = tuple(STAGE_BEFORE)
+) -> list[EndpointCheck]:
+    """The checks of those `stages` that call a model and have work, or have work before them; each endpoint is tried once."""
+    tried: dict[Any, EndpointCheck] = {}
+    return [
+        _check(context, stage, options, tried)
+        for stage, options in _by_model(context)
+        if stage in stages and _has_work(rows, stage)
+    ]
 
 
 def _rows(context: RunContext, stages: Sequence[Stage]) -> list[StagePlan]:
-    """What the stages have to do. Handbooks that the last release had to leave out fail again, for all that is known."""
-    context.left_out.update({each: why for each, why in _left_out(context).items() if each not in context.left_out})
+    """What the stages have to do. Handbooks that the last release left out are assumed to fail again."""
+    context.left_out.update({name: reason for name, reason in _left_out_before(context).items() if name not in context.left_out})
     rows = []
     for stage in stages:
         try:
             rows.append(plan_stage(context, stage))
-        except AuditError:  # of something that is made anew before its turn comes, or it is said then
+        except AuditError:  # an input that an earlier stage will write again; if not, that stage reports it
             rows.append(StagePlan(stage.name, 1, (stage.name,)))
     return rows
 
 
-def _left_out(context: RunContext) -> dict[str, str]:
+def _left_out_before(context: RunContext) -> dict[str, str]:
     try:
-        told = json.loads((context.workspace.release / "manifest.json").read_text(encoding="utf-8"))["left_out"]
-        return {name: str(why) for name, why in told.items()}
+        left_out = json.loads((context.workspace.release / "manifest.json").read_text(encoding="utf-8"))["left_out"]
+        return {name: str(reason) for name, reason in left_out.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
@@ -84,26 +90,33 @@ def _by_model(context: RunContext) -> Iterator[tuple[str, GenerateOptions | Judg
         yield JUDGE, context.config.judge
 
 
-def _to_do(rows: Sequence[StagePlan], stage: str, *, itself: bool = True) -> bool:
-    """Whether the stage is among those planned, and something is to be done before it, or in it."""
+def _has_work(rows: Sequence[StagePlan], stage: str, *, itself: bool = True) -> bool:
+    """Whether the stage is planned, and something is to be done before it or, with `itself`, in it."""
     names = [row.stage for row in rows]
     return stage in names and any(row.to_do for row in rows[: names.index(stage) + itself])
 
 
-def _asking(context: RunContext, stage: str, said: GenerateOptions | JudgeOptions, tried: dict[Any, Asking]) -> Asking:
-    settings = settings_for(context, said)
+def _check(
+    context: RunContext, stage: str, options: GenerateOptions | JudgeOptions, tried: dict[Any, EndpointCheck]
+) -> EndpointCheck:
+    settings = settings_for(context, options)
     if not settings.judge_urls:
-        cure = f'Write url = ["http://127.0.0.1:8000/v1"] there, set AUDIT_JUDGE_URL, or do without a model: {RULES[stage]}.'
-        return Asking(stage, f"it asks a model, and no endpoint is set. {cure}")
+        remedy = (
+            f'Write url = ["http://127.0.0.1:8000/v1"] there, set AUDIT_JUDGE_URL, or do without a model: {WITHOUT_MODEL[stage]}.'
+        )
+        return EndpointCheck(stage, f"it calls a model, and no endpoint is set. {remedy}")
     key = (settings.judge_urls, settings.judge_model)
     if key not in tried:
-        tried[key] = _tried(stage, settings)
-    return Asking(stage, tried[key].fault, tried[key].models)
+        tried[key] = _try_endpoints(stage, settings)
+    return EndpointCheck(stage, tried[key].fault, tried[key].models)
 
 
-def _tried(stage: str, settings: Settings) -> Asking:
+def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:
     try:
-        found = [asyncio.run(check_endpoint(one, limits_of(settings))) for one in endpoints_of(settings, settings.judge_model)]
+        reached = [
+            asyncio.run(check_endpoint(endpoint, limits_of(settings)))
+            for endpoint in endpoints_of(settings, settings.judge_model)
+        ]
     except AuditError as error:
-        return Asking(stage, str(error))
-    return Asking(stage, "", tuple(f"{one.model} at {one.base_url}" for one in found))
+        return EndpointCheck(stage, str(error))
+    return EndpointCheck(stage, "", tuple(f"{endpoint.model} at {endpoint.base_url}" for endpoint in reached))

@@ -1,4 +1,4 @@
-"""What `audit run` asks of models: the same code as `audit generate` and `audit judge`, on the files of its work folder."""
+"""The model calls of `audit run`: the same code as `audit generate` and `audit judge`, on the files of its work folder."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from audit.cli.asking import ask_all, estimate, model_of
-from audit.cli.judge_bench import judged_by_model, judged_by_rules
-from audit.cli.judge_status import Status
+from audit.cli.model_calls import ask_all, estimate, model_of
 from audit.errors import AuditError
-from audit.generation import EXTRACTIVE as BY_EXTRACTS
+from audit.generation import EXTRACTIVE as EXTRACTIVE_NAME
 from audit.generation import Asked, Writing, by_model, load_prompt
 from audit.generation.writing import WRITTEN as ANSWER_TOKENS
+from audit.jobs.progress import Progress
+from audit.jobs.verdicts import judge_by_model, judge_by_rules
 from audit.judging.corpus import Corpus
 from audit.judging.costs import WRITTEN as VERDICT_TOKENS
 from audit.judging.costs import costs
@@ -31,101 +31,108 @@ from audit.pipeline.plan import RunPlan
 from audit.pipeline.stages.generate import grounded_questions
 from audit.settings import Settings
 
-ANSWER_PROMPT, VERDICT_PROMPT = 12_000, 5_000
-"""Characters of a prompt, roughly, before the texts are there."""
+ANSWER_PROMPT_CHARACTERS, VERDICT_PROMPT_CHARACTERS = 12_000, 5_000
+"""Rough length of a prompt, for an estimate before the texts exist."""
 
 
-def settings_for(context: RunContext, said: GenerateOptions | JudgeOptions) -> Settings:
-    """The settings with the endpoint and the model that the config names; the key is the environment's."""
-    urls = tuple(url.rstrip("/") for url in said.url)
+def settings_for(context: RunContext, options: GenerateOptions | JudgeOptions) -> Settings:
+    """The settings with the endpoint and the model that the config names; the key comes from the environment."""
+    urls = tuple(url.rstrip("/") for url in options.url)
     settings = context.settings
-    return replace(settings, judge_urls=urls or settings.judge_urls, judge_model=said.model or settings.judge_model)
+    return replace(settings, judge_urls=urls or settings.judge_urls, judge_model=options.model or settings.judge_model)
 
 
 def generator_name(context: RunContext) -> str:
-    """What the manifest says wrote the answers."""
-    said = context.config.generate
-    return BY_EXTRACTS if said.generator == EXTRACTIVE else said.model or context.settings.judge_model or "a model"
+    """What the manifest names as the writer of the answers."""
+    options = context.config.generate
+    return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or context.settings.judge_model or "a model"
 
 
-def written(context: RunContext, asked: Sequence[Asked]) -> list[dict[str, Any]]:
-    """The answers that the model gives to everything that is asked; what has its reply in the journal is not asked again."""
-    said = context.config.generate
-    settings = settings_for(context, said)
-    work = Writing(load_prompt(), model_of(settings, None), lambda: asked, said.context)
-    path = context.workspace.journal("generate", digest_of(work.plan()))
-    with Journal(path, work.plan()) as journal:
-        ask_all(settings, work, journal)
-        return list(by_model(work, journal.latest))
+def write_answers(context: RunContext, asked: Sequence[Asked]) -> list[dict[str, Any]]:
+    """The model's answers to everything that is asked; a call with a reply in the journal is not made again."""
+    options = context.config.generate
+    settings = settings_for(context, options)
+    writing = Writing(load_prompt(), model_of(settings, None), lambda: asked, options.context)
+    path = context.workspace.journal("generate", digest_of(writing.plan()))
+    with Journal(path, writing.plan()) as journal:
+        ask_all(settings, writing, journal)
+        return list(by_model(writing, journal.latest))
 
 
-def judged(context: RunContext, corpus: Corpus) -> Summary:
-    """The release of the corpus as the judge of the config judges it."""
-    said = context.config.judge
-    if said.judge == BASELINE:
-        return judged_by_rules(context.workspace.release, corpus, Status())
-    settings = settings_for(context, said)
-    sitting = Sitting(_protocol(said, model_of(settings, None)), corpus)
-    path = context.workspace.journal("judge", digest_of(sitting.plan()))
-    with Journal(path, sitting.plan()) as journal:
-        servers = ask_all(settings, sitting, journal)
-        return judged_by_model(context.workspace.release, sitting, journal, servers, Status())
+def judge_corpus(context: RunContext, corpus: Corpus) -> Summary:
+    """Write the release of the corpus as the judge of the config judges it."""
+    options = context.config.judge
+    if options.judge == BASELINE:
+        return judge_by_rules(context.workspace.release, corpus, Progress())
+    settings = settings_for(context, options)
+    task = Sitting(_protocol(options, model_of(settings, None)), corpus)
+    path = context.workspace.journal("judge", digest_of(task.plan()))
+    with Journal(path, task.plan()) as journal:
+        servers = ask_all(settings, task, journal)
+        return judge_by_model(context.workspace.release, task, journal, servers, Progress())
 
 
-def _protocol(said: JudgeOptions, model: str) -> Protocol:
+def _protocol(options: JudgeOptions, model: str) -> Protocol:
     return Protocol(
-        said.protocol, model, load_prompts(said.templates), said.absence,
-        swap=said.swap, blind=said.blind_centers, repeats=said.repeat,
+        options.protocol, model, load_prompts(options.templates), options.absence,
+        swap=options.swap, blind=options.blind_centers, repeats=options.repeat,
     )  # fmt: skip
 
 
-def check_judge(said: JudgeOptions) -> None:
-    """Raise AuditError where plain rules are told to do what only a model can, or the prompts cannot be read."""
-    load_prompts(said.templates)
-    if said.judge == BASELINE and (said.swap or said.blind_centers or said.repeat or said.absence == CHECK):
+def check_judge(options: JudgeOptions) -> None:
+    """Raise AuditError where rules are asked for what only a model can do, or the prompts cannot be read."""
+    load_prompts(options.templates)
+    if options.judge == BASELINE and (options.swap or options.blind_centers or options.repeat or options.absence == CHECK):
         raise AuditError(
-            "The baseline judge asks nothing, so it has nothing to check. Nothing was done. Leave those options out."
+            "The baseline judge calls no model, so it has nothing to check. Nothing was done. "
+            "Leave out swap, blind_centers, repeat and absence in [judge]."
         )
 
 
-def estimated(context: RunContext, plan: RunPlan, reached: Collection[str]) -> str:
-    """Calls, tokens and time that the models of the config would take; empty where there are none.
+def estimate_text(context: RunContext, plan: RunPlan, reached: Collection[str]) -> str:
+    """Calls, tokens and time that the models of the config would take; empty where there are no models.
 
-    Exact, with a few calls tried for the time where the endpoint of the stage was `reached`, once everything that goes before is
-    done; else by rules of thumb.
+    Exact once everything before the stage is done, and with a few test calls where the stage's endpoint was `reached`; else by
+    rules of thumb.
     """
-    config, planned, told = context.config, {row.stage for row in plan.stages}, []
+    config, planned, texts = context.config, {row.stage for row in plan.stages}, []
     if config.generate.generator != EXTRACTIVE and "generate" in planned:
-        told.append(_told(context, config.generate, _writing_costs(context, plan), reached="generate" in reached))
+        texts.append(_stage_estimate(context, config.generate, _writing_costs(context, plan), reached="generate" in reached))
     if config.judge.judge != BASELINE and "judge" in planned:
-        told.append(_told(context, config.judge, _judging_costs(context, plan), reached="judge" in reached))
-    return "\n".join(told)
+        texts.append(_stage_estimate(context, config.judge, _judging_costs(context, plan), reached="judge" in reached))
+    return "\n".join(texts)
 
 
-def _told(context: RunContext, said: GenerateOptions | JudgeOptions, costs: Sequence[StageCost], *, reached: bool) -> str:
-    settings = settings_for(context, said)
+def _stage_estimate(
+    context: RunContext, options: GenerateOptions | JudgeOptions, costs: Sequence[StageCost], *, reached: bool
+) -> str:
+    settings = settings_for(context, options)
     trial = reached and any(cost.sample for cost in costs)
-    return estimate(settings, model_of(settings, None) if trial and settings.judge_urls else said.model, costs, trial=trial).text
+    model = model_of(settings, None) if trial and settings.judge_urls else options.model
+    return estimate(settings, model, costs, trial=trial).text
 
 
 def _writing_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
     calls = plan.open_answers
     if plan.to_do("retrieve") or not plan.to_do("generate"):
-        return [StageCost("generate", calls, calls * ANSWER_PROMPT, written=ANSWER_TOKENS)]
+        return [StageCost("generate", calls, calls * ANSWER_PROMPT_CHARACTERS, written=ANSWER_TOKENS)]
     to_do = set(plan.to_do("generate"))
-    asked = [one for source in context.present if source.handbook_id in to_do for one in grounded_questions(context, source)]
-    work = Writing(load_prompt(), "unknown", lambda: asked, context.config.generate.context)
-    return [stage_cost("generate", work.open_calls(work.stages[0], nothing), ANSWER_TOKENS)]
+    asked = [
+        question for source in context.present if source.handbook_id in to_do for question in grounded_questions(context, source)
+    ]
+    writing = Writing(load_prompt(), "unknown", lambda: asked, context.config.generate.context)
+    return [stage_cost("generate", writing.open_calls(writing.stages[0], no_replies), ANSWER_TOKENS)]
 
 
 def _judging_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
-    said = context.config.judge
+    options = context.config.judge
     if plan.prescreened is None or not plan.to_do("judge"):
-        calls = plan.to_judge * (1 + said.swap + said.blind_centers + said.repeat) if plan.to_do("judge") else 0
-        return [StageCost("judge", calls, calls * VERDICT_PROMPT, written=VERDICT_TOKENS[STAGES[said.protocol][0]])]
-    return costs(_protocol(said, "unknown"), judging_input(context), nothing)
+        calls_per_pair = 1 + options.swap + options.blind_centers + options.repeat
+        calls = plan.to_judge * calls_per_pair if plan.to_do("judge") else 0
+        return [StageCost("judge", calls, calls * VERDICT_PROMPT_CHARACTERS, written=VERDICT_TOKENS[STAGES[options.protocol][0]])]
+    return costs(_protocol(options, "unknown"), judging_input(context), no_replies)
 
 
-def nothing(_: Iterable[str]) -> dict[str, Reply]:
-    """The replies of a journal that holds none: what is in a journal already makes an estimate smaller, never larger."""
+def no_replies(_: Iterable[str]) -> dict[str, Reply]:
+    """An empty journal's replies. Stored replies would make an estimate smaller, never larger, so they are not looked up."""
     return {}

@@ -1,21 +1,27 @@
-"""`audit themes`: what the sources disagree about, as a stored taxonomy."""
+"""`audit themes build | assign`: what the sources disagree about, as a stored taxonomy of named themes."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from audit.cli import themes_export, themes_search
-from audit.cli.arguments import count, distance
-from audit.cli.command import OK, add_command
-from audit.cli.themes_namer import model_namer
+from audit.cli.arguments import add_json, count, distance, note, print_result
+from audit.cli.execution import OK
+from audit.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
-from audit.errors import ThemesError, describe_error
+from audit.errors import AuditError, ThemesError, describe_error
+from audit.judging.prompts import load_prompts
+from audit.judging.schemas import LONGEST_NAME
+from audit.llm.calls import Call, Reply
+from audit.llm.prompts import Prompt
+from audit.llm.runner import run_calls
 from audit.queries.run_taxonomy import release_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
@@ -23,68 +29,64 @@ from audit.store.runs import Run, find_run
 from audit.themes.assign import assign, words_encoder_of
 from audit.themes.build import PRINCIPAL, Options, build_taxonomy
 from audit.themes.clusters import METHODS
+from audit.themes.naming import Card, Namer
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy, read_map, read_taxonomy, write_taxonomy
 
 TOPICS = "select divergence_topic, count(*) from pairs where trim(divergence_topic) <> '' group by 1"
-BAR = 30
-ABOUT = """The taxonomy is one file, FILE.json, and its map, FILE.parquet, both with their sha256. The same phrases, options,
-seed, threads and versions give the same bytes. Exit code: 0 written, 2 nothing was written."""
+BAR_WIDTH = 30
+ABOUT = """The taxonomy is one file, FILE.json, and its map another, FILE.parquet; each has its sha256 beside it. The same
+phrases, options, seed, threads and versions give the same bytes.
+
+Exit code: 0 written, 2 nothing was written."""
 
 
-def register(commands: Any) -> None:
-    """Add the command and its parts."""
-    themes = add_command(commands, "themes", _unnamed, "Group what the sources disagree about into named themes.")
-    parts = themes.add_subparsers(title="parts", required=True, metavar="build|assign|export|search")
-    _build(parts)
-    _assign(parts)
-    themes_export.register(parts)
-    themes_search.register(parts)
-
-
-def _unnamed(_: argparse.Namespace, __: Settings) -> int:
-    raise ThemesError("Say which: audit themes build, assign, export or search.")
-
-
-def _build(parts: Any) -> None:
-    command = add_command(parts, "build", build, "Make a taxonomy of the divergence topics of a run, or of a list.", ABOUT)
-    _phrases(command)
-    command.add_argument(
+def build_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit themes build`."""
+    parser.epilog = ABOUT
+    _add_phrase_options(parser)
+    parser.add_argument(
         "--method", choices=tuple(METHODS), default="average", help="average linkage on cosine (default), or UMAP and HDBSCAN"
     )
-    fine = command.add_mutually_exclusive_group()
-    fine.add_argument("--target-themes", type=count, metavar="N", help="come as close to N themes as can be")
-    fine.add_argument(
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--target-themes", type=count, metavar="N", help="as close to N themes as possible")
+    size.add_argument(
         "--cut", type=distance, default=Options.cut, metavar="D",
-        help="of average: mean cosine distance within a theme, at most (default: %(default)s)",
+        help="for average: largest mean cosine distance within a theme (default: %(default)s)",
     )  # fmt: skip
-    command.add_argument("--seed", type=int, default=Options.seed, metavar="N", help="of the map (default: %(default)s)")
-    command.add_argument("--layout", choices=("umap", "principal"), help="of the map (default: umap where it is installed)")
-    command.add_argument("--previous", type=Path, metavar="FILE", help="an earlier taxonomy, whose ids are kept where they can")
-    command.add_argument("--llm-names", action="store_true", help="let the judge's model name the themes (AUDIT_JUDGE_URL)")
+    parser.add_argument("--seed", type=int, default=Options.seed, metavar="N", help="seed of the map (default: %(default)s)")
+    parser.add_argument("--layout", choices=("umap", "principal"), help="layout of the map (default: umap if installed)")
+    parser.add_argument("--previous", type=Path, metavar="FILE", help="an earlier taxonomy, whose ids are kept where possible")
+    parser.add_argument("--llm-names", action="store_true", help="let the judge's model name the themes (AUDIT_JUDGE_URL)")
 
 
-def _assign(parts: Any) -> None:
-    command = add_command(parts, "assign", put, "Put divergence topics into a taxonomy that is there already.", ABOUT)
-    command.add_argument("taxonomy", type=Path, metavar="TAXONOMY", help="a themes.json")
-    _phrases(command)
-    command.add_argument("--max-distance", type=distance, metavar="D", help="cosine; a phrase farther off gets no theme")
-
-
-def _phrases(command: argparse.ArgumentParser) -> None:
-    which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("--run", metavar="RUN", help="run id or key")
-    which.add_argument("--topics", type=Path, metavar="FILE", help="one phrase a line")
-    command.add_argument("--out", type=Path, metavar="FILE.json", help="(default with --run: in the data folder, under themes)")
-    command.add_argument(
-        "--model", metavar="NAME|PATH", help=f"sentence model, or '{LEXICAL}': none (default: all-MiniLM-L6-v2 where installed)"
+def assign_topics_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit themes assign`."""
+    parser.epilog = ABOUT
+    parser.add_argument("taxonomy", type=Path, metavar="TAXONOMY", help="a themes.json")
+    _add_phrase_options(parser)
+    parser.add_argument(
+        "--max-distance", type=distance, metavar="D", help="largest cosine distance; a phrase that is farther away gets no theme"
     )
-    command.add_argument("--threads", type=count, default=Options.threads, metavar="N", help="(default: %(default)s)")
+
+
+def _add_phrase_options(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--run", metavar="RUN", help="run id or key")
+    source.add_argument("--topics", type=Path, metavar="FILE", help="text file, one phrase a line")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE.json", help="file to write (default with --run: in the data folder, under themes)"
+    )
+    parser.add_argument(
+        "--model", metavar="NAME|PATH", help=f"sentence model, or '{LEXICAL}' for no model (default: MiniLM if installed)"
+    )
+    parser.add_argument("--threads", type=count, default=Options.threads, metavar="N", help="threads (default: %(default)s)")
+    add_json(parser)
 
 
 def build(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes build`"""
-    counts, out = _read(arguments, settings)
+    counts, out = _read_phrases(arguments, settings)
     options = Options(
         arguments.method, arguments.target_themes, arguments.cut, arguments.seed, arguments.threads, arguments.layout
     )
@@ -93,41 +95,28 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
     namer, named_by = model_namer(settings) if arguments.llm_names else (None, {})
     taxonomy, points = build_taxonomy(counts, encoder, options, namer=namer, earlier=earlier, progress=show_progress)
     taxonomy = replace(taxonomy, built=taxonomy.built | named_by)
-    _say(write_taxonomy(taxonomy, points, out), out)
-    _say_if_unseen(arguments, settings)
-    return OK
+    return _finish(arguments, settings, write_taxonomy(taxonomy, points, out), out)
 
 
-def put(arguments: argparse.Namespace, settings: Settings) -> int:
+def assign_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes assign TAXONOMY`"""
     taxonomy = read_taxonomy(arguments.taxonomy)
     points = read_map(taxonomy, arguments.taxonomy)
-    counts, out = _read(arguments, settings)
+    counts, out = _read_phrases(arguments, settings)
     if out.exists() and out.samefile(arguments.taxonomy):
         raise ThemesError(f"{out} is the taxonomy itself. Nothing was written. Name another file with --out.")
     arguments.model = arguments.model or taxonomy.built.get("model")
-    by_words = arguments.model == LEXICAL and taxonomy.built
-    encoder = words_encoder_of(taxonomy) if by_words else _encoder(arguments, settings, counts)
+    is_lexical = arguments.model == LEXICAL and taxonomy.built
+    encoder = words_encoder_of(taxonomy) if is_lexical else _encoder(arguments, settings, counts)
     assigned, moved = assign(
         taxonomy, points, counts, encoder,
         max_distance=arguments.max_distance, threads=arguments.threads, progress=show_progress,
     )  # fmt: skip
-    _say(write_taxonomy(assigned, moved, out), out)
-    _say_if_unseen(arguments, settings)
-    return OK
+    return _finish(arguments, settings, write_taxonomy(assigned, moved, out), out)
 
 
-def _say_if_unseen(arguments: argparse.Namespace, settings: Settings) -> None:
-    """A release's own themes are used as they are, so what is built beside them shows nowhere."""
-    if arguments.run:
-        run = find_run(settings.store_dir, arguments.run)
-        with open_store(run.path) as con:
-            if release_taxonomy(con, run) is not None:
-                print(f"Run {run.key} brings themes of its own: the dashboard goes on showing those.")
-
-
-def by_words(run: Run, settings: Settings, like: Run | None = None) -> None:
-    """Build themes for a run that has none, by words alone: needs no extra, and takes half a second for the small demo.
+def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) -> None:
+    """Build themes from words alone for a run that has none: needs no model, and takes half a second for the small demo.
 
     like  a run whose themes keep their ids where the phrases are the same, so that the two can be compared
     """
@@ -137,22 +126,25 @@ def by_words(run: Run, settings: Settings, like: Run | None = None) -> None:
         counts = dict(rows(con, TOPICS))
     if counts:
         earlier = taxonomy_of(like, settings.themes_dir) if like else None
-        found = build_taxonomy(counts, words_encoder(list(by_plain_phrase(counts))), Options(layout=PRINCIPAL), earlier=earlier)
-        write_taxonomy(*found, taxonomy_path(run, settings.themes_dir))
+        built = build_taxonomy(counts, words_encoder(list(by_plain_phrase(counts))), Options(layout=PRINCIPAL), earlier=earlier)
+        write_taxonomy(*built, taxonomy_path(run, settings.themes_dir))
 
 
-def _read(arguments: argparse.Namespace, settings: Settings) -> tuple[dict[str, int], Path]:
-    """Phrase -> how often it occurs, and where the taxonomy is to be written."""
+# -- input and output ----------------------------------------------------------------------------------------------------
+
+
+def _read_phrases(arguments: argparse.Namespace, settings: Settings) -> tuple[dict[str, int], Path]:
+    """Phrase -> how often it occurs, and the file for the taxonomy."""
     if arguments.topics:
         if arguments.out is None:
-            raise ThemesError("Where to write is not said. Nothing was done. Name a file with --out FILE.json")
-        return _lines(arguments.topics), arguments.out
+            raise ThemesError("No output file is named. Nothing was done. Name one with --out FILE.json")
+        return _phrases_in(arguments.topics), arguments.out
     run = find_run(settings.store_dir, arguments.run)
     with open_store(run.path) as con:
         return dict(rows(con, TOPICS)), arguments.out or taxonomy_path(run, settings.themes_dir)
 
 
-def _lines(path: Path) -> dict[str, int]:
+def _phrases_in(path: Path) -> dict[str, int]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -163,7 +155,7 @@ def _lines(path: Path) -> dict[str, int]:
 def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[str, int]) -> Encoder:
     model = arguments.model or default_model()
     if model is None:
-        print("No sentence model is installed (extras themes and minilm): phrases are compared by their words.", file=sys.stderr)
+        note("No sentence model is installed, so phrases are compared by their words.")
     if model in (None, LEXICAL):
         return words_encoder(list(by_plain_phrase(counts)))
     return cached_encoder(sentence_encoder(model, arguments.threads), settings.themes_dir / "vectors")
@@ -172,21 +164,94 @@ def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[
 def show_progress(step: str, done: int, total: int) -> None:
     """A bar in a terminal; elsewhere one line a step."""
     if sys.stderr.isatty():
-        full = BAR * done // max(total, 1)
-        print(f"\r{step:<8}|{'#' * full:<{BAR}}| {done:,} of {total:,} ", end="" if done < total else "\n", file=sys.stderr)
+        full = BAR_WIDTH * done // max(total, 1)
+        bar = f"\r{step:<8}|{'#' * full:<{BAR_WIDTH}}| {done:,} of {total:,} "
+        print(bar, end="" if done < total else "\n", file=sys.stderr)
     elif done == total:
-        print(f"{step}: {total:,}", file=sys.stderr)
+        note(f"{step}: {total:,}")
 
 
-def _say(taxonomy: Taxonomy, out: Path) -> None:
+def _finish(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonomy, out: Path) -> int:
     counts = taxonomy.counts
-    print(f"Phrases: {counts['topics']:,} ({counts['phrases']:,} with repeats).")
-    print(f"Themes: {counts['themes']:,}. Parents: {counts['parents']:,}.")
-    print(f"No theme: {counts['no_theme_topics']:,} phrases ({counts['no_theme_phrases']:,} with repeats).")
+    lines = [
+        f"Phrases: {counts['topics']:,} ({counts['phrases']:,} with repeats).",
+        f"Themes: {counts['themes']:,}. Parents: {counts['parents']:,}.",
+        f"No theme: {counts['no_theme_topics']:,} phrases ({counts['no_theme_phrases']:,} with repeats).",
+    ]
     if "known_topics" in counts:
-        print(
+        lines.append(
             f"Known: {counts['known_topics']:,} phrases. Assigned: {counts['assigned_topics']:,}. "
-            f"Beyond reach: {counts['beyond_reach_topics']:,}."
+            f"Too far from every theme: {counts['beyond_reach_topics']:,}."
         )
-    print(f"Themes whose name is nearly that of another: {counts['near_duplicate_names']:.1%}.")
-    print(f"Model {taxonomy.built.get('model', 'unknown')}, sha256 {taxonomy.sha256[:12]}: {out}")
+    lines.append(f"Themes with nearly the same name as another: {counts['near_duplicate_names']:.1%}.")
+    lines.append(f"Model {taxonomy.built.get('model', 'unknown')}, sha256 {taxonomy.sha256[:12]}: {out}")
+    if (warning := _own_themes_warning(arguments, settings)) is not None:
+        lines.append(warning)
+    record = {"out": str(out), "sha256": taxonomy.sha256, "model": taxonomy.built.get("model"), "counts": dict(counts)}
+    print_result(arguments, "\n".join(lines), record)
+    return OK
+
+
+def _own_themes_warning(arguments: argparse.Namespace, settings: Settings) -> str | None:
+    """A release's own themes are used as they are, so themes that are built beside them are shown nowhere."""
+    if arguments.run:
+        run = find_run(settings.store_dir, arguments.run)
+        with open_store(run.path) as con:
+            if release_taxonomy(con, run) is not None:
+                return f"Run {run.key} has themes of its own: the dashboard continues to show those."
+    return None
+
+
+# -- names by a model ----------------------------------------------------------------------------------------------------
+
+
+def model_namer(settings: Settings) -> tuple[Namer, dict[str, str]]:
+    """A namer that calls the endpoint of the settings, and what the taxonomy records: the model, and the prompt's digest.
+
+    A theme whose reply is unparseable keeps the name made of its own words. Raises AuditError when no endpoint is set, or it
+    cannot be used.
+    """
+    if not settings.judge_urls:
+        raise AuditError(
+            "No model is set to name the themes. No model was called. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, or "
+            "leave out --llm-names: themes are then named by their own words."
+        )
+    model, prompt = model_of(settings, None), load_prompts()["theme_name"]
+
+    def names(cards: Sequence[Card]) -> list[str | None]:
+        calls = [_naming_call(prompt, model, number, card) for number, card in enumerate(cards)]
+        replies = _ask_names(settings, model, calls)
+        return [parse_name(replies.get(call.key)) for call in calls]
+
+    return names, {"namer": model, "namer_prompt": prompt.title}
+
+
+def _naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
+    phrases = card.children or card.exemplars
+    return prompt.call(model, f"theme {number}", {"words": ", ".join(card.terms), "phrases": "\n".join(phrases)})
+
+
+def _ask_names(settings: Settings, model: str, calls: Sequence[Call]) -> dict[str, Reply]:
+    replies: dict[str, Reply] = {}
+
+    def keep(reply: Reply) -> None:
+        replies[reply.key] = reply
+
+    distinct = {call.key: call for call in calls}.values()
+    asked = run_calls(
+        distinct, endpoints_of(settings, model), keep, readable=lambda _, reply: parse_name(reply) is not None,
+        limits=limits_of(settings),
+    )  # fmt: skip
+    asyncio.run(asked)
+    return replies
+
+
+def parse_name(reply: Reply | None) -> str | None:
+    """The name in a reply, on one line; None where the reply has no name, or one that is too long."""
+    try:
+        record: Any = json.loads(reply.text or "", strict=False) if reply else None
+    except ValueError:
+        return None
+    name = record.get("name") if isinstance(record, dict) else None
+    name = " ".join(name.split()) if isinstance(name, str) else ""
+    return name if 0 < len(name) <= LONGEST_NAME else None

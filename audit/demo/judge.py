@@ -159,7 +159,7 @@ Verdicts = Mapping[CheckKind, Label | None]
 """The label that each kind of check gives, None where unscored."""
 
 
-def simulate_checks(world: World, labels: Labels, wavering: Wavering = CheckNoise()) -> dict[tuple[int, int], Verdicts]:
+def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise()) -> dict[tuple[int, int], Verdicts]:
     """(question, place among its pairs) -> the checks of that pair, for CHECKED pairs drawn from all that were judged.
 
     They have a stream of chance of their own: a release is the same with them and without.
@@ -170,15 +170,15 @@ def simulate_checks(world: World, labels: Labels, wavering: Wavering = CheckNois
     chance = rng.random((len(drawn), len(CheckKind), 2))
     return {
         (question, place): {
-            kind: _again(int(labels.judge[question, place]), kind, wavering, *draw)
+            kind: _again(int(labels.judge[question, place]), kind, noise, *draw)
             for kind, draw in zip(CheckKind, draws, strict=True)
         }
         for question, place, draws in zip(questions[drawn].tolist(), places[drawn].tolist(), chance.tolist(), strict=True)
     }
 
 
-def _again(verdict: int, kind: CheckKind, wavering: CheckNoise, read: float, moved: float) -> Label | None:
-    if verdict == UNSCORED or read < wavering.unscored:
+def _again(verdict: int, kind: CheckKind, noise: CheckNoise, read: float, moved: float) -> Label | None:
+    if verdict == UNSCORED or read < noise.unscored:
         return None
     label = tuple(Label)[verdict]
-    return CHANGED_LABELS[label] if moved < wavering.rate(kind, label) else label
+    return CHANGED_LABELS[label] if moved < noise.rate(kind, label) else label

@@ -41,10 +41,10 @@ def draw_questions(config: WorldConfig, rng: np.random.Generator) -> tuple[Simul
     policy used least so far comes next, so that all topics occur in a small release too.
     """
     used: Counter[int] = Counter()
-    return tuple(q for organ, count in config.questions.items() for q in _group(config, organ, count, used, rng))
+    return tuple(q for organ, count in config.questions.items() for q in _draw_group(config, organ, count, used, rng))
 
 
-def _group(
+def _draw_group(
     config: WorldConfig, organ: str, count: int, used: Counter[int], rng: np.random.Generator
 ) -> Iterator[SimulatedQuestion]:
     order = rng.permutation(len(policies())).tolist()

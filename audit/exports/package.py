@@ -83,7 +83,7 @@ class Order:
     def command(self) -> str:
         """What makes the same package again."""
         study_id = self.study.study_id if self.study else None
-        return command_of(self.run, self.other, study_id, paper=self.paper, curated=self.curation is not None)
+        return command_of(self.run, self.other, study_id, paper=self.paper)
 
 
 def archive_name(run: Run) -> str:
@@ -91,10 +91,10 @@ def archive_name(run: Run) -> str:
     return STEM.sub("-", f"{run.run_id}_{run.digest[:8]}") + ".zip"
 
 
-def command_of(run: Run, other: Run | None, study_id: str | None, *, paper: bool, curated: bool = False) -> str:
-    """The command line that makes a package: what people did, studies and curation, is known to `annotation` alone."""
-    parts = ["annotation", "export-all"] if study_id or curated else ["audit", "export"]
-    parts += [*(["--study", study_id] if study_id else []), "--run", run.key, *(["--against", other.key] if other else [])]
+def command_of(run: Run, other: Run | None, study_id: str | None, *, paper: bool) -> str:
+    """The command line that writes this package."""
+    parts = ["audit", "export", *(["--study", study_id] if study_id else []), "--run", run.key]
+    parts += ["--against", other.key] if other else []
     return shlex.join([*parts, *(["--compare", "paper"] if paper else []), "--out", archive_name(run)])
 
 

@@ -18,7 +18,7 @@ from audit.number_format import typed
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 SAID = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
-NO_STUDY = "No study of human labels was named (annotation export-all --study ID)."
+NO_STUDY = "No study of human labels was named (audit export --study ID)."
 NOT_THERE = "The release holds nothing of the kind."
 NOTES = (
     "Agrees: rounded to the digits that are printed, the figures are the same (counts: equal); or, where this release has a "

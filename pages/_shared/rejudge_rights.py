@@ -1,4 +1,4 @@
-"""Who may set a judge to work, and the ways that lead there."""
+"""Who may start a judge, and the links that lead to it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ FILTERS = ("words", "label", "organ", "topic", "subtopic", "significance", "cent
 
 
 def only_for_the_owner() -> None:
-    """Raise AuditError where this session may not set a judge to work: its sign-in has ended."""
+    """Raise AuditError where this session may not start a judge, for instance because its sign-in has ended."""
     if not may_rejudge(current_account()):
-        raise AuditError("Only an investigator may put pairs to a judge. Nothing was done. Sign in again.")
+        raise AuditError("Only an investigator may have pairs judged again. Nothing was done. Sign in as an investigator.")
 
 
 def link_for_a_pair(run: Run, question_id: str, a: str, b: str) -> None:
-    """The way from an opened pair, for those who may go it."""
+    """The link from an opened pair, for those who may use it."""
     if may_rejudge(current_account()):
-        link("rejudge", "Ask a judge anew", run, icon=":material/gavel:", question=question_id, a=a, b=b)
+        link("rejudge", "Re-judge this pair", run, icon=":material/gavel:", question=question_id, a=a, b=b)
 
 
 def link_for_all(run: Run) -> None:
-    """The way from the list of disagreements, with its filters, for those who may go it."""
+    """The link from the list of disagreements, with its filters, for those who may use it."""
     if may_rejudge(current_account()):
-        chosen = {name: st.query_params.get_all(name) for name in FILTERS if name in st.query_params}
-        link("rejudge", "Put all of them to a judge anew", run, icon=":material/gavel:", **chosen)
+        filters = {name: st.query_params.get_all(name) for name in FILTERS if name in st.query_params}
+        link("rejudge", "Re-judge all of them", run, icon=":material/gavel:", **filters)

@@ -38,10 +38,10 @@ NO_ACCOUNT = (
     "Themes can be renamed, merged, split, moved and set aside by a clinician or a PI. Each act needs an author, and there is no "
     "account here yet. In a terminal, make one, then sign in:"
 )
-ADD_ACCOUNT = "annotation account add NAME --role viewer"
+ADD_ACCOUNT = "audit account add NAME --role viewer"
 SIGN_IN = (
     "Themes can be renamed, merged, split, moved and set aside by a clinician (viewer) or a PI who is signed in: each act needs "
-    "an author. An account is made in a terminal with `annotation account add NAME --role viewer`."
+    "an author. An account is made in a terminal with `audit account add NAME --role viewer`."
 )
 
 

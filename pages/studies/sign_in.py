@@ -9,7 +9,7 @@ from pages._blinded.theme import STYLE
 from pages._shared.navigation import home
 
 NO_ACCOUNT = "No account exists yet. Make the first one in a terminal, then reload this page."
-COMMAND = "annotation account add NAME --role pi"
+COMMAND = "audit account add NAME --role pi"
 
 
 def password_form() -> None:

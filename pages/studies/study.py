@@ -212,9 +212,7 @@ def new_study(store: LabelStore) -> None:
     by_key = {run.key: run for run in loaded_runs()}
     people = [account.username for account in list_accounts(store) if account.role is Role.ANNOTATOR]
     if not by_key or len(people) < 2:
-        st.info(
-            "A study needs a loaded run (`audit load PATH`) and two annotators (`annotation account add NAME --role annotator`)."
-        )
+        st.info("A study needs a loaded run (`audit load PATH`) and two annotators (`audit account add NAME --role annotator`).")
         return
     with st.form("new_study", border=False):
         left, right = st.columns(2)

@@ -1,4 +1,4 @@
-"""`annotation agreement` sets the judge beside the baseline judge, or beside any column of labels."""
+"""`audit agreement` sets the judge beside the baseline judge, or beside any column of labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.cli import main
+from audit.cli.main import main
 from audit.judging.baseline import NAME
 from audit.release.write import write_release
 

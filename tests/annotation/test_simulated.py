@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from annotation.commands_study import demo
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ledger import verify_study
@@ -16,6 +15,7 @@ from annotation.studies.accounts import Role, find_account
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, DISPUTED, FINISHED, RUNNING, create_demo_studies
 from annotation.studies.study_tables import labels_table, repeats_table
+from audit.cli.main import main
 from audit.settings import Settings
 from audit.vocabulary import LABELS
 from tests.support.loading import BASE, load
@@ -24,12 +24,12 @@ from tests.support.tiny import release_from
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder after `annotation demo`."""
+    """A data folder after `audit demo --studies`."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
         patch.delenv("AUDIT_STUDIES_URL", raising=False)
-        assert demo(None, Settings()) == 0
+        assert main(["demo", "--studies", "--no-serve"]) == 0
     return folder
 
 
@@ -77,8 +77,8 @@ def test_the_running_study_is_half_done_with_calibration_behind_it(shown: LabelS
 
 def test_the_demo_a_second_time_adds_nothing(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setenv("AUDIT_DATA_DIR", str(data_dir))
-    assert demo(None, Settings()) == 0
-    assert "The demo studies are there already" in capsys.readouterr().out
+    assert main(["demo", "--studies", "--no-serve"]) == 0
+    assert "The demo studies exist already" in capsys.readouterr().out
 
 
 def test_a_run_without_truth_gets_no_simulated_study(lite: LabelStore, tmp_path: Path) -> None:

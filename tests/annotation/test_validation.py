@@ -8,9 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from annotation.cli import main
 from audit.charts.figure_files import NoPicturesError
-from audit.cli.main import main as audit_command
+from audit.cli.main import main
 
 STUDY = "demo-finished"
 
@@ -20,7 +19,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert main(["demo"]) == 0
+        assert main(["demo", "--studies", "--no-serve"]) == 0
     return folder
 
 
@@ -39,7 +38,7 @@ def exported(demo: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(demo))
         patch.setattr("audit.exports.package.pictures", lambda _: {})
-        assert main(["export-all", "--study", STUDY, "--compare", "paper", "--out", str(out)]) == 0
+        assert main(["export", "--study", STUDY, "--compare", "paper", "--out", str(out)]) == 0
     return out
 
 
@@ -93,7 +92,7 @@ def test_the_published_validation_figures_stand_beside_those_of_the_study(export
 
 def test_the_manifest_names_the_study_its_seed_and_where_its_ledgers_end(exported: Path):
     told = json.loads((exported / "manifest.json").read_text("utf-8"))
-    assert told["command"].startswith(f"annotation export-all --study {STUDY} --run demo@")
+    assert told["command"].startswith(f"audit export --study {STUDY} --run demo@")
     assert told["study"]["study_id"] == STUDY
     assert told["study"]["plan"]["seed"] >= 0
     assert all(len(end["last"]) == 64 for end in told["study"]["ledgers"].values() if end["entries"])
@@ -105,19 +104,18 @@ def test_no_annotator_is_named_in_the_package(exported: Path):
 
 
 def test_an_unfinished_study_says_that_its_figures_are_not_final(tmp_path: Path):
-    assert main(["export-all", "--study", "demo-running", "--out", str(tmp_path / "out")]) == 0
+    assert main(["export", "--study", "demo-running", "--out", str(tmp_path / "out")]) == 0
     assert "not final" in (tmp_path / "out" / "tables" / "markdown" / "study_agreement.md").read_text("utf-8")
 
 
 def test_a_study_is_not_exported_with_another_run(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     again = tmp_path / "again"
-    assert audit_command(["judge", "demo", "--baseline", "--out", str(again), "--load"]) == 0
-    assert main(["export-all", "--study", STUDY, "--run", "again", "--out", str(tmp_path / "out")]) == 2
+    assert main(["judge", "demo", "--baseline", "--out", str(again), "--load"]) == 0
+    assert main(["export", "--study", STUDY, "--run", "again", "--out", str(tmp_path / "out")]) == 2
     assert "was not drawn from run again@" in capsys.readouterr().err
 
 
-def test_without_a_study_it_is_the_command_of_audit(tmp_path: Path):
-    for command, out in ((main, "a.zip"), (audit_command, "b.zip")):
-        name = "export-all" if command is main else "export"
-        assert command([name, "--run", "demo", "--out", str(tmp_path / out)]) == 0
+def test_the_same_command_writes_the_same_archive(tmp_path: Path):
+    for out in ("a.zip", "b.zip"):
+        assert main(["export", "--run", "demo", "--out", str(tmp_path / out)]) == 0
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()

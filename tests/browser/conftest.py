@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from annotation.cli import main as annotation
 from annotation.label_store.engine import open_label_store
 from audit.cli.main import main
 from pages._blinded.session_cookie import ADDRESS as COOKIE
@@ -122,7 +121,7 @@ def studied_data(demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     shutil.copytree(demo_data, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert annotation(["demo"]) == 0
+        assert main(["demo", "--studies", "--no-serve"]) == 0
     store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
     people(store, "pia", role="pi")
     store.close()

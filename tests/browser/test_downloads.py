@@ -40,7 +40,7 @@ def test_a_pi_takes_the_package_in_one_click_and_it_is_the_command_s(dashboard: 
     page = signed_in_as(dashboard, "pia", dashboard.open("/sign_in"))
     page.get_by_role("link", name="Downloads").click()
     settled(page)
-    command = page.get_by_text(re.compile(r"^annotation export-all --study demo-finished")).inner_text()
+    command = page.get_by_text(re.compile(r"^audit export --study demo-finished")).inner_text()
     clicked = fetched(page, tmp_path / "clicked.zip")
     expect(page.get_by_text(re.compile(r"^Built: [\d.]+ MB"))).to_be_visible(timeout=BUILD_MS)
     words = [sys.executable, "-m", *command.split()[:-1], str(tmp_path / "typed.zip")]

@@ -210,9 +210,9 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_made(
     assert "cannot be written: not a directory. Nothing was written." in capsys.readouterr().err
 
 
-def test_audit_knows_no_studies_and_says_who_does(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_study_that_is_not_there_is_reported(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["export", "--study", "s", "--out", str(tmp_path / "x")]) == 2
-    assert "annotation export-all --study s" in capsys.readouterr().err
+    assert "There is no study 's'" in capsys.readouterr().err
 
 
 def test_a_run_is_not_compared_with_itself(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

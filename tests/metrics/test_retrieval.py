@@ -169,7 +169,11 @@ def test_on_the_simulator_every_interval_holds_what_the_strategies_were_made_to_
 
 def test_on_the_simulator_the_measures_are_those_of_its_records(demo: Connection) -> None:
     world = draw_world(small_config(2057))
-    first = [record["ranked"][0] in record["gold"] for record in trials(SimulatedSearches(HandbookTexts(world))) if record["strategy"] == "bm25"]
+    first = [
+        record["ranked"][0] in record["gold"]
+        for record in trials(SimulatedSearches(HandbookTexts(world)))
+        if record["strategy"] == "bm25"
+    ]
     assert retrieval(demo).set_index("strategy").loc["bm25", "hit_1"] == pytest.approx(np.mean(first))
 
 

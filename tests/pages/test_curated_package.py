@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from annotation.cli import main as annotation
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account
@@ -66,7 +65,7 @@ def curate(store: LabelStore, run: Run, *changes: ThemeChange) -> None:
 
 
 def exported(run: Run, out: Path) -> Path:
-    assert annotation(["export-all", "--run", run.key, "--out", str(out)]) == 0
+    assert audit(["export", "--run", run.key, "--out", str(out)]) == 0
     return out
 
 
@@ -112,7 +111,7 @@ def test_the_manifest_counts_the_acts_and_has_the_digest_of_what_the_ledger_expo
 ):
     curate(store, themed, rename("t1", "Sodium"), change(EditKind.SET_ASIDE, "t2"), undo(1))
     package = exported(themed, tmp_path / "out")
-    assert annotation(["themes", "export", "--run", themed.key, "--out", str(tmp_path / "acts.jsonl")]) == 0
+    assert audit(["themes", "history", "--run", themed.key, "--out", str(tmp_path / "acts.jsonl")]) == 0
     told = manifest(package)["curation"]
     assert (told["acts"], told["counting"], told["fitting_no_longer"]) == (3, 1, 0)
     assert told["acts_sha256"] == hashlib.sha256((tmp_path / "acts.jsonl").read_bytes()).hexdigest()
@@ -139,28 +138,24 @@ def test_the_same_acts_give_the_same_bytes_and_another_act_others(themed: Run, s
     assert exported(themed, tmp_path / "later.zip").read_bytes() != once
 
 
-def test_the_page_names_the_command_that_knows_of_curation_only_where_there_is_any(
-    themed: Run, store: LabelStore, open_page: Open
-):
+def test_the_page_names_the_same_command_with_and_without_edits(themed: Run, store: LabelStore, open_page: Open):
     assert f"audit export --run {themed.key}" in words_on(open_page("downloads"))
     curate(store, themed, rename("t1", "Sodium"))
     at = open_page("downloads")
     assert not at.exception
-    assert f"annotation export-all --run {themed.key}" in words_on(at)
+    assert f"audit export --run {themed.key}" in words_on(at)
     curate(store, themed, undo(1))
     assert f"audit export --run {themed.key}" in words_on(open_page("downloads"))
 
 
-def test_a_run_that_nobody_curated_is_the_same_package_from_either_command(themed: Run, store: LabelStore, tmp_path: Path):
+def test_without_edits_the_package_is_the_same_as_with_themes_as_built(themed: Run, store: LabelStore, tmp_path: Path):
     ours = exported(themed, tmp_path / "ours.zip").read_bytes()
-    assert audit(["export", "--run", themed.key, "--out", str(tmp_path / "theirs.zip")]) == 0
+    assert audit(["export", "--themes-as-built", "--run", themed.key, "--out", str(tmp_path / "theirs.zip")]) == 0
     assert (tmp_path / "theirs.zip").read_bytes() == ours
 
 
-def test_the_command_that_knows_of_no_curation_exports_the_themes_as_built_and_says_so(
-    themed: Run, store: LabelStore, tmp_path: Path
-):
+def test_themes_as_built_can_be_exported_without_the_edits_and_say_so(themed: Run, store: LabelStore, tmp_path: Path):
     curate(store, themed, rename("t1", "Sodium"))
-    assert audit(["export", "--run", themed.key, "--out", str(tmp_path / "out")]) == 0
+    assert audit(["export", "--themes-as-built", "--run", themed.key, "--out", str(tmp_path / "out")]) == 0
     assert "as it was built, without curation" in (tmp_path / "out" / "tables" / "markdown" / "themes.md").read_text()
     assert not (tmp_path / "out" / "tables" / "csv" / "themes_curated.csv").exists()

@@ -108,7 +108,7 @@ def said(at: AppTest) -> str:
 def test_without_an_account_nobody_curates_and_the_page_says_how_to_get_one(open_theme: Open):
     at = open_theme()
     assert not at.exception
-    assert "annotation account add NAME --role viewer" in words_on(at)
+    assert "audit account add NAME --role viewer" in words_on(at)
     assert "Nobody has changed these themes" in words_on(at)
     assert [button for button in at.button if button.label == "Save"] == []
 

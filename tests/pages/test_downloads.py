@@ -13,7 +13,6 @@ from streamlit.runtime.media_file_storage import MediaFileStorageError
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
-from annotation.cli import main as annotation
 from annotation.label_store.engine import open_label_store
 from annotation.studies.accounts import open_session
 from audit.charts.figure_files import NoPicturesError
@@ -141,7 +140,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert annotation(["demo"]) == 0
+        assert main(["demo", "--studies", "--no-serve"]) == 0
         store = open_label_store(Settings().studies_url)
         people(store, "vera", role="viewer")
         people(store, "pia", role="pi")
@@ -164,4 +163,4 @@ def test_the_study_s_tables_are_for_a_pi(demo: Path, monkeypatch: pytest.MonkeyP
     at = opened_by(name)
     assert not at.exception
     assert any(box.key == "with_study" for box in at.selectbox) is study
-    assert ("annotation export-all --study demo-finished" in words_on(at)) is study
+    assert ("audit export --study demo-finished" in words_on(at)) is study

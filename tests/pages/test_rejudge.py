@@ -1,4 +1,4 @@
-"""Re-judge: what is chosen, what it would cost, how far it is, how it ended, and what it changed."""
+"""Re-judge: what is selected, what it would cost, how far it is, how it ended, and what it changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.label_store.engine import open_label_store
 from annotation.studies.accounts import open_session
-from audit.cli.judge_jobs import Job, Order, State, cancel, estimate, find_job, list_jobs, place, running, start
+from audit.jobs.processes import cancel_job, find_job, list_jobs
+from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, request_of, start_judging
+from audit.jobs.table import Job, JobState
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from pages._blinded.access import TOKEN
@@ -29,8 +31,8 @@ def _no_endpoint(monkeypatch: pytest.MonkeyPatch, data_dir) -> Iterator[None]:
     for name in ("URL", "MODEL", "KEY"):
         monkeypatch.delenv(f"AUDIT_JUDGE_{name}", raising=False)
     yield
-    for name in running(Settings()).values():
-        cancel(Settings(), find_job(Settings(), name), at_once=True)
+    for job in list_jobs(Settings()):
+        cancel_job(Settings(), job, force=True)
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def until(right: Callable[[Job], bool], name: str | None = None) -> Job:
 
 
 def rests(job: Job) -> bool:
-    return job.state not in (State.RUNNING, State.ESTIMATING)
+    return not job.active
 
 
 def press(at: AppTest, label: str) -> AppTest:
@@ -61,13 +63,13 @@ def labels(at: AppTest) -> list[str]:
     return [button.label for button in at.button]
 
 
-def ordered(run: Run, **how) -> Job:
-    return place(Settings(), Order(run.digest, run.title, "all", 12, "all", **how))
+def requested(run: Run, **options) -> Job:
+    return request_judging(Settings(), JobRequest(run.digest, run.title, "all", 12, "all", **options))
 
 
-def judged(run: Run, open_page: Open, **how) -> tuple[AppTest, Job]:
-    job = ordered(run, **how)
-    start(Settings(), job)
+def judged(run: Run, open_page: Open, **options) -> tuple[AppTest, Job]:
+    job = requested(run, **options)
+    start_judging(Settings(), job)
     job = until(rests, job.name)
     return open_page("rejudge", run=run.key, job=job.name), job
 
@@ -112,21 +114,21 @@ def test_a_choice_is_estimated_before_anything_is_asked_and_judged_when_that_is_
     at = open_page("rejudge", label=["DIVERGENT", "COMPLEMENTARY", "ABSENT"], judge="model", check=["swap"])
     at = press(at, "Estimate calls, tokens and time")
     job = until(rests)
-    assert (job.order.count, job.order.swap, server.asked) == (12, True, 0)
+    assert (request_of(job).count, request_of(job).swap, server.asked) == (12, True, 0)
     at = open_page("rejudge", run=run.key, job=job.name)
     told = words_on(at).replace("*", "")
     assert "12 calls" in told
     assert "6 of 12 pairs need no call" in told
-    assert "not known until the endpoint is tried" in told
+    assert "unknown until the endpoint is tested" in told
     press(at, "Judge 12 pairs")
-    assert until(rests).state is State.JUDGED
+    assert until(rests).state is JobState.FINISHED
 
 
 def test_a_trial_tells_how_long_it_would_take(run, open_page, server):
-    job = ordered(run)
-    estimate(Settings(), job)
+    job = requested(run)
+    estimate_judging(Settings(), job)
     until(rests)
-    at = press(open_page("rejudge", job=job.name), "Try the endpoint for tokens and time")
+    at = press(open_page("rejudge", job=job.name), "Test the endpoint for tokens and time")
     until(lambda job: rests(job) and bool(job.estimate))
     assert "a call. About" in words_on(open_page("rejudge", job=job.name))
     assert not at.exception
@@ -136,45 +138,45 @@ def test_a_run_shows_how_far_it_is_on_every_page_that_is_opened_and_can_be_cance
     server.delay_s = 0.4
     os.environ["AUDIT_JUDGE_CONCURRENCY"] = "1"
     try:
-        job = ordered(run)
-        start(Settings(), job)
+        job = requested(run)
+        start_judging(Settings(), job)
     finally:
         del os.environ["AUDIT_JUDGE_CONCURRENCY"]
-    until(lambda job: job.status.get("done", 0) >= 2)
+    until(lambda job: job.progress.get("done", 0) >= 2)
     for at in (open_page("rejudge", job=job.name), open_page("rejudge", job=job.name)):
         told = words_on(at).replace("*", "")
         assert "0 unreadable" in told
-        assert "1 calls are open" in told
+        assert "Open calls: 1 of at most 1." in told
         assert "is judged at a time" in told
     press(at, "Cancel")
     job = until(rests)
-    assert job.state is State.STOPPED
+    assert job.state is JobState.STOPPED
     at = open_page("rejudge", job=job.name)
     assert "Stopped." in words_on(at)
     assert "replies are stored" in words_on(at)
     server.delay_s = 0
-    press(at, "Go on")
-    assert until(rests).state is State.JUDGED
+    press(at, "Continue")
+    assert until(rests).state is JobState.FINISHED
 
 
 def test_a_second_run_is_refused_in_a_sentence(run, open_page, server):
     server.delay_s = 2
-    first, second = ordered(run), ordered(run)
-    start(Settings(), first)
+    first, second = requested(run), requested(run)
+    start_judging(Settings(), first)
     at = press(open_page("rejudge", job=second.name), "Judge 12 pairs")
-    assert "one runs at a time" in words_on(at)
+    assert "only one of its kind runs at a time" in words_on(at)
     assert not at.exception
 
 
 def test_a_killed_run_is_told_as_such(run, open_page, server):
     server.delay_s = 2
-    job = ordered(run)
-    start(Settings(), job)
-    cancel(Settings(), job, at_once=True)
+    job = requested(run)
+    start_judging(Settings(), job)
+    cancel_job(Settings(), job, force=True)
     until(rests)
     at = open_page("rejudge", job=job.name)
-    assert "Go on" in labels(at)
-    assert "ended without a word" in words_on(at)
+    assert "Continue" in labels(at)
+    assert "exited unexpectedly" in words_on(at)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +189,7 @@ def test_an_endpoint_that_will_not_do_is_told_in_the_commands_own_sentence(
     monkeypatch.setenv(f"AUDIT_JUDGE_{name}", value)
     at, _ = judged(run, open_page)
     assert sentence in words_on(at)
-    assert "Go on" in labels(at)
+    assert "Continue" in labels(at)
 
 
 # -- the result ---------------------------------------------------------------------------------------------------------
@@ -210,19 +212,19 @@ def test_old_and_new_stand_side_by_side_with_what_moved_and_kappa(run, open_page
 
 def test_figures_of_chosen_pairs_say_that_they_hold_for_the_choice(run, open_page):
     at, _ = judged(run, open_page, baseline=True)
-    assert "chosen" not in words_on(at)
-    job = place(Settings(), Order(run.digest, run.title, "x", 1, baseline=True), [("q1", "a", "b")])
-    start(Settings(), job)
+    assert "not drawn at random" not in words_on(at)
+    job = request_judging(Settings(), JobRequest(run.digest, run.title, "x", 1, baseline=True), [("q1", "a", "b")])
+    start_judging(Settings(), job)
     until(rests, job.name)
-    assert "hold for this choice and not for the run" in words_on(open_page("rejudge", job=job.name))
+    assert "are true of this selection and not of the run" in words_on(open_page("rejudge", job=job.name))
 
 
 def test_one_pair_is_asked_at_once_and_shows_both_verdicts_and_the_raw_reply(run, open_page, server):
     at = open_page("rejudge", question="q1", a="a", b="b")
     assert "What about q1?" in html_on(at)
-    press(at, "Ask now")
+    press(at, "Judge now")
     job = until(rests)
-    assert (job.order.pair, job.state) == (("q1", "a", "b"), State.JUDGED)
+    assert (request_of(job).pair, job.state) == (("q1", "a", "b"), JobState.FINISHED)
     at = open_page("rejudge", job=job.name)
     assert not at.exception
     told = words_on(at)
@@ -246,10 +248,10 @@ def test_a_result_is_saved_under_a_title_and_leads_to_its_run(run, open_page):
 
 
 def test_a_saved_choice_of_pairs_is_not_what_a_page_opens_with(run, open_page):
-    job = place(Settings(), Order(run.digest, run.title, "one of them", 1, baseline=True), [("q1", "a", "b")])
-    start(Settings(), job)
+    job = request_judging(Settings(), JobRequest(run.digest, run.title, "one of them", 1, baseline=True), [("q1", "a", "b")])
+    start_judging(Settings(), job)
     at = press((until(rests, job.name), open_page("rejudge", job=job.name))[1], "Save as a run")
-    saved = find_job(Settings(), job.name).saved
+    saved = find_job(Settings(), job.name).result
     assert saved.startswith(job.name)
     assert open_page("overview").query_params["run"] in (run.key, [run.key])
     chosen = open_page("overview", run=saved)
@@ -258,8 +260,10 @@ def test_a_saved_choice_of_pairs_is_not_what_a_page_opens_with(run, open_page):
 
 
 def test_a_long_choice_gives_a_title_that_can_be_saved(run, open_page):
-    job = place(Settings(), Order(run.digest, run.title, "words: " + "very long " * 40, 1, baseline=True), [("q1", "a", "b")])
-    start(Settings(), job)
+    job = request_judging(
+        Settings(), JobRequest(run.digest, run.title, "words: " + "very long " * 40, 1, baseline=True), [("q1", "a", "b")]
+    )
+    start_judging(Settings(), job)
     until(rests, job.name)
     at = press(open_page("rejudge", job=job.name), "Save as a run")
     assert not at.exception
@@ -274,16 +278,16 @@ def test_a_result_without_a_title_is_not_saved(run, open_page):
 
 def test_a_discarded_one_is_gone_and_its_address_says_so(run, open_page):
     at, job = judged(run, open_page, baseline=True)
-    at = press(at, "Delete it")
+    at = press(at, "Delete this job")
     assert list_jobs(Settings()) == []
-    assert "There is no re-judging" in words_on(open_page("rejudge", job=job.name))
+    assert "There is no job" in words_on(open_page("rejudge", job=job.name))
 
 
 def test_earlier_ones_are_listed(run, open_page):
     judged(run, open_page, baseline=True)
     listed = next(frame.value for frame in open_page("rejudge").dataframe if "state" in frame.value)
-    assert listed[["chosen", "count", "judge", "state"]].values.tolist() == [
-        ["all", 12, "baseline judge (rules, no model)", "judged"]
+    assert listed[["selection", "count", "judge", "state"]].values.tolist() == [
+        ["all", 12, "baseline judge (rules, no model)", "finished"]
     ]
 
 
@@ -292,7 +296,7 @@ def test_earlier_ones_are_listed(run, open_page):
 
 def test_the_ways_to_it_are_for_the_owner_only(run, open_page):
     def ways(at: AppTest) -> list[str]:
-        return [link.proto.label for link in at.get("page_link") if "anew" in link.proto.label]
+        return [link.proto.label for link in at.get("page_link") if "e-judge " in link.proto.label]
 
     assert len(ways(open_page("disagreements"))) == 2
     assert len(ways(open_page("question"))) == 1
@@ -313,5 +317,5 @@ def test_who_ordered_it_is_told(run, open_page, data_dir):
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.session_state[TOKEN] = open_session(store, "petra", datetime.now(UTC))
     press(at.run().switch_page("pages/rejudge.py").run(), "Choose these pairs")
-    assert list_jobs(Settings())[0].order.by
+    assert request_of(list_jobs(Settings())[0]).requested_by
     store.close()

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from annotation.cli import main
+from audit.cli.main import main
 from audit.vocabulary import LABELS
 
 
 class Printed:
-    """What `annotation agreement --format json` prints of a labels file."""
+    """What `audit agreement --format json` prints of a labels file."""
 
     def __init__(self, path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["agreement", "--labels", str(path), "--format", "json"]) == 0

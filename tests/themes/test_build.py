@@ -167,7 +167,7 @@ def test_reading_a_taxonomy_and_starting_the_commands_import_nothing_heavy(tmp_p
     taxonomy, points = build_taxonomy(COUNTS, compass(DEGREES), PLAIN)
     write_taxonomy(taxonomy, points, tmp_path / "themes.json")
     code = (
-        "import sys, json; from pathlib import Path; import audit.cli.main\n"
+        "import sys, json; from pathlib import Path; import audit.cli.main; audit.cli.main.parser(complete=True)\n"
         "from audit.themes.taxonomy import read_taxonomy, read_map\n"
         "path = Path(sys.argv[1]); read_map(read_taxonomy(path), path)\n"
         f"print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))"

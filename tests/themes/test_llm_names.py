@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.cli.themes_namer import read_name
+from audit.cli.themes import parse_name
 from audit.llm.calls import ANSWERED, CUT, Reply
 from audit.themes.taxonomy import Taxonomy, read_taxonomy
 
@@ -77,8 +77,8 @@ def test_without_an_endpoint_nothing_is_built_and_what_to_set_is_said(topics, ca
     ],
 )
 def test_only_a_name_is_taken_for_one(text, name):
-    assert read_name(Reply("k", ANSWERED if text else CUT, text=text)) == name
+    assert parse_name(Reply("k", ANSWERED if text else CUT, text=text)) == name
 
 
 def test_a_theme_without_a_reply_has_no_name_from_the_model():
-    assert read_name(None) is None
+    assert parse_name(None) is None

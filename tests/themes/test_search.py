@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from audit.cli.main import main
-from audit.cli.themes_search import nearest_themes
+from audit.cli.theme_map import nearest_themes
 from audit.queries.run_taxonomy import taxonomy_path
 from audit.settings import Settings
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy

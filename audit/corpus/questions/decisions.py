@@ -58,7 +58,9 @@ def read_decisions(path: Path, pairs: Sequence[Near], max_bytes: int) -> Decided
     for position, record in RecordFile(path, max_bytes).rows():
         if isinstance(record, UnreadableRecord) or not set(NEEDED) <= set(record):
             what = (
-                record.message if isinstance(record, UnreadableRecord) else f"it needs the columns {', '.join(NEEDED)}, with commas between."
+                record.message
+                if isinstance(record, UnreadableRecord)
+                else f"it needs the columns {', '.join(NEEDED)}, with commas between."
             )
             raise QuestionsError(f"{path}, {position}: {what} Nothing was written, and the decisions are as they were.")
         row = {name: plain_cell(str(record.get(name) or "")).strip() for name in COLUMNS}

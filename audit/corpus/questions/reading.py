@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import QuestionsError
-from audit.release.layout import FORMATS, format_suffix
+from audit.release.layout import FORMATS
+from audit.release.layout import format_suffix
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
 from audit.release.schema import QUESTION, canonical
 from audit.release.validate import AS_JSON, question
-from audit.release.values import Reject, is_missing, required_text
+from audit.release.values import Reject
+from audit.release.values import required_text
+from audit.release.values import is_missing
 from audit.vocabulary import GENERAL
 
 FIELDS = ("question_id", "question", "organ", "topics", "subtopics", "source")

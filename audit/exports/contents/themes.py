@@ -82,7 +82,7 @@ def acts(material: Material) -> Table:
             "Each act is applied, first to last, to the themes as they were built. Neither an act that was undone nor the "
             "undoing changes them now.",
             "With authors, times and phrases, as they can be replayed: "
-            f"annotation themes export --run {material.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']}).",
+            f"audit themes history --run {material.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']}).",
         ), _acts(material),
     )  # fmt: skip
 

@@ -88,7 +88,7 @@ def test_a_setting_closes_browsing_to_those_who_are_not_signed_in(run, folk, mon
 
 def test_closed_browsing_without_accounts_says_how_to_make_the_first(run, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
-    assert "annotation account add" in words_on(anonymous())
+    assert "audit account add" in words_on(anonymous())
 
 
 def test_an_unknown_setting_is_said_in_a_sentence_and_opens_nothing(run, monkeypatch):

@@ -1,0 +1,295 @@
+"""`audit study sample | advance | release | verify | export | import`: from a random sample to a closed study."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from annotation.label_store.assignments import release_assignments
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.errors import StudyError
+from annotation.label_store.ledger import ledger_heads, verify_study
+from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_annotator, find_study
+from annotation.studies.accounts import find_account
+from annotation.studies.adjudication import close_study
+from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
+from annotation.studies.sampling import (
+    ITEMS_PER_LABEL,
+    MAX_STUDY_ITEMS,
+    SECOND_CRITERIA,
+    DrawnSample,
+    SamplePlan,
+    draw_sample,
+    draw_study,
+)
+from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
+from annotation.studies.study_tables import codebook, ratings_table
+from audit.atomic_io import write_atomic
+from audit.cli.arguments import add_json, add_run, print_result
+from audit.cli.execution import FINDINGS, OK
+from audit.exports.tables import csv_bytes
+from audit.settings import Settings
+from audit.store.runs import Run, find_run
+from audit.vocabulary import LABELS
+
+
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", metavar="STUDY", help="id of the study")
+    add_json(parser)
+
+
+# -- sample --------------------------------------------------------------------------------------------------------------
+
+
+def sample_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study sample`."""
+    parser.add_argument("study", metavar="STUDY", help="id of the new study, such as validation-1")
+    parser.add_argument(
+        "--annotators", required=True, metavar="NAME,NAME", help="two accounts; more, and any two of them rate each item"
+    )
+    add_run(parser)
+    parser.add_argument("--title", help="what people see (default: the id)")
+    parser.add_argument(
+        "--per-label", type=int, default=ITEMS_PER_LABEL, metavar="N", help="items for each label (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--items", action="append", default=[], metavar="LABEL=N", help="a different number for one label, such as ABSENT=20"
+    )
+    parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
+    parser.add_argument(
+        "--calibration", type=int, default=SamplePlan.calibration, metavar="N",
+        help="items to practise on before the study (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--repeats", type=int, default=SamplePlan.repeats, metavar="N",
+        help="items shown a second time, without saying so (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="another seed draws another sample")
+    parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
+    parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
+    parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
+    add_json(parser)
+
+
+def sample(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study sample STUDY --annotators A,B`"""
+    run, plan = find_run(settings.store_dir, arguments.run), _plan(arguments)
+    max_items = None if arguments.yes else MAX_STUDY_ITEMS
+    if arguments.dry_run:
+        drawn = draw_sample(run, plan, arguments.study, max_items)
+        print_result(arguments, _strata_text(drawn), _strata_record(drawn))
+        return OK
+    annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
+    drawn = draw_study(
+        _store(settings), run, plan, study_id=arguments.study, title=arguments.title or arguments.study, annotators=annotators,
+        now=_now(), max_items=max_items,
+    )  # fmt: skip
+    created = f"Study '{arguments.study}' was created from run {run.key}. {', '.join(annotators)} can start: audit serve"
+    record = {"study": arguments.study, "run": run.key, "annotators": annotators, **_strata_record(drawn)}
+    print_result(arguments, f"{_strata_text(drawn)}\n\n{created}", record)
+    return OK
+
+
+def _plan(arguments: argparse.Namespace) -> SamplePlan:
+    per_label = dict.fromkeys(map(str, LABELS), arguments.per_label)
+    for text in arguments.items:
+        label, _, count = text.partition("=")
+        if not count.strip().isdigit():
+            raise StudyError(f"--items {text}: expected LABEL=NUMBER, such as ABSENT=20. Nothing was drawn.")
+        per_label[label.strip().upper()] = int(count)
+    return SamplePlan(
+        seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
+        repeats=arguments.repeats, names_shown=arguments.show_names,
+    )  # fmt: skip
+
+
+def _strata_text(drawn: DrawnSample) -> str:
+    lines = [f"{'stratum':<32}{'pairs N_h':>12}{'items n_h':>12}{'weight':>12}"]
+    lines += [
+        f"{stratum.stratum:<32}{stratum.population:>12,}{stratum.sampled:>12,}{stratum.weight:>12,.2f}"
+        for stratum in drawn.strata
+    ]
+    empty = [label for label in LABELS if label not in {stratum.label for stratum in drawn.strata}]
+    study, calibration, repeats = _items_by_kind(drawn)
+    lines.append(f"{study} study items, {calibration} for calibration, {repeats} repeats.")
+    lines.append(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
+    lines.append(f"{drawn.origin.unscored:,} of {drawn.origin.pairs:,} pairs have no verdict and are in no stratum.")
+    return "\n".join(lines)
+
+
+def _items_by_kind(drawn: DrawnSample) -> list[int]:
+    kinds = [item.kind for item in drawn.items]
+    return [kinds.count(kind) for kind in (ItemKind.STUDY, ItemKind.CALIBRATION, ItemKind.REPEAT)]
+
+
+def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
+    strata = [
+        {"stratum": stratum.stratum, "pairs": stratum.population, "items": stratum.sampled, "weight": stratum.weight}
+        for stratum in drawn.strata
+    ]
+    counts = dict(zip(("study_items", "calibration_items", "repeats"), _items_by_kind(drawn), strict=True))
+    return {"strata": strata, **counts, "unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs}
+
+
+# -- progress of a study -------------------------------------------------------------------------------------------------
+
+
+def advance_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study advance`."""
+    _add_study(parser)
+    parser.add_argument("--incomplete", action="store_true", help="continue with missing ratings")
+
+
+def advance(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study advance STUDY`"""
+    store = _store(settings)
+    state = find_study(store, arguments.study).state
+    if state is StudyState.ADJUDICATION:
+        following = close_study(store, arguments.study)
+    else:
+        with store.begin() as tx:
+            following = advance_study(tx, arguments.study, state, incomplete=arguments.incomplete)
+    text = f"Study '{arguments.study}' was in {state} and is now in {following}."
+    print_result(arguments, text, {"study": arguments.study, "from": str(state), "to": str(following)})
+    return OK
+
+
+def release_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study release`."""
+    parser.epilog = "For studies with more than two annotators, when one of them does not return."
+    _add_study(parser)
+    parser.add_argument("annotator", metavar="ANNOTATOR", help="username of the annotator")
+
+
+def release(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study release STUDY ANNOTATOR`"""
+    store = _store(settings)
+    annotator = find_annotator(store, arguments.study, arguments.annotator)
+    released = release_assignments(store, arguments.study, annotator)
+    text = f"Study '{arguments.study}': {released:,} items released by {annotator}."
+    print_result(arguments, text, {"study": arguments.study, "annotator": str(annotator), "released": released})
+    return OK
+
+
+def verify_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study verify`."""
+    _add_study(parser)
+
+
+def verify(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study verify STUDY`"""
+    store = _store(settings)
+    find_study(store, arguments.study)
+    faults = verify_study(store, arguments.study)
+    heads = ledger_heads(store, arguments.study)
+    lines = [*faults, *(f"{ledger}: {entries:,} entries, the last one {last}" for ledger, (entries, last) in heads.items())]
+    lines.append("The ledgers have been changed since they were written." if faults else "Every entry is as it was written.")
+    ledgers = {ledger: {"entries": entries, "last": last} for ledger, (entries, last) in heads.items()}
+    print_result(arguments, "\n".join(lines), {"study": arguments.study, "faults": list(faults), "ledgers": ledgers})
+    return FINDINGS if faults else OK
+
+
+# -- ratings as files ----------------------------------------------------------------------------------------------------
+
+
+def export_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study export`."""
+    _add_study(parser)
+    parser.add_argument("--packet", metavar="ANNOTATOR", help="write this annotator's blinded packet, to be filled in offline")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=".csv, and for packets also .xlsx")
+
+
+def export(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study export STUDY --out FILE`"""
+    store, out = _store(settings), arguments.out
+    if arguments.packet:
+        writers = {".csv": packet_csv, ".xlsx": packet_xlsx}
+        writer = writers[_suffix(out, *writers)]
+        written = [_write(out, writer(store, arguments.study, find_annotator(store, arguments.study, arguments.packet)))]
+    else:
+        _suffix(out, ".csv")
+        written = [
+            _write(out, csv_bytes(ratings_table(store, arguments.study))),
+            _write(out.with_name(f"{out.stem}_codebook.csv"), csv_bytes(codebook())),
+        ]
+    print_result(arguments, "\n".join(f"Wrote {path}" for path in written), {"files": written})
+    return OK
+
+
+def _suffix(out: Path, *allowed: str) -> str:
+    if out.suffix.lower() not in allowed:
+        raise StudyError(f"--out {out}: the name must end in {' or '.join(allowed)}. Nothing was written.")
+    return out.suffix.lower()
+
+
+def _write(out: Path, data: bytes) -> str:
+    try:
+        write_atomic(out, data)
+    except OSError as error:
+        raise StudyError(
+            f"{out} cannot be written: {error.strerror}. Nothing was written. Name a file in an existing folder."
+        ) from None
+    return str(out)
+
+
+def import_ratings_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study import`."""
+    _add_study(parser)
+    parser.add_argument("annotator", metavar="ANNOTATOR", help="username of the annotator")
+    parser.add_argument("file", type=Path, metavar="FILE", help=".csv or .xlsx")
+
+
+def import_ratings(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study import STUDY ANNOTATOR FILE`"""
+    try:
+        data = arguments.file.read_bytes()
+    except OSError as error:
+        raise StudyError(f"{arguments.file} cannot be read: {error.strerror}. No rating was stored.") from None
+    store = _store(settings)
+    annotator = find_annotator(store, arguments.study, arguments.annotator)
+    counts = import_packet(store, arguments.study, annotator, arguments.file.name, data, _now())
+    text = f"{counts.stored:,} ratings stored, {counts.unchanged:,} were stored already, {counts.empty:,} rows are still empty."
+    print_result(arguments, text, {"stored": counts.stored, "unchanged": counts.unchanged, "empty": counts.empty})
+    return OK
+
+
+# -- for other commands --------------------------------------------------------------------------------------------------
+
+
+def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]:
+    """The pairs of a study, calibration included, each once: question_id, handbook_a, handbook_b.
+
+    Raises StudyError when there is no such study.
+    """
+    columns = ["question_id", "handbook_a", "handbook_b"]
+    table = ratings_table(_store(settings), study_id)[columns].drop_duplicates()
+    return [(str(question), str(a), str(b)) for question, a, b in table.itertuples(index=False)]
+
+
+def make_demo_studies(run: Run, settings: Settings) -> tuple[str, dict[str, Any]]:
+    """Make the demo's studies and accounts where they are missing; returns how to sign in, as text and as a record."""
+    store = _store(settings)
+    new = [username for username in DEMO_ACCOUNTS if find_account(store, username) is None]
+    passwords = {username: secrets.token_urlsafe(12) for username in new}
+    studies = create_demo_studies(store, run, settings, _now(), passwords)
+    lines = [f"Studies created: {', '.join(studies)}." if studies else "The demo studies exist already."]
+    for username, (name, role) in DEMO_ACCOUNTS.items():
+        password = passwords.get(username, "unchanged since the account was created")
+        lines.append(f"  {role:<13}{username:<8}password {password}  {name}")
+    lines.append("View them with: audit serve")
+    people = [
+        {"username": username, "role": str(role), "password": passwords.get(username)}
+        for username, (_, role) in DEMO_ACCOUNTS.items()
+    ]
+    return "\n".join(lines), {"studies": list(studies), "accounts": people}
+
+
+def _store(settings: Settings) -> LabelStore:
+    return open_label_store(settings.studies_url)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

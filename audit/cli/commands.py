@@ -1,0 +1,162 @@
+"""Every command of `audit`: its name, its help text, and where its function is. Nothing is imported until it is called.
+
+This module is the entry point above both `audit` and `annotation`: its import strings may name either, while neither
+imports the other's commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command.
+
+    name      the words after `audit`, such as `study sample`
+    help      one sentence
+    function  `module:function`, (arguments, settings) -> exit code; `function_options(parser)` beside it adds its options
+    listed    False for a command that only the program itself starts
+    """
+
+    name: str
+    help: str
+    function: str
+    listed: bool = True
+
+    def load(self) -> tuple[Callable[..., int], Callable[[Any], None]]:
+        """The function, and the one that adds its options; imports their module."""
+        return load_object(self.function), load_object(f"{self.function}_options")
+
+
+GROUPS = {
+    "themes": "Group the disagreements of a run into named themes, and read what people changed about them.",
+    "study": "Studies: blinded samples of pairs that people label.",
+    "account": "Accounts of the people who sign in.",
+    "example": "Examples that come with the program.",
+    "jobs": "Background work that the dashboard started.",
+    "help": "Reference texts.",
+}
+"""First word -> help text, for the commands of two words."""
+
+COMMANDS = (
+    Command(
+        "demo", "Write the synthetic demo release, load it, and open the dashboard on it.",
+        "audit.cli.demo:demo",
+    ),
+    Command(
+        "example tenancy", "Copy the example handbooks and their config to a folder.",
+        "audit.cli.demo:example_tenancy",
+    ),
+    Command("check", "Show what loading a release would report, without loading it.", "audit.cli.releases:check"),
+    Command("load", "Load a release as a run.", "audit.cli.releases:load"),
+    Command("runs", "List the loaded runs, newest first.", "audit.cli.releases:runs"),
+    Command("schema", "Print the release format as a JSON Schema.", "audit.cli.releases:schema"),
+    Command("serve", "Open the dashboard on the loaded runs.", "audit.cli.serve:serve"),
+    Command("metrics", "Print one metric of a run, or of two runs.", "audit.cli.metrics:metrics"),
+    Command(
+        "export", "Write a run's tables, figures and report as a folder or a ZIP file.",
+        "audit.cli.export:export",
+    ),
+    Command("run", "Go from handbooks and questions to a loaded run, stage by stage.", "audit.cli.run:run"),
+    Command("extract", "Turn PDF files into documents: sections with headings.", "audit.cli.corpus:extract"),
+    Command(
+        "questions", "Import questions: check, screen, tag and find near-duplicates.",
+        "audit.cli.corpus:questions",
+    ),
+    Command(
+        "retrieve", "Find the passages of each handbook that answer each question.",
+        "audit.cli.retrieve:retrieve",
+    ),
+    Command("generate", "Answer each question from each handbook's passages.", "audit.cli.generate:generate"),
+    Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.cli.judge:judge"),
+    Command(
+        "themes build", "Build a taxonomy of a run's divergence topics, or of a list of phrases.",
+        "audit.cli.themes:build",
+    ),
+    Command(
+        "themes assign", "Assign divergence topics to the themes of an existing taxonomy.",
+        "audit.cli.themes:assign_topics",
+    ),
+    Command(
+        "themes search", "Find the themes of a run that are closest in meaning to some words.",
+        "audit.cli.theme_map:search",
+    ),
+    Command(
+        "themes export", "Write the map of a run's themes as Parquet and as one offline HTML page.",
+        "audit.cli.theme_map:export",
+    ),
+    Command(
+        "themes history", "List or export what people changed about a run's themes.",
+        "annotation.cli.theme_edits:history",
+    ),
+    Command(
+        "themes replay", "Apply recorded theme edits to a taxonomy, and list those that no longer fit.",
+        "annotation.cli.theme_edits:replay",
+    ),
+    Command(
+        "study sample", "Draw a stratified sample from a run and make a study of it.",
+        "annotation.cli.study:sample",
+    ),
+    Command(
+        "study advance", "Move a study to its next state: calibration, labelling, adjudication, closed.",
+        "annotation.cli.study:advance",
+    ),
+    Command(
+        "study release", "Release items that an annotator took and did not rate, so that others can take them.",
+        "annotation.cli.study:release",
+    ),
+    Command(
+        "study verify", "Check that no rating or decision of a study was changed, removed or added.",
+        "annotation.cli.study:verify",
+    ),
+    Command(
+        "study export", "Write a study's ratings with a codebook, or a packet for an annotator.",
+        "annotation.cli.study:export",
+    ),
+    Command(
+        "study import", "Store the ratings of a completed packet: all of them, or none.",
+        "annotation.cli.study:import_ratings",
+    ),
+    Command(
+        "agreement", "Measure how well annotators agree with each other and with the judge.",
+        "annotation.cli.ratings:agreement",
+    ),
+    Command(
+        "prevalence", "Estimate how common each label is in the whole run, corrected for the judge's errors.",
+        "annotation.cli.ratings:corrected_prevalence",
+    ),
+    Command("account add", "Add an account; the password is asked for.", "annotation.cli.account:add"),
+    Command(
+        "account password", "Set a new password for an account, and end its sessions.",
+        "annotation.cli.account:password",
+    ),
+    Command("account list", "List the accounts.", "annotation.cli.account:list_all"),
+    Command(
+        "completion", "Print a script that completes commands and options in your shell.",
+        "audit.cli.reference:completion",
+    ),
+    Command(
+        "help commands", "Print every command with its arguments, as text or as a Markdown table.",
+        "audit.cli.reference:commands",
+    ),
+    Command("jobs work", "Carry out one background job in this process.", "audit.cli.jobs:work", listed=False),
+)  # fmt: skip
+
+STUDY_PAIRS = "annotation.cli.study:study_pairs"
+"""(study id, settings) -> the pairs of a study, for `audit judge --pairs study:ID`."""
+STUDY_TABLES = "annotation.cli.export_parts:study_tables"
+"""(study id, settings) -> what a study adds to `audit export --study ID`."""
+CURATED_THEMES = "annotation.cli.export_parts:curated_themes"
+"""(run, taxonomy as built, settings) -> what people changed about the themes, or None, for `audit export`."""
+DEMO_STUDIES = "annotation.cli.study:make_demo_studies"
+"""(run, settings) -> what was made, as text and as a record, for `audit demo --studies`."""
+
+
+def load_object(path: str) -> Any:
+    """The object at `module:name`; imports the module."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)

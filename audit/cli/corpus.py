@@ -1,0 +1,147 @@
+"""`audit extract | questions`: handbooks and questions from files as they are into the form that the pipeline reads."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from audit.cli.arguments import add_json, cosine, note, print_result
+from audit.cli.execution import FINDINGS, OK
+from audit.cli.themes import show_progress
+from audit.corpus.extraction import DEFAULT, ENGINES, Report, Said, extract_all
+from audit.corpus.extraction.identity import COLUMNS
+from audit.corpus.extraction.many import Watch
+from audit.corpus.questions import THRESHOLD, import_questions, read_taxonomy, screen
+from audit.corpus.questions.run import EncoderOf
+from audit.corpus.questions.screening import REGIONS
+from audit.embedding.encoders import LEXICAL, cached_encoder, default_model, sentence_encoder, words_encoder
+from audit.errors import DocumentError, QuestionsError
+from audit.settings import Settings
+from audit.vocabulary import PHASES
+
+ABOUT_EXTRACT = f"""Each PDF becomes OUT/HANDBOOK_ID.json: headings and sections in reading order, with their pages. Headers
+and footers, page numbers and tables of contents are left out. Which handbook a PDF is, is given by its name
+(organ_center_phase.pdf), by options, or by a row of the catalog (columns: {", ".join(COLUMNS)}; file and center are required).
+A PDF that the same engine has already extracted is skipped. The engine llamaparse sends the PDF to a service, with the key in
+LLAMA_CLOUD_API_KEY; the others need no network.
+
+Exit code: 0 every PDF has its document, 1 some failed or need a look (the messages say why; the others are written),
+2 nothing was done."""
+ABOUT_QUESTIONS = """Possible near-duplicates are listed in a table. Fill its column 'decision' with keep_both, drop_first or
+drop_second and run the command again; undecided pairs are kept. No question is reworded and none disappears: the report lists
+what was left out, the table what was dropped.
+
+Exit code: 0 written, 1 written and there is something to look at, 2 nothing was written."""
+NO_ENCODER = "none"
+
+
+def extract_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit extract`."""
+    parser.epilog = ABOUT_EXTRACT
+    parser.add_argument("pdf", type=Path, nargs="+", metavar="PDF|DIR", help="PDF files, or folders of them with subfolders")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the documents, one JSON file each")
+    parser.add_argument("--catalog", type=Path, metavar="FILE.csv", help="which handbook each PDF is, one row per file")
+    parser.add_argument("--organ", help="organ of every PDF given (default: from the file's name, else general)")
+    parser.add_argument("--center", help="center of every PDF given (default: from the file's name)")
+    parser.add_argument("--phase", choices=PHASES, help="phase of every PDF given (default: from the file's name, else combined)")
+    parser.add_argument("--engine", default=DEFAULT, metavar="NAME", help=f"{', '.join(ENGINES)} (default: %(default)s)")
+    add_json(parser)
+
+
+def extract(arguments: argparse.Namespace, _: Settings) -> int:
+    """`audit extract PDF|DIR --out DIR`"""
+    identity = Said(arguments.organ, arguments.center, arguments.phase)
+    with tqdm(unit=" pages", disable=None, leave=False, dynamic_ncols=True) as bar:
+        report = extract_all(
+            arguments.pdf, arguments.out, said=identity, catalog=arguments.catalog, engine=arguments.engine, watch=_watch(bar)
+        )
+    return _print_extraction(arguments, report)
+
+
+def _watch(bar: Any) -> Watch:
+    """The bar shows the pages of the PDF that is being read."""
+    current: list[Path] = []
+
+    def watch(pdf: Path, done: int, total: int) -> None:
+        if current != [pdf]:
+            current[:] = [pdf]
+            bar.reset(total)
+            bar.set_description(pdf.name)
+        bar.update(done - bar.n)
+
+    return watch
+
+
+def _print_extraction(arguments: argparse.Namespace, report: Report) -> int:
+    out = arguments.out
+    for sentence in (*report.failed, *report.notes):
+        note(sentence)
+    if not report.done and not report.unchanged:
+        raise DocumentError(f"{report.summary} {out} is unchanged. Correct the problems above, and run the same command again.")
+    text = f"{out}: {report.summary}"
+    if report.failed:
+        text += "\nThe others are written. Correct the files that failed and run the same command again: it skips the others."
+    print_result(
+        arguments, text,
+        {"out": str(out), "summary": report.summary, "failed": list(report.failed), "notes": list(report.notes)},
+    )  # fmt: skip
+    return FINDINGS if report.failed or report.notes else OK
+
+
+def questions_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit questions`."""
+    parser.epilog = ABOUT_QUESTIONS
+    parser.add_argument("path", type=Path, metavar="FILE", help="CSV, JSON, JSON lines or Parquet, with fields as in a release")
+    parser.add_argument("--out", type=Path, metavar="FILE.jsonl", required=True, help="file for the questions")
+    parser.add_argument(
+        "--decisions", type=Path, metavar="FILE.csv", help="table of near-duplicates (default: beside --out, .decisions.csv)"
+    )
+    parser.add_argument(
+        "--taxonomy", metavar="FILE|NAME", help="TOML of allowed organs, topics and subtopics, or 'transplant' (default: any tag)"
+    )
+    parser.add_argument(
+        "--screen", action=argparse.BooleanOptionalAction, default=True,
+        help="look for identifying details: names, addresses, dates, numbers (default: yes)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--region", action="append", metavar="CC",
+        help=f"country of telephone numbers; repeat for more (default: {', '.join(REGIONS)})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--threshold", type=cosine, default=THRESHOLD, metavar="COSINE",
+        help="questions more similar than this are listed as near-duplicates (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--encoder", metavar="NAME|PATH",
+        help=f"sentence model, '{LEXICAL}' (no model), or '{NO_ENCODER}': exact duplicates only (default: MiniLM if installed)",
+    )  # fmt: skip
+    add_json(parser)
+
+
+def questions(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit questions FILE --out FILE.jsonl`"""
+    if arguments.out.suffix != ".jsonl":
+        raise QuestionsError(f"{arguments.out} does not end in .jsonl. Nothing was written. Questions are written as JSON lines.")
+    report = import_questions(
+        arguments.path, arguments.out,
+        decisions=arguments.decisions,
+        taxonomy=read_taxonomy(arguments.taxonomy) if arguments.taxonomy else None,
+        screen=screen(tuple(region.upper() for region in arguments.region or REGIONS)) if arguments.screen else None,
+        encoder_of=_encoder_of(arguments.encoder, settings),
+        threshold=arguments.threshold, max_bytes=settings.max_object_bytes, progress=show_progress,
+    )  # fmt: skip
+    print_result(arguments, report.as_text(), report.as_dict())
+    return OK if report.clean else FINDINGS
+
+
+def _encoder_of(name: str | None, settings: Settings) -> EncoderOf | None:
+    """What makes the encoder of that name for some texts; None for the name `none`."""
+    model = name or default_model() or LEXICAL
+    if model == NO_ENCODER:
+        return None
+    return (
+        words_encoder if model == LEXICAL else lambda _: cached_encoder(sentence_encoder(model), settings.themes_dir / "vectors")
+    )

@@ -1,0 +1,99 @@
+"""`audit demo | example`: something to look at before there is a release of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+from pathlib import Path
+
+import audit
+from audit.atomic_io import atomic_folder
+from audit.cli.arguments import add_json, note, print_result
+from audit.cli.commands import DEMO_STUDIES, load_object
+from audit.cli.execution import OK
+from audit.cli.serve import serve, serve_options
+from audit.cli.themes import build_lexical_themes
+from audit.demo.build import DEFAULT_SEED, write_demo, write_earlier
+from audit.errors import AuditError
+from audit.settings import Settings
+from audit.store.load import Loaded, load_release
+
+
+def demo_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit demo`."""
+    parser.add_argument(
+        "--scale", choices=("small", "paper"), default="small", help="paper: the full published size, 5.7 million pairs"
+    )
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed gives other handbooks and answers")
+    parser.add_argument(
+        "--studies", action="store_true",
+        help="also make three studies by simulated annotators, and accounts for the four roles; prints how to sign in",
+    )  # fmt: skip
+    parser.add_argument("--no-serve", action="store_true", help="write and load only")
+    add_json(parser)
+    serve_options(parser)
+
+
+def demo(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit demo`"""
+    earlier = _earlier_demo(arguments.seed, settings) if arguments.scale == "small" else None
+    path = _demo_release(settings, arguments.scale, arguments.seed)
+    if not (path / "manifest.json").is_file():  # the manifest is written last: a folder with one is complete
+        note(f"Writing the demo release to {path} ...")
+        write_demo(path, arguments.scale, arguments.seed, _note_tenths)
+    # loaded after the earlier run, so that it is the newest and pages open with it
+    loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=lambda step: note(f"{step} ..."))
+    build_lexical_themes(loaded.run, settings)
+    if earlier is not None:
+        build_lexical_themes(earlier.run, settings, like=loaded.run)
+    result = {"run": loaded.run.key, "verdict": loaded.run.report["verdict"]}
+    text = f"Run {loaded.run.key}: {loaded.run.report['verdict']}"
+    if arguments.studies:
+        studies_text, studies = load_object(DEMO_STUDIES)(loaded.run, settings)
+        text, result = f"{text}\n{studies_text}", result | studies
+    print_result(arguments, text, result)
+    return OK if arguments.no_serve else serve(arguments, settings)
+
+
+def _demo_release(settings: Settings, scale: str, seed: int) -> Path:
+    return settings.releases_dir / f"demo-{scale}-{seed}"
+
+
+def _earlier_demo(seed: int, settings: Settings) -> Loaded:
+    """The run that the demo is compared with, written and loaded before it."""
+    path = settings.releases_dir / f"demo-small-{seed}-earlier"
+    if not (path / "manifest.json").is_file():
+        write_earlier(path, seed)
+    return load_release(path, settings)
+
+
+def _note_tenths(done: int, total: int) -> None:
+    if total >= 1_000 and done % (total // 10) == 0:
+        note(f"  {done:,} of {total:,} questions ...")
+
+
+def example_tenancy_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit example tenancy`."""
+    parser.epilog = "The example has eight fictional tenancy codes, questions about them, and a config for `audit run`."
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a new folder for the example")
+    add_json(parser)
+
+
+def example_tenancy(arguments: argparse.Namespace, _: Settings) -> int:
+    """`audit example tenancy DIR`"""
+    folder: Path = arguments.folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise AuditError(f"{folder} already exists and is not an empty folder. Nothing was written. Name a new folder.")
+    with atomic_folder(folder) as draft:
+        shutil.copytree(_examples() / "tenancy", draft, dirs_exist_ok=True)
+    config = folder / "config.toml"
+    text = f"Wrote the example to {folder}. Run it with:\n  audit run {shlex.quote(str(config))}"
+    print_result(arguments, text, {"folder": str(folder), "config": str(config)})
+    return OK
+
+
+def _examples() -> Path:
+    """The examples: beside the package in a checkout, inside it in an installed wheel."""
+    package = Path(audit.__file__).parent
+    return next(folder for folder in (package / "examples", package.parent / "examples") if (folder / "tenancy").is_dir())

@@ -1,0 +1,93 @@
+"""`audit metrics`: one metric of a run, or of two runs, as a table; and its definition."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from inspect import Parameter
+from typing import Any
+
+from audit.cli.arguments import add_format, add_run
+from audit.cli.execution import OK
+from audit.errors import AuditError
+from audit.exports.tables import csv_text, json_text, markdown_text
+from audit.metrics import METRICS, Metric
+from audit.queries.run_taxonomy import require_taxonomy, taxonomy_of
+from audit.settings import Settings
+from audit.store.connection import Connection, open_store, open_two
+from audit.store.runs import Run, find_run
+from audit.vocabulary import nearest
+
+WRITERS: dict[str, Callable[..., str]] = {"json": json_text, "md": markdown_text, "csv": lambda frame, *_: csv_text(frame)}
+
+
+def metrics_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit metrics`."""
+    parser.add_argument("name", help="labels, organs, handbooks, ...; 'list' prints all names")
+    add_run(parser)
+    parser.add_argument("--against", metavar="RUN", help="the second run, for a metric that compares two")
+    add_format(parser)
+    parser.add_argument("--explain", action="store_true", help="print the definition and the SQL instead")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the metric, such as level=subtopic"
+    )
+
+
+def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit metrics NAME --run RUN`"""
+    if arguments.name == "list":
+        print("\n".join(f"{name:<18}{metric.docstring.splitlines()[0]}" for name, metric in METRICS.items()))
+        return OK
+    metric = _metric(arguments.name)
+    if arguments.explain:
+        print(f"{metric.docstring}\n{metric.sql}")
+        return OK
+    run = find_run(settings.store_dir, arguments.run)
+    with _opened(metric, run, arguments.against, settings) as con:
+        frame = metric.function(
+            con, **_taxonomies(metric, run, arguments.against, settings), **_metric_options(metric, arguments.set)
+        )
+    print(WRITERS[arguments.format](frame, run, metric.name).rstrip())
+    return OK
+
+
+def _opened(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> Connection:
+    """A connection to the run, and to the other run too for a metric that compares two."""
+    if metric.compares != bool(against):
+        fault = "compares two runs: name the other with --against RUN" if metric.compares else "takes one run, without --against"
+        raise AuditError(f"Metric '{metric.name}' {fault}. Nothing was computed.")
+    if not against:
+        return open_store(run.path)
+    other = find_run(settings.store_dir, against)
+    if other.path == run.path:
+        raise AuditError(f"Run {run.key} cannot be compared with itself. Nothing was computed. `audit runs` lists the others.")
+    return open_two(run.path, other.path)
+
+
+def _taxonomies(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
+    """What a metric that counts by theme takes; the second run may have no themes."""
+    if not metric.by_theme:
+        return {}
+    taxonomies: dict[str, Any] = {"taxonomy": require_taxonomy(run, settings.themes_dir)}
+    if against:
+        taxonomies["against"] = taxonomy_of(find_run(settings.store_dir, against), settings.themes_dir)
+    return taxonomies
+
+
+def _metric(name: str) -> Metric[...]:
+    if name not in METRICS:
+        hint = nearest(name, tuple(METRICS))
+        raise AuditError(f"There is no metric '{name}'.{hint} Nothing was computed. Allowed: {', '.join(METRICS)}.")
+    return METRICS[name]
+
+
+def _metric_options(metric: Metric[...], pairs: list[str]) -> dict[str, str]:
+    """The metric's own options from NAME=VALUE texts, with every required one among them."""
+    options = dict(text.partition("=")[::2] for text in pairs)
+    known = {name: default for name, default in metric.options.items() if default is Parameter.empty or isinstance(default, str)}
+    needed = [name for name, default in known.items() if default is Parameter.empty and name not in options]
+    unknown = [name for name in options if name not in known]
+    if needed or unknown:
+        fault = f"needs --set {needed[0]}=VALUE" if needed else f"has no option '{unknown[0]}'"
+        raise AuditError(f"Metric '{metric.name}' {fault}. Nothing was computed. Its options: {', '.join(known) or 'none'}.")
+    return options

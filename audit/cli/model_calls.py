@@ -1,0 +1,160 @@
+"""Calling a model from a command: which endpoint, the test call before a run, the progress bar, and what a run would cost."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from audit.cli.arguments import count
+from audit.errors import AuditError
+from audit.llm.calls import Call
+from audit.llm.client import Endpoint
+from audit.llm.journal import Journal, journal_path, journal_plan
+from audit.llm.limits import Limits
+from audit.llm.probe import find_model, probe_endpoint
+from audit.llm.runner import CallStats, run_calls
+from audit.llm.tasks import CallRates, LlmTask, Replies, StageCost, ask_stages, estimate_figures, estimate_text, rates_from_sample
+from audit.settings import Settings
+
+DEFAULT_SHARDS = 32
+
+
+def add_call_options(parser: Any, product: str) -> Any:
+    """Add what `audit judge` and `audit generate` have in common; returns the group of options that exclude each other.
+
+    product  what is written from the replies, such as `release`
+    """
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--dry-run", action="store_true", help="estimate calls, tokens and hours, and do nothing")
+    mode.add_argument("--parse-again", action="store_true", help=f"call no model; write the {product} from the stored replies")
+    mode.add_argument(
+        "--emit-batch", type=Path, metavar="DIR", help="call no model; write shards and a SLURM script for a cluster"
+    )
+    mode.add_argument("--collect", type=Path, metavar="DIR", help="collect the cluster's replies, and report what is missing")
+    parser.add_argument(
+        "--shards", type=count, default=DEFAULT_SHARDS, metavar="N", help="for --emit-batch, one task each (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--untried", action="store_true", help="for --dry-run: make no test calls; estimate from the length of the texts"
+    )
+    return mode
+
+
+def uses_batch(arguments: argparse.Namespace) -> bool:
+    """Whether the calls are made on a cluster and not by this command."""
+    return bool(arguments.emit_batch or arguments.collect)
+
+
+def endpoints_of(settings: Settings, model: str) -> list[Endpoint]:
+    """The endpoints that are set. Raises AuditError when there is none."""
+    if not settings.judge_urls:
+        raise AuditError(
+            "No model endpoint is set. No model was called. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, such as "
+            'http://127.0.0.1:8000/v1, or use the rule-based judge (--baseline; in a config, judge = "baseline").'
+        )
+    return [Endpoint(url, model, settings.judge_key) for url in settings.judge_urls]
+
+
+def model_of(settings: Settings, recorded: str | None, *, calls: bool = True) -> str:
+    """The model that is set, the one `recorded` in the journal, or the only one that the first endpoint offers.
+
+    calls  False: do not ask the endpoint, because the calls are made elsewhere
+
+    Raises AuditError when there is no such model.
+    """
+    if settings.judge_model or recorded:
+        return settings.judge_model or recorded or ""
+    if not calls:
+        raise AuditError("No model is set. Nothing was written. Set AUDIT_JUDGE_MODEL to the model that the cluster will load.")
+    return asyncio.run(find_model(endpoints_of(settings, "")[0], limits_of(settings))).model
+
+
+def model_for(arguments: argparse.Namespace, settings: Settings) -> str:
+    """The model of a command that writes to `--out`; for an estimate without test calls any name will do."""
+    recorded = (journal_plan(journal_path(arguments.out)) or {}).get("model")
+    if arguments.dry_run and (arguments.untried or not settings.judge_urls):
+        return settings.judge_model or recorded or "unknown"
+    return model_of(settings, recorded, calls=not uses_batch(arguments))
+
+
+def limits_of(settings: Settings) -> Limits:
+    """How many calls may be open at once."""
+    concurrency = max(1, settings.judge_concurrency)
+    return replace(Limits(), concurrency=concurrency, start=min(Limits.start, concurrency))
+
+
+def ask_all(
+    settings: Settings,
+    work: LlmTask,
+    journal: Journal,
+    watch: Callable[[StageCost, CallStats], None] = lambda *_: None,
+) -> list[str]:
+    """Make every open call, with a bar on standard error; returns what the servers report to be.
+
+    watch  receives what the bar receives: the stage, and its counts so far
+
+    Raises AuditError when an endpoint cannot be used, and StoppedError when a stop rule ended the calls.
+    """
+    endpoints, limits, servers = endpoints_of(settings, work.model), limits_of(settings), set[str]()
+
+    def ask(cost: StageCost, calls: Iterator[Call]) -> None:
+        for endpoint in endpoints:
+            servers.add(asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
+        with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
+
+            def progress(tally: CallStats) -> None:
+                draw(bar, tally)
+                watch(cost, tally)
+
+            asyncio.run(run_calls(calls, endpoints, journal.put, readable=work.readable, progress=progress, limits=limits))
+
+    ask_stages(work, journal.latest, ask)
+    return sorted(servers)
+
+
+def draw(bar: Any, tally: CallStats) -> None:
+    """Move the bar to the calls done, and show the failures so far beside it."""
+    names = ("unreadable", "cut", "refused", "failed", "waiting_again")
+    faults = {name.replace("_", " "): number for name in names if (number := getattr(tally, name))}
+    bar.set_postfix({"open": tally.in_flight, **faults}, refresh=False)
+    bar.update(tally.done - bar.n)
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """The open calls, and the tokens and time that they would take: as text, and as figures for a page."""
+
+    text: str
+    record: dict[str, Any]
+
+
+def estimate(
+    settings: Settings, model: str, costs: Sequence[StageCost], *, trial: bool = True, remarks: str = ""
+) -> CostEstimate:
+    """What the open calls of `costs` would take; with `trial` a few calls are made where an endpoint is set."""
+    sample = next((cost.sample for cost in costs if cost.sample), ())
+    rates = _rates(settings, model, sample) if trial else CallRates()
+    text = estimate_text(costs, rates, settings.judge_concurrency)
+    return CostEstimate(f"{text}\n{remarks}".rstrip(), estimate_figures(costs, rates, settings.judge_concurrency))
+
+
+def with_stored_replies(out: Path, plan: dict[str, Any], measure: Callable[[Replies], CostEstimate]) -> CostEstimate:
+    """What `measure` makes of the replies that are stored for `out` already; a journal is read but never created."""
+    path = journal_path(out)
+    if not path.exists():
+        return measure(lambda _: {})
+    with Journal(path, plan) as journal:
+        return measure(journal.latest)
+
+
+def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> CallRates:
+    if not settings.judge_urls or not sample:
+        return CallRates()
+    report = asyncio.run(probe_endpoint(endpoints_of(settings, model)[0], sample, limits_of(settings)))
+    return rates_from_sample(sample, report.prompt_tokens, report.completion_tokens, report.latency_s)

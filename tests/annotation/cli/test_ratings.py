@@ -1,0 +1,133 @@
+"""The command line: what is printed in each format, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit.cli.main import main
+
+LABELS = """item_id,annotator_a,annotator_b,judge,design_weight
+=1+1,DIVERGENT,DIVERGENT,CONSISTENT,1
+a|b,DIVERGENT,CONSISTENT,DIVERGENT,2
+x3,DIVERGENT,DIVERGENT,DIVERGENT,2
+x4,CONSISTENT,CONSISTENT,CONSISTENT,1
+"""
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> str:
+    (tmp_path / "labels.csv").write_text(LABELS)
+    return str(tmp_path / "labels.csv")
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_figure_is_the_same_in_every_format(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    key = {"first": "annotator_a", "second": "annotator_b", "scope": "population", "name": "agreement"}
+    data = json.loads(printed(capsys, "agreement", "--labels", labels, "--format", "json"))
+    (one,) = [row for row in data["figures"] if all(row[name] == value for name, value in key.items())]
+    table = rows(printed(capsys, "agreement", "--labels", labels, "--format", "csv"))
+    (other,) = [row for row in table if all(row[name] == value for name, value in key.items())]
+    assert one["value"] == pytest.approx(4 / 6)
+    assert float(other["value"]) == pytest.approx(4 / 6)
+    assert "| raw agreement | 0.7500 [" in printed(capsys, "agreement", "--labels", labels)
+
+
+def test_what_is_undefined_is_null_or_empty_or_words(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(printed(capsys, "agreement", "--labels", labels, "--format", "json"))
+    lost = [row for row in data["figures"] if row["name"] == "recall" and row["label"] == "ABSENT" and row["scope"] == "sample"]
+    assert {row["value"] for row in lost} == {None}
+    assert lost[0]["note"] == "undefined: majority never gave this label"
+    assert "undefined: majority never gave this label" in printed(capsys, "agreement", "--labels", labels)
+
+
+def test_sample_and_population_are_never_under_one_name(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "| figure | in the sample | weighted to the population | n |" in printed(capsys, "agreement", "--labels", labels)
+
+
+def test_time_and_drift_are_printed_where_the_table_tells_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header, *lines = LABELS.splitlines()
+    more = [f"{header},seconds_a,order_a", *(f"{line},{10 * place},{place}" for place, line in enumerate(lines, 1))]
+    (tmp_path / "labels.csv").write_text("\n".join(more))
+    text = printed(capsys, "agreement", "--labels", str(tmp_path / "labels.csv"))
+    assert "| annotator_a | 4 | 25.0 | 13.0 | 37.0 | 10.0 | 40.0 |" in text
+    assert "## Same label as others, in the course of the work" in text
+
+
+def test_the_items_behind_an_error_cannot_break_out_of_their_cell(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "a\\|b" in printed(capsys, "agreement", "--labels", labels)
+    table = rows(printed(capsys, "agreement", "--labels", labels, "--format", "csv", "--table", "errors"))
+    assert [row["items"] for row in table if row["by"] == "majority"] == ["'=1+1"]
+
+
+def test_confusion_is_a_table_too(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table = rows(printed(capsys, "agreement", "--labels", labels, "--format", "csv", "--table", "confusion"))
+    cells = {tuple(row.values())[1:-1]: float(row["count"]) for row in table}
+    assert cells["majority", "judge", "sample", "DIVERGENT", "CONSISTENT"] == 1
+    assert cells["majority", "judge", "population", "DIVERGENT", "DIVERGENT"] == pytest.approx(2)
+
+
+def test_prevalence_prints_the_corrected_shares_beside_the_judges(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(printed(capsys, "prevalence", "--labels", labels, "--format", "json", "--human", "annotator_a"))
+    found = {(row["method"], row["label"]): row["value"] for row in data["rows"]}
+    assert found["corrected", "disagrees"] == pytest.approx(5 / 6)
+    assert found["judge", "disagrees"] == pytest.approx(4 / 6)
+    assert "| corrected | DIVERGENT | 0.8333 |" in printed(capsys, "prevalence", "--labels", labels, "--human", "annotator_a")
+
+
+def test_known_pairs_of_the_strata_may_come_from_a_file(labels: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "strata.csv").write_text("stratum,pairs\nCONSISTENT,10\nDIVERGENT,30\n")
+    text = printed(capsys, "prevalence", "--labels", labels, "--strata", str(tmp_path / "strata.csv"), "--format", "csv")
+    judge = {row["label"]: row["value"] for row in rows(text) if row["method"] == "judge"}
+    assert float(judge["DIVERGENT"]) == 0.75
+
+
+@pytest.mark.parametrize(
+    "strata",
+    ["", "stratum,n\nABSENT,3\n", "stratum,pairs\nABSENT,few\n", "stratum,pairs\nABSENT,1\nABSENT,2\n", "stratum,pairs\n"],
+)
+def test_a_strata_file_that_is_none_ends_with_two(
+    labels: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], strata: str
+) -> None:
+    (tmp_path / "strata.csv").write_text(strata)
+    assert main(["prevalence", "--labels", labels, "--strata", str(tmp_path / "strata.csv")]) == 2
+    assert "Needed: a comma-separated file with columns stratum and pairs" in capsys.readouterr().err
+
+
+def test_a_plan_says_how_many_more_ratings_each_stratum_needs(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table = rows(printed(capsys, "prevalence", "--labels", labels, "--plan", "0.1", "--format", "csv"))
+    assert [(row["stratum"], int(row["rated"])) for row in table] == [("CONSISTENT", 2), ("DIVERGENT", 2)]
+
+
+def test_what_cannot_be_read_ends_with_two_and_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agreement", "--labels", str(tmp_path / "nowhere.csv")]) == 2
+    assert capsys.readouterr().err.startswith(f"audit: {tmp_path / 'nowhere.csv'}: cannot be read as a CSV table")
+
+
+def test_prevalence_without_a_design_says_what_to_add(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "labels.csv").write_text("item_id,annotator_a,annotator_b,judge\nx,ABSENT,ABSENT,ABSENT\n")
+    assert main(["prevalence", "--labels", str(tmp_path / "labels.csv")]) == 2
+    assert "it has no column design_weight" in capsys.readouterr().err
+
+
+def test_checks_stand_below_and_the_one_that_needs_a_package_is_left_out_with_a_word(
+    labels: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ppi_py", None)
+    assert main(["prevalence", "--labels", labels, "--checks", "--format", "csv"]) == 0
+    said = capsys.readouterr()
+    assert {row["method"] for row in rows(said.out)} == {"corrected", "judge", "human only", "sample", "inversion"}
+    assert "pip install -c constraints.txt -e '.[models]'" in said.err
