@@ -22,6 +22,10 @@ SQL = re.compile(
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
 
 ALLOWED: dict[tuple[str, str], str] = {
+    ("audit/jobs/table.py", "', '.join((f\"'{state.name}'\" for state in JobState))"): "the names of an enum, in a constraint",
+    ("audit/jobs/table.py", "assignments"): "names of columns, keyword arguments in the module; their values are bound",
+    ("audit/jobs/table.py", "condition"): "a literal of the module; its values are bound",
+    ("audit/jobs/table.py", "clause"): "a literal of the module; its values are bound",
     ("audit/store/connection.py", "quoted"): "the path of a store file; its quotes are doubled, and ATTACH takes no parameter",
     ("audit/store/connection.py", "name"): "one of the two literals of the loop",
     ("audit/store/connection.py", "table"): "the name of a table, a literal at every call",
