@@ -57,7 +57,6 @@ OTHERS_WORK = [
     "annotation.studies.study_tables",
     "annotation.studies.adjudication",
     "annotation.label_store.results",
-    "annotation.label_store.decisions",
     "annotation.label_store.theme_edits",
     "annotation.theme_edits",
 ]
@@ -108,7 +107,7 @@ CONTRACTS = [
     ),
     {"name": "No cycles between siblings", "type": "acyclic_siblings", "ancestors": ["audit", "annotation", "pages"]},
     forbidden(
-        "Blinding: what a rater sees cannot reach a verdict or another's rating",
+        "Blinding: what an annotator sees cannot reach a verdict or another's rating",
         [
             "annotation.studies.packets",
             "annotation.studies.accounts",
@@ -124,7 +123,7 @@ CONTRACTS = [
         VERDICTS,
     ),
     forbidden(
-        "Blinding: what the pages around studies stand on cannot reach a verdict",
+        "Blinding: what study pages build on cannot reach a verdict",
         ["pages._blinded", "pages.studies.annotate", "pages.studies.protocol"],
         [*VERDICTS, *OTHERS_WORK, "pages._shared"],
     ),
@@ -155,6 +154,7 @@ CONTRACTS = [
         ["audit.store"],
     ),
     forbidden("Statistics take arrays and return numbers", ["audit.stats"], ["audit.store", "audit.metrics", "duckdb"]),
+    forbidden("The extractive generator shares no parser with the judge of its answers", ["audit.generation"], ["audit.judging"]),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
     forbidden("Pages never import the command line", ["pages"], ["audit.cli", "annotation.cli"]),
     forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),

@@ -1,6 +1,6 @@
 """How a table is specified, once: its columns, headings, units, notes. Pages, the command line and exports render it.
 
-A specification stands beside the metric whose frame it describes. Headings, units and notes are templates in the words
+A specification is next to the metric whose frame it describes. Headings, units and notes are templates in the words
 of `audit.terms`: `{Organ}` becomes the run's own term.
 """
 
@@ -17,7 +17,7 @@ LOW, HIGH = "_low", "_high"
 
 
 class ColumnKind(StrEnum):
-    """What a column holds, which decides how its values are written."""
+    """What a column contains, which decides how its values are written."""
 
     TEXT = "text"
     NAME = "name"
@@ -35,7 +35,7 @@ class Column:
     name     the column of the frame
     heading  the noun above it
     unit     what a count counts, or what a share is a share of; may be empty
-    words    what stands for the codes of the frame; a code without words stands for itself
+    words    what is shown for the codes of the frame; a code without words is shown as it is
     """
 
     name: str

@@ -153,7 +153,7 @@ def _typed(annotators: int, labels: int) -> tuple[keyboard.Times, keyboard.Times
     with opened(annotators, labels + 40) as (server, people), keyboard.chromium() as browser:
         tokens = dict(people.tokens)
         seated = [tokens.pop(name) for name in list(tokens)[:2]]
-        pages = [keyboard.board(browser, server.address, token) for token in seated]
+        pages = [keyboard.widget_page(browser, server.address, token) for token in seated]
         with _beside(server, tokens):
             ours = keyboard.type_labels(pages, labels, PAUSE_MS)
         with serving_bare(people.folder) as address:

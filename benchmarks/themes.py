@@ -44,7 +44,7 @@ def _ours(phrases: list[str], vectors: Any, seed: int, **options: Any) -> Callab
     import umap  # noqa: F401 - imports are not what is measured
 
     from audit.embedding.encoders import Encoder, words_encoder
-    from audit.themes.build import Options, build_taxonomy
+    from audit.themes.build import ThemeBuildOptions, build_taxonomy
 
     by_words = options.pop("words", False)
     row = {phrase: number for number, phrase in enumerate(phrases)}
@@ -52,7 +52,7 @@ def _ours(phrases: list[str], vectors: Any, seed: int, **options: Any) -> Callab
 
     def run() -> list[Any]:
         encoder = words_encoder(phrases) if by_words else given
-        taxonomy, _ = build_taxonomy(dict.fromkeys(phrases, 1), encoder, Options(seed=seed, **options))
+        taxonomy, _ = build_taxonomy(dict.fromkeys(phrases, 1), encoder, ThemeBuildOptions(seed=seed, **options))
         number = {theme.theme_id: place for place, theme in enumerate(taxonomy.leaves)}
         of = taxonomy.theme_of()
         return [np.array([number.get(of[phrase] or "", -1) for phrase in phrases])]

@@ -1,17 +1,30 @@
-"""Retrieval: which way of searching finds the section that holds the answer, how often, and at what cost."""
+"""Retrieval: which search strategy finds the section with the answer, how often, and at what cost."""
 
 from __future__ import annotations
+
+import math
 
 import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import rate_dots
+from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE, handbook_names, interval, percent
-from audit.exports.searched import ANSWERS, MEANINGS, MODES, MOVES, NOBODY, RATES, TITLES, change_of, change_within
-from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed
+from audit.exports.figures import RETRIEVAL_RATES
+from audit.metrics.retrieval import (
+    COST_TABLE,
+    MEANINGS,
+    MEANS,
+    MODE_TITLES,
+    retrieval,
+    retrieval_answers,
+    retrieval_missed,
+)
 from audit.metrics.retrieval_paired import retrieval_paired
+from audit.number_format import signed
 from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -20,31 +33,52 @@ from pages._shared.tables import clicked_row, table
 from pages._shared.terms import escaped, say, title_of
 from pages._shared.widgets import chart, counts, footer, go_to
 
-LEAD = "Which way of searching finds the section that holds the answer? Strategies on the same {questions} and {handbooks}."
+LEAD = "Which search strategy finds the section that contains the answer? All strategies are tried on the same {questions}."
 NO_TRIALS = (
-    "This run has no trials of retrieval, so strategies cannot be compared: that is not measured, and not zero. A release brings "
-    "them in trials.jsonl; for {handbooks} of your own these make them:"
+    "This run has no retrieval trials, so search strategies cannot be compared (not measured, which is not the same as zero). "
+    "A release provides them in trials.jsonl; for your own {handbooks}, these commands create them:"
 )
-MAKE_THEM = """\
+TRIAL_COMMANDS = """\
 audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
-audit run CONFIG.toml      # with gold sections named in it: retrieves, answers, judges and loads"""
-TRIED = "Each strategy is tried on **{n}** searches{fewer} whose section is known, on {questions} {word}"
-UNKNOWN = "; {unknown} more, of which it is not known, are in no measure."
-MOST_LISTED = 300
+audit run CONFIG.toml      # with gold sections in the configuration: retrieves, answers, judges, loads"""
+TRIED = "{tried_on} **{n}** searches with a known section, over {questions} {word}"
+UNKNOWN = "; {unknown} more without a known section are excluded."
+MAX_LISTED = 300
+DECIMALS = 3
+"""Of a change of a mean that is not a share."""
 
 
 def compared(run: Run, everything: pd.DataFrame) -> None:
-    """The measures of each strategy with intervals, then each against the first."""
-    most, unknown = int(everything["trials"].max()), int(everything["no_gold"].max())
+    """The measures of each strategy, with intervals."""
+    trials, unknown = int(everything["trials"].max()), int(everything["no_gold"].max())
     questions = int(everything["questions"].max())
-    fewer = "" if everything["trials"].nunique() == 1 else " or fewer"
+    same_number = everything["trials"].nunique() == 1
+    tried_on = "Each strategy was tried on" if same_number else "The strategies were tried on up to"
     counts(
-        run, TRIED + (UNKNOWN if unknown else "."), n=f"{most:,}", fewer=fewer, unknown=f"{unknown:,}",
+        run, TRIED + (UNKNOWN if unknown else "."), n=f"{trials:,}", tried_on=tried_on, unknown=f"{unknown:,}",
         questions=f"{questions:,}", word=run.term("question", questions),
     )  # fmt: skip
-    chart(rate_dots(everything, "strategy", RATES), "measures", "How well each strategy finds the section that answers.")
-    counts(run, MEANINGS + " Lines: 95 % intervals, {questions} resampled.")
+    chart(
+        rate_dots(everything, "strategy", RETRIEVAL_RATES),
+        "measures",
+        "How well each strategy finds the section that contains the answer, with 95 % intervals.",
+    )
+    counts(run, MEANINGS + " Lines are 95 % intervals from resampling {questions}.")
     footer(everything, "retrieval", run, "retrieval")
+
+
+def _change(measure: str, value: float) -> str:
+    """`+1.2 points` of a share, `+0.012` of a mean; a dash where it is not known."""
+    if math.isnan(value):
+        return NO_VALUE
+    return signed(value, DECIMALS) if measure in MEANS else f"{points(value)} points"
+
+
+def _change_interval(measure: str, low: float, high: float) -> str:
+    """`-1.2 to +0.4` in the same unit; empty where there is no interval."""
+    if math.isnan(low) or measure not in MEANS:
+        return points_interval(low, high)
+    return f"{signed(low, DECIMALS)} to {signed(high, DECIMALS)}"
 
 
 def against_the_first(run: Run) -> None:
@@ -52,85 +86,74 @@ def against_the_first(run: Run) -> None:
     frame = load(retrieval_paired, run)
     if frame.empty:
         return
-    st.header(escaped(f"Each against {frame['against'].iloc[0]}, search by search"), anchor=False)
-    told = frame.assign(
-        measure=frame["measure"].map(TITLES), moves=frame["moves"].map(MOVES),
-        change=list(map(change_of, frame["measure"], frame["change"])),
-        span=list(map(change_within, frame["measure"], frame["change_low"], frame["change_high"])),
+    st.header(escaped(f"Each compared with {frame['against'].iloc[0]}, search by search"), anchor=False)
+    rows = frame.assign(
+        change=list(map(_change, frame["measure"], frame["change"])),
+        span=list(map(_change_interval, frame["measure"], frame["change_low"], frame["change_high"])),
     )  # fmt: skip
-    headings = {
-        "strategy": "Strategy", "measure": "Measure", "change": "Change", "span": "95 % interval", "moves": "So it is",
-        "questions": "Differ on", "trials": "Searches",
-    }  # fmt: skip
-    table(told, "paired", headings, rows=15)
-    counts(run, "Both made the same searches, so what makes one {question} harder than another drops out.")
+    strategy, measure, change, direction, *counted = retrieval_paired.table.pick(
+        run, "strategy", "measure", "change", "moves", "questions", "trials"
+    )
+    in_words = Column.text("change", change.heading), Column.text("span", "95 % interval")
+    table(rows, "paired", (strategy, measure, *in_words, direction, *counted), rows=15)
+    counts(run, "Both strategies made the same searches, so differences in difficulty between {questions} cancel out.")
     footer(frame, "retrieval-paired", run, "retrieval_paired")
 
 
-def cost(everything: pd.DataFrame) -> None:
+def cost(run: Run, everything: pd.DataFrame) -> None:
     """What each strategy gave to the generator, and its CPU time."""
-    st.header("What was given, and at what cost", anchor=False)
-    total = everything[list(MODES)].sum(axis=1)
-    shares = everything.assign(**{name: everything[name] / total for name in MODES}, searches=total.astype(int))
-    used = {name: title for name, title in MODES.items() if everything[name].sum()}
-    told = shares.assign(seconds=[f"{value * 1000:,.1f} ms" if pd.notna(value) else NO_VALUE for value in shares["seconds"]])
-    headings = {"strategy": "Strategy", "searches": "Searches", **used, "seconds": "CPU time a search"}
-    table(told, "cost", headings, shares=tuple(used))
+    st.header("What the generator was given, and at what cost", anchor=False)
+    total = everything[list(MODE_TITLES)].sum(axis=1).astype(int)
+    used = [name for name in MODE_TITLES if everything[name].sum()]
+    table(everything.assign(total=total), "cost", COST_TABLE.pick(run, "strategy", "total", *used, "seconds"))
 
 
 def answered(run: Run) -> None:
-    """Whether the run's own answers rest on the gold sections."""
+    """Whether the run's own answers cite the gold sections."""
     frame = load(retrieval_answers, run)
     total = int(frame["of"].iloc[0])
-    st.header("Answered from the section that holds it", anchor=False)
+    st.header("Answers that cite the known section", anchor=False)
     if not total:
-        counts(run, "No answer of this run belongs to a search with a known section.")
+        counts(run, "No answer of this run comes from a search with a known section.")
         return
     best = frame.iloc[0]
     st.markdown(
         say(
-            run, "Of **{n}** answers whose section is known, **{share}** cite it (95 % interval {span}).", n=f"{total:,}",
+            run, "Of **{n}** answers with a known section, **{share}** cite it (95 % interval {span}).", n=f"{total:,}",
             share=percent(best["value"]), span=interval(best["value_low"], best["value_high"]) or "unknown",
         )
     )  # fmt: skip
-    headings = {"answer": "The answer", "count": "Answers", "of": "Of", "value": "Share", "interval": "Interval made by"}
-    table(frame.assign(answer=frame["answer"].map(ANSWERS)), "answered", headings, shares=("value",))
+    table(frame, "answered", retrieval_answers.table.pick(run))
     footer(frame, "retrieval-answers", run, "retrieval_answers")
 
 
 def by_group(run: Run, names: dict[str, str]) -> None:
     """hit@5 of every strategy by organ of the question or by handbook."""
-    st.header("Where it is harder", anchor=False)
+    st.header("Where the section is harder to find", anchor=False)
     by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
     frame = load(retrieval, run, by=by)
-    told = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
-    headings = {
-        "name": title_of(run, by), "strategy": "Strategy", "trials": "Searches", "hit_5": "hit@5", "hit_1": "hit@1", "mrr": "MRR",
-    }  # fmt: skip
-    table(told, f"by_{by}", headings, shares=("hit_5", "hit_1"), rows=12)
-    counts(run, "Few searches make wide intervals: read the shares with them.")
+    named = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
+    measured = retrieval.table.pick(run, "strategy", "trials", "hit_5", "hit_1", "mrr")
+    table(named, f"by_{by}", (Column.text("name", title_of(run, by)), *measured), rows=12)
+    counts(run, "With few searches the intervals are wide: read each share together with its interval.")
     footer(frame, f"retrieval-{by}", run, "retrieval")
 
 
 def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
     """The searches that a strategy missed; a click opens the answer."""
-    st.header("What a strategy misses", anchor=False)
+    st.header("Searches that a strategy missed", anchor=False)
     strategy = choose("Strategy", strategies, "strategy", show_label=False)
     frame = load(retrieval_missed, run, strategy=strategy)
     if frame.empty:
-        counts(run, "It misses none of its searches with a known section.")
+        counts(run, "This strategy found the known section in every search.")
         return
     counts(
-        run, "**{n}** searches without a gold section among the first five{cut}. Click one to open the answer.",
-        n=f"{len(frame):,}", cut=f"; {MOST_LISTED} listed" if len(frame) > MOST_LISTED else "",
+        run, "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
+        n=f"{len(frame):,}", cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
     )  # fmt: skip
-    found_by = frame["found_by"].replace("", NOBODY)
-    told = frame.assign(handbook=frame["handbook_id"].map(names), found_by=found_by).head(MOST_LISTED)
-    headings = {
-        "question_text": title_of(run, "question"), "handbook": title_of(run, "handbook"), "place": "At place",
-        "found_by": "Found by",
-    }  # fmt: skip
-    picked = clicked_row(told, f"missed_{strategy}", headings, rows=8)
+    listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MAX_LISTED)
+    columns = retrieval_missed.table.pick(run, "question_text", "handbook", "place", "found_by")
+    picked = clicked_row(listed, f"missed_{strategy}", columns, rows=8)
     footer(frame, "retrieval-missed", run, "retrieval_missed")
     if picked is not None:
         go_to("answer", run, question=str(picked["question_id"]), handbook=str(picked["handbook_id"]))
@@ -140,7 +163,7 @@ with page("Retrieval", LEAD) as run:
     everything = load(retrieval, run)
     if everything.empty:
         st.info(say(run, NO_TRIALS))
-        st.code(MAKE_THEM, language="bash", wrap_lines=True)
+        st.code(TRIAL_COMMANDS, language="bash", wrap_lines=True)
         st.stop()
     names = handbook_names(load(handbook_list, run))
     if everything["trials"].sum():
@@ -148,8 +171,14 @@ with page("Retrieval", LEAD) as run:
         against_the_first(run)
         answered(run)
     else:
-        st.info(say(run, "No trial of this run names the section that holds the answer: nothing is measured but what was given."))
-    cost(everything)
+        st.info(
+            say(
+                run,
+                "No trial of this run names the section that contains the answer, so only what the generator was "
+                "given can be shown.",
+            )
+        )
+    cost(run, everything)
     if everything["trials"].sum():
         by_group(run, names)
         missed(run, names, list(everything["strategy"]))

@@ -23,7 +23,7 @@ from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.cli.arguments import add_format, note
 from audit.cli.execution import OK
 from audit.errors import AuditError
-from audit.exports.tables import csv_text
+from audit.exports.text_writers import csv_text
 from audit.judging.baseline import NAME
 from audit.number_format import typed
 from audit.settings import Settings

@@ -30,7 +30,7 @@ from annotation.studies.study_tables import codebook, ratings_table
 from audit.atomic_io import write_atomic
 from audit.cli.arguments import add_json, add_run, print_result
 from audit.cli.execution import FINDINGS, OK
-from audit.exports.tables import csv_bytes
+from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.vocabulary import LABELS

@@ -24,7 +24,7 @@ from audit.cli.arguments import add_json, add_run, note, print_result
 from audit.cli.execution import FINDINGS, OK
 from audit.cli.themes import TOPICS
 from audit.errors import describe_error
-from audit.exports.tables import csv_bytes
+from audit.exports.text_writers import csv_bytes
 from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import open_store, rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
-from audit.themes.naming import EXEMPLARS
+from audit.themes.naming import MAX_EXEMPLARS
 from audit.themes.phrases import plain_phrase, shown_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
 
@@ -246,7 +246,7 @@ def _remaining_exemplars(exemplars: Sequence[str], topics: Sequence[str]) -> tup
     remaining = [exemplar for exemplar in dict.fromkeys(exemplars) if exemplar.casefold() in counts]
     first_spelling = {plain_phrase(topic): shown_phrase(topic) for topic in reversed(topics)}
     most_frequent = [first_spelling[phrase] for phrase, _ in counts.most_common()]
-    return tuple((remaining or most_frequent)[:EXEMPLARS])
+    return tuple((remaining or most_frequent)[:MAX_EXEMPLARS])
 
 
 def _interleaved(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:

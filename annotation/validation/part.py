@@ -17,7 +17,7 @@ from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, Figure
 from audit.exports.catalogue import Chapter
 from audit.exports.package import StudyPart
-from audit.exports.run_figures import Measured
+from audit.exports.run_figures import RunFigure
 from audit.exports.table_model import Picture
 from audit.vocabulary import LABELS, Label
 
@@ -48,14 +48,14 @@ def _provisional_note(data: ValidationData) -> str:
     return "" if state == "closed" else f"The study is in the state {state}: its figures are not final."
 
 
-def _published_figures(data: ValidationData) -> dict[str, Measured | str]:
+def _published_figures(data: ValidationData) -> dict[str, RunFigure | str]:
     """The figures of the study that are also published, by name."""
     counts = data.report.counts
     first, second = data.ratings.annotators[:2]
     both = int(((data.ratings.labels[first] >= 0) & (data.ratings.labels[second] >= 0)).sum())
     agreed = both - counts[f"without a {MAJORITY}"]
-    figures: dict[str, Measured | str] = {
-        "study.items": Measured(float(counts["items"])), "study.agreed": Measured(float(agreed)),
+    figures: dict[str, RunFigure | str] = {
+        "study.items": RunFigure(float(counts["items"])), "study.agreed": RunFigure(float(agreed)),
     }  # fmt: skip
     figures |= {key: _figure_of(data, first, second, name) for name, key in PUBLISHED_AGREEMENT.items()}
     figures |= {key: _figure_of(data, MAJORITY, JUDGE, name) for name, key in PUBLISHED_JUDGE.items()}
@@ -63,21 +63,21 @@ def _published_figures(data: ValidationData) -> dict[str, Measured | str]:
     return figures | _error_counts(data)
 
 
-def _figure_of(data: ValidationData, first: str, second: str, name: str, label: str = "") -> Measured | str:
+def _figure_of(data: ValidationData, first: str, second: str, name: str, label: str = "") -> RunFigure | str:
     rows = data.report.figures
     wanted = {"about": "label", "first": first, "second": second, "scope": SAMPLE, "name": name, "label": label}
     for column, value in wanted.items():
         rows = rows[rows[column] == value]
     (row,) = rows.to_dict("records")
-    return str(row["note"]) if row["note"].startswith("undefined") else Measured(row["value"], row["low"], row["high"])
+    return str(row["note"]) if row["note"].startswith("undefined") else RunFigure(row["value"], row["low"], row["high"])
 
 
-def _error_counts(data: ValidationData) -> dict[str, Measured | str]:
+def _error_counts(data: ValidationData) -> dict[str, RunFigure | str]:
     errors = data.report.errors
     own = errors[errors["by"] == MAJORITY]
     kinds = {(right, judged): n for right, judged, n in own[["right", "judged", "n"]].itertuples(index=False, name=None)}
     on_boundary = {f"study.errors.COMPLEMENTARY.{to}": kinds.get(("COMPLEMENTARY", to), 0) for to in ("DIVERGENT", "CONSISTENT")}
-    return {name: Measured(float(n)) for name, n in {"study.errors": own["n"].sum(), **on_boundary}.items()}
+    return {name: RunFigure(float(n)) for name, n in {"study.errors": own["n"].sum(), **on_boundary}.items()}
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.text import SPOKEN
 from annotation.ratings import GOLD, JUDGE
 from annotation.validation.data import ValidationData, label_word, rater_name
-from audit.exports.contents.columns import counted, share
-from audit.exports.table_model import Column, Table
+from audit.exports.table_model import Table
+from audit.tables import Column
 
 INTERVALS = "In brackets: 95 % intervals. A dash means undefined, or no interval; the note gives the reason."
 SCOPES = "Sample: the sampled items, unweighted. Run: weighted by stratum to all pairs of the run that have a verdict."
@@ -24,23 +24,31 @@ def sample(data: ValidationData) -> Table:
     pairs = sum(stratum.population for stratum in strata)
     frame = pd.DataFrame(
         {
-            "stratum": [stratum.stratum.lower() for stratum in strata], "population": [stratum.population for stratum in strata],
-            "sampled": [stratum.sampled for stratum in strata], "weight": [stratum.weight for stratum in strata],
+            "stratum": [stratum.stratum.lower() for stratum in strata],
+            "population": [stratum.population for stratum in strata],
+            "sampled": [stratum.sampled for stratum in strata],
+            "weight": [stratum.weight for stratum in strata],
             "share": [stratum.population / pairs for stratum in strata],
         }
-    )  # fmt: skip
+    )
     return Table(
-        "study_sample", "How the validation sample was drawn", frame,
+        "study_sample",
+        "How the validation sample was drawn",
+        frame,
         (
-            Column("stratum", "Stratum", "judge's label"), counted("population", "N_h", "pairs of the run"),
-            counted("sampled", "n_h", "items"), share("weight", "Weight", "N_h / n_h"), share("share", "Share", "of the pairs"),
+            Column.text("stratum", "Stratum", "judge's label"),
+            Column.count("population", "N_h", "pairs of the run"),
+            Column.count("sampled", "n_h", "items"),
+            Column.decimal("weight", "Weight", "N_h / n_h"),
+            Column.decimal("share", "Share", "of the pairs"),
         ),
         (
             "Drawn without replacement inside each stratum; calibration items and silent repeats are excluded.",
             f"{data.origin.unscored:,} of {data.origin.pairs:,} pairs have no verdict and are in no stratum, so "
             "no figure of the study covers them.",
-        ), data.n,
-    )  # fmt: skip
+        ),
+        data.n,
+    )
 
 
 def _wide(figures: pd.DataFrame) -> pd.DataFrame:
@@ -68,29 +76,43 @@ def _compared(data: ValidationData, about: str) -> pd.DataFrame:
 
 
 FIGURE_COLUMNS = (
-    Column("who", "Between"), Column("figure", "Figure"), counted("n", "n", "items"), share(SAMPLE, "Sample"),
-    share(POPULATION, "Run", "weighted"), Column("word", "In words", "sample"), Column("note", "Note"),
-)  # fmt: skip
+    Column.text("who", "Between"),
+    Column.text("figure", "Figure"),
+    Column.count("n", "n", "items"),
+    Column.decimal(SAMPLE, "Sample"),
+    Column.decimal(POPULATION, "Run", "weighted"),
+    Column.text("word", "In words", "sample"),
+    Column.text("note", "Note"),
+)
 
 
 def agreement(data: ValidationData) -> Table:
     """Agreement between annotators, and of the judge with each reference standard."""
     return Table(
-        "study_agreement", "Agreement of annotators and judge on the label", _compared(data, "label"), FIGURE_COLUMNS,
+        "study_agreement",
+        "Agreement of annotators and judge on the label",
+        _compared(data, "label"),
+        FIGURE_COLUMNS,
         (
             "Majority: the label on which both annotators agree. Gold: that label, or else the adjudicated one.",
-            SCOPES, INTERVALS,
+            SCOPES,
+            INTERVALS,
             "Kappa with quadratic weights is the headline because labels are ordered. Words: Landis and Koch (1977).",
-        ), data.n,
-    )  # fmt: skip
+        ),
+        data.n,
+    )
 
 
 def significance(data: ValidationData) -> Table:
     """The same for clinical significance."""
     return Table(
-        "study_significance", "Agreement on clinical significance", _compared(data, "significance"), FIGURE_COLUMNS,
-        ("Only items for which annotators and judge all chose a significance.", SCOPES, INTERVALS), data.n,
-    )  # fmt: skip
+        "study_significance",
+        "Agreement on clinical significance",
+        _compared(data, "significance"),
+        FIGURE_COLUMNS,
+        ("Only items for which annotators and judge all chose a significance.", SCOPES, INTERVALS),
+        data.n,
+    )
 
 
 def by_label(data: ValidationData) -> Table:
@@ -99,35 +121,48 @@ def by_label(data: ValidationData) -> Table:
     own = figures[(figures["second"] == JUDGE) & (figures["label"] != "") & figures["first"].isin(["majority", GOLD])]
     wide = _wide(own)
     return Table(
-        "study_by_label", "The judge, label by label",
+        "study_by_label",
+        "The judge, label by label",
         wide.assign(
             by=wide["first"].map(rater_name), label=wide["label"].map(label_word), figure=wide["name"].replace("f1", "F1")
         ),
         (
-            Column("by", "Reference standard"), Column("label", "Label"), Column("figure", "Figure"), counted("n", "n", "items"),
-            share(SAMPLE, "Sample"), share(POPULATION, "Run", "weighted"), Column("note", "Note"),
+            Column.text("by", "Reference standard"),
+            Column.text("label", "Label"),
+            Column.text("figure", "Figure"),
+            Column.count("n", "n", "items"),
+            Column.decimal(SAMPLE, "Sample"),
+            Column.decimal(POPULATION, "Run", "weighted"),
+            Column.text("note", "Note"),
         ),
         (
             "n: items in the denominator: for precision, those with this label by the judge; for recall, by people; for F1, by "
             "either.",
-            SCOPES, INTERVALS,
-        ), data.n,
-    )  # fmt: skip
+            SCOPES,
+            INTERVALS,
+        ),
+        data.n,
+    )
 
 
 def errors(data: ValidationData) -> Table:
     """The judge's errors by kind."""
     frame = data.report.errors
     return Table(
-        "study_errors", "The judge's errors by kind",
+        "study_errors",
+        "The judge's errors by kind",
         frame.assign(
             by=frame["by"].map(rater_name), right=frame["right"].map(label_word), judged=frame["judged"].map(label_word)
         ),
         (
-            Column("by", "Reference standard"), Column("right", "Label by people"), Column("judged", "Label by the judge"),
-            counted("n", "n", "items"),
-        ), ("Items without a label by people, or without a readable verdict, are not counted as errors.",), data.n,
-    )  # fmt: skip
+            Column.text("by", "Reference standard"),
+            Column.text("right", "Label by people"),
+            Column.text("judged", "Label by the judge"),
+            Column.count("n", "n", "items"),
+        ),
+        ("Items without a label by people, or without a readable verdict, are not counted as errors.",),
+        data.n,
+    )
 
 
 def prevalence(data: ValidationData) -> Table:
@@ -137,39 +172,58 @@ def prevalence(data: ValidationData) -> Table:
     own = shares[shares["method"] == "corrected"]
     people = shares[shares["method"] == "human only"].set_index("label")
     frame = own.rename(columns={"low": "value_low", "high": "value_high"}).assign(
-        judge=own["label"].map(judge), people=own["label"].map(people["value"]), people_low=own["label"].map(people["low"]),
-        people_high=own["label"].map(people["high"]), label=own["label"].map(label_word),
-    )  # fmt: skip
+        judge=own["label"].map(judge),
+        people=own["label"].map(people["value"]),
+        people_low=own["label"].map(people["low"]),
+        people_high=own["label"].map(people["high"]),
+        label=own["label"].map(label_word),
+    )
     return Table(
-        "study_prevalence", "How common each label is in the run, corrected for the judge's errors", frame,
+        "study_prevalence",
+        "How common each label is in the run, corrected for the judge's errors",
+        frame,
         (
-            Column("label", "Label"), share("value", "Corrected", "share of the run"), share("judge", "Judge's own", "share"),
-            share("people", "People alone", "share"), counted("n", "n", "items"), Column("note", "Note"),
+            Column.text("label", "Label"),
+            Column.decimal("value", "Corrected", "share of the run"),
+            Column.decimal("judge", "Judge's own", "share"),
+            Column.decimal("people", "People alone", "share"),
+            Column.count("n", "n", "items"),
+            Column.text("note", "Note"),
         ),
         (
             "Corrected: people's labels, weighted stratum by stratum with the exactly known sizes (stratified prediction-powered "
             "inference, arXiv:2406.04291). Judge's own: uncorrected; no interval can make up for its bias. People alone: the "
-            "same items and weights, ignoring the strata.", "Disagrees: divergent or contradictory. " + INTERVALS,
-        ), data.n,
-    )  # fmt: skip
+            "same items and weights, ignoring the strata.",
+            "Disagrees: divergent or contradictory. " + INTERVALS,
+        ),
+        data.n,
+    )
 
 
 def baseline(data: ValidationData) -> Table:
     """The judge compared with the baseline judge, on the same items."""
     frame = data.compared
     return Table(
-        "study_baseline", f"The judge compared with the {data.baseline}",
+        "study_baseline",
+        f"The judge compared with the {data.baseline}",
         frame.assign(
-            by=frame["by"].map(rater_name), name=frame["name"].map(SPOKEN),
+            by=frame["by"].map(rater_name),
+            name=frame["name"].map(SPOKEN),
             scope=frame["scope"].replace({POPULATION: "run, weighted"}),
         ),
         (
-            Column("by", "Reference standard"), Column("scope", "Scope"), Column("name", "Figure"), counted("n", "n", "items"),
-            share("judge", "Judge"), share("other", "Baseline"), share("difference", "Difference"), Column("note", "Note"),
+            Column.text("by", "Reference standard"),
+            Column.text("scope", "Scope"),
+            Column.text("name", "Figure"),
+            Column.count("n", "n", "items"),
+            Column.decimal("judge", "Judge"),
+            Column.decimal("other", "Baseline"),
+            Column.decimal("difference", "Difference"),
+            Column.text("note", "Note"),
         ),
         ("The baseline judge uses plain rules, no model; a language model has to do better. " + SCOPES, INTERVALS),
         data.n,
-    )  # fmt: skip
+    )
 
 
 # -- confusion matrices ------------------------------------------------------------------------------------------------
@@ -193,7 +247,10 @@ def matrices(data: ValidationData) -> Iterator[Table]:
                 f"study_confusion_{first}_{second}{NAME_SUFFIXES[str(scope)]}".replace("annotator_", ""),
                 f"Labels by {rater_name(str(first))} (rows) and by {rater_name(str(second))} (columns), {unit}",
                 frame.assign(first_label=frame["first_label"].map(label_word)),
-                (Column("first_label", rater_name(str(first))), *(counted(label, label_word(label)) for label in order)),
+                (
+                    Column.text("first_label", rater_name(str(first))),
+                    *(Column.count(label, label_word(label)) for label in order),
+                ),
                 (f"Counts are {unit}{WEIGHT_NOTES[str(scope)]}. Items that one of the two did not label are excluded.",),
                 data.n,
             )

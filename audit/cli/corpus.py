@@ -11,12 +11,13 @@ from tqdm import tqdm
 from audit.cli.arguments import add_json, cosine, note, print_result
 from audit.cli.execution import FINDINGS, OK
 from audit.cli.themes import show_progress
-from audit.corpus.extraction import DEFAULT, ENGINES, Report, Said, extract_all
-from audit.corpus.extraction.identity import COLUMNS
-from audit.corpus.extraction.many import Watch
-from audit.corpus.questions import THRESHOLD, import_questions, read_taxonomy, screen
-from audit.corpus.questions.run import EncoderOf
-from audit.corpus.questions.screening import REGIONS
+from audit.corpus.extraction.engines import DEFAULT_ENGINE, ENGINES
+from audit.corpus.extraction.identity import CATALOG_COLUMNS, IdentityOptions
+from audit.corpus.extraction.run import ExtractionProgress, ExtractionReport, extract_all
+from audit.corpus.questions.importing import EncoderFactory, import_questions
+from audit.corpus.questions.near_duplicates import DUPLICATE_THRESHOLD
+from audit.corpus.questions.screening import DEFAULT_REGIONS, make_screen
+from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import LEXICAL, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import DocumentError, QuestionsError
 from audit.settings import Settings
@@ -24,7 +25,7 @@ from audit.vocabulary import PHASES
 
 ABOUT_EXTRACT = f"""Each PDF becomes OUT/HANDBOOK_ID.json: headings and sections in reading order, with their pages. Headers
 and footers, page numbers and tables of contents are left out. Which handbook a PDF is, is given by its name
-(organ_center_phase.pdf), by options, or by a row of the catalog (columns: {", ".join(COLUMNS)}; file and center are required).
+(organ_center_phase.pdf), by options, or by a row of the catalog (columns: {", ".join(CATALOG_COLUMNS)}; file and center are required).
 A PDF that the same engine has already extracted is skipped. The engine llamaparse sends the PDF to a service, with the key in
 LLAMA_CLOUD_API_KEY; the others need no network.
 
@@ -47,21 +48,26 @@ def extract_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--organ", help="organ of every PDF given (default: from the file's name, else general)")
     parser.add_argument("--center", help="center of every PDF given (default: from the file's name)")
     parser.add_argument("--phase", choices=PHASES, help="phase of every PDF given (default: from the file's name, else combined)")
-    parser.add_argument("--engine", default=DEFAULT, metavar="NAME", help=f"{', '.join(ENGINES)} (default: %(default)s)")
+    parser.add_argument("--engine", default=DEFAULT_ENGINE, metavar="NAME", help=f"{', '.join(ENGINES)} (default: %(default)s)")
     add_json(parser)
 
 
 def extract(arguments: argparse.Namespace, _: Settings) -> int:
     """`audit extract PDF|DIR --out DIR`"""
-    identity = Said(arguments.organ, arguments.center, arguments.phase)
+    identity = IdentityOptions(arguments.organ, arguments.center, arguments.phase)
     with tqdm(unit=" pages", disable=None, leave=False, dynamic_ncols=True) as bar:
         report = extract_all(
-            arguments.pdf, arguments.out, said=identity, catalog=arguments.catalog, engine=arguments.engine, watch=_watch(bar)
+            arguments.pdf,
+            arguments.out,
+            options=identity,
+            catalog=arguments.catalog,
+            engine=arguments.engine,
+            progress=_watch(bar),
         )
     return _print_extraction(arguments, report)
 
 
-def _watch(bar: Any) -> Watch:
+def _watch(bar: Any) -> ExtractionProgress:
     """The bar shows the pages of the PDF that is being read."""
     current: list[Path] = []
 
@@ -75,7 +81,7 @@ def _watch(bar: Any) -> Watch:
     return watch
 
 
-def _print_extraction(arguments: argparse.Namespace, report: Report) -> int:
+def _print_extraction(arguments: argparse.Namespace, report: ExtractionReport) -> int:
     out = arguments.out
     for sentence in (*report.failed, *report.notes):
         note(sentence)
@@ -108,10 +114,10 @@ def questions_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--region", action="append", metavar="CC",
-        help=f"country of telephone numbers; repeat for more (default: {', '.join(REGIONS)})",
+        help=f"country of telephone numbers; repeat for more (default: {', '.join(DEFAULT_REGIONS)})",
     )  # fmt: skip
     parser.add_argument(
-        "--threshold", type=cosine, default=THRESHOLD, metavar="COSINE",
+        "--threshold", type=cosine, default=DUPLICATE_THRESHOLD, metavar="COSINE",
         help="questions more similar than this are listed as near-duplicates (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
@@ -128,8 +134,8 @@ def questions(arguments: argparse.Namespace, settings: Settings) -> int:
     report = import_questions(
         arguments.path, arguments.out,
         decisions=arguments.decisions,
-        taxonomy=read_taxonomy(arguments.taxonomy) if arguments.taxonomy else None,
-        screen=screen(tuple(region.upper() for region in arguments.region or REGIONS)) if arguments.screen else None,
+        taxonomy=read_tag_taxonomy(arguments.taxonomy) if arguments.taxonomy else None,
+        screen=make_screen(tuple(region.upper() for region in arguments.region or DEFAULT_REGIONS)) if arguments.screen else None,
         encoder_of=_encoder_of(arguments.encoder, settings),
         threshold=arguments.threshold, max_bytes=settings.max_object_bytes, progress=show_progress,
     )  # fmt: skip
@@ -137,7 +143,7 @@ def questions(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK if report.clean else FINDINGS
 
 
-def _encoder_of(name: str | None, settings: Settings) -> EncoderOf | None:
+def _encoder_of(name: str | None, settings: Settings) -> EncoderFactory | None:
     """What makes the encoder of that name for some texts; None for the name `none`."""
     model = name or default_model() or LEXICAL
     if model == NO_ENCODER:

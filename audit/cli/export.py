@@ -12,8 +12,8 @@ from audit.cli.arguments import add_json, note, print_result
 from audit.cli.commands import CURATED_THEMES, STUDY_TABLES, load_object
 from audit.cli.execution import OK
 from audit.errors import AuditError, describe_error
-from audit.exports.files import zipped
-from audit.exports.package import Order, StudyPart, check_drawn_from, left_out, package, today
+from audit.exports.package import ExportRequest, StudyPart, check_drawn_from, left_out, package, today
+from audit.exports.zip_bytes import zipped
 from audit.queries.run_taxonomy import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run
@@ -52,7 +52,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _request(arguments: argparse.Namespace, settings: Settings) -> Order:
+def _request(arguments: argparse.Namespace, settings: Settings) -> ExportRequest:
     study: StudyPart | None = load_object(STUDY_TABLES)(arguments.study, settings) if arguments.study else None
     run = find_run(settings.store_dir, arguments.run or (study.digest if study else None))
     if study is not None:
@@ -62,7 +62,7 @@ def _request(arguments: argparse.Namespace, settings: Settings) -> Order:
     edited = taxonomy and not arguments.themes_as_built
     curation = load_object(CURATED_THEMES)(run, taxonomy, settings) if edited else None
     against = taxonomy_of(other, settings.themes_dir) if other else None
-    return Order(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation, against)
+    return ExportRequest(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation, against)
 
 
 def _check_writable(out: Path) -> None:

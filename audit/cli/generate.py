@@ -15,9 +15,10 @@ from audit.cli.batches import collect_batch, emit_batch, open_requests
 from audit.cli.execution import FAILED, FINDINGS, OK
 from audit.cli.model_calls import CostEstimate, add_call_options, ask_all, estimate, model_for, uses_batch, with_stored_replies
 from audit.errors import AuditError
-from audit.generation import EXTRACTIVE, Extract, Summary, Writing, by_model, extractive, load_prompt
-from audit.generation.files import Sources, check_room, read_sources, write_answers
-from audit.generation.writing import CONTEXT, WRITTEN
+from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
+from audit.generation.files import GenerationInputs, check_output_folder, read_inputs, write_answers
+from audit.generation.model_generator import DEFAULT_CONTEXT, REPLY_TOKENS, AnswerTask, load_answer_prompt, model_answers
+from audit.generation.records import GenerationSummary
 from audit.llm.journal import Journal, journal_path
 from audit.llm.limits import StoppedError
 from audit.llm.tasks import Replies, stage_cost
@@ -51,7 +52,7 @@ def generate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_extractive_options(group: Any) -> None:
-    defaults = Extract()
+    defaults = ExtractiveSettings()
     group.add_argument(
         "--threshold", type=share, default=defaults.threshold, metavar="SHARE",
         help="smallest share of the question's words, by weight, that a sentence and its headings must contain; "
@@ -65,7 +66,7 @@ def _add_model_options(group: Any) -> None:
     group.add_argument("--url", action="append", metavar="URL", help="endpoint; repeat for more (default: AUDIT_JUDGE_URL)")
     group.add_argument("--model", default="", metavar="NAME", help="the model's name there (default: AUDIT_JUDGE_MODEL)")
     group.add_argument(
-        "--context", type=count, default=CONTEXT, metavar="TOKENS",
+        "--context", type=count, default=DEFAULT_CONTEXT, metavar="TOKENS",
         help="context length of the model, prompt and answer together; longer evidence is cut, and the answer says so "
         "(default: %(default)s)",
     )  # fmt: skip
@@ -75,12 +76,14 @@ def _add_model_options(group: Any) -> None:
 
 def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit generate RETRIEVAL_DIR --questions FILE --documents DIR --out DIR`"""
-    check_room(arguments.out)
-    sources = read_sources(arguments.questions, arguments.documents, arguments.retrieval)
+    check_output_folder(arguments.out)
+    sources = read_inputs(arguments.questions, arguments.documents, arguments.retrieval)
     if arguments.generator == EXTRACTIVE_GENERATOR:
         return _extract_answers(arguments, sources)
     settings = _generator_settings(arguments, settings)
-    writing = Writing(load_prompt(arguments.templates), model_for(arguments, settings), sources.asked, arguments.context)
+    writing = AnswerTask(
+        load_answer_prompt(arguments.templates), model_for(arguments, settings), sources.grounded_questions, arguments.context
+    )
     if arguments.dry_run:
         return _print_estimate(arguments, settings, writing)
     return (_use_cluster if uses_batch(arguments) else _ask_model)(arguments, settings, writing, sources)
@@ -100,26 +103,26 @@ def _generator_settings(arguments: argparse.Namespace, settings: Settings) -> Se
 # -- ways of answering -------------------------------------------------------------------------------------------------
 
 
-def _extract_answers(arguments: argparse.Namespace, sources: Sources) -> int:
+def _extract_answers(arguments: argparse.Namespace, sources: GenerationInputs) -> int:
     if uses_batch(arguments) or arguments.parse_again:
         raise AuditError(
             "The extractive generator calls no model, so there are no replies to collect or parse. Nothing was written. "
             "Add --generator model, or leave that option out."
         )
     if arguments.dry_run:
-        answers = sum(1 for _ in sources.asked())
+        answers = sum(1 for _ in sources.grounded_questions())
         text = f"{answers:,} answers by the extractive generator, which calls no model."
         print_result(arguments, text, {"answers": answers, "calls": 0})
         return OK
-    options = Extract(threshold=arguments.threshold, sentences=arguments.sentences, words=arguments.words)
-    asked = tqdm(sources.asked(), desc=EXTRACTIVE_GENERATOR, unit="answer", disable=None, dynamic_ncols=True)
-    summary = Summary()
+    options = ExtractiveSettings(threshold=arguments.threshold, sentences=arguments.sentences, words=arguments.words)
+    asked = tqdm(sources.grounded_questions(), desc=EXTRACTIVE_GENERATOR, unit="answer", disable=None, dynamic_ncols=True)
+    summary = GenerationSummary()
     about = {"generator": EXTRACTIVE, "settings": vars(options)}
-    write_answers(arguments.out, extractive(asked, options), summary, about, sources.missing)
+    write_answers(arguments.out, extractive_answers(asked, options), summary, about, sources.missing)
     return _finish(arguments, sources, summary)
 
 
-def _ask_model(arguments: argparse.Namespace, settings: Settings, writing: Writing, sources: Sources) -> int:
+def _ask_model(arguments: argparse.Namespace, settings: Settings, writing: AnswerTask, sources: GenerationInputs) -> int:
     servers: list[str] = []
     with Journal(journal_path(arguments.out), writing.plan()) as journal:
         try:
@@ -131,7 +134,7 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, writing: Writi
     return _finish(arguments, sources, summary)
 
 
-def _use_cluster(arguments: argparse.Namespace, _: Settings, writing: Writing, sources: Sources) -> int:
+def _use_cluster(arguments: argparse.Namespace, _: Settings, writing: AnswerTask, sources: GenerationInputs) -> int:
     with Journal(journal_path(arguments.out), writing.plan()) as journal:
         if arguments.emit_batch:
             print_before_result(arguments, emit_batch(arguments.emit_batch, arguments.shards, writing, journal.latest))
@@ -144,9 +147,9 @@ def _use_cluster(arguments: argparse.Namespace, _: Settings, writing: Writing, s
     return _finish(arguments, sources, summary)
 
 
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, writing: Writing) -> int:
+def _print_estimate(arguments: argparse.Namespace, settings: Settings, writing: AnswerTask) -> int:
     def measure(replies: Replies) -> CostEstimate:
-        costs = [stage_cost(stage, writing.open_calls(stage, replies), WRITTEN) for stage in writing.stages]
+        costs = [stage_cost(stage, writing.open_calls(stage, replies), REPLY_TOKENS) for stage in writing.stages]
         return estimate(settings, writing.model, costs, trial=not arguments.untried)
 
     cost = with_stored_replies(arguments.out, writing.plan(), measure)
@@ -154,10 +157,12 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, writing: 
     return OK
 
 
-def _write(arguments: argparse.Namespace, writing: Writing, sources: Sources, journal: Journal, servers: list[str]) -> Summary:
-    summary = Summary()
+def _write(
+    arguments: argparse.Namespace, writing: AnswerTask, sources: GenerationInputs, journal: Journal, servers: list[str]
+) -> GenerationSummary:
+    summary = GenerationSummary()
     about = {"generator": writing.model, "settings": {**writing.plan(), "endpoint": servers}}
-    write_answers(arguments.out, by_model(writing, journal.latest, summary), summary, about, sources.missing)
+    write_answers(arguments.out, model_answers(writing, journal.latest, summary), summary, about, sources.missing)
     return summary
 
 
@@ -169,7 +174,7 @@ def _report_interruption(arguments: argparse.Namespace, journal: Journal, error:
     return FAILED
 
 
-def _finish(arguments: argparse.Namespace, sources: Sources, summary: Summary) -> int:
+def _finish(arguments: argparse.Namespace, sources: GenerationInputs, summary: GenerationSummary) -> int:
     answers = arguments.out / "answers.jsonl"
     counts = summary.text(sources.missing.total())
     text = f"{arguments.out}: {counts}\nThe answers: {shlex.quote(str(answers))}"

@@ -19,12 +19,11 @@ from audit.jobs.progress import LOADING, Progress
 from audit.jobs.run_corpus import PairIds, draw_pairs, read_corpus, read_pairs
 from audit.jobs.verdicts import judge_by_model, judge_by_rules
 from audit.judging.corpus import Corpus, first_pairs
-from audit.judging.costs import costs, pairs_to_ask, remarks
-from audit.judging.outcome import check_room
 from audit.judging.prompts import load_prompts
 from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
-from audit.judging.records import Summary
-from audit.judging.sitting import Sitting
+from audit.judging.release import check_output_folder
+from audit.judging.task import JudgingTask, cost_notes, pairs_to_ask, stage_costs
+from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.journal import Journal, journal_path
 from audit.llm.limits import StoppedError
 from audit.llm.tasks import Replies
@@ -91,7 +90,7 @@ def _pair_selection(text: str) -> str:
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit judge RUN --out RELEASE`"""
     run = find_run(settings.store_dir, arguments.run)
-    check_room(arguments.out)
+    check_output_folder(arguments.out)
     with open_store(run.path) as con:
         pairs, selection = _select_pairs(arguments, settings, con)
         corpus = read_corpus(con, run, pairs, selection)
@@ -139,7 +138,7 @@ def _judge_by_rules(arguments: argparse.Namespace, settings: Settings, corpus: C
 
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    task, servers = Sitting(protocol, corpus), list[str]()
+    task, servers = JudgingTask(protocol, corpus), list[str]()
     with Journal(journal_path(arguments.out), task.plan()) as journal:
         try:
             if not arguments.parse_again:
@@ -151,7 +150,7 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, protocol: Prot
 
 
 def _use_cluster(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    task = Sitting(protocol, corpus)
+    task = JudgingTask(protocol, corpus)
     with Journal(journal_path(arguments.out), task.plan()) as journal:
         if arguments.emit_batch:
             print_before_result(arguments, emit_batch(arguments.emit_batch, arguments.shards, task, journal.latest))
@@ -186,12 +185,12 @@ def _same_command(arguments: argparse.Namespace) -> str:
 
 def _print_estimate(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     def measure(replies: Replies) -> CostEstimate:
-        stages = costs(protocol, corpus, replies)
-        cost = estimate(settings, protocol.model, stages, trial=not arguments.untried, remarks=remarks(stages))
+        stages = stage_costs(protocol, corpus, replies)
+        cost = estimate(settings, protocol.model, stages, trial=not arguments.untried, remarks=cost_notes(stages))
         pairs, to_ask = pairs_to_ask(protocol, corpus)
         return replace(cost, record={**cost.record, "pairs": pairs, "without_call": pairs - to_ask})
 
-    cost = with_stored_replies(arguments.out, Sitting(protocol, corpus).plan(), measure)
+    cost = with_stored_replies(arguments.out, JudgingTask(protocol, corpus).plan(), measure)
     print_result(arguments, cost.text, cost.record)
     arguments.progress.update(estimate=cost.record)
     return OK
@@ -200,8 +199,8 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, protocol:
 # -- the release -------------------------------------------------------------------------------------------------------
 
 
-def _finish(arguments: argparse.Namespace, settings: Settings, summary: Summary) -> int:
-    lines = [f"{arguments.out}: {summary.said}"]
+def _finish(arguments: argparse.Namespace, settings: Settings, summary: JudgingSummary) -> int:
+    lines = [f"{arguments.out}: {summary.sentence}"]
     lines += [f"  unscored, {reason}: {pairs:,}" for reason, pairs in summary.unscored.most_common()]
     result: dict[str, Any] = {"release": str(arguments.out), **arguments.progress.update_summary(summary)}
     if arguments.load or arguments.load_into:

@@ -10,7 +10,7 @@ from typing import Any
 from audit.cli.arguments import add_format, add_run
 from audit.cli.execution import OK
 from audit.errors import AuditError
-from audit.exports.tables import csv_text, json_text, markdown_text
+from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
 from audit.queries.run_taxonomy import require_taxonomy, taxonomy_of
 from audit.settings import Settings

@@ -11,12 +11,11 @@ from tqdm import tqdm
 
 from audit.cli.arguments import add_json, count, count_or_zero, note, print_result, share
 from audit.cli.execution import OK
-from audit.corpus.documents import Document
-from audit.corpus.documents.files import documents_and_files
+from audit.corpus.documents import Document, documents_and_paths
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
+from audit.generation.evidence import meets
 from audit.generation.files import read_questions
-from audit.generation.pairing import meets
 from audit.pipeline.build_cache import BuildCache, Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.handbook_search import HandbookSearch, search_handbook
 from audit.retrieval.gold import Gold, read_gold, unused_gold
@@ -107,7 +106,7 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _searches(arguments: argparse.Namespace, settings: Settings) -> list[HandbookSearch]:
-    handbooks = documents_and_files(arguments.documents)
+    handbooks = documents_and_paths(arguments.documents)
     questions = read_questions(arguments.questions)
     gold = _gold(arguments.gold, [document for document, _ in handbooks], questions) if arguments.gold else {}
     out, encoder, options = arguments.out, _encoder(arguments), _options(arguments)

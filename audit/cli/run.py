@@ -14,7 +14,7 @@ from audit.cli.arguments import add_json, note, print_result
 from audit.cli.execution import FAILED, FINDINGS, OK
 from audit.cli.run_endpoints import check_endpoints, endpoint_checks
 from audit.cli.run_models import check_judge, estimate_text, generator_name, judge_corpus, write_answers
-from audit.corpus.questions import read_taxonomy
+from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.errors import AuditError
 from audit.llm.limits import StoppedError
 from audit.pipeline.config import options_table
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     check_room(work.root)
     check_judge(config.judge)
     if config.questions.taxonomy:
-        read_taxonomy(config.questions.taxonomy)
+        read_tag_taxonomy(config.questions.taxonomy)
     context = RunContext(config, settings, work, sources, left_out)
     stages = stages_of(context, arguments.until)
     if arguments.dry_run:

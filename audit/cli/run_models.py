@@ -8,18 +8,18 @@ from typing import Any
 
 from audit.cli.model_calls import ask_all, estimate, model_of
 from audit.errors import AuditError
-from audit.generation import EXTRACTIVE as EXTRACTIVE_NAME
-from audit.generation import Asked, Writing, by_model, load_prompt
-from audit.generation.writing import WRITTEN as ANSWER_TOKENS
+from audit.generation.evidence import GroundedQuestion
+from audit.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
+from audit.generation.model_generator import REPLY_TOKENS as ANSWER_TOKENS
+from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.jobs.progress import Progress
 from audit.jobs.verdicts import judge_by_model, judge_by_rules
 from audit.judging.corpus import Corpus
-from audit.judging.costs import WRITTEN as VERDICT_TOKENS
-from audit.judging.costs import costs
 from audit.judging.prompts import load_prompts
 from audit.judging.protocols import CHECK, STAGES, Protocol
-from audit.judging.records import Summary
-from audit.judging.sitting import Sitting
+from audit.judging.task import REPLY_TOKENS as VERDICT_TOKENS
+from audit.judging.task import JudgingTask, stage_costs
+from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.calls import Reply
 from audit.llm.journal import Journal
 from audit.llm.tasks import StageCost, stage_cost
@@ -48,24 +48,24 @@ def generator_name(context: RunContext) -> str:
     return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or context.settings.judge_model or "a model"
 
 
-def write_answers(context: RunContext, asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def write_answers(context: RunContext, asked: Sequence[GroundedQuestion]) -> list[dict[str, Any]]:
     """The model's answers to everything that is asked; a call with a reply in the journal is not made again."""
     options = context.config.generate
     settings = settings_for(context, options)
-    writing = Writing(load_prompt(), model_of(settings, None), lambda: asked, options.context)
+    writing = AnswerTask(load_answer_prompt(), model_of(settings, None), lambda: asked, options.context)
     path = context.workspace.journal("generate", digest_of(writing.plan()))
     with Journal(path, writing.plan()) as journal:
         ask_all(settings, writing, journal)
-        return list(by_model(writing, journal.latest))
+        return list(model_answers(writing, journal.latest))
 
 
-def judge_corpus(context: RunContext, corpus: Corpus) -> Summary:
+def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
     """Write the release of the corpus as the judge of the config judges it."""
     options = context.config.judge
     if options.judge == BASELINE:
         return judge_by_rules(context.workspace.release, corpus, Progress())
     settings = settings_for(context, options)
-    task = Sitting(_protocol(options, model_of(settings, None)), corpus)
+    task = JudgingTask(_protocol(options, model_of(settings, None)), corpus)
     path = context.workspace.journal("judge", digest_of(task.plan()))
     with Journal(path, task.plan()) as journal:
         servers = ask_all(settings, task, journal)
@@ -104,12 +104,12 @@ def estimate_text(context: RunContext, plan: RunPlan, reached: Collection[str]) 
 
 
 def _stage_estimate(
-    context: RunContext, options: GenerateOptions | JudgeOptions, costs: Sequence[StageCost], *, reached: bool
+    context: RunContext, options: GenerateOptions | JudgeOptions, stage_costs: Sequence[StageCost], *, reached: bool
 ) -> str:
     settings = settings_for(context, options)
-    trial = reached and any(cost.sample for cost in costs)
+    trial = reached and any(cost.sample for cost in stage_costs)
     model = model_of(settings, None) if trial and settings.judge_urls else options.model
-    return estimate(settings, model, costs, trial=trial).text
+    return estimate(settings, model, stage_costs, trial=trial).text
 
 
 def _writing_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
@@ -120,7 +120,7 @@ def _writing_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
     asked = [
         question for source in context.present if source.handbook_id in to_do for question in grounded_questions(context, source)
     ]
-    writing = Writing(load_prompt(), "unknown", lambda: asked, context.config.generate.context)
+    writing = AnswerTask(load_answer_prompt(), "unknown", lambda: asked, context.config.generate.context)
     return [stage_cost("generate", writing.open_calls(writing.stages[0], no_replies), ANSWER_TOKENS)]
 
 
@@ -130,7 +130,7 @@ def _judging_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
         calls_per_pair = 1 + options.swap + options.blind_centers + options.repeat
         calls = plan.to_judge * calls_per_pair if plan.to_do("judge") else 0
         return [StageCost("judge", calls, calls * VERDICT_PROMPT_CHARACTERS, written=VERDICT_TOKENS[STAGES[options.protocol][0]])]
-    return costs(_protocol(options, "unknown"), judging_input(context), no_replies)
+    return stage_costs(_protocol(options, "unknown"), judging_input(context), no_replies)
 
 
 def no_replies(_: Iterable[str]) -> dict[str, Reply]:

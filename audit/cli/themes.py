@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from audit.cli.arguments import add_json, count, distance, note, print_result
 from audit.cli.execution import OK
 from audit.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import AuditError, ThemesError, describe_error
-from audit.judging.prompts import load_prompts
-from audit.judging.schemas import LONGEST_NAME
 from audit.llm.calls import Call, Reply
-from audit.llm.prompts import Prompt
 from audit.llm.runner import run_calls
 from audit.queries.run_taxonomy import release_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.assign import assign, words_encoder_of
-from audit.themes.build import PRINCIPAL, Options, build_taxonomy
+from audit.themes.build import PRINCIPAL, ThemeBuildOptions, build_taxonomy
 from audit.themes.clusters import METHODS
+from audit.themes.llm_names import naming_call, naming_prompt, parse_name
 from audit.themes.naming import Card, Namer
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy, read_map, read_taxonomy, write_taxonomy
@@ -51,10 +47,12 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--target-themes", type=count, metavar="N", help="as close to N themes as possible")
     size.add_argument(
-        "--cut", type=distance, default=Options.cut, metavar="D",
+        "--cut", type=distance, default=ThemeBuildOptions.cut, metavar="D",
         help="for average: largest mean cosine distance within a theme (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=Options.seed, metavar="N", help="seed of the map (default: %(default)s)")
+    parser.add_argument(
+        "--seed", type=int, default=ThemeBuildOptions.seed, metavar="N", help="seed of the map (default: %(default)s)"
+    )
     parser.add_argument("--layout", choices=("umap", "principal"), help="layout of the map (default: umap if installed)")
     parser.add_argument("--previous", type=Path, metavar="FILE", help="an earlier taxonomy, whose ids are kept where possible")
     parser.add_argument("--llm-names", action="store_true", help="let the judge's model name the themes (AUDIT_JUDGE_URL)")
@@ -80,14 +78,16 @@ def _add_phrase_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="NAME|PATH", help=f"sentence model, or '{LEXICAL}' for no model (default: MiniLM if installed)"
     )
-    parser.add_argument("--threads", type=count, default=Options.threads, metavar="N", help="threads (default: %(default)s)")
+    parser.add_argument(
+        "--threads", type=count, default=ThemeBuildOptions.threads, metavar="N", help="threads (default: %(default)s)"
+    )
     add_json(parser)
 
 
 def build(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes build`"""
     counts, out = _read_phrases(arguments, settings)
-    options = Options(
+    options = ThemeBuildOptions(
         arguments.method, arguments.target_themes, arguments.cut, arguments.seed, arguments.threads, arguments.layout
     )
     earlier = read_taxonomy(arguments.previous) if arguments.previous else None
@@ -126,7 +126,9 @@ def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) 
         counts = dict(rows(con, TOPICS))
     if counts:
         earlier = taxonomy_of(like, settings.themes_dir) if like else None
-        built = build_taxonomy(counts, words_encoder(list(by_plain_phrase(counts))), Options(layout=PRINCIPAL), earlier=earlier)
+        built = build_taxonomy(
+            counts, words_encoder(list(by_plain_phrase(counts))), ThemeBuildOptions(layout=PRINCIPAL), earlier=earlier
+        )
         write_taxonomy(*built, taxonomy_path(run, settings.themes_dir))
 
 
@@ -216,19 +218,14 @@ def model_namer(settings: Settings) -> tuple[Namer, dict[str, str]]:
             "No model is set to name the themes. No model was called. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, or "
             "leave out --llm-names: themes are then named by their own words."
         )
-    model, prompt = model_of(settings, None), load_prompts()["theme_name"]
+    model, prompt = model_of(settings, None), naming_prompt()
 
     def names(cards: Sequence[Card]) -> list[str | None]:
-        calls = [_naming_call(prompt, model, number, card) for number, card in enumerate(cards)]
+        calls = [naming_call(prompt, model, number, card) for number, card in enumerate(cards)]
         replies = _ask_names(settings, model, calls)
         return [parse_name(replies.get(call.key)) for call in calls]
 
     return names, {"namer": model, "namer_prompt": prompt.title}
-
-
-def _naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
-    phrases = card.children or card.exemplars
-    return prompt.call(model, f"theme {number}", {"words": ", ".join(card.terms), "phrases": "\n".join(phrases)})
 
 
 def _ask_names(settings: Settings, model: str, calls: Sequence[Call]) -> dict[str, Reply]:
@@ -244,14 +241,3 @@ def _ask_names(settings: Settings, model: str, calls: Sequence[Call]) -> dict[st
     )  # fmt: skip
     asyncio.run(asked)
     return replies
-
-
-def parse_name(reply: Reply | None) -> str | None:
-    """The name in a reply, on one line; None where the reply has no name, or one that is too long."""
-    try:
-        record: Any = json.loads(reply.text or "", strict=False) if reply else None
-    except ValueError:
-        return None
-    name = record.get("name") if isinstance(record, dict) else None
-    name = " ".join(name.split()) if isinstance(name, str) else ""
-    return name if 0 < len(name) <= LONGEST_NAME else None

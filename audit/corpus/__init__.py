@@ -1,1 +1,1 @@
-"""Handbooks and questions as texts on disk: extraction from PDF files, documents, import and screening of questions."""
+"""The corpus as texts on disk: handbooks extracted from PDF files, and questions imported, screened and tagged."""

@@ -1,1 +1,1 @@
-"""Tables that leave the house: CSV that a spreadsheet cannot be tricked by, Markdown, and JSON with its provenance."""
+"""Tables and figures as files: one table model, one writer per format, and the package that contains them all."""

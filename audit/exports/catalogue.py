@@ -1,4 +1,4 @@
-"""Every table and figure of an export, in order: to add one, write its function and name it here."""
+"""Every table and figure of an export, in order. To add a metric's table, name the metric here."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from audit.errors import AuditError
-from audit.exports.contents import (
-    corpus,
-    coverage,
-    figures,
-    figures_of_two,
-    judge,
-    labels,
-    movers,
-    rates,
-    retrieval,
-    themes,
-    two_runs,
-)
-from audit.exports.context import Material
+from audit.exports import figures, run_tables, two_run_tables
+from audit.exports.context import ExportContext
+from audit.exports.run_tables import pairs_behind
 from audit.exports.table_model import Picture, Table
 
 Made = TypeVar("Made")
-TableMaker = Callable[[Material], Table]
-PictureMaker = Callable[[Material], list[Picture]]
+TableMaker = Callable[[ExportContext], Table]
+PictureMaker = Callable[[ExportContext], list[Picture]]
+
+
+def metric(name: str, **options: str) -> TableMaker:
+    """A metric's own table, with the number of pairs of the run."""
+
+    def maker(context: ExportContext) -> Table:
+        return context.table(name, pairs_behind(context), **options)
+
+    maker.__name__ = name
+    return maker
 
 
 @dataclass(frozen=True)
-class Section:
+class ExportSection:
     """A part of an export: its heading, and what makes its tables and figures.
 
-    compares  only beside another run; curated  only where people changed the themes
+    compares  only where a second run is compared
+    curated   only where people changed the themes
     """
 
     title: str
@@ -41,14 +41,14 @@ class Section:
     compares: bool = False
     curated: bool = False
 
-    def has(self, material: Material) -> bool:
-        """Whether the material holds what it is about."""
-        return (material.other is not None or not self.compares) and (material.curation is not None or not self.curated)
+    def applies_to(self, context: ExportContext) -> bool:
+        """Whether the context has what the section is about."""
+        return (context.other is not None or not self.compares) and (context.curation is not None or not self.curated)
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A part of an export as it came out; `left_out` says of what is missing why."""
+    """A section with its tables and figures made; `left_out` says why others are missing."""
 
     title: str
     tables: Sequence[Table]
@@ -57,80 +57,72 @@ class Chapter:
 
 
 SECTIONS = (
-    Section("What was compared", (corpus.corpus, corpus.questions, corpus.load_report)),
-    Section(
+    ExportSection("What was compared", (run_tables.corpus, run_tables.questions, run_tables.load_report)),
+    ExportSection(
         "How pairs were labelled",
-        (labels.labels, labels.significance, rates.organs, rates.topics, rates.centers, rates.severity),
+        (
+            metric("labels"), run_tables.significance, metric("organs"), metric("topics", level="topic"), metric("centers"),
+            metric("label_entropy"),
+            run_tables.severity,
+        ),
         (figures.labels, figures.organs, figures.organ_labels, figures.topics),
     ),
-    Section("What is left out", (coverage.coverage, coverage.handbooks), (figures.coverage, figures.disagreement)),
-    Section("What they disagree about", (themes.themes,), (themes.areas,)),
-    Section(
+    ExportSection("What is left out", (run_tables.coverage, run_tables.handbooks), (figures.coverage, figures.disagreement)),
+    ExportSection("What they disagree about", (run_tables.themes,), (figures.theme_areas,)),
+    ExportSection(
         "What they disagree about, in themes as people curated them",
-        (themes.curated_themes, themes.acts),
-        (themes.curated_areas,),
+        (run_tables.curated_themes, run_tables.theme_edits),
+        (figures.curated_theme_areas,),
         curated=True,
     ),
-    Section(
-        "How far the judge can be trusted", (judge.judge_checks, judge.judge_reading, judge.judge_length), (figures.judge_checks,)
+    ExportSection(
+        "How far the judge can be trusted",
+        (run_tables.judge_checks, run_tables.judge_reading, run_tables.judge_length),
+        (figures.judge_checks,),
     ),
-    Section(
-        "How well the answers were searched for",
+    ExportSection(
+        "How well retrieval finds the answers",
         (
-            retrieval.retrieval,
-            retrieval.retrieval_paired,
-            retrieval.retrieval_cost,
-            retrieval.retrieval_answers,
-            retrieval.retrieval_organs,
-            retrieval.retrieval_handbooks,
-            retrieval.retrieval_missed,
+            run_tables.retrieval, run_tables.retrieval_paired, run_tables.retrieval_cost, run_tables.retrieval_answers,
+            run_tables.retrieval_organs, run_tables.retrieval_handbooks, run_tables.retrieval_missed,
         ),
-        (retrieval.strategies,),
+        (figures.strategies,),
     ),
-    Section(
-        "Beside another run",
+    ExportSection(
+        "Compared with another run",
         (
-            two_runs.shared,
-            movers.left_out,
-            two_runs.rates_of_two,
-            two_runs.absence_or_judgement,
-            two_runs.absence_or_judgement_by_organ,
-            movers.questions_moved,
-            movers.questions_silent,
-            movers.questions_relabelled,
-            movers.handbooks_moved,
-            movers.handbooks_silent,
-            movers.handbooks_relabelled,
-            two_runs.transitions,
-            two_runs.run_agreement,
-            themes.themes_moved,
+            two_run_tables.shared, two_run_tables.left_out, two_run_tables.rates_of_two, two_run_tables.change_of_run,
+            two_run_tables.change_of_organs, two_run_tables.questions_moved, two_run_tables.questions_moved_in_absence,
+            two_run_tables.questions_relabelled, two_run_tables.handbooks_moved, two_run_tables.handbooks_moved_in_absence,
+            two_run_tables.handbooks_relabelled, two_run_tables.transitions, two_run_tables.run_agreement,
+            two_run_tables.themes_moved,
         ),
-        (figures_of_two.steps, figures_of_two.changes, figures_of_two.transitions),
+        (figures.steps, figures.changes, figures.transitions),
         compares=True,
     ),
-)
+)  # fmt: skip
 
 
-def chapters(material: Material, progress: Callable[[str], None]) -> Iterator[Chapter]:
-    """Every section that the material can fill."""
+def chapters(context: ExportContext, progress: Callable[[str], None]) -> Iterator[Chapter]:
+    """Every section that applies to the context."""
     for section in SECTIONS:
-        if section.has(material):
+        if section.applies_to(context):
             progress(section.title)
-            yield _chapter(section, material)
+            yield _chapter(section, context)
 
 
-def _chapter(section: Section, material: Material) -> Chapter:
+def _chapter(section: ExportSection, context: ExportContext) -> Chapter:
     left_out: dict[str, str] = {}
-    tables = list(_made(section.tables, material, "table", left_out))
-    pictures = [picture for several in _made(section.pictures, material, "figure", left_out) for picture in several]
+    tables = list(_made(section.tables, context, "table", left_out))
+    pictures = [picture for group in _made(section.pictures, context, "figure", left_out) for picture in group]
     return Chapter(section.title, tables, pictures, left_out)
 
 
 def _made(
-    makers: Iterable[Callable[[Material], Made]], material: Material, kind: str, left_out: dict[str, str]
+    makers: Iterable[Callable[[ExportContext], Made]], context: ExportContext, kind: str, left_out: dict[str, str]
 ) -> Iterator[Made]:
     for maker in makers:
         try:
-            yield maker(material)
+            yield maker(context)
         except AuditError as reason:
             left_out[f"{kind} {maker.__name__}"] = str(reason)

@@ -1,30 +1,32 @@
-"""What an export is made of: a run, perhaps another beside it, and the frames that its tables and figures share."""
+"""What an export is made from: a run, perhaps a second one to compare with, and the frames that tables and figures share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
 from audit.errors import AuditError, ThemesError
+from audit.exports.table_model import Table, table_of
 from audit.metrics import METRICS, Metric
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run
+from audit.tables import TableSpec
 from audit.terms import fill
 from audit.themes.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
 class CurationPart:
-    """What people made of a run's themes.
+    """The themes of a run as people curated them.
 
     taxonomy  as curated
     aside     ids of themes that are set aside: not clinically meaningful
-    acts      every act, first to last: act (int), made_at, what, reason, standing (str); without authors
-    facts     acts, how many of them count, how many fit no longer, the SHA-256 of all and of the curated taxonomy
+    acts      every edit, first to last: act (int), made_at, what, reason, standing (str); without authors
+    facts     number of edits, of those in effect and in conflict, the SHA-256 of all and of the curated taxonomy
     """
 
     taxonomy: Taxonomy
@@ -34,13 +36,13 @@ class CurationPart:
 
 
 @dataclass(frozen=True)
-class Material:
+class ExportContext:
     """A run with a connection to its store.
 
     other, both  the run it is compared with, and a connection to the two
     taxonomy     its themes as they were built, where it has any
     against      those of the run it is compared with
-    curation     what people made of them, where anybody changed any
+    curation     the themes as people curated them, where anybody did
     """
 
     run: Run
@@ -53,17 +55,17 @@ class Material:
     _frames: dict[tuple[Any, ...], pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def frame(self, metric: str, *, curated: bool = False, **options: Any) -> pd.DataFrame:
-        """A metric of the run, or of the two, computed once; `curated`: by the themes as people made them.
+        """A metric of the run, or of the two, computed once; `curated`: by the themes as people curated them.
 
         Raises AuditError as the metric does.
         """
         key = (metric, curated, *sorted(options.items()))
         if key not in self._frames:
-            found = METRICS[metric]
-            con = self.both if found.compares else self.con
+            registered = METRICS[metric]
+            con = self.both if registered.compares else self.con
             assert con is not None, f"{metric} compares two runs"
-            by = self._themes_for(found, curated=curated) if found.by_theme else {}
-            self._frames[key] = found.function(con, **options, **by)
+            by = self._themes_for(registered, curated=curated) if registered.by_theme else {}
+            self._frames[key] = registered(con, **options, **by)
         return self._frames[key]
 
     def _themes_for(self, metric: Metric[...], *, curated: bool) -> dict[str, Taxonomy | None]:
@@ -79,28 +81,49 @@ class Material:
 
     @property
     def curated(self) -> CurationPart:
-        """What people made of the themes. Raises ThemesError where nobody changed any."""
+        """The curated themes. Raises ThemesError where nobody changed any."""
         if self.curation is None:
             raise ThemesError(f"Nobody has changed the themes of run {self.run.key}: they are as they were built.")
         return self.curation
 
-    def say(self, template: str) -> str:
-        """A text of ours in the run's own words."""
+    def fill(self, template: str) -> str:
+        """A template in the run's own words."""
         return fill(self.run, template)
+
+    def table(
+        self,
+        metric: str,
+        n: str = "",
+        *,
+        stem: str = "",
+        notes: Sequence[str] = (),
+        spec: TableSpec | None = None,
+        **options: Any,
+    ) -> Table:
+        """A metric as a table by its specification, or by another `spec` of the same frame.
+
+        n      how many of what it is about, in the run's words
+        stem   of its files; the metric's name where empty
+        notes  before those of the specification
+        """
+        table = table_of(stem or metric, spec or METRICS[metric].table, self.frame(metric, **options), self.run)
+        return replace(table, n=n, notes=(*notes, *table.notes))
 
 
 @contextmanager
-def gathered(
+def open_context(
     run: Run,
     other: Run | None = None,
     taxonomy: Taxonomy | None = None,
     curation: CurationPart | None = None,
     against: Taxonomy | None = None,
-) -> Iterator[Material]:
-    """The material of a run, open until the block ends. Raises AuditError when a run is compared with itself."""
+) -> Iterator[ExportContext]:
+    """The context of a run, open until the block ends. Raises AuditError when a run is compared with itself."""
     if other is not None and other.path == run.path:
-        raise AuditError(f"Run {run.key} was to be compared with itself. Nothing was written. `audit runs` lists the others.")
+        raise AuditError(
+            f"The run and the run to compare with are both {run.key}. Nothing was written. `audit runs` lists the others."
+        )
     with ExitStack() as stack:
         con = stack.enter_context(open_store(run.path))
         both = stack.enter_context(open_two(run.path, other.path)) if other is not None else None
-        yield Material(run, con, other, both, taxonomy, curation, against)
+        yield ExportContext(run, con, other, both, taxonomy, curation, against)

@@ -1,4 +1,4 @@
-"""A release beside the published figures: what agrees, what differs, and what cannot be computed."""
+"""A release compared with the published figures: what agrees, what differs, and what cannot be computed."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ import pandas as pd
 
 from audit.charts.style import NO_VALUE
 from audit.exports.numbers import count, estimate
-from audit.exports.run_figures import Measured
-from audit.exports.table_model import Column, Table
+from audit.exports.run_figures import RunFigure
+from audit.exports.table_model import Table
 from audit.number_format import typed
+from audit.tables import Column
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
-SAID = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
+VERDICT_COUNTS = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
 NO_STUDY = "No study of human labels was named (audit export --study ID)."
-NOT_THERE = "The release holds nothing of the kind."
+NOT_AVAILABLE = "The release has no such figure."
 NOTES = (
-    "Agrees: rounded to the digits that are printed, the figures are the same (counts: equal); or, where this release has a "
-    "95 % interval, the published figure lies within it. The last column says which. A wide interval agrees with much.",
+    "Agrees: rounded to the digits that are printed, the figures are the same (counts: equal); or the published figure lies "
+    "within the 95 % interval of this release, where it has one. A wide interval agrees with much.",
     "Lowest and highest {organ}: over {organs} by name, without general questions.",
 )
 
 
 @dataclass(frozen=True)
-class Printed:
-    """One published figure: `value` as it is printed; `below`: as "under" that value."""
+class PublishedFigure:
+    """One published figure: `value` as it is printed; `below`: printed as "under" that value."""
 
     name: str
     title: str
@@ -43,50 +44,50 @@ class Printed:
         return len(self.value.partition(".")[2])
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """The figure to read."""
         return ("< " if self.below else "") + (self.value if self.digits else count(float(self.value)))
 
 
-def published() -> tuple[str, list[Printed]]:
+def published_figures() -> tuple[str, list[PublishedFigure]]:
     """Where the figures come from, and the figures."""
-    told = tomllib.loads(files("audit.exports").joinpath("published.toml").read_text("utf-8"))
-    return str(told["source"]), [Printed(**figure) for figure in told["figure"]]
+    content = tomllib.loads(files("audit.exports").joinpath("published.toml").read_text("utf-8"))
+    return str(content["source"]), [PublishedFigure(**figure) for figure in content["figure"]]
 
 
-def verdict(printed: Printed, found: Measured) -> tuple[str, str]:
+def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
     """Whether a figure agrees with the published one, and by what tolerance."""
-    aim, spans = float(printed.value), not math.isnan(found.low)
-    if printed.below:
-        return (AGREES if found.value < aim or (spans and found.low < aim) else DIFFERS), f"under {printed.value}"
-    if not printed.digits:
-        return (AGREES if found.value == aim else DIFFERS), "equal counts"
-    if float(typed(found.value, printed.digits)) == aim:
-        return AGREES, f"{printed.digits} printed digits"
-    if spans:
-        return (AGREES if found.low <= aim <= found.high else DIFFERS), "95 % interval"
-    return DIFFERS, f"{printed.digits} printed digits"
+    target, has_interval = float(published.value), not math.isnan(own.low)
+    if published.below:
+        return (AGREES if own.value < target or (has_interval and own.low < target) else DIFFERS), f"under {published.value}"
+    if not published.digits:
+        return (AGREES if own.value == target else DIFFERS), "equal counts"
+    if float(typed(own.value, published.digits)) == target:
+        return AGREES, f"{published.digits} printed digits"
+    if has_interval:
+        return (AGREES if own.low <= target <= own.high else DIFFERS), "95 % interval"
+    return DIFFERS, f"{published.digits} printed digits"
 
 
-def compared(found: Mapping[str, Measured | str]) -> Table:
-    """Every published figure beside that of this release."""
-    source, figures = published()
-    frame = pd.DataFrame([_row(figure, found) for figure in figures])
+def published_comparison(figures_of_run: Mapping[str, RunFigure | str]) -> Table:
+    """Every published figure next to that of this release."""
+    source, figures = published_figures()
+    frame = pd.DataFrame([_comparison_row(figure, figures_of_run) for figure in figures])
     counts = frame["verdict"].value_counts()
-    n = "; ".join(f"{counts.get(kind, 0)} {words}" for kind, words in SAID.items())
-    heads = {
-        "title": "Figure", "published": "Published", "own": "This release", "verdict": "Verdict", "how": "By what, or why not",
+    n = "; ".join(f"{counts.get(kind, 0)} {words}" for kind, words in VERDICT_COUNTS.items())
+    headings = {
+        "title": "Figure", "published": "Published", "own": "This release", "verdict": "Verdict", "how": "Criterion, or why not",
         "where": "Printed in",
     }  # fmt: skip
-    columns = tuple(Column(name, head) for name, head in heads.items())
-    return Table("published", f"This release beside the figures of {source}", frame, columns, NOTES, n)
+    columns = tuple(Column.text(name, head) for name, head in headings.items())
+    return Table("published", f"This release compared with the figures of {source}", frame, columns, NOTES, n)
 
 
-def _row(printed: Printed, found: Mapping[str, Measured | str]) -> dict[str, str]:
-    told = {"title": printed.title, "published": printed.shown, "where": printed.where}
-    own = found.get(printed.name, NO_STUDY if printed.name.startswith("study.") else NOT_THERE)
+def _comparison_row(published: PublishedFigure, figures_of_run: Mapping[str, RunFigure | str]) -> dict[str, str]:
+    row = {"title": published.title, "published": published.text, "where": published.where}
+    own = figures_of_run.get(published.name, NO_STUDY if published.name.startswith("study.") else NOT_AVAILABLE)
     if isinstance(own, str) or math.isnan(own.value):
-        return told | {"own": NO_VALUE, "verdict": UNKNOWN, "how": own if isinstance(own, str) else NOT_THERE}
-    said, how = verdict(printed, own)
-    shown = estimate(own.value, own.low, own.high) if printed.digits else count(own.value)
-    return told | {"own": shown, "verdict": said, "how": how}
+        return row | {"own": NO_VALUE, "verdict": UNKNOWN, "how": own if isinstance(own, str) else NOT_AVAILABLE}
+    agreement, how = verdict(published, own)
+    value = estimate(own.value, own.low, own.high) if published.digits else count(own.value)
+    return row | {"own": value, "verdict": agreement, "how": how}

@@ -1,53 +1,29 @@
-"""A table that can be typeset: what it shows, of how many, in which columns, and the notes that define them."""
+"""A table that any writer can write: a frame, its columns, the notes that define them, and how many of what it is about."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import pandas as pd
 
 from audit.charts.style import Figure
 from audit.exports.numbers import counts, estimate, known
-
-LOW, HIGH = "_low", "_high"
-
-
-class Kind(StrEnum):
-    """What a column holds."""
-
-    TEXT = "text"
-    COUNT = "count"
-    DECIMAL = "decimal"
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a table.
-
-    name    the column of the frame; where the frame has `name_low` and `name_high` too, they are its 95 % interval
-    header  what stands above it
-    unit    what a count counts, or what a share is a share of; may be empty
-    kind    how its values are written
-    """
-
-    name: str
-    header: str
-    unit: str = ""
-    kind: Kind = Kind.TEXT
+from audit.metrics import METRICS
+from audit.store.runs import Run
+from audit.tables import HIGH, LOW, Column, ColumnKind, TableSpec
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table.
+    """One table with its values.
 
-    name     the stem of its files
-    title    one sentence
-    frame    one row per line; a share is in [0, 1], what is not known is NaN or None
-    columns  those shown, in order
-    notes    footnotes: definitions, sources, what is left out
-    n        how many of what stand behind it
-    on_paper rows that are typeset, the first; None: all. Files for machines hold every row
+    name          the stem of its files
+    title         one sentence
+    frame         one row per line; a share is in [0, 1], what is not known is NaN or None
+    columns       those shown, in order
+    notes         footnotes: definitions, sources, what is left out
+    n             how many of what it is about
+    printed_rows  how many of the first rows are printed on paper; None: all. Machine-readable files have every row
     """
 
     name: str
@@ -56,7 +32,7 @@ class Table:
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
     n: str = ""
-    on_paper: int | None = None
+    printed_rows: int | None = None
 
     def noted(self, *notes: str) -> Table:
         """The same with further notes."""
@@ -64,57 +40,58 @@ class Table:
 
     @property
     def has_units(self) -> bool:
-        """Whether any column tells a unit."""
+        """Whether any column has a unit."""
         return any(column.unit for column in self.columns)
 
-    def spans(self, column: Column) -> bool:
-        """Whether the column has an interval."""
-        return column.kind is not Kind.TEXT and column.name + LOW in self.frame and column.name + HIGH in self.frame
+    def has_interval(self, column: Column) -> bool:
+        """Whether the frame has the ends of an interval of this column."""
+        return not column.is_text and column.name + LOW in self.frame and column.name + HIGH in self.frame
 
-    def typeset(self) -> Table:
-        """The table for paper: the first rows of a long one, without columns of texts that hold none."""
-        if self.on_paper is not None and len(self.frame) > self.on_paper:
-            cut = f"The first {self.on_paper:,} of {len(self.frame):,} rows; {self.name}.csv, .xlsx and .json hold all."
-            return replace(self.noted(cut), frame=self.frame.head(self.on_paper), on_paper=None).typeset()
-        held = tuple(column for column in self.columns if column.kind is not Kind.TEXT or self._says(column))
-        return replace(self, columns=held if len(self.frame) else self.columns)
-
-    def _says(self, column: Column) -> bool:
-        return any(known(value) and value != "" for value in self.frame[column.name].tolist())
+    def for_print(self) -> Table:
+        """The table for paper: the first rows of a long one, without columns of texts that are all empty."""
+        if self.printed_rows is not None and len(self.frame) > self.printed_rows:
+            cut = f"The first {self.printed_rows:,} of {len(self.frame):,} rows; {self.name}.csv, .xlsx and .json have all."
+            return replace(self.noted(cut), frame=self.frame.head(self.printed_rows), printed_rows=None).for_print()
+        filled = tuple(column for column in self.columns if not column.is_text or any(self._texts(column)))
+        return replace(self, columns=filled if len(self.frame) else self.columns)
 
     def lines(self) -> list[list[str]]:
-        """Every cell as text, row by row, intervals beside their values; of a table without a row, one that says so."""
+        """Every cell as text, row by row, intervals beside their values; a table without rows has one that says so."""
         if self.frame.empty:
             return [["none", *[""] * (len(self.columns) - 1)]]
         return [list(line) for line in zip(*(self._written(column) for column in self.columns), strict=True)]
 
+    def _texts(self, column: Column) -> list[str]:
+        return [column.display(value) if known(value) else "" for value in self.frame[column.name].tolist()]
+
     def _written(self, column: Column) -> list[str]:
+        if column.is_text:
+            return self._texts(column)
         values = self.frame[column.name].tolist()
-        if column.kind is Kind.TEXT:
-            return [str(value) if known(value) else "" for value in values]
-        write = counts if column.kind is Kind.COUNT else estimate
-        if not self.spans(column):
+        write = counts if column.kind is ColumnKind.COUNT else estimate
+        if not self.has_interval(column):
             return [write(value, None, None) for value in values]
         ends = (self.frame[column.name + end].tolist() for end in (LOW, HIGH))
-        return [write(*found) for found in zip(values, *ends, strict=True)]
+        return [write(*cells) for cells in zip(values, *ends, strict=True)]
 
     def typed(self) -> pd.DataFrame:
-        """The columns under their headers, numbers as numbers, each interval as two columns of its own."""
+        """The columns under their labels, numbers as numbers, each interval as two columns of its own."""
         parts: dict[str, pd.Series] = {}
         for column in self.columns:
-            head = f"{column.header} ({column.unit})" if column.unit else column.header
-            parts[head] = self._values(column.name, column.kind)
-            if self.spans(column):
-                parts |= {f"{head}, 95 % {end[1:]}": self.frame[column.name + end] for end in (LOW, HIGH)}
-        assert len(parts) == sum(3 if self.spans(column) else 1 for column in self.columns), f"{self.name}: two heads alike"
+            parts[column.label] = self.values(column)
+            if self.has_interval(column):
+                parts |= {f"{column.label}, 95 % {end[1:]}": self.frame[column.name + end] for end in (LOW, HIGH)}
+        expected = sum(3 if self.has_interval(column) else 1 for column in self.columns)
+        assert len(parts) == expected, f"{self.name}: two columns have the same label"
         return pd.DataFrame(parts)
 
-    def _values(self, name: str, kind: Kind) -> pd.Series:
-        values = self.frame[name]
-        if kind is Kind.TEXT:
-            return values.map(lambda value: str(value) if known(value) else None).astype("object")
-        numbers = pd.to_numeric(values).astype(float)
-        return numbers.round().astype("Int64") if kind is Kind.COUNT else numbers
+    def values(self, column: Column) -> pd.Series:
+        """The values of a column: texts (None where unknown), Int64 counts or floats."""
+        if column.is_text:
+            texts = [text or None for text in self._texts(column)]
+            return pd.Series(texts, index=self.frame.index, dtype="object")
+        numbers = pd.to_numeric(self.frame[column.name]).astype(float)
+        return numbers.round().astype("Int64") if column.kind is ColumnKind.COUNT else numbers
 
 
 @dataclass(frozen=True)
@@ -124,3 +101,19 @@ class Picture:
     name: str
     title: str
     figure: Figure
+
+
+def table_of(name: str, spec: TableSpec, frame: pd.DataFrame, run: Run, n: str = "") -> Table:
+    """A table by its specification, in the run's own words."""
+    filled = spec.for_run(run)
+    return Table(name, filled.title, frame, filled.columns, filled.notes, n, spec.printed_rows)
+
+
+def metric_table(name: str, frame: pd.DataFrame, run: Run) -> Table:
+    """The frame of a metric as its own table; a frame without specified columns, such as a matrix, shows all it has."""
+    table = table_of(name, METRICS[name].table, frame, run, f"{name} of {run.title} ({run.key})")
+    if table.columns:
+        return table
+    index = frame.index.name or "handbook_id"
+    texts = frame.rename_axis(index).reset_index().astype(str)
+    return replace(table, frame=texts, columns=tuple(Column.text(column, column) for column in texts))

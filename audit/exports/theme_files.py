@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +11,21 @@ import pandas as pd
 from audit.charts.theme_map import map_data, script, style
 from audit.embedding.vectors import Vectors
 from audit.errors import ThemesError
+from audit.exports.templates import rendered, script_json, trusted
 from audit.queries.theme_pairs import NO_THEME, REST, tops
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
 
 NEIGHBOURS = 15
-BLOCK = 1024
-"""Phrases whose similarity to all others is held at a time: 64 MB at 16,000 phrases."""
+PHRASES_PER_CHUNK = 1024
+"""Phrases whose similarity to all others is in memory at a time: 64 MB at 16,000 phrases."""
 PARENT_LEVEL, THEME_LEVEL = 0, 1
-MAP_ALT = "Every divergence topic as a point, near to those that read alike, coloured by the group that its theme belongs to."
+MAP_ALT = "Every divergence topic as a point, near to similar ones, coloured by the group that its theme belongs to."
 OPEN = "uvx embedding-atlas {points} --text phrase --x x --y y --neighbors neighbors --labels {labels}"
 
 
 def map_table(points: pd.DataFrame, taxonomy: Taxonomy, counts: pd.DataFrame, vectors: Vectors | None) -> pd.DataFrame:
-    """One row per divergence topic that has a place.
+    """One row per divergence topic on the map.
 
     points   phrase, x, y
     counts   topic, pairs, disagreeing: how often each occurs in the run
@@ -39,15 +36,15 @@ def map_table(points: pd.DataFrame, taxonomy: Taxonomy, counts: pd.DataFrame, ve
     pairs, disagreeing                          int
     neighbors                                   {"ids": the rows of the 15 nearest, nearest first, "distances": ...}
     """
-    of, names = taxonomy.theme_of(), {theme.theme_id: theme.name for theme in taxonomy.themes} | REST
-    theme_id = points["phrase"].map(of).fillna(NO_THEME)
+    theme_of, names = taxonomy.theme_of(), {theme.theme_id: theme.name for theme in taxonomy.themes} | REST
+    theme_id = points["phrase"].map(theme_of).fillna(NO_THEME)
     top = theme_id.map(tops(taxonomy) | {NO_THEME: NO_THEME})
     counted = (
         counts.set_index("topic").reindex(points["phrase"])[["pairs", "disagreeing"]].fillna(0).astype(int).reset_index(drop=True)
     )
     columns = {"phrase": points["phrase"], "theme_id": theme_id, "theme": theme_id.map(names), "parent_id": top}
-    places = {"parent": top.map(names), "x": points["x"].astype(np.float32), "y": points["y"].astype(np.float32)}
-    table = pd.concat([pd.DataFrame(columns | places).reset_index(drop=True), counted], axis=1)
+    on_map = {"parent": top.map(names), "x": points["x"].astype(np.float32), "y": points["y"].astype(np.float32)}
+    table = pd.concat([pd.DataFrame(columns | on_map).reset_index(drop=True), counted], axis=1)
     table["neighbors"] = pd.Series(_neighbours(points, vectors), dtype="object")
     return table
 
@@ -55,38 +52,38 @@ def map_table(points: pd.DataFrame, taxonomy: Taxonomy, counts: pd.DataFrame, ve
 def labels_table(table: pd.DataFrame) -> pd.DataFrame:
     """Labels for the map: x, y (the median of its points), text, level (0: groups, 1: themes), priority (its points)."""
     named = table[table["theme_id"] != NO_THEME]
-    found = [
+    labels = [
         _labels(named, "parent", PARENT_LEVEL),
         _labels(named[named["theme_id"] != named["parent_id"]], "theme", THEME_LEVEL),
     ]
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(labels, ignore_index=True)
 
 
 def _labels(table: pd.DataFrame, name: str, level: int) -> pd.DataFrame:
     key = f"{name}_id"
     grouped = table.groupby(key, sort=True)
-    found = grouped.agg(x=("x", "median"), y=("y", "median"), text=(name, "first"), priority=("phrase", "size"))
-    return found.reset_index(drop=True).assign(level=level)[["x", "y", "text", "level", "priority"]]
+    labels = grouped.agg(x=("x", "median"), y=("y", "median"), text=(name, "first"), priority=("phrase", "size"))
+    return labels.reset_index(drop=True).assign(level=level)[["x", "y", "text", "level", "priority"]]
 
 
 def _neighbours(points: pd.DataFrame, vectors: Vectors | None) -> list[dict[str, Any]]:
-    """The nearest others of each row: by what the phrases say where their vectors are at hand, else on the map."""
+    """The nearest others of each row: by the vectors of the phrases where available, else on the map."""
     rows = points[["x", "y"]].to_numpy(dtype=np.float32) if vectors is None else vectors
     count = min(NEIGHBOURS, len(rows) - 1)
     square = (rows**2).sum(axis=1)
-    found = []
-    for start in range(0, len(rows), BLOCK):
-        part = rows[start : start + BLOCK]
-        apart = square[start : start + BLOCK, None] + square[None, :] - 2 * part @ rows.T
+    chunks = []
+    for start in range(0, len(rows), PHRASES_PER_CHUNK):
+        part = rows[start : start + PHRASES_PER_CHUNK]
+        apart = square[start : start + PHRASES_PER_CHUNK, None] + square[None, :] - 2 * part @ rows.T
         apart[np.arange(len(part)), np.arange(start, start + len(part))] = np.inf
         near = np.argpartition(apart, count - 1, axis=1)[:, :count] if count > 0 else np.zeros((len(part), 0), dtype=int)
         order = np.take_along_axis(near, np.argsort(np.take_along_axis(apart, near, axis=1), axis=1, kind="stable"), axis=1)
         far = np.take_along_axis(apart, order, axis=1)
         # Of vectors of length 1 half the square of their distance is the cosine distance.
-        found.append((order, np.maximum(far, 0) / 2 if vectors is not None else np.sqrt(np.maximum(far, 0))))
+        chunks.append((order, np.maximum(far, 0) / 2 if vectors is not None else np.sqrt(np.maximum(far, 0))))
     return [
         {"ids": ids.tolist(), "distances": [round(float(far), 5) for far in distances]}
-        for order, far_ones in found
+        for order, far_ones in chunks
         for ids, distances in zip(order, far_ones, strict=True)
     ]
 
@@ -100,7 +97,7 @@ def write_parquet(table: pd.DataFrame, path: Path) -> Path:
 
 
 def html_page(run: Run, taxonomy: Taxonomy, table: pd.DataFrame) -> str:
-    """One page with the map, the list of themes and a search; it asks nothing of any other host."""
+    """One page with the map, the list of themes and a search; it loads nothing from any other host."""
     if table.empty:
         raise ThemesError(f"The themes of run {run.key} have no map. Nothing was written. Build them with: audit themes build")
     themes = table[table["theme_id"] != NO_THEME].groupby("theme_id", sort=False)
@@ -117,20 +114,7 @@ def html_page(run: Run, taxonomy: Taxonomy, table: pd.DataFrame) -> str:
         f"{run.title}: {len(listed):,} themes, {len(table):,} divergence topics. Run {run.key}, sha256 {run.digest[:16]}; "
         f"themes sha256 {taxonomy.sha256[:16]}{f', made with {model}' if model else ''}."
     )
-    page = resources.files("audit.exports").joinpath("theme_page.html").read_text(encoding="utf-8")
-    filled = {
-        "TITLE": escape(f"Themes: {run.title}"),
-        "ABOUT": escape(about),
-        "STYLE": style(),
-        "SCRIPT": script(),
-        "DATA": _json(data),
-    }
-    if run.synthetic:
-        filled["ABOUT"] += " <strong>Synthetic data: no real center or patient stands behind it.</strong>"
-    return re.sub("@([A-Z]+)@", lambda place: filled[place[1]], page)
-
-
-def _json(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element that it stands in."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return rendered(
+        "themes.html", title=f"Themes: {run.title}", about=about, synthetic=run.synthetic, style=trusted(style()),
+        script=trusted(script()), data=script_json(data),
+    )  # fmt: skip

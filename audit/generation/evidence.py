@@ -1,29 +1,114 @@
-"""What an answer may rest on: numbered passages, or the whole handbook, as far as there is room."""
+"""What an answer may be based on: numbered passages, or the full handbook, as far as there is room in the prompt."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from audit.corpus.documents import Section
-from audit.generation.asked import Asked
-from audit.generation.relevance import Relevance
+from audit.corpus.documents import Document, Section
+from audit.retrieval.model import Query
+from audit.text.tokens import stems
+from audit.vocabulary import concerns
 
-WHOLE = "full_document"
-"""How the modes begin in which a handbook is given whole: full_document, full_document_fallback."""
-MARK = re.compile(r"\[(\s*\d[^\[\]]*)\]")
-"""What could be taken for the number of a passage."""
+FULL_DOCUMENT = "full_document"
+"""How the retrieval modes begin that give the full handbook: full_document, full_document_fallback."""
+BRACKETED_NUMBER = re.compile(r"\[(\s*\d[^\[\]]*)\]")
 
 
-def unnumbered(text: str) -> str:
-    """A text whose own marks, such as `[12]` for a reference, are in parentheses: only our numbers are in brackets."""
-    return MARK.sub(r"(\1)", text)
+class HasOrgan(Protocol):
+    """A question or a handbook: anything that concerns one organ, or all of them."""
+
+    @property
+    def organ(self) -> str:
+        """The organ, or general."""
+
+
+Question = TypeVar("Question", bound=HasOrgan)
+Handbook = TypeVar("Handbook", bound=HasOrgan)
+
+
+def meets(question: HasOrgan, handbook: HasOrgan) -> bool:
+    """Whether the question is asked of the handbook: both have the same organ, or one of the two is general."""
+    return concerns(question.organ, handbook.organ)
+
+
+def question_handbook_pairs(questions: Iterable[Question], handbooks: Iterable[Handbook]) -> Iterator[tuple[Question, Handbook]]:
+    """Every question with every handbook that it is asked of, handbook by handbook, questions in their order."""
+    all_questions = list(questions)
+    for handbook in handbooks:
+        yield from ((question, handbook) for question in all_questions if meets(question, handbook))
+
+
+class GroundedQuestion(NamedTuple):
+    """A question, the handbook that it is asked of, and the record of its retrieval (mode, passages with their text, ...)."""
+
+    query: Query
+    document: Document
+    retrieval: Mapping[str, Any]
+
+
+def stem_set(text: str) -> frozenset[str]:
+    """The stems of a text's content words."""
+    return frozenset(stems(text))
+
+
+class Relevance:
+    """The words of one handbook, and how rare each is there. Create it once for a handbook: it reads all of its text."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.order = {section.section_id: number for number, section in enumerate(document.sections)}
+        self._stems = {section.section_id: stem_set(f"{section.title}\n{section.text}") for section in document.sections}
+        self._section_counts = Counter(stem for stems in self._stems.values() for stem in stems)
+
+    def stems(self, section: Section) -> frozenset[str]:
+        """The stems in a section and in its headings."""
+        return self._stems[section.section_id]
+
+    def weight(self, stem: str) -> float:
+        """Inverse document frequency over sections: log((sections + 1) / (sections with the stem + 1/2)).
+
+        A stem that the handbook lacks weighs as much as one in a single section.
+        """
+        return math.log((len(self._stems) + 1) / (max(1, self._section_counts[stem]) + 0.5))
+
+    def coverage(self, question: Set[str], text: Set[str]) -> float:
+        """The share in [0, 1] of a question's weight that a text covers; 0 for a question without content words."""
+        total = sum(map(self.weight, question))
+        return sum(map(self.weight, question & text)) / total if total else 0.0
+
+    def similarity(self, a: Set[str], b: Set[str]) -> float:
+        """Weighted Dice coefficient of two sets of stems, in [0, 1]."""
+        total = sum(map(self.weight, a)) + sum(map(self.weight, b))
+        return 2 * sum(map(self.weight, a & b)) / total if total else 0.0
+
+    def ranked_sections(self, question: str) -> list[Section]:
+        """The handbook's sections by how much of the question they cover, in reading order among equals."""
+        stems = question_stems(question)
+        return sorted(self.document.sections, key=lambda section: -self.coverage(stems, self.stems(section)))
+
+
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def question_stems(question: str) -> frozenset[str]:
+    """The stems of the sentences with a question mark: patients also tell about themselves. All stems if there are none."""
+    asking = " ".join(sentence for sentence in SENTENCE_END.split(question) if sentence.rstrip().endswith("?"))
+    return stem_set(asking) or stem_set(question)
+
+
+def without_numbers(text: str) -> str:
+    """A text whose own bracketed numbers, such as the reference `[12]`, are in parentheses: only ours are in brackets."""
+    return BRACKETED_NUMBER.sub(r"(\1)", text)
 
 
 @dataclass(frozen=True)
-class Passage:
+class NumberedPassage:
     """A numbered piece of evidence: characters `start` to `end` of a section, under the section's title."""
 
     number: int
@@ -34,102 +119,103 @@ class Passage:
     end: int = 0
 
     @property
-    def shown(self) -> str:
-        """As a prompt has it: `[1] Medicines > When you travel`, and below it the text."""
-        return f"[{self.number}] {unnumbered(self.title)}\n{unnumbered(self.text)}".strip()
+    def in_prompt(self) -> str:
+        """As a prompt shows it: `[1] Medicines > When you travel`, and the text below."""
+        return f"[{self.number}] {without_numbers(self.title)}\n{without_numbers(self.text)}".strip()
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The passages that are given, numbered from 1; `whole`: all of the handbook; `cut`: in a sentence, what was left out."""
+    """The passages that are given, numbered from 1. `full`: the full handbook; `cut`: a sentence on what was left out."""
 
-    passages: tuple[Passage, ...]
-    whole: bool = False
+    passages: tuple[NumberedPassage, ...]
+    full: bool = False
     cut: str | None = None
 
     @property
-    def shown(self) -> str:
-        """All passages as a prompt has them."""
-        return _shown(self.passages)
+    def in_prompt(self) -> str:
+        """All passages as a prompt shows them."""
+        return _passages_in_prompt(self.passages)
 
-    def passage(self, number: int) -> Passage | None:
-        """The passage of that number, if one was given."""
+    def passage(self, number: int) -> NumberedPassage | None:
+        """The passage with this number, if there is one."""
         return self.passages[number - 1] if 1 <= number <= len(self.passages) else None
 
 
-@lru_cache(8)  # a whole handbook is the same for all its questions
-def _shown(passages: tuple[Passage, ...]) -> str:
-    return "\n\n".join(passage.shown for passage in passages)
+@lru_cache(8)  # a full handbook is the same for all its questions
+def _passages_in_prompt(passages: tuple[NumberedPassage, ...]) -> str:
+    return "\n\n".join(passage.in_prompt for passage in passages)
 
 
-def evidence_of(asked: Asked, relevance: Relevance, most: int | None = None) -> Evidence:
-    """The evidence for one question: at most `most` characters of it (None: all)."""
-    if str(asked.retrieval.get("mode") or "").startswith(WHOLE):
-        return _document(asked, relevance, most)
-    passages = [_passage(number, each, relevance) for number, each in enumerate(asked.retrieval.get("passages") or (), 1)]
-    kept = _fitting(passages, most)
-    return Evidence(tuple(kept), cut=_cut("passages", "first", len(kept), len(passages), most))
+def evidence_of(question: GroundedQuestion, relevance: Relevance, max_characters: int | None = None) -> Evidence:
+    """The evidence for one question, at most `max_characters` of it (None: all)."""
+    if str(question.retrieval.get("mode") or "").startswith(FULL_DOCUMENT):
+        return _full_document(question, relevance, max_characters)
+    records = question.retrieval.get("passages") or ()
+    passages = [_retrieved_passage(number, record, relevance) for number, record in enumerate(records, 1)]
+    kept = _fitting(passages, max_characters)
+    return Evidence(tuple(kept), cut=_cut_note("passages", "first", len(kept), len(passages), max_characters))
 
 
-def _passage(number: int, found: object, relevance: Relevance) -> Passage:
-    told = dict(found) if isinstance(found, dict) else {}
-    section = relevance.document.by_id.get(str(told.get("section_id")))
-    start, end = int(told.get("start") or 0), told.get("end")
-    text = told.get("text")
+def _retrieved_passage(number: int, record: object, relevance: Relevance) -> NumberedPassage:
+    fields = dict(record) if isinstance(record, dict) else {}
+    section_id = str(fields.get("section_id") or "")
+    section = relevance.document.by_id.get(section_id)
+    start, end = int(fields.get("start") or 0), fields.get("end")
+    text = fields.get("text")
     if text is None:
         text = section.text[start:end] if section else ""
     title = section.title if section else ""
-    return Passage(
-        number, str(told.get("section_id") or ""), title, str(text), start, start + len(text) if end is None else int(end)
-    )
+    return NumberedPassage(number, section_id, title, str(text), start, start + len(text) if end is None else int(end))
 
 
-def _document(asked: Asked, relevance: Relevance, most: int | None) -> Evidence:
+def _full_document(question: GroundedQuestion, relevance: Relevance, max_characters: int | None) -> Evidence:
     sections = [section for section in relevance.document.sections if section.text.strip()]
-    if most is None or sum(map(_length, sections)) <= most:
-        return Evidence(_numbered(sections), whole=True)
-    return _best(asked, relevance, sections, most)
+    if max_characters is None or sum(map(_prompt_length, sections)) <= max_characters:
+        return Evidence(_numbered(sections), full=True)
+    return _best_sections(question, relevance, sections, max_characters)
 
 
-def _best(asked: Asked, relevance: Relevance, sections: list[Section], most: int) -> Evidence:
-    """As many sections as there is room for: those that retrieval found, then those that say most of the question."""
-    found = sorted(asked.retrieval.get("passages") or (), key=lambda each: each.get("rank") or math.inf)
-    ranked = [str(each.get("section_id")) for each in found if each.get("rank")]
-    ranked += [section.section_id for section in relevance.ranked(asked.query.text)]
-    there = {section.section_id for section in sections}
-    chosen, room = set[str](), most
-    for section_id in dict.fromkeys(each for each in ranked if each in there):
-        length = _length(relevance.document.by_id[section_id])
+def _best_sections(question: GroundedQuestion, relevance: Relevance, sections: list[Section], max_characters: int) -> Evidence:
+    """As many sections as there is room for: first those that retrieval ranked, then those that cover most of the question."""
+    by_rank = sorted(question.retrieval.get("passages") or (), key=lambda record: record.get("rank") or math.inf)
+    ranked = [str(record.get("section_id")) for record in by_rank if record.get("rank")]
+    ranked += [section.section_id for section in relevance.ranked_sections(question.query.text)]
+    with_text = {section.section_id for section in sections}
+    chosen, room = set[str](), max_characters
+    for section_id in dict.fromkeys(section_id for section_id in ranked if section_id in with_text):
+        length = _prompt_length(relevance.document.by_id[section_id])
         if length <= room:
             chosen.add(section_id)
             room -= length
     kept = [section for section in sections if section.section_id in chosen]
-    return Evidence(_numbered(kept), cut=_cut("sections", "best", len(kept), len(sections), most))
+    return Evidence(_numbered(kept), cut=_cut_note("sections", "best", len(kept), len(sections), max_characters))
 
 
-def _numbered(sections: list[Section]) -> tuple[Passage, ...]:
+def _numbered(sections: list[Section]) -> tuple[NumberedPassage, ...]:
     return tuple(
-        Passage(number, section.section_id, section.title, section.text, 0, len(section.text))
+        NumberedPassage(number, section.section_id, section.title, section.text, 0, len(section.text))
         for number, section in enumerate(sections, 1)
     )
 
 
-def _fitting(passages: list[Passage], most: int | None) -> list[Passage]:
-    kept, room = list[Passage](), most
+def _fitting(passages: list[NumberedPassage], max_characters: int | None) -> list[NumberedPassage]:
+    kept, room = list[NumberedPassage](), max_characters
     for passage in passages:
         if room is not None:
-            room -= len(passage.shown)
+            room -= len(passage.in_prompt)
             if room < 0:
                 break
         kept.append(passage)
     return kept
 
 
-def _length(section: Section) -> int:
-    return len(section.title) + len(section.text) + 10  # its number and the lines between
+def _prompt_length(section: Section) -> int:
+    return len(section.title) + len(section.text) + 10  # its number and the empty lines
 
 
-def _cut(what: str, which: str, kept: int, there: int, most: int | None) -> str | None:
-    if kept == there:
+def _cut_note(unit: str, which: str, kept: int, total: int, max_characters: int | None) -> str | None:
+    if kept == total:
         return None
-    return f"Too long for the model: {kept:,} of {there:,} {what} were given, the {which} that fit into {most:,} characters."
+    limit = f"the {which} that fit into {max_characters:,} characters"
+    return f"Too long for the model: {kept:,} of {total:,} {unit} were given, {limit}."

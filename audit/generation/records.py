@@ -1,4 +1,4 @@
-"""Answers as a release has them, and a count of what became of them."""
+"""Answers as a release has them, with their citations, and counts of them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit.generation.asked import Asked
-from audit.generation.citations import citations
-from audit.generation.evidence import Evidence
+from audit.generation.evidence import Evidence, GroundedQuestion
+from audit.text.citations import cited_numbers
 from audit.vocabulary import NOT_ADDRESSED
 
 Record = dict[str, Any]
 MARKUP = " \t\r\n*_#>`\"'"
 PREFIX, THRESHOLD = "prefix", "threshold"
-"""How an absence was found: the model said so by the canonical prefix; the evidence speaks of too little of the question."""
+"""How an absence was found: the model wrote the canonical prefix; the evidence covers too little of the question."""
 
 
 def answer_record(
-    asked: Asked,
+    question: GroundedQuestion,
     evidence: Evidence,
     text: str | None,
     *,
@@ -29,13 +28,18 @@ def answer_record(
 ) -> Record:
     """One record of answers.jsonl. `method`: how its absence was found, if it is absent; `unread`: why there is no text."""
     return {
-        "question_id": asked.query.question_id, "handbook_id": asked.document.handbook_id,
-        "answer": text, "absent": None if text is None else method is not None, "absence_method": method,
-        "unread_reason": unread, "retrieval": _retrieval(asked, evidence, text), "usage": dict(usage or {}),
-    }  # fmt: skip
+        "question_id": question.query.question_id,
+        "handbook_id": question.document.handbook_id,
+        "answer": text,
+        "absent": None if text is None else method is not None,
+        "absence_method": method,
+        "unread_reason": unread,
+        "retrieval": _retrieval_record(question, evidence, text),
+        "usage": dict(usage or {}),
+    }
 
 
-def prefixed(text: str) -> str | None:
+def with_absence_prefix(text: str) -> str | None:
     """The text with the canonical prefix at its very beginning, if it begins with it apart from markup; else None."""
     bare = text.lstrip(MARKUP)
     if bare[: len(NOT_ADDRESSED)].upper() != NOT_ADDRESSED:
@@ -43,39 +47,48 @@ def prefixed(text: str) -> str | None:
     return NOT_ADDRESSED + bare[len(NOT_ADDRESSED) :].rstrip()
 
 
-def _retrieval(asked: Asked, evidence: Evidence, text: str | None) -> Record:
-    """The retrieval's record without the passages' texts, which stand in the sections, and with what the answer cites."""
-    told = dict(asked.retrieval)
-    told["citations"] = citations(text or "", evidence)
-    if evidence.cut:
-        told["cut"] = evidence.cut
-    if _numbered_anew(asked, evidence):  # of a whole handbook only what is cited is worth a place in every answer
-        given = [passage for each in told["citations"] if (passage := evidence.passage(each["passage"]))]
-        told["passages"] = [
-            {"passage": p.number, "section_id": p.section_id, "start": p.start, "end": p.end, "origin": "document"} for p in given
-        ]
-        told["sections"] = [passage.title for passage in given]
-    else:
-        told["passages"] = [{k: v for k, v in each.items() if k != "text"} for each in told.get("passages") or ()]
-        told.setdefault("sections", list(dict.fromkeys(passage.title for passage in evidence.passages)))
-    return told
-
-
-def _numbered_anew(asked: Asked, evidence: Evidence) -> bool:
-    return [p.section_id for p in evidence.passages] != [
-        str(each.get("section_id")) for each in (asked.retrieval.get("passages") or ())[: len(evidence.passages)]
+def citation_records(text: str, evidence: Evidence) -> list[Record]:
+    """The citations of an answer as records; `known` is False for a passage that was not given."""
+    return [
+        {"passage": number, "section_id": passage.section_id if passage else None, "known": passage is not None}
+        for number in cited_numbers(text)
+        for passage in [evidence.passage(number)]
     ]
 
 
+def _retrieval_record(question: GroundedQuestion, evidence: Evidence, text: str | None) -> Record:
+    """The retrieval's record with the answer's citations, without the texts of passages: the sections have them."""
+    record = dict(question.retrieval)
+    record["citations"] = citation_records(text or "", evidence)
+    if evidence.cut:
+        record["cut"] = evidence.cut
+    if _differs_from_retrieval(question, evidence):  # of a full handbook, each answer records only what it cites
+        cited = [passage for citation in record["citations"] if (passage := evidence.passage(citation["passage"]))]
+        record["passages"] = [
+            {"passage": p.number, "section_id": p.section_id, "start": p.start, "end": p.end, "origin": "document"} for p in cited
+        ]
+        record["sections"] = [passage.title for passage in cited]
+    else:
+        passages = record.get("passages") or ()
+        record["passages"] = [{name: value for name, value in p.items() if name != "text"} for p in passages]
+        record.setdefault("sections", list(dict.fromkeys(passage.title for passage in evidence.passages)))
+    return record
+
+
+def _differs_from_retrieval(question: GroundedQuestion, evidence: Evidence) -> bool:
+    retrieved = (question.retrieval.get("passages") or ())[: len(evidence.passages)]
+    return [p.section_id for p in evidence.passages] != [str(record.get("section_id")) for record in retrieved]
+
+
 @dataclass
-class Summary:
-    """What became of the questions put to handbooks.
+class GenerationSummary:
+    """Counts of the answers to questions asked of handbooks.
 
     answered, absent   with a text; NOT ADDRESSED
-    unread             replies that could not be read, by reason: neither an answer nor an absence
-    not_asked          of a question and a handbook that should meet, no reply is there
+    unread             unparseable replies by reason: neither an answer nor an absence
+    not_asked          questions without a reply
     unknown_citations  answers that cite a passage which was not given; uncited: answers that cite none
-    cut                answers from less than retrieval found, since the model takes no more
+    cut                answers from less than what retrieval found, because the model takes no more
     """
 
     answered: int = 0
@@ -87,16 +100,16 @@ class Summary:
     cut: int = 0
 
     def count(self, record: Mapping[str, Any]) -> None:
-        """One record."""
+        """Count one record."""
         if record["answer"] is None:
             self.unread[record["unread_reason"] or "unknown"] += 1
             return
-        told = record["retrieval"]
+        retrieval = record["retrieval"]
         self.absent += record["absent"]
         self.answered += not record["absent"]
-        self.unknown_citations += any(not each["known"] for each in told["citations"])
-        self.uncited += not record["absent"] and not told["citations"]
-        self.cut += bool(told.get("cut"))
+        self.unknown_citations += any(not citation["known"] for citation in retrieval["citations"])
+        self.uncited += not record["absent"] and not retrieval["citations"]
+        self.cut += bool(retrieval.get("cut"))
 
     @property
     def clean(self) -> bool:
@@ -104,21 +117,22 @@ class Summary:
         return not (self.unread or self.not_asked or self.unknown_citations)
 
     def as_record(self) -> Record:
-        """For summary.json."""
+        """The counts for summary.json."""
         return {**vars(self), "unread": dict(self.unread)}
 
     def text(self, not_retrieved: int = 0) -> str:
-        """In one line, and one more for each thing to look at; retrieval left nothing for `not_retrieved` of the questions."""
+        """One line, and one more for each thing to check; `not_retrieved` questions have no retrieved passages."""
         lines = [
-            f"{self.answered:,} answered, {self.absent:,} NOT ADDRESSED, {self.unread.total():,} could not be read, "
+            f"{self.answered:,} answered, {self.absent:,} NOT ADDRESSED, {self.unread.total():,} unparseable replies, "
             f"{self.not_asked:,} not asked."
         ]
-        lines += [f"  could not be read, {reason}: {count:,}" for reason, count in self.unread.most_common()]
-        told = {
-            "cite a passage that was not given": self.unknown_citations, "cite nothing": self.uncited,
-            "rest on less than was found, for want of room": self.cut,
-        }  # fmt: skip
-        lines += [f"  answers that {words}: {count:,}" for words, count in told.items() if count]
+        lines += [f"  unparseable, {reason}: {count:,}" for reason, count in self.unread.most_common()]
+        warnings = {
+            "cite a passage that was not given": self.unknown_citations,
+            "cite nothing": self.uncited,
+            "are based on less than was retrieved, because the model takes no more": self.cut,
+        }
+        lines += [f"  answers that {warning}: {count:,}" for warning, count in warnings.items() if count]
         if not_retrieved:
             lines.append(f"  without retrieval, so not asked: {not_retrieved:,}. Run `audit retrieve` on all questions.")
         return "\n".join(lines)

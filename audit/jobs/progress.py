@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit.judging.corpus import Item
-from audit.judging.outcome import Bench
-from audit.judging.protocols import Silence
-from audit.judging.records import Record, Summary
+from audit.judging.corpus import QuestionToJudge
+from audit.judging.protocols import AbsenceFinding
+from audit.judging.verdict_sources import JudgingSummary, Record, VerdictSource
 from audit.llm.runner import CallStats
 from audit.llm.tasks import StageCost
 
@@ -47,7 +46,7 @@ class Progress:
         """Record how far a stage of calls is."""
         self.update(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
 
-    def update_summary(self, summary: Summary) -> dict[str, Any]:
+    def update_summary(self, summary: JudgingSummary) -> dict[str, Any]:
         """Record the outcome of the pairs, and return it."""
         outcome: dict[str, Any] = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
         outcome["unscored"] = dict(summary.unscored)
@@ -59,21 +58,21 @@ class Progress:
 class CountedVerdicts:
     """A source of verdicts that records how many pairs it has handed over."""
 
-    source: Bench
+    source: VerdictSource
     progress: Progress
     pairs_written: int = 0
-    summary: Summary = field(init=False)
+    summary: JudgingSummary = field(init=False)
     _next_update: float = 0.0
 
     def __post_init__(self) -> None:
         """Count into the summary of the source itself."""
         self.summary = self.source.summary
 
-    def silences(self, item: Item) -> Mapping[str, Silence]:
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
         """The findings of the source."""
-        return self.source.silences(item)
+        return self.source.absence_findings(item)
 
-    def pairs(self, item: Item) -> Iterator[Record]:
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
         """The pairs of the source, counted."""
         for pair in self.source.pairs(item):
             self.pairs_written += 1

@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from audit.errors import AuditError, NotInRunError
-from audit.errors import describe_error
-from audit.judging.corpus import Answer, Corpus, Couple, Item
+from audit.errors import AuditError, NotInRunError, describe_error
+from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
 from audit.vocabulary import nearest
@@ -108,11 +107,11 @@ def read_pairs(path: Path) -> tuple[list[PairIds], str]:
     return pairs, hashlib.sha256(data).hexdigest()[:12]
 
 
-def _by_question(con: Connection, pairs: Iterable[PairIds], handbooks: list[str]) -> dict[str, list[Couple]]:
+def _by_question(con: Connection, pairs: Iterable[PairIds], handbooks: list[str]) -> dict[str, list[HandbookPair]]:
     """Question id -> its pairs, in the order of the release and each once."""
     position = {handbook: number for number, handbook in enumerate(handbooks)}
     questions = {str(row[1]) for row in rows(con, QUESTIONS)}
-    selected: dict[str, set[Couple]] = defaultdict(set)
+    selected: dict[str, set[HandbookPair]] = defaultdict(set)
     for question, *couple in pairs:
         _check_in_run(question, questions, "question")
         for handbook in couple:
@@ -132,22 +131,24 @@ def _check_in_run(name: str, known: Iterable[str], kind: str) -> None:
         raise NotInRunError(f"The run has no {kind} '{name}'.{nearest(name, tuple(known))} No model was called.")
 
 
-def _items(con: Connection, selected: Mapping[str, list[Couple]] | None) -> Iterator[Item]:
+def _items(con: Connection, selected: Mapping[str, list[HandbookPair]] | None) -> Iterator[QuestionToJudge]:
     for number, *fields in rows(con, QUESTIONS):
         question = dict(zip(QUESTION_FIELDS, fields, strict=True))
         pairs = _pairs(con, number) if selected is None else selected.get(str(question["question_id"]), [])
         if pairs or selected is None:
-            yield Item(question, _answers(con, number), tuple(pairs))
+            yield QuestionToJudge(question, _answers(con, number), tuple(pairs))
 
 
-def _pairs(con: Connection, question: int) -> list[Couple]:
+def _pairs(con: Connection, question: int) -> list[HandbookPair]:
     return [(str(a), str(b)) for a, b in rows(con, PAIRS, {"question": question})]
 
 
-def _answers(con: Connection, question: int) -> dict[str, Answer]:
+def _answers(con: Connection, question: int) -> dict[str, AnswerToJudge]:
     return {handbook: _answer(*fields) for handbook, *fields in rows(con, ANSWERS, {"question": question})}
 
 
-def _answer(text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread: str | None) -> Answer:
+def _answer(
+    text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread: str | None
+) -> AnswerToJudge:
     metadata: Any = json.loads(retrieval) if retrieval else None
-    return Answer(text, absent, method, metadata, unread)
+    return AnswerToJudge(text, absent, method, metadata, unread)

@@ -1,1 +1,1 @@
-"""The judge: what a language model, or plain rules, say of pairs of answers. Writes releases, never opens the store."""
+"""Judging of answer pairs by a language model or by rules. Writes releases and never opens the store."""

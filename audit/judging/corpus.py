@@ -1,4 +1,4 @@
-"""What is judged, as plain records: a judge knows neither the store nor the files they come from."""
+"""What is judged and what a judge returns, as plain records: a judge knows neither the store nor the files behind them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,32 @@ from typing import Any
 
 from audit.vocabulary import NOT_ADDRESSED
 
-Couple = tuple[str, str]
+HandbookPair = tuple[str, str]
 Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What one handbook answers to one question; `absent` and `method` are what the run says of it.
+class Verdict:
+    """A judge's verdict on one pair.
 
-    `absent` is None where the generator's reply could not be read, for the reason `unread`; `usage` is what writing it took.
+    `label` is one of the five labels, or None: unscored, with the `reason` (a label is never guessed). `significance` (low,
+    medium, high) goes with DIVERGENT and CONTRADICTORY only. `parse` tells how the reply was read: strict, lenient, label (only
+    the label was recognised), none (nothing was), or rules (no model was asked).
+    """
+
+    label: str | None
+    significance: str | None = None
+    topic: str | None = None
+    reasoning: str | None = None
+    parse: str = "strict"
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class AnswerToJudge:
+    """One handbook's answer to one question; `absent` and `method` are the run's own finding.
+
+    `absent` is None if the generator's reply was unparseable, for the reason `unread`; `usage` is what writing it took.
     """
 
     text: str | None
@@ -27,57 +44,58 @@ class Answer:
     usage: Record | None = None
 
     @property
-    def silent(self) -> bool:
-        """It begins with the canonical prefix, which settles its absence without asking anybody."""
+    def has_absence_prefix(self) -> bool:
+        """Whether it begins with the canonical prefix, which settles its absence without asking anybody."""
         return (self.text or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
 
 
 @dataclass(frozen=True)
-class Item:
-    """One question with all its answers, and the pairs that are to be judged.
+class QuestionToJudge:
+    """One question with all its answers, and the pairs to be judged.
 
-    `question` is its record as a release has it (question_id, question, organ, topics, ...), `answers` goes by handbook id,
-    and `pairs` are couples of handbook ids in release order, sorted: equal first answers stand together; none where fewer than
-    two handbooks answer.
+    `question` is its record in the release (question_id, question, organ, topics, ...), `answers` maps handbook ids to answers,
+    and `pairs` are pairs of handbook ids in release order, sorted by the first one. There are none if fewer than two handbooks
+    answer.
     """
 
     question: Record
-    answers: Mapping[str, Answer]
-    pairs: tuple[Couple, ...]
+    answers: Mapping[str, AnswerToJudge]
+    pairs: tuple[HandbookPair, ...]
 
     @property
     def question_id(self) -> str:
-        """The question's id: what must stay together on one endpoint."""
+        """The id of the question; its calls stay together on one endpoint."""
         return str(self.question["question_id"])
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Everything that a judge is given.
+    """Everything that a judge gets.
 
-    `run` says where it comes from (run_id, digest, title, synthetic, terms, licence, generator, retriever; without a digest
-    it was never a run, and the names are those of the run that it becomes), `handbooks` are
-    the records of all handbooks in release order, `selection` says in words which pairs were chosen. `items` may be called
-    again and again, and yields one question at a time. `sections` and `trials` are what the run holds of the handbooks' texts
-    and of retrieval (None: nothing); they go along into the new release.
+    run        its origin: run_id, digest, title, synthetic, terms, licence, generator, retriever. Without a digest it was never
+               a run, and the names are those of the run to be written
+    handbooks  the records of all handbooks in release order
+    items      may be called repeatedly, and yields one question at a time
+    selection  describes which pairs were chosen
+    sections, trials   the run's texts of handbooks and its retrieval trials, which are copied into the new release; None: none
     """
 
     run: Record
     handbooks: tuple[Record, ...]
-    items: Callable[[], Iterator[Item]]
+    items: Callable[[], Iterator[QuestionToJudge]]
     selection: str = "all"
     sections: Callable[[], Iterator[Record]] | None = None
     trials: Callable[[], Iterator[Record]] | None = None
     names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Gather the names of centers and titles of handbooks, which `--blind-centers` masks."""
-        names = {str(book[key]) for book in self.handbooks for key in ("center", "title") if book.get(key)}
+        """Collect the names of centers and the titles of handbooks, which `--blind-centers` masks."""
+        names = {str(handbook[key]) for handbook in self.handbooks for key in ("center", "title") if handbook.get(key)}
         object.__setattr__(self, "names", tuple(sorted(names)))
 
     @property
     def source(self) -> Record:
-        """The run that it was taken from, as a manifest names it; empty where it was never a run."""
+        """The run that it was taken from, as a manifest names it; empty if it was never a run."""
         digest = self.run.get("digest")
         return {"source_run": self.run["run_id"], "source_digest": digest} if digest else {}
 
@@ -85,18 +103,21 @@ class Corpus:
 def first_pairs(corpus: Corpus, count: int) -> Corpus:
     """The corpus up to the `count`-th pair of answers that the run does not call absent."""
 
-    def items() -> Iterator[Item]:
-        left = count
+    def items() -> Iterator[QuestionToJudge]:
+        remaining = count
         for item in corpus.items():
-            places = [place for place, pair in enumerate(item.pairs, 1) if not any(_absent(item, handbook) for handbook in pair)]
-            if len(places) >= left:
-                yield replace(item, pairs=item.pairs[: places[left - 1]])
+            # the numbers, from 1, of the pairs that count
+            present = [
+                number for number, pair in enumerate(item.pairs, 1) if not any(_is_absent(item, handbook) for handbook in pair)
+            ]
+            if len(present) >= remaining:
+                yield replace(item, pairs=item.pairs[: present[remaining - 1]])
                 return
-            left -= len(places)
+            remaining -= len(present)
             yield item
 
     return replace(corpus, items=items)
 
 
-def _absent(item: Item, handbook: str) -> bool:
+def _is_absent(item: QuestionToJudge, handbook: str) -> bool:
     return handbook in item.answers and item.answers[handbook].absent is True

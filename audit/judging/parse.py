@@ -1,6 +1,6 @@
-"""From a reply to what it says: as the JSON asked for, as JSON with faults, as a label in the text, or not at all.
+"""Reads replies: as the JSON that was asked for, as JSON with faults, as a label in the text, or not at all.
 
-What cannot be read is unscored, with the reason; nothing here ever falls back on a label.
+An unparseable reply is unscored, with the reason. Nothing here ever falls back on a default label.
 """
 
 from __future__ import annotations
@@ -10,30 +10,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.judging.schemas import SCHEMAS
-from audit.judging.verdicts import Verdict
+from audit.judging.corpus import Verdict
+from audit.judging.prompts import SCHEMAS
 from audit.llm.calls import CUT, Call, Reply
 from audit.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_fences, without_thinking
 from audit.vocabulary import DISAGREEING, EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, Label, Parse, plain
 
 NO_LABEL, SEVERAL = "no label", "several labels"
-LONGEST = 4_000
-TOPICLESS = (Label.ABSENT, Label.CONSISTENT)
+MAX_TEXT = 4_000
+LABELS_WITHOUT_TOPIC = (Label.ABSENT, Label.CONSISTENT)
 
 SPELLINGS = {word: str(label) for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
-"""How a model may spell a label; numbers are for matrices, and no prompt speaks of them."""
-KEY = re.compile(r'(?<!\\)"classification"\s*:\s*"([A-Za-z]+)"')
-SAID = re.compile(r"\b(?:classification|label|verdict)[\"'`*_\s]*(?:\bis\b|:|=)[\"'`*_\s]*([A-Za-z]+)", re.IGNORECASE)
-NAMED = re.compile(
-    rf"(?P<denied>(?:\b(?:not|never|neither|nor|no|than)|n't)\s+(?:\w+\s+){{0,2}})?\b(?P<label>{'|'.join(LABELS)})\b"
+"""How a model may spell a label; the numbers are for matrices, and no prompt mentions them."""
+JSON_LABEL = re.compile(r'(?<!\\)"classification"\s*:\s*"([A-Za-z]+)"')
+STATED_LABEL = re.compile(r"\b(?:classification|label|verdict)[\"'`*_\s]*(?:\bis\b|:|=)[\"'`*_\s]*([A-Za-z]+)", re.IGNORECASE)
+LABEL_IN_CAPITALS = re.compile(
+    rf"(?P<negated>(?:\b(?:not|never|neither|nor|no|than)|n't)\s+(?:\w+\s+){{0,2}})?\b(?P<label>{'|'.join(LABELS)})\b"
 )
+DETAIL_FIELDS = {"divergence_topic", "clinical_significance"}
 YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 ADDRESSED = re.compile(r'(?<!\\)"addressed"\s*:\s*"(yes|no)"', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Presence:
-    """Whether an answer addresses its question; None: it cannot be told, and `reason` says why."""
+    """Whether an answer addresses its question; None if that is unknown, for the `reason`."""
 
     addressed: bool | None
     parse: str = Parse.STRICT
@@ -41,8 +42,8 @@ class Presence:
 
 
 @dataclass(frozen=True)
-class Extract:
-    """What a disagreeing pair differs on, and how much it matters; both None where the reply cannot be read."""
+class DisagreementDetails:
+    """What a disagreeing pair differs on, and how much it matters; both None if the reply is unparseable."""
 
     topic: str | None
     significance: str | None
@@ -51,78 +52,78 @@ class Extract:
 
 
 def read_verdict(reply: Reply, template: str) -> Verdict:
-    """What a reply to `template` (structured or label_only) says of its pair."""
-    if fault := unreadable_reason(reply):
-        return _unscored(fault)
+    """The verdict in a reply to `template` (structured or label_only)."""
+    if reason := unreadable_reason(reply):
+        return _unscored(reason)
     text = without_thinking(reply.text or "")
-    if found := object_obeying(text, SCHEMAS[template]):
-        return _verdict(found["classification"], found, Parse.STRICT)
-    told = [each for each in json_objects(text) if "classification" in each.value]
-    if not told:
-        return _from_text(text, cut=reply.outcome == CUT)
-    labels = {_label(each.value["classification"]) for each in told}
+    if fields := object_obeying(text, SCHEMAS[template]):
+        return _verdict(fields["classification"], fields, Parse.STRICT)
+    matches = [match for match in json_objects(text) if "classification" in match.value]
+    if not matches:
+        return _verdict_from_text(text, cut=reply.outcome == CUT)
+    labels = {_label(match.value["classification"]) for match in matches}
     if None in labels:
-        return _unscored(SEVERAL if any(len(_named(each.value["classification"])) > 1 for each in told) else NO_LABEL)
-    # What comes before an object is its preparation; what comes after may take it back.
-    labels |= _named(told[-1].after)
-    return _verdict(labels.pop() or "", told[-1].value, Parse.LENIENT) if len(labels) == 1 else _unscored(SEVERAL)
+        several = any(len(_labels_in_capitals(match.value["classification"])) > 1 for match in matches)
+        return _unscored(SEVERAL if several else NO_LABEL)
+    # Text before an object prepares it; text after it may take it back.
+    labels |= _labels_in_capitals(matches[-1].after)
+    return _verdict(labels.pop() or "", matches[-1].value, Parse.LENIENT) if len(labels) == 1 else _unscored(SEVERAL)
 
 
 def read_presence(reply: Reply) -> Presence:
-    """What a reply to the absence check says of its answer."""
-    if fault := unreadable_reason(reply):
-        return Presence(None, Parse.NONE, fault)
+    """The finding in a reply to the absence check."""
+    if reason := unreadable_reason(reply):
+        return Presence(None, Parse.NONE, reason)
     text = without_thinking(reply.text or "")
-    if found := object_obeying(text, SCHEMAS["absence"]):
-        return Presence(found["addressed"] == "YES")
+    if fields := object_obeying(text, SCHEMAS["absence"]):
+        return Presence(fields["addressed"] == "YES")
     quoted = {word.lower() for word in ADDRESSED.findall(text)}
     if len(quoted) == 1:
         return Presence(quoted == {"yes"}, Parse.LENIENT)
     if reply.outcome == CUT:
         return Presence(None, Parse.NONE, CUT)
     words = YES_NO.findall(without_fences(text))
-    said = {word.lower() for word in words}
-    if len(said) == 2:
-        said = {word.lower() for word in words if word.isupper()}  # "YES: there is no need to wait" says YES
-    if len(said) == 1:
-        return Presence(said == {"yes"}, Parse.LABEL)
+    stated = {word.lower() for word in words}
+    if len(stated) == 2:
+        stated = {word.lower() for word in words if word.isupper()}  # "YES: there is no need to wait" means YES
+    if len(stated) == 1:
+        return Presence(stated == {"yes"}, Parse.LABEL)
     return Presence(None, Parse.NONE, SEVERAL if words else NO_LABEL)
 
 
-def read_extract(reply: Reply) -> Extract:
-    """What a reply to `extract` says of its pair."""
-    if fault := unreadable_reason(reply):
-        return Extract(None, None, Parse.NONE, fault)
+def read_details(reply: Reply) -> DisagreementDetails:
+    """The details in a reply to `extract`."""
+    if reason := unreadable_reason(reply):
+        return DisagreementDetails(None, None, Parse.NONE, reason)
     text = without_thinking(reply.text or "")
-    found = object_obeying(text, SCHEMAS["extract"])
-    if found:
-        return Extract(_topic(found), _significance(found))
-    told = [each.value for each in json_objects(text) if {"divergence_topic", "clinical_significance"} & set(each.value)]
-    if len(told) != 1:
-        return Extract(None, None, Parse.NONE, CUT if reply.outcome == CUT else SEVERAL if told else NO_LABEL)
-    return Extract(_topic(told[0]), _significance(told[0]), Parse.LENIENT)
+    if fields := object_obeying(text, SCHEMAS["extract"]):
+        return DisagreementDetails(_topic(fields), _significance(fields))
+    objects = [match.value for match in json_objects(text) if DETAIL_FIELDS & set(match.value)]
+    if len(objects) != 1:
+        return DisagreementDetails(None, None, Parse.NONE, CUT if reply.outcome == CUT else SEVERAL if objects else NO_LABEL)
+    return DisagreementDetails(_topic(objects[0]), _significance(objects[0]), Parse.LENIENT)
 
 
-def readable(call: Call, reply: Reply) -> bool:
-    """Whether the reply says what its call asked for."""
+def is_readable(call: Call, reply: Reply) -> bool:
+    """Whether a reply contains what its call asked for."""
     if call.purpose == "absence":
         return read_presence(reply).addressed is not None
     if call.purpose == "extract":
-        return read_extract(reply).reason is None
+        return read_details(reply).reason is None
     return read_verdict(reply, "structured" if call.purpose == "structured" else "label_only").label is not None
 
 
-def _from_text(text: str, *, cut: bool) -> Verdict:
-    """The one label that a text without a usable object gives; its other fields stay empty."""
-    quoted = _spelled(KEY.findall(text))
+def _verdict_from_text(text: str, *, cut: bool) -> Verdict:
+    """The one label in a text without a usable object; the other fields stay empty."""
+    labels = _spelled(JSON_LABEL.findall(text))
     bare = without_fences(text)
-    if not quoted and cut:
+    if not labels and cut:
         return _unscored(CUT)
-    if not quoted and not bare.startswith("{"):  # in a broken object, a label inside the reasoning is no verdict
-        quoted = _spelled(SAID.findall(bare)) or _spelled([bare.strip(" .*_`\"'")]) or _named(bare)
-    if len(quoted) == 1:
-        return Verdict(quoted.pop(), parse=Parse.LABEL)
-    return _unscored(SEVERAL if quoted else NO_LABEL)
+    if not labels and not bare.startswith("{"):  # in a broken object, a label inside the reasoning is not a verdict
+        labels = _spelled(STATED_LABEL.findall(bare)) or _spelled([bare.strip(" .*_`\"'")]) or _labels_in_capitals(bare)
+    if len(labels) == 1:
+        return Verdict(labels.pop(), parse=Parse.LABEL)
+    return _unscored(SEVERAL if labels else NO_LABEL)
 
 
 def _spelled(words: list[str]) -> set[str | None]:
@@ -133,15 +134,17 @@ def _label(value: Any) -> str | None:
     return SPELLINGS.get(plain(value)) if isinstance(value, str) else None
 
 
-def _named(value: Any) -> set[str | None]:
-    """The labels that a text names in capitals without denying them."""
-    return {each["label"] for each in NAMED.finditer(value) if not each["denied"]} if isinstance(value, str) else set()
+def _labels_in_capitals(value: Any) -> set[str | None]:
+    """The labels that a text gives in capitals without negating them."""
+    if not isinstance(value, str):
+        return set()
+    return {match["label"] for match in LABEL_IN_CAPITALS.finditer(value) if not match["negated"]}
 
 
 def _verdict(label: str, fields: Mapping[str, Any], parse: str) -> Verdict:
     significance = _significance(fields) if label in DISAGREEING else None
-    topic = None if label in TOPICLESS else _topic(fields)
-    return Verdict(label, significance, topic, clean_text(fields.get("reasoning"), LONGEST), parse)
+    topic = None if label in LABELS_WITHOUT_TOPIC else _topic(fields)
+    return Verdict(label, significance, topic, clean_text(fields.get("reasoning"), MAX_TEXT), parse)
 
 
 def _unscored(reason: str) -> Verdict:
@@ -150,10 +153,10 @@ def _unscored(reason: str) -> Verdict:
 
 def _significance(fields: Mapping[str, Any]) -> str | None:
     value = fields.get("clinical_significance")
-    found = SIGNIFICANCE_SPELLINGS.get(plain(value)) if isinstance(value, str) else None
-    return None if found is None else str(found)
+    significance = SIGNIFICANCE_SPELLINGS.get(plain(value)) if isinstance(value, str) else None
+    return None if significance is None else str(significance)
 
 
 def _topic(fields: Mapping[str, Any]) -> str | None:
-    topic = clean_text(fields.get("divergence_topic"), LONGEST)
+    topic = clean_text(fields.get("divergence_topic"), MAX_TEXT)
     return None if topic is None or plain(topic) in EMPTY_WORDS else topic

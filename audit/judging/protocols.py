@@ -1,7 +1,7 @@
-"""Protocols: which calls a question's pairs need, in the order that a prefix cache likes, and what the replies make of them.
+"""Protocols: which calls the pairs of a question need, in the order that suits a prefix cache, and how replies are used.
 
-A protocol asks in stages, each over all questions: absence (if it is to be checked), then structured, or label and extract.
-It needs no network: it is given the replies that there are, and says which calls are still open.
+A protocol asks in stages, each over all questions: absence (if it is checked), then structured, or label and extract. It
+needs no network: it gets the replies so far, and lists the calls that are still open.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from audit.judging.corpus import Answer, Corpus, Couple, Item
-from audit.judging.parse import read_presence, read_verdict, readable
-from audit.judging.verdicts import Verdict
+from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge, Verdict
+from audit.judging.parse import is_readable, read_presence, read_verdict
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
 from audit.llm.tasks import Replies, batches, unsettled
@@ -25,8 +24,8 @@ NO_ANSWER, ABSENCE_UNKNOWN = "no answer text", "absence unknown"
 
 
 @dataclass(frozen=True)
-class Silence:
-    """Whether an answer is absent and how that was found; None: it cannot be told, and `reason` says why."""
+class AbsenceFinding:
+    """Whether an answer is absent and how that was found; None if that is unknown, for the `reason`."""
 
     absent: bool | None
     method: str | None = None
@@ -34,10 +33,10 @@ class Silence:
 
 
 @dataclass(frozen=True)
-class Asking:
-    """One time that a pair is put to the judge: `kind` is None for the verdict itself, or else the check that it is."""
+class JudgeRequest:
+    """One request for a verdict on a pair: `kind` is None for the verdict that counts, or else the check that it is part of."""
 
-    pair: Couple
+    pair: HandbookPair
     kind: CheckKind | None
     number: int
     call: Call
@@ -45,13 +44,14 @@ class Asking:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How pairs are put to a model.
+    """How a model is asked about pairs.
 
     name      structured: reasoning, label, topic and significance in one call; label_only: the label alone, then topic and
               significance of the pairs that disagree
-    absence   keep: the run's own flags count; check: the canonical prefix counts, and every other answer is asked about once
+    absence   keep: the run's own flags count; check: the canonical prefix counts, and the model is asked once about every
+              other answer
     swap, blind, repeats   further verdicts on each pair: in the other order; with the names of centers and handbooks masked;
-              so many times more
+              this many times more
     """
 
     name: str
@@ -64,124 +64,135 @@ class Protocol:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The purposes of its calls, one after the other."""
+        """The purposes of its calls, in order."""
         return (*((ABSENCE,) if self.absence == CHECK else ()), *STAGES[self.name])
 
     @property
-    def used(self) -> dict[str, Prompt]:
-        """The prompts of its stages, by stage."""
+    def stage_prompts(self) -> dict[str, Prompt]:
+        """Stage -> its prompt."""
         return {stage: self.prompts["label_only" if stage == LABEL else stage] for stage in self.stages}
 
-    def calls(self, stage: str, corpus: Corpus, item: Item, replies: Replies) -> Iterator[Call]:
+    def calls(self, stage: str, corpus: Corpus, item: QuestionToJudge, replies: Replies) -> Iterator[Call]:
         """All calls of one stage for one question, answered or not, in prefix order: question, first answer, second answer."""
         if stage == ABSENCE:
             yield from self._absence_calls(item)
         elif stage == EXTRACT:
             yield from self._extract_calls(corpus, item, replies)
         else:
-            yield from (asking.call for asking in self.askings(corpus, item, self.silences(item, replies)))
+            findings = self.absence_findings(item, replies)
+            yield from (request.call for request in self.judge_requests(corpus, item, findings))
 
-    def silences(self, item: Item, replies: Replies) -> dict[str, Silence]:
-        """Handbook id -> whether its answer is absent, for every handbook that stands in a pair."""
-        wanted = dict.fromkeys(handbook for pair in item.pairs for handbook in pair)
+    def absence_findings(self, item: QuestionToJudge, replies: Replies) -> dict[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent, for every handbook in a pair."""
+        handbooks = dict.fromkeys(handbook for pair in item.pairs for handbook in pair)
         if self.absence == KEEP:
-            return {handbook: _as_the_run_says(item.answers.get(handbook)) for handbook in wanted}
-        calls = {handbook: self._absence_call(item, handbook) for handbook in wanted}
+            return {handbook: _finding_of_run(item.answers.get(handbook)) for handbook in handbooks}
+        calls = {handbook: self._absence_call(item, handbook) for handbook in handbooks}
         keys = {handbook: call.key for handbook, call in calls.items() if call}
-        found = replies(keys.values())
-        return {handbook: _checked(item.answers.get(handbook), found.get(keys.get(handbook, ""))) for handbook in wanted}
+        latest = replies(keys.values())
+        return {
+            handbook: _checked_finding(item.answers.get(handbook), latest.get(keys.get(handbook, ""))) for handbook in handbooks
+        }
 
-    def askings(self, corpus: Corpus, item: Item, silences: Mapping[str, Silence]) -> Iterator[Asking]:
-        """Every time that a pair of two present answers is put to the judge, equal first answers together.
+    def judge_requests(
+        self, corpus: Corpus, item: QuestionToJudge, findings: Mapping[str, AbsenceFinding]
+    ) -> Iterator[JudgeRequest]:
+        """Every request for a verdict on a pair of two present answers, sorted by the first answer.
 
-        A check that would send the very request of the verdict (no name to mask, two equal answers) tells nothing and is none.
+        A check that would repeat the request of the verdict (no name to mask, two equal answers) says nothing and is left out.
         """
-        present = [pair for pair in item.pairs if all(silences[handbook].absent is False for handbook in pair)]
-        rank = {handbook: place for place, handbook in enumerate(item.answers)}
-        turned = [(b, a) for a, b in present] if self.swap else []
-        for first, second in sorted([*present, *turned], key=lambda pair: (rank[pair[0]], rank[pair[1]])):
-            yield from self._one_order(item, first, second, swapped=rank[first] > rank[second])
+        present = [pair for pair in item.pairs if all(findings[handbook].absent is False for handbook in pair)]
+        rank = {handbook: number for number, handbook in enumerate(item.answers)}
+        swapped = [(b, a) for a, b in present] if self.swap else []
+        for first, second in sorted([*present, *swapped], key=lambda pair: (rank[pair[0]], rank[pair[1]])):
+            yield from self._requests_in_order(item, first, second, swapped=rank[first] > rank[second])
         if self.blind:
-            yield from self._blinded(corpus, item, present)
+            yield from self._blind_requests(corpus, item, present)
 
-    def _one_order(self, item: Item, first: str, second: str, *, swapped: bool) -> Iterator[Asking]:
+    def _requests_in_order(self, item: QuestionToJudge, first: str, second: str, *, swapped: bool) -> Iterator[JudgeRequest]:
         a, b = (item.answers[handbook].text or "" for handbook in (first, second))
         if swapped:
             if a != b:
-                yield self._asking(item, (second, first), CheckKind.SWAP, 1, (a, b))
+                yield self._request(item, (second, first), CheckKind.SWAP, 1, (a, b))
             return
-        yield self._asking(item, (first, second), None, 0, (a, b))
+        yield self._request(item, (first, second), None, 0, (a, b))
         for number in range(1, self.repeats + 1):
-            yield self._asking(item, (first, second), CheckKind.REPEAT, number, (a, b), number)
+            yield self._request(item, (first, second), CheckKind.REPEAT, number, (a, b), number)
 
-    def _blinded(self, corpus: Corpus, item: Item, present: list[Couple]) -> Iterator[Asking]:
-        texts = {handbook: item.answers[handbook].text or "" for handbook in dict.fromkeys(h for pair in present for h in pair)}
+    def _blind_requests(self, corpus: Corpus, item: QuestionToJudge, present: list[HandbookPair]) -> Iterator[JudgeRequest]:
+        texts = {handbook: item.answers[handbook].text or "" for pair in present for handbook in pair}
         masked = {handbook: hide_names(text, corpus.names) for handbook, text in texts.items()}
         for a, b in present:
             if (masked[a], masked[b]) != (texts[a], texts[b]):
-                yield self._asking(item, (a, b), CheckKind.BLIND, 1, (masked[a], masked[b]))
+                yield self._request(item, (a, b), CheckKind.BLIND, 1, (masked[a], masked[b]))
 
-    def _asking(
-        self, item: Item, pair: Couple, kind: CheckKind | None, number: int, texts: tuple[str, str], repeat: int = 0
-    ) -> Asking:
-        told = {"question": str(item.question["question"]), "answer_a": texts[0], "answer_b": texts[1]}
-        return Asking(pair, kind, number, self.prompts[self.name].call(self.model, item.question_id, told, repeat))
+    def _request(
+        self,
+        item: QuestionToJudge,
+        pair: HandbookPair,
+        kind: CheckKind | None,
+        number: int,
+        texts: tuple[str, str],
+        repeat: int = 0,
+    ) -> JudgeRequest:
+        fields = {"question": str(item.question["question"]), "answer_a": texts[0], "answer_b": texts[1]}
+        return JudgeRequest(pair, kind, number, self.prompts[self.name].call(self.model, item.question_id, fields, repeat))
 
-    def _absence_calls(self, item: Item) -> Iterator[Call]:
-        wanted = {handbook for pair in item.pairs for handbook in pair}
-        calls = (self._absence_call(item, handbook) for handbook in item.answers if handbook in wanted)
+    def _absence_calls(self, item: QuestionToJudge) -> Iterator[Call]:
+        in_pairs = {handbook for pair in item.pairs for handbook in pair}
+        calls = (self._absence_call(item, handbook) for handbook in item.answers if handbook in in_pairs)
         yield from (call for call in calls if call)
 
-    def _absence_call(self, item: Item, handbook: str) -> Call | None:
+    def _absence_call(self, item: QuestionToJudge, handbook: str) -> Call | None:
         answer = item.answers.get(handbook)
-        if answer is None or answer.silent or not (answer.text or "").strip():
+        if answer is None or answer.has_absence_prefix or not (answer.text or "").strip():
             return None
-        told = {"question": str(item.question["question"]), "answer": answer.text or ""}
-        return self.prompts[ABSENCE].call(self.model, item.question_id, told)
+        fields = {"question": str(item.question["question"]), "answer": answer.text or ""}
+        return self.prompts[ABSENCE].call(self.model, item.question_id, fields)
 
-    def _extract_calls(self, corpus: Corpus, item: Item, replies: Replies) -> Iterator[Call]:
-        for asking, _, verdict in self.labelled(corpus, item, self.silences(item, replies), replies):
-            if asking.kind is None and verdict.label in DISAGREEING:
-                yield self.extract_call(item, asking.pair, verdict.label or "")
+    def _extract_calls(self, corpus: Corpus, item: QuestionToJudge, replies: Replies) -> Iterator[Call]:
+        for request, _, verdict in self.verdicts(corpus, item, self.absence_findings(item, replies), replies):
+            if request.kind is None and verdict.label in DISAGREEING:
+                yield self.extract_call(item, request.pair, verdict.label or "")
 
-    def extract_call(self, item: Item, pair: Couple, label: str) -> Call:
+    def extract_call(self, item: QuestionToJudge, pair: HandbookPair, label: str) -> Call:
         """The call that asks what a pair with this label differs on."""
         a, b = (item.answers[handbook].text or "" for handbook in pair)
-        told = {"question": str(item.question["question"]), "answer_a": a, "answer_b": b, "label": label}
-        return self.prompts[EXTRACT].call(self.model, item.question_id, told)
+        fields = {"question": str(item.question["question"]), "answer_a": a, "answer_b": b, "label": label}
+        return self.prompts[EXTRACT].call(self.model, item.question_id, fields)
 
-    def labelled(
-        self, corpus: Corpus, item: Item, silences: Mapping[str, Silence], replies: Replies
-    ) -> Iterator[tuple[Asking, Reply, Verdict]]:
-        """Every asking that was replied to, the reply, and what it says."""
-        for batch in batches(self.askings(corpus, item, silences)):
-            keyed = [(asking, asking.call.key) for asking in batch]
-            found = replies([key for _, key in keyed])
-            for asking, key in keyed:
-                if reply := found.get(key):
-                    yield asking, reply, read_verdict(reply, self.name)
+    def verdicts(
+        self, corpus: Corpus, item: QuestionToJudge, findings: Mapping[str, AbsenceFinding], replies: Replies
+    ) -> Iterator[tuple[JudgeRequest, Reply, Verdict]]:
+        """Every request that has a reply, with the reply and its verdict."""
+        for batch in batches(self.judge_requests(corpus, item, findings)):
+            keyed = [(request, request.call.key) for request in batch]
+            latest = replies([key for _, key in keyed])
+            for request, key in keyed:
+                if reply := latest.get(key):
+                    yield request, reply, read_verdict(reply, self.name)
 
 
 def open_calls(protocol: Protocol, stage: str, corpus: Corpus, replies: Replies) -> Iterator[Call]:
-    """The calls of a stage that are still to be asked, each once, whole questions one after the other."""
+    """The calls of a stage that are still to be asked, each once, one whole question after the other."""
     for item in corpus.items():
-        yield from unsettled(protocol.calls(stage, corpus, item, replies), replies, readable)
+        yield from unsettled(protocol.calls(stage, corpus, item, replies), replies, is_readable)
 
 
-def _as_the_run_says(answer: Answer | None) -> Silence:
+def _finding_of_run(answer: AnswerToJudge | None) -> AbsenceFinding:
     if answer is None or not (answer.absent or (answer.text or "").strip()):
-        return Silence(None, reason=NO_ANSWER)
-    return Silence(answer.absent, answer.method if answer.absent else None)
+        return AbsenceFinding(None, reason=NO_ANSWER)
+    return AbsenceFinding(answer.absent, answer.method if answer.absent else None)
 
 
-def _checked(answer: Answer | None, reply: Reply | None) -> Silence:
+def _checked_finding(answer: AnswerToJudge | None, reply: Reply | None) -> AbsenceFinding:
     if answer is None or not (answer.absent or (answer.text or "").strip()):
-        return Silence(None, reason=NO_ANSWER)
-    if answer.silent or not (answer.text or "").strip():
-        return Silence(True, "prefix" if answer.silent else answer.method)
+        return AbsenceFinding(None, reason=NO_ANSWER)
+    if answer.has_absence_prefix or not (answer.text or "").strip():
+        return AbsenceFinding(True, "prefix" if answer.has_absence_prefix else answer.method)
     if reply is None:
-        return Silence(None)
-    found = read_presence(reply)
-    if found.addressed is None:
-        return Silence(None, reason=f"{ABSENCE_UNKNOWN}: {found.reason}")
-    return Silence(not found.addressed, None if found.addressed else "check")
+        return AbsenceFinding(None)
+    presence = read_presence(reply)
+    if presence.addressed is None:
+        return AbsenceFinding(None, reason=f"{ABSENCE_UNKNOWN}: {presence.reason}")
+    return AbsenceFinding(not presence.addressed, None if presence.addressed else "check")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
@@ -94,12 +95,18 @@ def load_templates(forms: Iterable[PromptForm], home: Traversable, folder: Path 
 
     Raises AuditError if a template of `folder` cannot be used, or the folder contains none.
     """
-    file_names = sorted(path.name for path in home.iterdir() if path.name.endswith(".md"))
+    templates = [*home.iterdir(), *_shared_templates().iterdir()]
+    file_names = sorted(path.name for path in templates if path.name.endswith(".md"))
     if folder is not None and not any((folder / name).is_file() for name in file_names):
         raise AuditError(
             f"{folder} does not contain a template. Expected at least one of: {', '.join(file_names)}. Nothing was asked."
         )
     return {form.name: _load_prompt(form, home, folder) for form in forms}
+
+
+def _shared_templates() -> Traversable:
+    """The templates that others include, above all what the tags around untrusted text mean."""
+    return resources.files("audit.llm").joinpath("templates")
 
 
 def _load_prompt(form: PromptForm, home: Traversable, folder: Path | None) -> Prompt:
@@ -117,9 +124,9 @@ def _load_prompt(form: PromptForm, home: Traversable, folder: Path | None) -> Pr
 
 def _read_template(name: str, home: Traversable, folder: Path | None) -> tuple[dict[str, str], str, str]:
     """(front matter, body, file name for messages) of a template."""
-    own = folder / f"{name}.md" if folder else None
-    source = own if own and own.is_file() else home.joinpath(f"{name}.md")
-    if not source.is_file():
+    candidates = [parent.joinpath(f"{name}.md") for parent in (folder, home, _shared_templates()) if parent]
+    source = next((path for path in candidates if path.is_file()), None)
+    if source is None:
         raise _template_error(f"{folder or 'templates'}", f"{{include:{name}}} does not name a template")
     match = FRONT_MATTER.match(source.read_text(encoding="utf-8").replace("\r\n", "\n"))
     if match is None:

@@ -12,7 +12,7 @@ TWO_WAY = (
 )
 BY_QUESTION = f"In brackets: 95 % intervals, {{questions}} resampled; {RARE} A dash: not known."
 OWN_FIXED = (
-    "In brackets: 95 % intervals; {questions} are resampled together with the {handbooks} of others, while its own are fixed "
+    "In brackets: 95 % intervals; {questions} are resampled, and so are the {handbooks} of others, while its own are fixed "
     f"(two-way cluster bootstrap, Owen 2007). {RARE} A dash: not known."
 )
 WILSON = "In brackets: 95 % intervals (Wilson 1927). A dash: not known."

@@ -19,6 +19,7 @@ TABLE = TableSpec(
     (
         Column.text("outcome", "Outcome", words=OUTCOMES), Column.text("file", "File"), Column.text("position", "Position"),
         Column.text("message", "Finding"), Column.text("code", "Kind"),
+        Column.text("record", "Record"),
     ),
     ("Records that were set aside count in no figure.",),
     printed_rows=30,

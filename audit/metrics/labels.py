@@ -65,7 +65,7 @@ def labels(con: Connection) -> pd.DataFrame:
 
     A pair is pre-screened when an answer is absent: it is ABSENT without asking the judge. A pair is judged when the
     judge gave a verdict, ABSENT among them. A pair is unscored when the judge was asked and gave no readable verdict:
-    it is no label, and counted on its own.
+    it is not a label, and counted on its own.
 
     Seven rows, in the order pre-screened, the five labels as judged, unscored:
         label            str, a label or UNSCORED

@@ -228,7 +228,7 @@ def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
 def retrieval_answers(con: Connection) -> pd.DataFrame:
     """Of the questions whose answer is known to be in the handbook, the share answered from the gold section.
 
-    Over the pairs of question and handbook of which some trial knows the gold sections. from gold: the answer cites a passage of
+    Over the pairs of question and handbook for which some trial names the gold sections. from gold: the answer cites a passage of
     a gold section; from elsewhere: it cites others only; cites nothing: no citation of it is known; absent: it says that the
     handbook does not address the question, although it does; unread: the generator's reply could not be read.
 

@@ -71,17 +71,17 @@ def _compared(table: pd.DataFrame, first: str, other: str) -> Iterator[dict[str,
     both = next(sides).merge(next(sides), left_index=True, right_index=True, suffixes=("_value", "_first"))
     if both.empty:
         return
-    place = pd.factorize(both.index.get_level_values("question"))[0]
-    weights = draws(int(place.max()) + 1, stream=0)
+    question = pd.factorize(both.index.get_level_values("question"))[0]
+    weights = draws(int(question.max()) + 1, stream=0)
     for measure in MEASURES:
         value, was = both[f"{measure}_value"].to_numpy(), both[f"{measure}_first"].to_numpy()
         row = {"strategy": other, "against": first, "measure": measure, "trials": len(both)}
-        yield row | {"value": value.mean(), "first": was.mean(), **_change(value - was, place, weights)}
+        yield row | {"value": value.mean(), "first": was.mean(), **_change(value - was, question, weights)}
 
 
-def _change(differences: Floats, place: np.ndarray[Any, np.dtype[np.intp]], weights: Floats) -> dict[str, Any]:
-    sums, trials = np.bincount(place, differences), np.bincount(place)
-    bearing = np.count_nonzero(np.bincount(place, np.abs(differences)))
+def _change(differences: Floats, question: np.ndarray[Any, np.dtype[np.intp]], weights: Floats) -> dict[str, Any]:
+    sums, trials = np.bincount(question, differences), np.bincount(question)
+    bearing = np.count_nonzero(np.bincount(question, np.abs(differences)))
     drawn = (sums @ weights) / (trials @ weights)
     low, high = (float(end[0]) for end in change_interval(drawn[None, :], np.array([bearing])))
     moves = direction(low, high, not bearing)

@@ -20,18 +20,25 @@ RATES = ("r_abs", "r_div", "r_con", ANY)
 TABLE = TableSpec(
     "The four rates in two runs, by {organ}, on the pairs that both have",
     (
-        ORGAN, Column.text("rate", "Rate", words=RATE_TITLES), Column.count("count_first", "Count", "first run"),
-        Column.count("of_first", "Of", "first run"), Column.share("first", "First run"),
-        Column.count("count_second", "Count", "second run"), Column.count("of_second", "Of", "second run"),
-        Column.share("second", "Second run"), Column.share("change", "Change"), DIRECTION,
+        ORGAN,
+        Column.text("rate", "Rate", words=RATE_TITLES),
+        Column.count("count_first", "Count", "first run"),
+        Column.count("of_first", "Of", "first run"),
+        Column.share("first", "First run"),
+        Column.count("count_second", "Count", "second run"),
+        Column.count("of_second", "Of", "second run"),
+        Column.share("second", "Second run"),
+        Column.share("change", "Change"),
+        DIRECTION,
     ),
     (
-        *(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in RATES), UNSCORED,
+        *(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in RATES),
+        UNSCORED,
         "Change: the second run minus the first; in brackets its 95 % interval, {questions} resampled, one draw for both runs "
         "(for shares of {questions} Newcombe's, for trials made twice).",
         TWO_RUNS,
     ),
-)  # fmt: skip
+)
 GLOSSARY = {
     "paired interval": "The 95 % interval of a change. Both runs have the same {questions}, so what makes these unlike each "
     "other drops out.",
@@ -86,9 +93,18 @@ def _rate(both: PairedRuns, rate: str, side: str) -> PairedShare:
 def _compared(both: PairedRuns, rate: str, first: PairedShare, second: PairedShare) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "organ": both.organs, "rate": rate,
-            "count_first": group_totals(first.numerator), "of_first": group_totals(first.denominator), "first": first.value,
-            "count_second": group_totals(second.numerator), "of_second": group_totals(second.denominator), "second": second.value,
-            **(marked_change_columns("change", first, second) if rate == ANY else change_columns("change", first, second, both.draws)),
+            "organ": both.organs,
+            "rate": rate,
+            "count_first": group_totals(first.numerator),
+            "of_first": group_totals(first.denominator),
+            "first": first.value,
+            "count_second": group_totals(second.numerator),
+            "of_second": group_totals(second.denominator),
+            "second": second.value,
+            **(
+                marked_change_columns("change", first, second)
+                if rate == ANY
+                else change_columns("change", first, second, both.draws)
+            ),
         }
-    )  # fmt: skip
+    )

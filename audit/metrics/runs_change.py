@@ -10,13 +10,14 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, ORGAN, TWO_RUNS
-from audit.queries.paired_runs import ALL, PairedRuns, group_totals, paired_runs
 from audit.queries.paired_runs import SQL as PAIRED_SQL
+from audit.queries.paired_runs import PairedRuns, group_totals, paired_runs
 from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
+from audit.terms import ALL
 
 REVEALED, LOST, BOTH, NEITHER, IN_ALL = "revealed", "lost", "present in both", "absent in both", "in all"
 JUDGES, REVEALS, HIDES, NOTHING = "judges", "reveals", "hides", "nothing"
@@ -33,20 +34,27 @@ STEPS = {REVEALED: "newly found answers", LOST: "answers no longer found", BOTH:
 TABLE = TableSpec(
     "Whether a second run reveals disagreement or creates it, by {organ} of the {question}",
     (
-        ORGAN, Column.text("part", "Part"), Column.count("pairs", "Pairs"), Column.count("relabelled", "Relabelled", "pairs"),
-        Column.count("disagreeing_first", "Disagreeing", "first"), Column.count("disagreeing_second", "Disagreeing", "second"),
-        Column.count("change", "Change", "disagreeing"), Column.share("r_div_first", "R_div", "first"),
-        Column.share("r_div_second", "R_div", "second"), Column.share("effect", "Effect", "on R_div"), DIRECTION,
+        ORGAN,
+        Column.text("part", "Part"),
+        Column.count("pairs", "Pairs"),
+        Column.count("relabelled", "Relabelled", "pairs"),
+        Column.count("disagreeing_first", "Disagreeing", "first"),
+        Column.count("disagreeing_second", "Disagreeing", "second"),
+        Column.count("change", "Change", "disagreeing"),
+        Column.share("r_div_first", "R_div", "first"),
+        Column.share("r_div_second", "R_div", "second"),
+        Column.share("effect", "Effect", "on R_div"),
+        DIRECTION,
     ),
     (
         TWO_RUNS,
         "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change "
-        "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does not "
-        "create it (Melitz and Polanec 2015).",
+        "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does "
+        "not create it (Melitz and Polanec 2015).",
         "In brackets: 95 % intervals, {questions} resampled, one draw for both runs; none where fewer than five contribute to a "
         "change. R_div of a part: Wilson's with {questions} as trials where rare. A dash: not known.",
     ),
-)  # fmt: skip
+)
 GLOSSARY = {"changed verdict": "A pair present in both runs that disagrees in only one of them."}
 
 
@@ -129,17 +137,24 @@ def _r_div(both: PairedRuns, part: str, side: str) -> PairedShare:
 def _part_rows(both: PairedRuns, part: str) -> pd.DataFrame:
     cells = _cells_of(both, part)
     first, second = (_r_div(both, part, side) for side in ("first", "second"))
-    change = second.numerator - first.part
+    change = second.numerator - first.numerator
     ends = change_interval(change @ both.draws, np.count_nonzero(change, axis=1))
     return pd.DataFrame(
         {
-            "organ": both.organs, "part": part, "pairs": group_totals(both.counts(cells)),
+            "organ": both.organs,
+            "part": part,
+            "pairs": group_totals(both.counts(cells)),
             "relabelled": group_totals(both.counts(cells & (both.cells["first"] != both.cells["second"]))),
-            "disagreeing_first": group_totals(first.numerator), "disagreeing_second": group_totals(second.numerator),
-            "change": group_totals(change), "change_low": ends[0], "change_high": ends[1],
-            **_with_ends("r_div_first", first), **_with_ends("r_div_second", second), **_effect(both, part),
+            "disagreeing_first": group_totals(first.numerator),
+            "disagreeing_second": group_totals(second.numerator),
+            "change": group_totals(change),
+            "change_low": ends[0],
+            "change_high": ends[1],
+            **_with_ends("r_div_first", first),
+            **_with_ends("r_div_second", second),
+            **_effect(both, part),
         }
-    )  # fmt: skip
+    )
 
 
 def _with_ends(name: str, share: PairedShare) -> dict[str, Floats]:
@@ -150,9 +165,11 @@ def _with_ends(name: str, share: PairedShare) -> dict[str, Floats]:
 def _effect(both: PairedRuns, part: str) -> dict[str, object]:
     """What a part does to r_div, with its interval: always the second of two shares less the first."""
     wanted = {
-        REVEALED: ((BOTH, "second"), (IN_ALL, "second")), LOST: ((IN_ALL, "first"), (BOTH, "first")),
-        BOTH: ((BOTH, "first"), (BOTH, "second")), NEITHER: ((BOTH, "first"), (BOTH, "first")),
+        REVEALED: ((BOTH, "second"), (IN_ALL, "second")),
+        LOST: ((IN_ALL, "first"), (BOTH, "first")),
+        BOTH: ((BOTH, "first"), (BOTH, "second")),
+        NEITHER: ((BOTH, "first"), (BOTH, "first")),
         IN_ALL: ((IN_ALL, "first"), (IN_ALL, "second")),
-    }  # fmt: skip
+    }
     first, second = (_r_div(both, *which) for which in wanted[part])
     return change_columns("effect", first, second, both.draws)

@@ -68,20 +68,20 @@ TABLE = TableSpec(
         Column.count("rank", "Rank"), Column.named("name", "Theme"), Column.named("parent", "Parent theme"),
         Column.count("topics", "Divergence topics"), QUESTIONS, PAIRS, DISAGREEING,
         Column.share("share", "Share", "of all disagreement"), Column.share("r_div", "Disagreement", "of its pairs"),
-        Column.decimal("severity", "Severity", "per pair"), Column.count("burden", "Burden"),
+        Column.decimal("severity", "Severity", "per pair"), Column.count("burden", "Weight"),
         Column.count("contradictory", "Contradictory", "pairs"), Column.count("high", "High significance", "pairs"),
         Column.count("handbooks", "{Handbooks}"), Column.count("centers", "{Centers}"), Column.named("organs", "{Organs}"),
     ),
     (
         THEME,
-        "Rank by burden: 1, 2 or 3 for each disagreeing pair by its clinical significance, 1 where it was not stated. "
-        "Severity: burden per pair.",
+        "Rank by weight: 1, 2 or 3 for each disagreeing pair by its clinical significance, 1 where it was not stated. "
+        "Severity: weight per pair.",
         TWO_WAY,
     ),
 )  # fmt: skip
 GLOSSARY = {
     "theme": "Divergence topics that are about the same thing. Each belongs to one theme or to none; themes form groups.",
-    "burden of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high); 1 where "
+    "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high); 1 where "
     "it was not stated.",
     "divergence topic": "In a few words, what the two answers differ about.",
 }
@@ -158,9 +158,9 @@ def _with_names(table: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:
 
 def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> pd.DataFrame:
     pairs = frame(con, PAIRS_SQL, grouped)
-    place = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
+    theme = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
     # Disagreeing pairs in the first half of the groups, the others in the second, so that both share their draws.
-    group = place + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool)
+    group = theme + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool)
     counts = resample_groups(pairs, group, 2 * len(table))
     disagreeing, others = counts[: len(table)], counts[len(table) :]
     table = with_interval(table, "share", *ratio_interval(disagreeing, disagreeing.total()))

@@ -127,8 +127,8 @@ def _shared_grouping(taxonomy: Taxonomy, other: Taxonomy | None) -> Grouping:
 
 def _with_interval(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     count = len(table)
-    place = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
-    group = place + count * (pairs["run"].to_numpy() == 2)
+    theme = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
+    group = theme + count * (pairs["run"].to_numpy() == 2)
     resampled = resample_groups(pairs, group, 2 * count)
     first, second = resampled[:count], resampled[count:]
     both = first + second

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from audit.corpus.documents import Document, read_document
-from audit.corpus.extraction import Identity
+from audit.corpus.extraction.identity import Identity
 from audit.pipeline.build_cache import BuildCache, Task, read_lines
 from audit.pipeline.config import Config
 from audit.settings import Settings

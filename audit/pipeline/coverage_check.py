@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from audit.errors import ConfigError
-from audit.generation.pairing import meets
-from audit.judging.corpus import Item
+from audit.generation.evidence import meets
+from audit.judging.corpus import QuestionToJudge
 from audit.pipeline.context import RunContext
 from audit.pipeline.handbook_search import query_of
 
@@ -45,7 +45,7 @@ def _one_handbook(context: RunContext) -> str:
     )
 
 
-def questions_without_pair(items: Iterable[Item]) -> tuple[int, str]:
+def questions_without_pair(items: Iterable[QuestionToJudge]) -> tuple[int, str]:
     """How many questions concern no handbook, and a sentence on these and on those that concern only one ("": neither)."""
     single, unasked = 0, []
     for item in items:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from audit.corpus.documents import Document
-from audit.judging.corpus import Answer, Corpus, Item
+from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Record, RunContext, SourceDocument
 
@@ -60,7 +60,7 @@ def _trials(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[
         yield from read_records(context.workspace.trials(source.handbook_id))
 
 
-def _items(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[Item]:
+def _items(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[QuestionToJudge]:
     """One question at a time. Each file of answers is in the order of the questions, so all files are read in parallel."""
     with ExitStack() as stack:
         files = {source.handbook_id: _open(context.workspace.answers(source.handbook_id)) for source in sources}
@@ -68,7 +68,7 @@ def _items(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[I
         for question in context.questions():
             records = {handbook: reader.take(question["question_id"]) for handbook, reader in readers.items()}
             answers = {handbook: _answer(record) for handbook, record in records.items() if record is not None}
-            yield Item(question, answers, tuple(combinations(answers, 2)))
+            yield QuestionToJudge(question, answers, tuple(combinations(answers, 2)))
 
 
 def _open(path: Path) -> TextIO:
@@ -101,8 +101,8 @@ class AnswersInOrder:
         return record
 
 
-def _answer(record: Mapping[str, Any]) -> Answer:
-    return Answer(
+def _answer(record: Mapping[str, Any]) -> AnswerToJudge:
+    return AnswerToJudge(
         record["answer"], record["absent"], record["absence_method"], record.get("retrieval"), record.get("unread_reason"),
         record.get("usage"),
     )  # fmt: skip

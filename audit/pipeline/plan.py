@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-from audit.corpus.questions.reading import Reading
-from audit.generation.pairing import meets
+from audit.corpus.questions.question_file import QuestionFile
+from audit.generation.evidence import meets
 from audit.pipeline.context import RunContext, Stage
 from audit.pipeline.handbook_search import query_of
 from audit.pipeline.judging_input import read_records
@@ -75,7 +75,7 @@ def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
     if stage.name == QUESTIONS and row.to_do:
         file = context.config.questions.file
         assert file is not None  # the config reader refuses a config without it
-        context.expected = [question.record() for question in Reading(file, context.settings.max_object_bytes).questions]
+        context.expected = [question.record() for question in QuestionFile(file, context.settings.max_object_bytes).questions]
     return row
 
 

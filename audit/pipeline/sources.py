@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from audit.corpus.documents import read_document
-from audit.corpus.documents.files import ENDINGS
-from audit.corpus.extraction import Identity, Said, identity_of, pdf_files, read_catalog
+from audit.corpus.documents import DOCUMENT_SUFFIXES, read_document
+from audit.corpus.extraction.identity import Identity, IdentityOptions, identity_of, read_catalog
+from audit.corpus.extraction.run import pdf_files
 from audit.errors import ConfigError, DocumentError
 from audit.pipeline.config import Config
 from audit.pipeline.context import SourceDocument, Workspace
@@ -37,7 +37,7 @@ def _from_pdfs(config: Config, workspace: Workspace) -> Iterator[FileResult]:
     files = pdf_files([config.corpus.pdfs])
     for pdf in files:
         try:
-            yield pdf.name, _pdf_source(pdf, identity_of(pdf, Said(), catalog), workspace)
+            yield pdf.name, _pdf_source(pdf, identity_of(pdf, IdentityOptions(), catalog), workspace)
         except DocumentError as error:
             yield pdf.name, str(error)
     for name in set(catalog or {}) - {pdf.name for pdf in files}:
@@ -52,7 +52,7 @@ def _pdf_source(pdf: Path, identity: Identity, workspace: Workspace) -> SourceDo
 def _from_documents(config: Config) -> Iterator[FileResult]:
     folder = config.corpus.documents
     assert folder is not None  # a config has either PDFs or documents
-    paths = [folder] if folder.is_file() else sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
+    paths = [folder] if folder.is_file() else sorted(path for path in folder.iterdir() if path.name.endswith(DOCUMENT_SUFFIXES))
     if not paths:
         raise ConfigError(f"{folder}: this folder has no documents (*.json, *.json.gz). Nothing was done.")
     for path in paths:

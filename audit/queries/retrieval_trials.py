@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
 from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 
-Floats = npt.NDArray[np.floating]
 PASSAGES, FULL_DOCUMENT, FALLBACK = "passages", "full_document", "full_document_fallback"
 MODES = (PASSAGES, FULL_DOCUMENT, FALLBACK)
 MEASURES = ("hit_1", "hit_5", "mrr", "ndcg_5", "given")

@@ -1,4 +1,4 @@
-"""New phrases in an existing taxonomy, without building it anew, so that a run judged again can be compared."""
+"""Assigns new phrases to an existing taxonomy without rebuilding it, so that a re-judged run can be compared."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pandas as pd
 from audit.embedding.encoders import Encoder, words_encoder
 from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
-from audit.themes.basis import Labels
 from audit.themes.build import summary
 from audit.themes.clusters import CUT
-from audit.themes.naming import EXEMPLARS
-from audit.themes.neighbours import nearest
+from audit.themes.layout import nearest
+from audit.themes.linkage import Labels
+from audit.themes.naming import MAX_EXEMPLARS
 from audit.themes.phrases import by_plain_phrase, plain_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
 
 
 def words_encoder_of(taxonomy: Taxonomy) -> Encoder:
-    """The encoder without a model that `taxonomy` was built with: what is rare is what was rare there."""
+    """The encoder without a model that `taxonomy` was built with: rare words are those that were rare there."""
     return words_encoder(list(by_plain_phrase(taxonomy.theme_of())))
 
 
@@ -35,50 +35,52 @@ def assign(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> tuple[Taxonomy, pd.DataFrame]:
-    """The same themes holding the phrases of `counts` instead, and their map.
+    """The same themes with the phrases of `counts` instead of their own, and their map.
 
-    A phrase that the taxonomy knows, in whatever wording makes the same plain phrase, goes where it is; that it has no theme is
-    known too. Any other goes to the theme of the nearest exemplar, if that lies within `max_distance` (cosine; by
-    default the taxonomy's own reach), else to no theme. It stands on the map where its nearest exemplar stands.
+    A phrase that the taxonomy knows, in any wording with the same plain form, keeps its theme, or keeps having none. Any other
+    goes to the theme of the nearest exemplar, if that lies within `max_distance` (cosine; by
+    default the taxonomy's own reach), else to none. On the map it is placed at its nearest exemplar.
 
-    points  the map of the taxonomy; without one, new phrases stand at NaN
+    points  the map of the taxonomy; without one, new phrases are at NaN
     The counts gain `known_topics`, `assigned_topics` and `beyond_reach_topics`: distinct phrases of each kind.
 
     Raises ThemesError when the taxonomy was built with another encoder, there is nothing to assign, or FAISS is missing.
     """
-    _check(taxonomy, counts, encoder)
-    of = {plain_phrase(topic): theme for topic, theme in taxonomy.theme_of().items()}
+    _check_same_encoder(taxonomy, counts, encoder)
+    known = {plain_phrase(topic): theme for topic, theme in taxonomy.theme_of().items()}
     written = by_plain_phrase(counts)
-    new = [phrase for phrase in written if phrase not in of]
+    new = [phrase for phrase in written if phrase not in known]
     exemplars = [(phrase, theme.theme_id) for theme in taxonomy.leaves for phrase in _exemplars(theme)]
     limit = float(taxonomy.built.get("reach", CUT)) if max_distance is None else max_distance
     with fixed_threads(threads):
-        closest, apart = _closest(new, [phrase for phrase, _ in exemplars], encoder, progress)
-    found = {phrase: exemplars[row] for phrase, row, far in zip(new, closest, apart, strict=True) if far <= limit}
-    theme_of = of | {phrase: theme for phrase, (_, theme) in found.items()}
-    beside = {phrase: exemplars[row][0] for phrase, row in zip(new, closest, strict=True)}
-    moved = _points(written, theme_of, beside, points, counts)
+        closest, distances = _closest(new, [phrase for phrase, _ in exemplars], encoder, progress)
+    assigned = {
+        phrase: exemplars[row] for phrase, row, distance in zip(new, closest, distances, strict=True) if distance <= limit
+    }
+    theme_of = known | {phrase: theme for phrase, (_, theme) in assigned.items()}
+    anchors = {phrase: exemplars[row][0] for phrase, row in zip(new, closest, strict=True)}
+    moved = _points(written, theme_of, anchors, points, counts)
     kinds = {"known_topics": 0, "assigned_topics": 0, "beyond_reach_topics": 0}
     for phrase, topics in written.items():
-        kind = "known_topics" if phrase in of else "assigned_topics" if phrase in found else "beyond_reach_topics"
+        kind = "known_topics" if phrase in known else "assigned_topics" if phrase in assigned else "beyond_reach_topics"
         kinds[kind] += len(topics)
-    return _filled(taxonomy, moved, kinds, limit), moved
+    return _with_topics(taxonomy, moved, kinds, limit), moved
 
 
-def _check(taxonomy: Taxonomy, counts: Mapping[str, int], encoder: Encoder) -> None:
+def _check_same_encoder(taxonomy: Taxonomy, counts: Mapping[str, int], encoder: Encoder) -> None:
     if not counts or not taxonomy.leaves:
         raise ThemesError(f"There is no {'theme' if counts else 'phrase'} to assign. Nothing was written.")
     built_with = taxonomy.built.get("model_sha256")
     if built_with and built_with != encoder.digest:
         raise ThemesError(
             f"The taxonomy was built with {taxonomy.built.get('model')} ({built_with[:12]}...), not with {encoder.name} "
-            f"({encoder.digest[:12]}...); distances would mean something else. Nothing was written. Name that model with --model."
+            f"({encoder.digest[:12]}...); the distances are not comparable. Nothing was written. Name that model with --model."
         )
 
 
 def _exemplars(theme: Theme) -> Sequence[str]:
-    """A theme of others may have no exemplars; then its first phrases stand for it."""
-    return theme.exemplars or [plain_phrase(topic) for topic in theme.topics[:EXEMPLARS]] or [plain_phrase(theme.name)]
+    """A theme from elsewhere may have no exemplars; its first phrases then serve as exemplars."""
+    return theme.exemplars or [plain_phrase(topic) for topic in theme.topics[:MAX_EXEMPLARS]] or [plain_phrase(theme.name)]
 
 
 def _closest(new: Sequence[str], exemplars: Sequence[str], encoder: Encoder, progress: Progress) -> tuple[Labels, Vectors]:
@@ -88,22 +90,22 @@ def _closest(new: Sequence[str], exemplars: Sequence[str], encoder: Encoder, pro
     distinct = list(dict.fromkeys([*exemplars, *new]))
     row = {phrase: number for number, phrase in enumerate(distinct)}
     vectors = unit_rows(encoder.encode(distinct, progress))
-    similarity, found = nearest(vectors[[row[phrase] for phrase in exemplars]], vectors[[row[phrase] for phrase in new]], 1)
-    return found[:, 0], 1 - similarity[:, 0]
+    similarity, rows = nearest(vectors[[row[phrase] for phrase in exemplars]], vectors[[row[phrase] for phrase in new]], 1)
+    return rows[:, 0], 1 - similarity[:, 0]
 
 
 def _points(
     written: Mapping[str, Sequence[str]],
     theme_of: Mapping[str, str | None],
-    beside: Mapping[str, str],
+    anchors: Mapping[str, str],
     points: pd.DataFrame | None,
     counts: Mapping[str, int],
 ) -> pd.DataFrame:
-    place: dict[str, tuple[float, float]] = {}
+    positions: dict[str, tuple[float, float]] = {}
     if points is not None:
-        place = {plain_phrase(phrase): (x, y) for phrase, x, y in zip(points.phrase, points.x, points.y, strict=True)}
+        positions = {plain_phrase(phrase): (x, y) for phrase, x, y in zip(points.phrase, points.x, points.y, strict=True)}
     rows = [
-        (topic, theme_of.get(plain), *place.get(beside.get(plain, plain), (np.nan, np.nan)), counts[topic])
+        (topic, theme_of.get(plain), *positions.get(anchors.get(plain, plain), (np.nan, np.nan)), counts[topic])
         for plain, topics in written.items()
         for topic in topics
     ]
@@ -111,7 +113,7 @@ def _points(
     return frame.astype({"phrase": "str", "theme_id": "str", "x": "float32", "y": "float32", "count": "int32"})
 
 
-def _filled(taxonomy: Taxonomy, points: pd.DataFrame, kinds: Mapping[str, int], limit: float) -> Taxonomy:
+def _with_topics(taxonomy: Taxonomy, points: pd.DataFrame, kinds: Mapping[str, int], limit: float) -> Taxonomy:
     topics = {str(name): tuple(sorted(group)) for name, group in points.groupby("theme_id").phrase}
     themes = tuple(replace(theme, topics=topics.get(theme.theme_id, ())) for theme in taxonomy.themes)
     return replace(

@@ -17,10 +17,10 @@ from audit import __version__
 from audit.embedding.encoders import LEXICAL, Encoder
 from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
-from audit.themes.basis import NO_THEME
-from audit.themes.clusters import CUT, METHODS, Clustering, parents_of
+from audit.themes.clusters import CUT, METHODS, ClusteringOptions, parents_of
 from audit.themes.draft import Draft
 from audit.themes.layout import principal_layout, umap_layout
+from audit.themes.linkage import NO_THEME
 from audit.themes.naming import Namer, near_duplicates
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
@@ -28,17 +28,17 @@ from audit.themes.taxonomy import Taxonomy, Theme
 UMAP, PRINCIPAL = "umap", "principal"
 BASE = ("numpy", "scipy")
 FOR_UMAP = ("umap-learn", "numba", "faiss-cpu")
-FOR_HDBSCAN = (*FOR_UMAP, "scikit-learn")
+FOR_HDBSCAN = (*FOR_UMAP, "hdbscan", "scikit-learn")
 FOR_MODELS = ("sentence-transformers", "transformers", "torch")
 
 
 @dataclass(frozen=True)
-class Options:
-    """What steers a build; all of it stands in the artefact.
+class ThemeBuildOptions:
+    """The options of a build, all of which are stored in the taxonomy.
 
     method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in arXiv:2605.29084)
     target   number of themes to come closest to; None: what `cut` gives
-    cut      mean cosine distance (after leaning, see `audit.themes.clusters`) up to which phrases make one theme
+    cut      mean cosine distance (after smoothing, see `audit.themes.clusters`) up to which phrases form one theme
     seed     of UMAP
     threads  of every library; the same seed and threads give the same bytes
     layout   umap, or principal (components), which needs no extra; None: umap where it is installed
@@ -55,7 +55,7 @@ class Options:
 def build_taxonomy(
     counts: Mapping[str, int],
     encoder: Encoder,
-    options: Options | None = None,
+    options: ThemeBuildOptions | None = None,
     *,
     namer: Namer | None = None,
     earlier: Taxonomy | None = None,
@@ -65,30 +65,30 @@ def build_taxonomy(
 
     counts   phrase, as the release has it -> how often it occurs there
     encoder  called once, with every distinct plain phrase (see `audit.themes.phrases`)
-    namer    names for themes and parents; without one a theme is called by its medoid, a parent by its terms
+    namer    names themes and parents; without one a theme is called by its medoid, a parent by its terms
     earlier  an earlier taxonomy: a theme keeps the id of the one there with which it shares most phrases
 
-    Phrases that belong to no theme are listed and counted, not hidden. Raises ThemesError when there is no phrase, the
+    Phrases without a theme are listed and counted, not hidden. Raises ThemesError when there are no phrases, the
     method is unknown, or a library it needs is missing.
     """
-    options = _settled(counts, options or Options())
+    options = _resolved(counts, options or ThemeBuildOptions())
     written = by_plain_phrase(counts)
     with fixed_threads(options.threads):
         vectors = unit_rows(encoder.encode(list(written), progress))
         draft = _draft(written, vectors, options, progress)
-        places = umap_layout(vectors, options.seed, progress=progress) if options.layout == UMAP else principal_layout(vectors)
+        positions = umap_layout(vectors, options.seed, progress=progress) if options.layout == UMAP else principal_layout(vectors)
         themes = draft.themes(namer, earlier)
-        built = _built(counts, encoder, options) | {"reach": draft.reach()}
-    points = _points(draft, themes, places, counts)
+        provenance = _provenance(counts, encoder, options) | {"reach": draft.reach()}
+    points = _points(draft, themes, positions, counts)
     no_theme = tuple(points.phrase[points.theme_id.isna()].sort_values())
-    return Taxonomy(themes, no_theme, built, summary(points, themes)), points
+    return Taxonomy(themes, no_theme, provenance, summary(points, themes)), points
 
 
-def _settled(counts: Mapping[str, int], options: Options) -> Options:
+def _resolved(counts: Mapping[str, int], options: ThemeBuildOptions) -> ThemeBuildOptions:
     """The options with every choice made, so that the artefact shows what was used."""
     if not counts:
         raise ThemesError(
-            "There is no phrase to make themes of. Nothing was built. Name a run whose pairs have divergence topics."
+            "There are no phrases to group into themes. Nothing was built. Choose a run whose pairs have divergence topics."
         )
     if options.method not in METHODS:
         raise ThemesError(f"Method '{options.method}' is unknown. Nothing was built. Allowed: {', '.join(METHODS)}.")
@@ -96,32 +96,34 @@ def _settled(counts: Mapping[str, int], options: Options) -> Options:
     return replace(options, layout=options.layout or installed)
 
 
-def _draft(written: Mapping[str, Sequence[str]], vectors: Vectors, options: Options, progress: Progress) -> Draft:
-    how = Clustering(options.target, options.cut, options.seed)
-    alone = np.full(len(vectors), NO_THEME, dtype=np.int64)
-    labels = METHODS[options.method](vectors, how, progress) if len(vectors) > 1 else alone
+def _draft(written: Mapping[str, Sequence[str]], vectors: Vectors, options: ThemeBuildOptions, progress: Progress) -> Draft:
+    clustering = ClusteringOptions(options.target, options.cut, options.seed)
+    no_themes = np.full(len(vectors), NO_THEME, dtype=np.int64)
+    labels = METHODS[options.method](vectors, clustering, progress) if len(vectors) > 1 else no_themes
     return Draft(written, vectors, labels, parents_of(vectors, labels))
 
 
-def _points(draft: Draft, themes: Sequence[Theme], places: Vectors, counts: Mapping[str, int]) -> pd.DataFrame:
-    of = {topic: theme.theme_id for theme in themes for topic in theme.topics}
+def _points(draft: Draft, themes: Sequence[Theme], positions: Vectors, counts: Mapping[str, int]) -> pd.DataFrame:
+    theme_of = {topic: theme.theme_id for theme in themes for topic in theme.topics}
     rows = [(topic, row) for row, plain in enumerate(draft.plain) for topic in draft.written[plain]]
-    phrases, at = [topic for topic, _ in rows], [row for _, row in rows]
-    frame = pd.DataFrame({"phrase": phrases, "theme_id": [of.get(topic) for topic in phrases]}, dtype="str")
-    return frame.assign(x=places[at, 0], y=places[at, 1], count=np.array([counts[topic] for topic in phrases], dtype=np.int32))
+    phrases, order = [topic for topic, _ in rows], [row for _, row in rows]
+    frame = pd.DataFrame({"phrase": phrases, "theme_id": [theme_of.get(topic) for topic in phrases]}, dtype="str")
+    return frame.assign(
+        x=positions[order, 0], y=positions[order, 1], count=np.array([counts[topic] for topic in phrases], dtype=np.int32)
+    )
 
 
 def summary(points: pd.DataFrame, themes: Sequence[Theme]) -> dict[str, Any]:
-    """What was found, in numbers; `points` as `build_taxonomy` gives them.
+    """The size of a taxonomy, in numbers; `points` as `build_taxonomy` returns them.
 
     phrases, topics                        occurrences, and distinct phrases
-    themes, parents                        how many
-    no_theme_phrases, no_theme_topics      the same of what belongs to no theme
-    near_duplicate_names                   share of themes whose name is nearly that of another, in [0, 1]
+    themes, parents                        counts
+    no_theme_phrases, no_theme_topics      the same of phrases without a theme
+    near_duplicate_names                   share of themes with nearly the same name as another, in [0, 1]
     """
     leaves = Taxonomy(tuple(themes)).leaves
     without = points.theme_id.isna()
-    alike = {number for pair in near_duplicates([theme.name for theme in leaves]) for number in pair}
+    similar = {number for pair in near_duplicates([theme.name for theme in leaves]) for number in pair}
     return {
         "phrases": int(points["count"].sum()),
         "topics": len(points),
@@ -129,12 +131,12 @@ def summary(points: pd.DataFrame, themes: Sequence[Theme]) -> dict[str, Any]:
         "parents": len(themes) - len(leaves),
         "no_theme_phrases": int(points["count"][without].sum()),
         "no_theme_topics": int(without.sum()),
-        "near_duplicate_names": round(len(alike) / len(leaves), 4) if leaves else 0.0,
+        "near_duplicate_names": round(len(similar) / len(leaves), 4) if leaves else 0.0,
     }
 
 
-def _built(counts: Mapping[str, int], encoder: Encoder, options: Options) -> dict[str, Any]:
-    """How the taxonomy came about; no date, so that the same build gives the same bytes."""
+def _provenance(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> dict[str, Any]:
+    """How the taxonomy was built; without a date, so that the same build gives the same bytes."""
     digest = hashlib.sha256(json.dumps(sorted(counts.items()), ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     libraries = {
         *BASE,
@@ -147,7 +149,7 @@ def _built(counts: Mapping[str, int], encoder: Encoder, options: Options) -> dic
         "model": encoder.name,
         "model_sha256": encoder.digest,
         "input_sha256": digest,
-        "versions": {"audit": __version__, **{name: found for name in sorted(libraries) if (found := _version(name))}},
+        "versions": {"audit": __version__, **{name: installed for name in sorted(libraries) if (installed := _version(name))}},
     }
 
 

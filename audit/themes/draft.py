@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,23 +11,23 @@ from functools import cached_property
 import numpy as np
 
 from audit.embedding.vectors import Vectors
-from audit.themes.basis import Labels
 from audit.themes.clusters import sums_by
-from audit.themes.ids import kept_ids
+from audit.themes.linkage import Labels
 from audit.themes.naming import Card, Namer, exemplars_by, named, terms_by
 from audit.themes.phrases import plain_phrase, shown_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
 
-THEME, PARENT = "t-", "p-"
-WITHIN_REACH = 0.95
-"""Share of the members of themes that lie within reach of an exemplar of their own."""
+THEME_PREFIX, PARENT_PREFIX = "t-", "p-"
+ID_DIGITS = 10
+REACH_QUANTILE = 0.95
+"""Share of the members that lie within the reach of an exemplar of their own theme."""
 
 
 @dataclass(frozen=True)
 class Draft:
     """Plain phrases with their vectors and theme numbers, and a parent number per theme.
 
-    written  plain phrase -> the phrases, as the release has them, that are written so
+    written  plain phrase -> the phrases, as the release has them, that have this plain form
     """
 
     written: Mapping[str, Sequence[str]]
@@ -54,35 +56,35 @@ class Draft:
         return exemplars_by(self.plain, self.vectors, self.labels)
 
     def cards(self) -> list[Card]:
-        """What there is to name each theme by."""
+        """What each theme can be named by."""
         terms = terms_by(self.plain, self.labels.tolist(), len(self.groups))
-        phrases = [tuple(self._shown(row) for row in rows) for rows in self.exemplars]
-        return [Card(words, mine[0], mine) for words, mine in zip(terms, phrases, strict=True)]
+        phrases = [tuple(self._display(row) for row in rows) for rows in self.exemplars]
+        return [Card(words, exemplars[0], exemplars) for words, exemplars in zip(terms, phrases, strict=True)]
 
-    def _shown(self, row: int) -> str:
-        """A plain phrase as people read it: in the case of the shortest of its wordings."""
+    def _display(self, row: int) -> str:
+        """A plain phrase as people read it: spelled as the shortest of its wordings."""
         return shown_phrase(min(self.written[self.plain[row]], key=lambda phrase: (len(phrase), phrase)))
 
     def parent_cards(self, cards: Sequence[Card], names: Sequence[str]) -> list[Card]:
-        """What there is to name each parent by; its medoid is that of the theme nearest to the parent's mean."""
+        """What each parent can be named by; its medoid is that of the theme nearest to the parent's mean."""
         family_of = [int(self.parents[label]) if label >= 0 else -1 for label in self.labels]
         terms = terms_by(self.plain, family_of, len(self.families))
         sums = sums_by(self.vectors, self.labels)
-        found = []
+        parent_cards = []
         for words, family in zip(terms, self.families, strict=True):
             medoids = [cards[theme].medoid for theme in family]
             middle = int((sums[family] @ sums[family].sum(axis=0) / np.linalg.norm(sums[family], axis=1)).argmax())
-            found.append(Card(words, medoids[middle], tuple(medoids), tuple(names[theme] for theme in family)))
-        return found
+            parent_cards.append(Card(words, medoids[middle], tuple(medoids), tuple(names[theme] for theme in family)))
+        return parent_cards
 
     def themes(self, namer: Namer | None, earlier: Taxonomy | None) -> tuple[Theme, ...]:
         """Parents first, then the themes in the order of their numbers."""
         cards = self.cards()
         names = named(cards, namer)
         parent_cards = self.parent_cards(cards, [name for name, _ in names])
-        ids = kept_ids(self.groups, _held(earlier), THEME)
+        ids = kept_ids(self.groups, _phrases_of(earlier), THEME_PREFIX)
         members = [[phrase for theme in family for phrase in self.groups[theme]] for family in self.families]
-        parent_ids = kept_ids(members, _held_by_parents(earlier), PARENT)
+        parent_ids = kept_ids(members, _phrases_of_parents(earlier), PARENT_PREFIX)
         parents = [
             Theme(own_id, name, None, (), card.terms, card.medoid, (), source)
             for own_id, card, (name, source) in zip(parent_ids, parent_cards, named(parent_cards, namer), strict=True)
@@ -97,25 +99,61 @@ class Draft:
         return tuple(sorted(topic for phrase in group for topic in self.written[phrase]))
 
     def reach(self) -> float:
-        """Cosine distance to another exemplar of their own theme that 95 % of members keep; 0 without themes."""
-        apart = [self._apart(theme, rows) for theme, rows in enumerate(self.exemplars)]
-        return round(float(np.quantile(np.concatenate(apart), WITHIN_REACH)), 4) if apart else 0.0
+        """The cosine distance within which 95 % of members have another exemplar of their theme; 0 without themes."""
+        distances = [self._distances(theme, rows) for theme, rows in enumerate(self.exemplars)]
+        return round(float(np.quantile(np.concatenate(distances), REACH_QUANTILE)), 4) if distances else 0.0
 
-    def _apart(self, theme: int, rows: Sequence[int]) -> Vectors:
+    def _distances(self, theme: int, rows: Sequence[int]) -> Vectors:
         members = np.flatnonzero(self.labels == theme)
         similar = self.vectors[members] @ self.vectors[rows].T
-        similar[members[:, None] == np.array(rows)] = -1  # an exemplar says nothing of how far new phrases may lie from it
+        similar[members[:, None] == np.array(rows)] = -1  # the distance of an exemplar to itself says nothing about new phrases
         return np.asarray(1 - similar.max(axis=1))
 
 
-def _held(earlier: Taxonomy | None) -> dict[str, list[str]]:
+def _phrases_of(earlier: Taxonomy | None) -> dict[str, list[str]]:
     leaves = earlier.leaves if earlier else ()
     return {theme.theme_id: [plain_phrase(topic) for topic in theme.topics] for theme in leaves}
 
 
-def _held_by_parents(earlier: Taxonomy | None) -> dict[str, list[str]]:
-    held: dict[str, list[str]] = {}
+def _phrases_of_parents(earlier: Taxonomy | None) -> dict[str, list[str]]:
+    phrases: dict[str, list[str]] = {}
     for theme in earlier.leaves if earlier else ():
         if theme.parent_id is not None:
-            held.setdefault(theme.parent_id, []).extend(plain_phrase(topic) for topic in theme.topics)
-    return held
+            phrases.setdefault(theme.parent_id, []).extend(plain_phrase(topic) for topic in theme.topics)
+    return phrases
+
+
+def theme_id(phrases: Sequence[str], prefix: str) -> str:
+    """The smallest hash among the plain phrases of a theme.
+
+    Two builds give a theme the same id with a probability equal to the share of phrases that its two versions have in common
+    (of all phrases in either: min-hash, Broder 1997); the medoid of a theme would change more easily.
+    """
+    return prefix + min(hashlib.sha256(phrase.encode()).hexdigest() for phrase in phrases)[:ID_DIGITS]
+
+
+def kept_ids(groups: Sequence[Sequence[str]], earlier: Mapping[str, Sequence[str]], prefix: str) -> list[str]:
+    """An id per group of phrases: that of the earlier theme with which it shares most, where each is the other's closest.
+
+    groups   the phrases of each new theme
+    earlier  id of an earlier theme -> its phrases; empty: every id comes from the phrases alone
+
+    Groups that share nothing with an earlier theme, or less than another group does, get the id of their own phrases.
+    """
+    owner = {phrase: name for name, phrases in earlier.items() for phrase in phrases}
+    shared = [Counter(owner[phrase] for phrase in group if phrase in owner) for group in groups]
+    heirs: dict[str, tuple[int, int]] = {}
+    for number, counter in enumerate(shared):
+        for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:1]:
+            heirs[name] = max(heirs.get(name, (0, 0)), (count, -number))
+    inherited = {-number: name for name, (_, number) in heirs.items()}
+    taken = set(inherited.values())
+    return [inherited.get(number) or _unused_id(theme_id(group, prefix), taken) for number, group in enumerate(groups)]
+
+
+def _unused_id(name: str, taken: set[str]) -> str:
+    """`name`, or `name` with letters appended where an inherited id is already in use."""
+    while name in taken:
+        name += "x"
+    taken.add(name)
+    return name

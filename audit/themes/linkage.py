@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.embedding.vectors import Progress, Vectors, no_progress
-from audit.themes.basis import NO_THEME, Labels
 
 BLOCK = 1024
-SIMILARITY_OF_SELF = -2.0
+SELF_SIMILARITY = -2.0
+"""Lower than any cosine, so that a cluster is never its own nearest."""
+Labels = NDArray[np.int64]
+"""One theme number per phrase; NO_THEME where it has none."""
+NO_THEME = -1
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class _Forest:
         self.children = np.zeros((room, 2), dtype=np.int64)
         self.alive = self.stale = np.arange(count)
         self.nearest = np.full(room, -1)
-        self.similarity = np.full(room, SIMILARITY_OF_SELF, dtype=np.float32)
+        self.similarity = np.full(room, SELF_SIMILARITY, dtype=np.float32)
 
     def look(self) -> None:
         """Find the nearest cluster of each one whose nearest is new or gone."""
@@ -104,7 +107,7 @@ class _Forest:
         for start in range(0, len(place), BLOCK):
             at = place[start : start + BLOCK]
             similar = means[at] @ means.T
-            similar[np.arange(len(at)), at] = SIMILARITY_OF_SELF
+            similar[np.arange(len(at)), at] = SELF_SIMILARITY
             best = similar.argmax(axis=1)
             self.nearest[self.alive[at]] = self.alive[best]
             self.similarity[self.alive[at]] = similar[np.arange(len(at)), best]

@@ -1,4 +1,4 @@
-"""What a theme is called: the words that set it apart, and the phrase at its middle."""
+"""Names of themes: the words that distinguish a theme, and the phrase at its centre."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import numpy as np
 
 from audit.embedding.vectors import Vectors, unit_rows
 from audit.text.tokens import content_words, stem
-from audit.themes.basis import Labels
+from audit.themes.linkage import Labels
 
-TERMS = 5
-EXEMPLARS = 8
-AS_NEAR = 0.02
-"""Cosine by which a shorter phrase may be farther from the mean and still be called the medoid."""
-AGAINST = frozenset(map(stem, ("vs", "versus", "against")))
-"""Words of nearly every divergence topic, which say nothing of a theme."""
-ALIKE = 0.75
-"""Share of words from which two names are near-duplicates."""
+MAX_TERMS, MAX_EXEMPLARS = 5, 8
+MEDOID_TOLERANCE = 0.02
+"""How much farther (cosine) from the mean a shorter phrase may be and still be taken as the medoid."""
+COMPARISON_WORDS = frozenset(map(stem, ("vs", "versus", "against")))
+"""Words of nearly every divergence topic, which say nothing about a theme."""
+NEAR_DUPLICATE = 0.75
+"""Share of words in common from which two names count as near-duplicates."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Card:
 
 
 Namer = Callable[[Sequence[Card]], Sequence[str | None]]
-"""Names for all cards at once, so that a model may be asked in parallel; None where it has none to give."""
+"""Names for all cards at once, so that a model may be asked in parallel; None for a card it cannot name."""
 
 
 def plain_name(card: Card) -> str:
@@ -45,47 +44,48 @@ def plain_name(card: Card) -> str:
 
 def named(cards: Sequence[Card], namer: Namer | None) -> list[tuple[str, str]]:
     """(name, where it comes from) per card: `namer`, or `terms` where no namer is given or it has no name."""
-    given: Sequence[str | None] = namer(cards) if namer and cards else [None] * len(cards)
-    said = [" ".join((name or "").split()) for name in given]
-    return [(name, "namer") if name else (plain_name(card), "terms") for card, name in zip(cards, said, strict=True)]
+    proposals: Sequence[str | None] = namer(cards) if namer and cards else [None] * len(cards)
+    names = [" ".join((name or "").split()) for name in proposals]
+    return [(name, "namer") if name else (plain_name(card), "terms") for card, name in zip(cards, names, strict=True)]
 
 
 def terms_by(phrases: Sequence[str], labels: Sequence[int], count: int) -> list[tuple[str, ...]]:
-    """The terms of each of `count` themes by class-based TF-IDF, most telling first; a label below 0 is no theme.
+    """The terms of each of `count` themes by class-based TF-IDF, most distinctive first; a label below 0 means no theme.
 
     A term is a word, or two in a row; its weight is its frequency in the theme times log(1 + A / f), where f is its
-    frequency over all themes and A the mean number of terms in a theme (Grootendorst 2022). A word goes by its usual form.
+    frequency over all themes and A the mean number of terms in a theme (Grootendorst 2022).
+    A word is shown in its most frequent form.
     """
-    held: list[Counter[str]] = [Counter() for _ in range(count)]
+    counts: list[Counter[str]] = [Counter() for _ in range(count)]
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for phrase, label in zip(phrases, labels, strict=True):
         if label >= 0:
-            held[label].update(_terms(phrase, forms))
-    total = sum(held, Counter())
+            counts[label].update(_terms(phrase, forms))
+    total = sum(counts, Counter())
     mean = sum(total.values()) / max(count, 1)
-    return [_best(counter, total, mean, forms) for counter in held]
+    return [_top_terms(counter, total, mean, forms) for counter in counts]
 
 
 def _terms(phrase: str, forms: defaultdict[str, Counter[str]]) -> Iterable[str]:
-    found = content_words(phrase)
-    for word in found:
+    words = content_words(phrase)
+    for word in words:
         forms[word.stem][phrase[word.start : word.end]] += 1
-    stems = [word.stem for word in found if word.stem not in AGAINST]
+    stems = [word.stem for word in words if word.stem not in COMPARISON_WORDS]
     return [*stems, *(f"{one} {two}" for one, two in pairwise(stems))]
 
 
-def _best(counter: Counter[str], total: Counter[str], mean: float, forms: defaultdict[str, Counter[str]]) -> tuple[str, ...]:
+def _top_terms(counter: Counter[str], total: Counter[str], mean: float, forms: defaultdict[str, Counter[str]]) -> tuple[str, ...]:
     ranked = sorted(counter, key=lambda term: (-counter[term] * log(1 + mean / total[term]), -len(term), term))
     chosen: list[str] = []
     for term in ranked:
         if not any(set(term.split()) & set(other.split()) for other in chosen):
             chosen.append(term)
-        if len(chosen) == TERMS:
+        if len(chosen) == MAX_TERMS:
             break
-    return tuple(" ".join(_usual(forms[stem]) for stem in term.split()) for term in chosen)
+    return tuple(" ".join(_most_frequent(forms[stem]) for stem in term.split()) for term in chosen)
 
 
-def _usual(forms: Counter[str]) -> str:
+def _most_frequent(forms: Counter[str]) -> str:
     return min(forms, key=lambda form: (-forms[form], form))
 
 
@@ -98,20 +98,20 @@ def exemplars_by(plain: Sequence[str], vectors: Vectors, labels: Labels) -> list
 
 def _medoid(plain: Sequence[str], vectors: Vectors, members: Labels) -> int:
     """Place among the members of the shortest of those nearest to the mean."""
-    mine = vectors[members]
-    similar = mine @ unit_rows(mine.sum(axis=0, keepdims=True))[0]
-    close = np.flatnonzero(similar >= similar.max() - AS_NEAR)
+    own = vectors[members]
+    similar = own @ unit_rows(own.sum(axis=0, keepdims=True))[0]
+    close = np.flatnonzero(similar >= similar.max() - MEDOID_TOLERANCE)
     return int(min(close, key=lambda place: (len(plain[int(members[place])]), place)))
 
 
 def _spread(vectors: Vectors, members: Labels, medoid: int) -> list[int]:
-    mine = vectors[members]
+    own = vectors[members]
     chosen = [medoid]
-    closest = mine @ mine[medoid]
-    while len(chosen) < min(EXEMPLARS, len(members)):
+    closest = own @ own[medoid]
+    while len(chosen) < min(MAX_EXEMPLARS, len(members)):
         closest[chosen] = np.inf
         chosen.append(int(closest.argmin()))
-        closest = np.maximum(closest, mine @ mine[chosen[-1]])
+        closest = np.maximum(closest, own @ own[chosen[-1]])
     return [int(row) for row in members[chosen]]
 
 
@@ -120,8 +120,8 @@ def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
     stems = [frozenset(word.stem for word in content_words(name)) or frozenset(name.split()) for name in names]
     holding: defaultdict[str, list[int]] = defaultdict(list)
     shared: Counter[tuple[int, int]] = Counter()
-    for number, mine in enumerate(stems):
-        for word in mine:
+    for number, own in enumerate(stems):
+        for word in own:
             shared.update((other, number) for other in holding[word])
             holding[word].append(number)
-    return sorted(pair for pair, count in shared.items() if count >= ALIKE * len(stems[pair[0]] | stems[pair[1]]))
+    return sorted(pair for pair, count in shared.items() if count >= NEAR_DUPLICATE * len(stems[pair[0]] | stems[pair[1]]))

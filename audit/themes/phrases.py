@@ -1,4 +1,4 @@
-"""Phrases as they are compared: without the words that every one of them could carry."""
+"""Phrases in the form in which they are compared: without words that any of them could have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRAMES = re.compile(
     rf"|whether (?:the )?\w+ (?:dis)?agree {ABOUT} )(?:the )?(?=\w)",
     re.IGNORECASE,
 )
-"""How a judge begins whatever the subject: "different advice on", "disagreement about". It would draw strangers together."""
+"""How a judge begins whatever the subject: "different advice on", "disagreement about". Unrelated phrases would look alike."""
 NUMBER = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|once|twice|half)\b", re.IGNORECASE)
 CONTRAST = re.compile(r"\b(?:vs|versus|against|or|than|and)\b|[/;]", re.IGNORECASE)
 TAIL = re.compile(r"(?::\s|,\s|;\s|\s\()(?P<tail>(?:\d,\d|[^:,;()])*)\)?\s*$")
@@ -24,7 +24,7 @@ TAIL = re.compile(r"(?::\s|,\s|;\s|\s\()(?P<tail>(?:\d,\d|[^:,;()])*)\)?\s*$")
 def shown_phrase(phrase: str) -> str:
     """The phrase without the frame that says only that sources differ, and without the two values at its end.
 
-    "Different advice on lifting limit: 5 kg vs. 10 kg" becomes "lifting limit". What nothing would be left of stays.
+    "Different advice on lifting limit: 5 kg vs. 10 kg" becomes "lifting limit". A phrase of which nothing would be left is kept.
     """
     text = " ".join(unicodedata.normalize("NFKC", phrase).split()).strip(" .\"'") or phrase
     while (shorter := _shorter(text)) != text:  # "disagreement about different advice on ..."

@@ -1,4 +1,4 @@
-"""The stored taxonomy: one themes.json, and beside it the map as parquet. Written once, checked whenever it is read."""
+"""The stored taxonomy: themes.json, and beside it the map as parquet. Written once, checked whenever it is read."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FIX = "Nothing was used. Correct the file, or build one with: audit themes build
 
 @dataclass(frozen=True)
 class Theme:
-    """One theme, or one parent of themes: a parent is a theme that others name as theirs, and by habit holds no phrase itself.
+    """A theme, or a parent of themes: a theme that others name as their parent, usually without phrases of its own.
 
-    theme_id   stays with the theme when it is built again; names and curation hang on it
+    theme_id   stays with the theme when it is built again; names and edits depend on it
     topics     the phrases as the release has them, each in one theme only
-    terms      the words that set it apart, most telling first
+    terms      the words that distinguish it, most distinctive first
     medoid     the phrase nearest to the theme's mean, plain
-    exemplars  up to eight plain phrases that span the theme, the medoid first; new phrases are held against them
+    exemplars  up to eight plain phrases that span the theme, the medoid first; new phrases are compared with them
     named_by   terms, namer (a model), or given (the file says no more)
     """
 
@@ -44,7 +44,7 @@ class Theme:
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """Every theme, the phrases without one, and how it came about.
+    """Every theme, the phrases without one, and how it was built.
 
     themes    parents first
     no_theme  distinct phrases that belong to no theme
@@ -75,16 +75,16 @@ class Taxonomy:
 
     def theme_of(self) -> dict[str, str | None]:
         """Phrase -> theme_id, or None for a phrase known to have no theme."""
-        found: dict[str, str | None] = dict.fromkeys(self.no_theme)
-        return found | {topic: theme.theme_id for theme in self.themes for topic in theme.topics}
+        theme_ids: dict[str, str | None] = dict.fromkeys(self.no_theme)
+        return theme_ids | {topic: theme.theme_id for theme in self.themes for topic in theme.topics}
 
 
 def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxonomy:
-    """Write `path` and, beside it, the map under the same name as .parquet; return the taxonomy as it stands there.
+    """Write `path` and, beside it, the map under the same name as .parquet; return the taxonomy as it was written.
 
     points  one row per distinct phrase: phrase, theme_id (None: no theme), x, y (float32), count (occurrences)
 
-    The same taxonomy gives the same bytes. The .json is written last, so that one that is there is complete.
+    The same taxonomy gives the same bytes. The .json is written last, so that a .json that exists is complete.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".parquet")
@@ -113,9 +113,9 @@ def read_taxonomy(path: Path) -> Taxonomy:
     Raises ThemesError, saying which theme is at fault, when the file cannot be read, was changed after it was built, or
     holds a theme without id or name, an id twice, an unknown parent, parents in a circle, or a phrase in two themes.
     """
-    content = _read(path)
+    content = _read_json(path)
     if "sha256" in content and content["sha256"] != _digest(content):
-        raise ThemesError(f"{path} was changed after it was built: its sha256 does not fit. {FIX}")
+        raise ThemesError(f"{path} was changed after it was built: its sha256 does not match. {FIX}")
     records = content.get("themes")
     if not isinstance(records, list):
         raise ThemesError(
@@ -123,12 +123,12 @@ def read_taxonomy(path: Path) -> Taxonomy:
         )
     themes = tuple(_theme(record, f"{path}, theme {number}") for number, record in enumerate(records, start=1))
     no_theme = _texts(content.get("no_theme"), f"{path}, no_theme")
-    _check(themes, no_theme, path)
+    _check_themes(themes, no_theme, path)
     built, counts, beside = (content.get(key) or {} for key in ("built", "counts", "map"))
     return Taxonomy(themes, no_theme, built, counts, beside, str(content.get("sha256", "")))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
@@ -136,7 +136,7 @@ def _read(path: Path) -> dict[str, Any]:
     if isinstance(content, list):
         return {"themes": content}
     if not isinstance(content, dict):
-        raise ThemesError(f"{path} holds a {type(content).__name__} where themes are expected. {FIX}")
+        raise ThemesError(f"{path} contains a {type(content).__name__} where themes are expected. {FIX}")
     return content
 
 
@@ -173,7 +173,7 @@ def _texts(value: Any, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _check(themes: Sequence[Theme], no_theme: Iterable[str], path: Path) -> None:
+def _check_themes(themes: Sequence[Theme], no_theme: Iterable[str], path: Path) -> None:
     parent = {theme.theme_id: theme.parent_id for theme in themes}
     if len(parent) < len(themes):
         twice = next(
@@ -182,16 +182,16 @@ def _check(themes: Sequence[Theme], no_theme: Iterable[str], path: Path) -> None
         raise ThemesError(f"{path}: two themes have the id '{twice}'. {FIX}")
     for theme in themes:
         if theme.parent_id is not None and theme.parent_id not in parent:
-            raise ThemesError(f"{path}: theme '{theme.theme_id}' has the parent '{theme.parent_id}', which is not there. {FIX}")
-    _check_circles(parent, path)
+            raise ThemesError(f"{path}: theme '{theme.theme_id}' has the parent '{theme.parent_id}', which does not exist. {FIX}")
+    _check_cycles(parent, path)
     holder: dict[str, str] = dict.fromkeys(no_theme, "no theme")
     for theme in themes:
         for topic in theme.topics:
             if holder.setdefault(topic, theme.theme_id) != theme.theme_id:
-                raise ThemesError(f"{path}: '{topic}' stands in '{holder[topic]}' and in '{theme.theme_id}'. {FIX}")
+                raise ThemesError(f"{path}: '{topic}' is in '{holder[topic]}' and in '{theme.theme_id}'. {FIX}")
 
 
-def _check_circles(parent: dict[str, str | None], path: Path) -> None:
+def _check_cycles(parent: dict[str, str | None], path: Path) -> None:
     settled: set[str] = set()
     for start in parent:
         way: list[str] = []

@@ -1,7 +1,7 @@
 """Annotators with a browser: real keys in Chromium, timed by the page's own clock.
 
 From the key's event to the question that has changed (MutationObserver) and the frame that shows it has been drawn; and to
-the moment when the board says that all is saved, which the bare page has no word for.
+the moment when the labelling widget says that all is saved, which the bare page has no word for.
 """
 
 from __future__ import annotations
@@ -56,11 +56,13 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def board(browser: Browser, address: str, token: str) -> Page:
+def widget_page(browser: Browser, address: str, token: str) -> Page:
     """The Annotate page of whoever holds the token."""
     page = _page(browser, address, {"name": "handbook_session", "value": token, "url": address})
-    page.locator(".board h2").wait_for()
-    page.locator(".board").evaluate(f"board => ({WATCH})([board, '.board h2', '.board .saved'])")
+    page.locator(".labelling-widget h2").wait_for()
+    page.locator(".labelling-widget").evaluate(
+        f"widget => ({WATCH})([widget, '.labelling-widget h2', '.labelling-widget .saved'])"
+    )
     return page
 
 

@@ -53,8 +53,8 @@ def watch(lines: int) -> None:
 
 
 if __name__ == "__main__":
-    from pages._blinded.serve import main, prepare
+    from pages._blinded.serve import main, patch_server
 
     watch(os.open(sys.argv.pop(1), os.O_WRONLY | os.O_CREAT | os.O_APPEND))
-    prepare()
+    patch_server()
     main()

@@ -1,6 +1,6 @@
 """Annotators without a browser: they speak Streamlit's own protocol over a websocket, as its JavaScript does.
 
-What they send is what the board sends (the same event, the same fragment), and a label's time runs from the moment the
+What they send is what the labelling widget sends (the same event, the same fragment), and a label's time runs from the moment the
 submit is handed to the socket to the moment the frame with the next item has been read from it: queueing, script, label
 store, serialization and transfer, all but drawing.
 """
@@ -26,7 +26,7 @@ LABELS = ("ABSENT", "CONSISTENT", "COMPLEMENTARY")
 class Wire:
     """One annotator's connection, and what stands on the screen.
 
-    data   what the board was last given
+    data   what the labelling widget was last given
     times  milliseconds of each label, from submit to next item
     sizes  bytes of each label's frames from the server
     """
@@ -59,10 +59,10 @@ class Wire:
         if kind == "new_session":
             self.script = message.new_session.page_script_hash
         element = message.delta.new_element
-        if kind == "delta" and element.bidi_component.component_name.endswith("labelling_board"):
+        if kind == "delta" and element.bidi_component.component_name.endswith("labelling_widget"):
             self.widget, self.fragment = element.bidi_component.id, message.delta.fragment_id
             self.data = json.loads(element.bidi_component.json)
-            return "board"
+            return "widget"
         return kind
 
     async def label(self) -> None:
@@ -73,7 +73,7 @@ class Wire:
         self.sizes.append(0)
         start = time.perf_counter()
         await self.socket.send(message)
-        while await self.read() != "board" or key not in self.data["handled"]:
+        while await self.read() != "widget" or key not in self.data["handled"]:
             pass
         self.times.append((time.perf_counter() - start) * 1_000)
         assert not self.data["failed"], self.data["failed"]
@@ -82,7 +82,7 @@ class Wire:
             pass
 
     def _submit(self, key: str, seat: str) -> bytes:
-        event = {"key": key, "kind": "submit", "seat": seat, "label": LABELS[self.count % 3], "significance": None}
+        event = {"key": key, "kind": "submit", "assignment": seat, "label": LABELS[self.count % 3], "significance": None}
         message = BackMsg()
         message.rerun_script.page_script_hash = self.script
         message.rerun_script.fragment_id = self.fragment

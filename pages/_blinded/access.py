@@ -1,4 +1,4 @@
-"""Who is signed in, and which pages there are for whom."""
+"""Access: who is signed in, and which pages exist for which role."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from audit.errors import AuditError
 from audit.settings import Settings
 from pages._blinded.session_cookie import cookie_token, forget_token, keep_token
 
-TOKEN = "session token"  # noqa: S105 - the name under which it is kept, not a token
-SIGN_IN_CHANGED = "somebody has just signed in or out"
+TOKEN = "session token"  # noqa: S105 - the key in the session state, not a token
+SIGN_IN_CHANGED = "the user has just signed in or out"
 SQLITE = "sqlite:///"
 
 STUDY_PAGES = {
@@ -37,9 +37,9 @@ OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
     Role.PI: ("study", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"),
 }
-"""What there is for each role besides browsing; None: nobody is signed in. Nothing else exists for it."""
+"""The study pages of each role; None: not signed in. Pages that are not listed do not exist for the role."""
 BROWSERS = (Role.VIEWER, Role.PI)
-"""An annotator who browses is not blind any more, and an adjudicator decides without the judge."""
+"""Browsing would unblind annotators, and adjudicators decide without the judge."""
 
 
 def now() -> datetime:
@@ -49,16 +49,16 @@ def now() -> datetime:
 
 def label_store() -> LabelStore:
     """The studies, ratings and accounts. Raises AuditError when the database cannot be opened."""
-    return _opened(Settings().studies_url)
+    return _open_store(Settings().studies_url)
 
 
 @st.cache_resource(show_spinner=False)
-def _opened(url: str) -> LabelStore:
+def _open_store(url: str) -> LabelStore:
     return open_label_store(url)
 
 
 def accounts_exist() -> bool:
-    """Whether any account exists. Looking makes no database."""
+    """Whether any account exists. The check never creates a database."""
     return _database_exists() and bool(accounts.list_accounts(label_store()))
 
 
@@ -68,16 +68,16 @@ def _database_exists() -> bool:
 
 
 def current_account() -> Account | None:
-    """The account of this session; None when nobody is signed in or the session has ended."""
+    """The account of this session; None when not signed in, or when the session has ended."""
     if not _database_exists():
         return None
     token = st.session_state.get(TOKEN) or cookie_token()
-    known = accounts.account_of_token(label_store(), token, now()) if token else None
-    return known or _vouched_for()
+    account = accounts.account_of_token(label_store(), token, now()) if token else None
+    return account or _provider_account()
 
 
 def sign_in(username: str, password: str) -> None:
-    """Begin a session. Raises SignInError when the name or the password is wrong, or too many were."""
+    """Begin a session. Raises SignInError when the name or the password is wrong, or after too many wrong ones."""
     token = accounts.sign_in(label_store(), username, password, now())
     st.session_state[TOKEN] = token
     st.session_state[SIGN_IN_CHANGED] = True
@@ -85,9 +85,9 @@ def sign_in(username: str, password: str) -> None:
 
 
 def sign_out() -> None:
-    """End this browser's session everywhere, and forget what it held.
+    """End this browser's session everywhere and clear its state.
 
-    Whom the identity provider signed in leaves the page here, through the provider.
+    If the identity provider signed the user in, this leaves the page through the provider.
     """
     token = st.session_state.get(TOKEN) or cookie_token()
     if token:
@@ -95,10 +95,10 @@ def sign_out() -> None:
     st.session_state.clear()
     st.session_state[SIGN_IN_CHANGED] = True
     forget_token()
-    if _provider_says():
-        _ended().add(_sign_in_of_provider())
+    if _provider_signed_in():
+        _ended_provider_sessions().add(_provider_session())
         st.logout()
-        st.stop()  # a rerun now would drop what sends the browser away
+        st.stop()  # a rerun now would drop the redirect to the provider
 
 
 def provider_configured() -> bool:
@@ -107,55 +107,55 @@ def provider_configured() -> bool:
 
 
 def provider_refusal() -> str:
-    """Why the identity provider has signed somebody in who is nobody here; empty where it has signed in nobody, or an account."""
-    if not _provider_says() or _vouched_for() is not None:
+    """Why somebody authenticated by the identity provider cannot enter; empty where they can, or where nobody was."""
+    if not _provider_signed_in() or _provider_account() is not None:
         return ""
     if not st.user.get("email"):
-        return "The identity provider gave no e-mail address of yours, so it is not known who you are here."
+        return "The identity provider did not send your e-mail address, so we cannot find your account."
     if not _verified():
-        return "The identity provider has not verified your e-mail address, so it counts for nothing here."
-    return "The identity provider knows you, but you have no account here. Ask an investigator for one in your e-mail's name."
+        return "The identity provider has not verified your e-mail address, so it cannot be used to sign in."
+    return "You have no account here. Ask an investigator to create one for the e-mail address of your institution's sign-in."
 
 
-def _vouched_for() -> Account | None:
-    """The account of whom the identity provider has signed in, where its verified e-mail address has one here."""
-    email = st.user.get("email") if _provider_says() else None
+def _provider_account() -> Account | None:
+    """The account of the verified e-mail address that the identity provider has signed in, if there is one."""
+    email = st.user.get("email") if _provider_signed_in() else None
     return accounts.find_account(label_store(), str(email)) if email and _verified() else None
 
 
-def _provider_says() -> bool:
-    """Whether the identity provider has signed somebody in, not longer ago than a session lasts, who has not signed out.
+def _provider_signed_in() -> bool:
+    """Whether the identity provider has signed somebody in within the length of a session, and they have not signed out.
 
-    Streamlit believes its cookie for 30 days, and a tab that is open for good.
+    Streamlit itself trusts its cookie for 30 days, and an open tab for ever.
     """
     if not provider_configured() or not st.user.get("is_logged_in"):
         return False
-    said = datetime.fromtimestamp(float(str(st.user.get("iat") or 0)), UTC)
-    return now() < said + accounts.SESSION_LENGTH and _sign_in_of_provider() not in _ended()
+    issued_at = datetime.fromtimestamp(float(str(st.user.get("iat") or 0)), UTC)
+    return now() < issued_at + accounts.SESSION_LENGTH and _provider_session() not in _ended_provider_sessions()
 
 
 def _verified() -> bool:
-    """Some providers say nothing of it, some say it in words."""
+    # Some providers omit the claim, some send it as text.
     return str(st.user.get("email_verified", True)).casefold() == "true"
 
 
-def _sign_in_of_provider() -> tuple[str, str]:
+def _provider_session() -> tuple[str, str]:
     return str(st.user.get("sub")), str(st.user.get("iat"))
 
 
 @st.cache_resource(show_spinner=False)
-def _ended() -> set[tuple[str, str]]:
-    """Sign-ins of the provider that were ended here: (whose, when)."""
+def _ended_provider_sessions() -> set[tuple[str, str]]:
+    """Sign-ins through the provider that were ended here: (subject, issued at)."""
     return set()
 
 
 def browsing_is_open() -> bool:
     """Whether runs may be browsed without signing in.
 
-    By AUDIT_BROWSING where it is set. Else: on loopback, and wherever no account exists.
+    AUDIT_BROWSING decides where it is set. Otherwise: on loopback, and wherever no account exists.
     """
-    said = Settings().browsing
-    return said == "open" or (said == "" and (_on_loopback() or not accounts_exist()))
+    setting = Settings().browsing
+    return setting == "open" or (setting == "" and (_on_loopback() or not accounts_exist()))
 
 
 def _on_loopback() -> bool:
@@ -167,14 +167,14 @@ def _on_loopback() -> bool:
 
 
 def may_browse(account: Account | None) -> bool:
-    """Whether the pages on runs exist for somebody."""
+    """Whether the pages about runs exist for this account (None: not signed in)."""
     return browsing_is_open() if account is None else account.role in BROWSERS
 
 
 def may_rejudge(account: Account | None) -> bool:
-    """Whether somebody may set a judge to work, which costs calls: a PI, or whoever browses where there is no account yet.
+    """Whether this account may start a judge, which costs model calls: a PI, or any visitor where there are no accounts yet.
 
-    Without accounts, an installation on loopback is its owner's; one that others reach has no owner, so nobody may.
+    An installation without accounts belongs to its owner if it listens on loopback; otherwise anybody could spend money.
     """
     if account is None:
         return _on_loopback() and browsing_is_open() and not accounts_exist()
@@ -182,15 +182,15 @@ def may_rejudge(account: Account | None) -> bool:
 
 
 def own_pages(account: Account | None) -> tuple[str, ...]:
-    """The scripts of `pages/studies` that exist for somebody."""
+    """The scripts of `pages/studies` that exist for this account (None: not signed in)."""
     if account is not None:
         return OWN_PAGES[account.role]
     return OWN_PAGES[None] if accounts_exist() or provider_configured() or not browsing_is_open() else ()
 
 
 def require_role(*roles: Role) -> Account:
-    """The account of this session. Raises AuditError where the page does not exist for it: the menu has it for no other."""
+    """The account of this session. Raises AuditError where the page does not exist for its role."""
     account = current_account()
     if account is None or account.role not in roles:
-        raise AuditError("Your session has ended, or this page is not for your role. Sign in again.")
+        raise AuditError("Your session has ended, or your role cannot open this page. Sign in again.")
     return account

@@ -1,9 +1,9 @@
-"""The browser keeps the token of the session in a cookie, so that a reload or a restart of the server asks for no password.
+"""Keeps the session's token in a cookie, so that a reload or a restart of the server does not ask for the password again.
 
-The cookie is HttpOnly: no script in the browser can read it. A Streamlit page cannot set such a cookie, an answer to a
-request can. So the page gets a ticket, good for one use within TICKET_S, and asks for the cookie with it (`routes`, which
-app.py gives to the server). It is sent to this server alone (SameSite=Strict), stands in no address and in no frame, and
-means nothing once the session has ended: the store holds only its hash.
+The cookie is HttpOnly, so no script in the browser can read it. A Streamlit page cannot set such a cookie, but a response to a
+request can: the page gets a ticket for one use within TICKET_S, and exchanges it for the cookie (`routes`, which app.py passes to
+the server). The cookie is sent to this server only (SameSite=Strict), appears in no URL and no message, and is worthless once
+the session has ended, because the store has only its hash.
 """
 
 from __future__ import annotations
@@ -24,94 +24,96 @@ NAME = "handbook_session"
 ADDRESS = "/session"
 TICKET_S = 60
 JSON = "application/json"
-ERRAND = "what the browser shall ask for"
-FORGET = ""
-"""The errand of a browser that has signed out."""
+COOKIE_REQUEST = "ticket that the browser should exchange"
+DELETE_COOKIE = ""
+"""Instead of a ticket, after signing out."""
 SCRIPT = """
-let done = null
+let handled = null
 export default function (component) {
   const { address, ticket } = component.data
-  if (ticket === done) return
-  done = ticket
+  if (ticket === handled) return
+  handled = ticket
   const body = ticket ? JSON.stringify({ ticket, secure: location.protocol === "https:" }) : undefined
   fetch(address, { method: ticket ? "POST" : "DELETE", headers: { "Content-Type": "application/json" }, body, keepalive: true })
 }
 """
 
-_errand = st.components.v2.component("session_cookie", js=SCRIPT)
+_cookie_component = st.components.v2.component("session_cookie", js=SCRIPT)
 _tickets: dict[str, tuple[str, float]] = {}
-"""Ticket -> the token it is for, and until when."""
+"""Ticket -> (token, expiry by the monotonic clock)."""
 
 
 def cookie_token() -> str | None:
-    """The token that the browser sent when this page was opened."""
+    """The token in the cookie that the browser sent when it opened the page."""
     token = st.context.cookies.get(NAME)
-    return token if isinstance(token, str) else None  # a session without a browser, as in tests, has no cookies
+    return token if isinstance(token, str) else None  # without a browser, as in tests, it is not a text
 
 
 def keep_token(token: str) -> None:
-    """Have the browser keep the token until the session ends."""
-    st.session_state[ERRAND] = ticket_for(token)
+    """Make the browser store the token until the session ends."""
+    st.session_state[COOKIE_REQUEST] = ticket_for(token)
 
 
 def forget_token() -> None:
-    """Have the browser forget it."""
-    st.session_state[ERRAND] = FORGET
+    """Make the browser delete the cookie."""
+    st.session_state[COOKIE_REQUEST] = DELETE_COOKIE
 
 
 def write_cookie() -> None:
-    """Draw what asks for the cookie where this session has changed it; a later run draws it again, the first may be cut short."""
-    if ERRAND in st.session_state:
+    """Draw the component that requests the cookie; later runs draw it again, because a rerun may interrupt the first."""
+    if COOKIE_REQUEST in st.session_state:
         with st.sidebar:
-            _errand(key="session_cookie", data={"address": _address(), "ticket": st.session_state[ERRAND]}, height=1)
+            _cookie_component(
+                key="session_cookie", data={"address": _address(), "ticket": st.session_state[COOKIE_REQUEST]}, height=1
+            )
 
 
 def ticket_for(token: str) -> str:
     """A ticket for the cookie with this token."""
     now = time.monotonic()
-    for old in [ticket for ticket, (_, until) in list(_tickets.items()) if until < now]:
-        _tickets.pop(old, None)
+    for expired in [ticket for ticket, (_, until) in list(_tickets.items()) if until < now]:
+        _tickets.pop(expired, None)
     ticket = secrets.token_urlsafe(32)
     _tickets[ticket] = token, now + TICKET_S
     return ticket
 
 
 def redeem(ticket: str) -> str | None:
-    """The token of a ticket, once and in time."""
+    """The token of a ticket; None for one that is unknown, used or expired."""
     token, until = _tickets.pop(ticket, (None, 0.0))
     return token if time.monotonic() <= until else None
 
 
 def routes() -> list[Route]:
-    """What the server answers besides Streamlit's own addresses."""
-    return [Route(_address(), _change, methods=["POST", "DELETE"])]
+    """The route that sets and deletes the cookie, in addition to Streamlit's own."""
+    return [Route(_address(), _change_cookie, methods=["POST", "DELETE"])]
 
 
 def _address() -> str:
     return "/".join(["", *filter(None, [str(st.get_option("server.baseUrlPath")).strip("/")]), ADDRESS.strip("/")])
 
 
-async def _change(request: Request) -> Response:
-    """Set the cookie for a ticket, or take it back.
+async def _change_cookie(request: Request) -> Response:
+    """Set the cookie for a ticket, or delete it.
 
-    A page of another origin cannot send JSON, nor DELETE, without asking first, and is never allowed to.
+    CSRF: a page of another origin cannot send JSON or DELETE without a preflight request, which is never granted.
     """
-    answer = Response(status_code=204, headers={"Cache-Control": "no-store"})
+    response = Response(status_code=204, headers={"Cache-Control": "no-store"})
     if request.method == "DELETE":
-        answer.delete_cookie(NAME, httponly=True, samesite="strict")
-        return answer
-    asked = await _asked(request)
-    # An edited file is imported anew while the routes stay: the tickets are those of the module as it is now.
-    token = sys.modules[__name__].redeem(str(asked.get("ticket")))
+        response.delete_cookie(NAME, httponly=True, samesite="strict")
+        return response
+    body = await _json_body(request)
+    # Streamlit reimports an edited file while the routes stay, so the tickets are in the module as it is now.
+    token = sys.modules[__name__].redeem(str(body.get("ticket")))
     if token is None:
         return Response(status_code=403)
-    secure = bool(asked.get("secure")) or request.url.scheme == "https"
-    answer.set_cookie(NAME, token, max_age=int(SESSION_LENGTH.total_seconds()), httponly=True, samesite="strict", secure=secure)
-    return answer
+    secure = bool(body.get("secure")) or request.url.scheme == "https"
+    response.set_cookie(NAME, token, max_age=int(SESSION_LENGTH.total_seconds()), httponly=True, samesite="strict", secure=secure)
+    return response
 
 
-async def _asked(request: Request) -> dict[str, Any]:
-    """The body of a request; empty where it is not what our page sends."""
+async def _json_body(request: Request) -> dict[str, Any]:
+    """The body of a request as JSON; empty where it is anything else."""
     try:
         body = await request.json() if request.headers.get("content-type") == JSON else None
     except ValueError:

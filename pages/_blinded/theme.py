@@ -17,7 +17,7 @@ STYLE = """<style>
 """Corrections to Streamlit's own style, and the colours of our HTML in both themes.
 
 The wide layout leaves 5 rem on each side, which a narrow screen cannot spare. Captions and shortcut names have a contrast of
-3.7 to 1, and WCAG asks for 4.5; the outline of a focused link has 1.1 to 1. `light-dark` works because Streamlit sets color-scheme.
+3.7 to 1, and WCAG asks for 4.5; the outline of a focused link has 1.1 to 1. `light-dark` follows Streamlit's color-scheme.
 """
 
 SCRIPT = """

@@ -9,72 +9,93 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import NO_VALUE, interval, unsigned_zeros
+from audit.tables import HIGH, LOW, Column, ColumnKind
 
 ROW, HEADER = 35, 38
 """Pixels."""
-MOST_IN_SIGHT = 6
+MAX_IN_SIGHT = 6
 """A wider table scrolls sideways; its first column then stays in sight."""
 DECIMALS = 2
 """Of what is neither a share nor a count."""
 
 
-def table(
-    frame: pd.DataFrame, key: str, headings: Mapping[str, str], shares: Sequence[str] = (), rows: int = 12, digits: int = 1
-) -> None:
-    """A sortable table of the columns in `headings` (name -> heading), at most `rows` of them in sight.
+Columns = Sequence[Column] | Mapping[str, str]
+"""Columns of a table specification (`TableSpec.pick`), or, for a table that no metric is behind, name -> heading."""
 
-    Columns in `shares` hold shares in [0, 1], drawn as percentages, each followed by its 95 % interval where the frame
-    has one (`<share>_low`, `<share>_high`). Raises KeyError when a column is not there: a table never shrinks unseen.
+
+def table(frame: pd.DataFrame, key: str, columns: Columns, shares: Sequence[str] = (), rows: int = 12, digits: int = 1) -> None:
+    """A sortable table of these columns, at most `rows` rows in sight.
+
+    Shares in [0, 1] are shown as percentages, each followed by its 95 % interval where the frame has one (`<share>_low`,
+    `<share>_high`); `shares` names them where `columns` are only headings. Raises KeyError when a column is not there: a table
+    never shrinks unseen.
     """
-    st.dataframe(
-        _readable(frame, headings, shares, digits),
-        key=key,
-        **_options(frame, headings, shares, digits),
-        height=_height(frame, rows),
-    )
+    specified = _specified(frame, columns, shares)
+    options = _options(frame, specified, digits)
+    st.dataframe(_readable(frame, specified, digits), key=key, **options, height=_height(frame, rows))
 
 
-def clicked_row(
-    frame: pd.DataFrame, key: str, headings: Mapping[str, str], shares: Sequence[str] = (), rows: int = 12
-) -> pd.Series | None:
+def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, shares: Sequence[str] = (), rows: int = 12) -> pd.Series | None:
     """The same, returning the row of `frame` that was clicked, None when none was."""
+    specified = _specified(frame, columns, shares)
     event = st.dataframe(
-        _readable(frame, headings, shares, 1), key=key, **_options(frame, headings, shares, 1), height=_height(frame, rows),
+        _readable(frame, specified, 1), key=key, **_options(frame, specified, 1), height=_height(frame, rows),
         on_select="rerun", selection_mode="single-row",
     )  # fmt: skip
     picked = event["selection"]["rows"]
     return frame.iloc[picked[0]] if picked and picked[0] < len(frame) else None
 
 
-def _readable(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence[str], digits: int) -> pd.DataFrame:
+def _specified(frame: pd.DataFrame, columns: Columns, shares: Sequence[str]) -> list[Column]:
+    if not isinstance(columns, Mapping):
+        return list(columns)
+    kinds = {name: ColumnKind.SHARE if name in shares else _kind(frame[name]) for name in columns}
+    return [Column(name, heading, kind=kinds[name]) for name, heading in columns.items()]
+
+
+def _kind(values: pd.Series) -> ColumnKind:
+    if pd.api.types.is_integer_dtype(values):
+        return ColumnKind.COUNT
+    return ColumnKind.DECIMAL if pd.api.types.is_float_dtype(values) else ColumnKind.TEXT
+
+
+def _readable(frame: pd.DataFrame, columns: Sequence[Column], digits: int) -> pd.DataFrame:
     readable: dict[str, Any] = {}
-    for name in headings:
-        readable[name] = unsigned_zeros(frame[name] * 100, digits) if name in shares else _plain(frame[name])
-        if name in shares and f"{name}_low" in frame:
-            ends = zip(frame[f"{name}_low"], frame[f"{name}_high"], strict=True)
-            readable[f"{name}_interval"] = [interval(low, high, digits) or NO_VALUE for low, high in ends]
+    for column in columns:
+        readable[column.name] = _values(frame[column.name], column, digits)
+        if column.kind is ColumnKind.SHARE and column.name + LOW in frame:
+            ends = zip(frame[column.name + LOW], frame[column.name + HIGH], strict=True)
+            readable[f"{column.name}_interval"] = [interval(low, high, digits) or NO_VALUE for low, high in ends]
     return pd.DataFrame(readable)
 
 
-def _plain(values: pd.Series) -> pd.Series:
+def _values(values: pd.Series, column: Column, digits: int) -> pd.Series:
+    if column.kind is ColumnKind.SHARE:
+        return unsigned_zeros(values * 100, digits)
+    if column.is_text:
+        return values.map(column.display, na_action="ignore")
     return unsigned_zeros(values, DECIMALS) if pd.api.types.is_float_dtype(values) else values
 
 
-def _options(frame: pd.DataFrame, headings: Mapping[str, str], shares: Sequence[str], digits: int) -> dict[str, Any]:
-    first, *others = headings
-    config: dict[str, Any] = {first: st.column_config.Column(headings[first], pinned=len(headings) > MOST_IN_SIGHT)}
-    for name in others:
-        config[name] = _column(frame[name], headings[name])
-    for name in shares:
-        config[name] = st.column_config.NumberColumn(headings[name], format=f"%.{digits}f %%")
-        config[f"{name}_interval"] = "95 % interval"
+def _options(frame: pd.DataFrame, columns: Sequence[Column], digits: int) -> dict[str, Any]:
+    config: dict[str, Any] = {}
+    for column in columns:
+        config[column.name] = _column_config(frame[column.name], column, digits)
+        if column.kind is ColumnKind.SHARE:
+            config[f"{column.name}_interval"] = "95 % interval"
+    first = columns[0]
+    config[first.name] = st.column_config.Column(first.label, pinned=len(columns) > MAX_IN_SIGHT)
     return {"column_config": config, "hide_index": True, "width": "stretch", "placeholder": NO_VALUE}
 
 
-def _column(values: pd.Series, heading: str) -> Any:
+def _column_config(values: pd.Series, column: Column, digits: int) -> Any:
+    if column.kind is ColumnKind.SHARE:
+        return st.column_config.NumberColumn(column.label, format=f"%.{digits}f %%")
     if pd.api.types.is_integer_dtype(values):
-        return st.column_config.NumberColumn(heading, format="localized")
-    return st.column_config.NumberColumn(heading, format=f"%.{DECIMALS}f") if pd.api.types.is_float_dtype(values) else heading
+        return st.column_config.NumberColumn(column.label, format="localized")
+    if pd.api.types.is_float_dtype(values):
+        return st.column_config.NumberColumn(column.label, format=f"%.{DECIMALS}f")
+    return column.label
 
 
 def _height(frame: pd.DataFrame, rows: int) -> int:

@@ -1,1 +1,1 @@
-"""The pages around studies. They stand below `pages`, where Streamlit opens no script that the menu does not name."""
+"""The study pages. They are in a subfolder because Streamlit would open any script in `pages`; these open from the menu only."""

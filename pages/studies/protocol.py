@@ -1,4 +1,4 @@
-"""Protocol: how items are labelled, word for word as the project keeps it."""
+"""Protocol: how items are labelled; the text of annotation/PROTOCOL.md."""
 
 import streamlit as st
 

@@ -8,12 +8,12 @@ from pages._blinded.frame import explain
 from pages._blinded.theme import STYLE
 from pages._shared.navigation import home
 
-NO_ACCOUNT = "No account exists yet. Make the first one in a terminal, then reload this page."
+NO_ACCOUNT = "There are no accounts yet. Create the first one in a terminal, then reload this page."
 COMMAND = "audit account add NAME --role pi"
 
 
 def password_form() -> None:
-    """Ask for name and password; a wrong one is said in a sentence that does not tell which was wrong."""
+    """Ask for name and password; the error message does not reveal which of them was wrong."""
     with st.form("sign_in", width=420):
         name = st.text_input("Name", autocomplete="username", max_chars=64)
         password = st.text_input("Password", type="password", autocomplete="current-password", max_chars=256)
@@ -28,10 +28,10 @@ def password_form() -> None:
 
 
 def provider_button() -> None:
-    """Offer the identity provider; say so when it vouches for somebody who has no account."""
-    if why := provider_refusal():
-        st.warning(why)
-        st.button("Leave the identity provider", on_click=st.logout)
+    """Offer the identity provider; explain when it has authenticated somebody who has no account."""
+    if reason := provider_refusal():
+        st.warning(reason)
+        st.button("Sign out of the identity provider", on_click=st.logout)
     else:
         st.button("Sign in with your institution", on_click=st.login, icon=":material/login:")
 

@@ -1,4 +1,4 @@
-"""Sign out: ends the session everywhere and goes to the first page there is for nobody in particular."""
+"""Sign out: ends the session everywhere and opens the start page for visitors."""
 
 import streamlit as st
 

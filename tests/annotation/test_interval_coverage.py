@@ -12,8 +12,8 @@ from annotation.agreement import classification, spread
 from annotation.agreement.figures import figure
 from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
 from annotation.agreement.spread import Counts
-from audit.demo.judge import UNSCORED, simulate_labels
 from audit.demo.config import paper_config
+from audit.demo.judge import UNSCORED, simulate_labels
 from audit.demo.world import draw_world
 from audit.stats.intervals import Z
 from tests.annotation.studies import READER

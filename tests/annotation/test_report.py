@@ -234,7 +234,7 @@ def test_significance_has_figures_of_annotators_and_judge_together_on_the_same_i
     """Of 14 items 6 have one word from all three; on the other 8 one couple of three agrees: (6 * 3 + 8) / 42."""
     row = value(agreement_report(ratings(GRADED)), "annotators and judge", "", "agreement", about="significance")
     assert (row["n"], row["value"]) == (14, pytest.approx(26 / 42))
-    assert "where all of them gave one: annotators and judge together" in as_markdown(agreement_report(ratings(GRADED)), "x")
+    assert "where all chose one: annotators and judge together" in as_markdown(agreement_report(ratings(GRADED)), "x")
 
 
 def test_without_an_item_that_all_three_graded_significance_says_who_has_to() -> None:

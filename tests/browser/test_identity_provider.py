@@ -55,11 +55,11 @@ def links(page: Page) -> list[str]:
 
 def test_an_e_mail_address_gets_the_role_of_its_account_and_keeps_it_over_a_reload(institution, identity) -> None:
     page = through_the_provider(institution, identity, email="Ana@Alder.example", email_verified=True)
-    expect(page.locator(".board h2")).to_be_visible()
+    expect(page.locator(".labelling-widget h2")).to_be_visible()
     assert links(page) == ["Annotate", "Protocol", "Sign out"]
     assert {"/.well-known/openid-configuration", "/authorize", "/token", "/keys"} <= set(identity.calls)
     page.reload()
-    expect(page.locator(".board h2")).to_be_visible()
+    expect(page.locator(".labelling-widget h2")).to_be_visible()
     other = page.context.new_page()
     other.goto(f"{institution.address}/protocol")
     expect(other.get_by_text("How people check the judge.")).to_be_visible()
@@ -74,7 +74,7 @@ def test_another_address_gets_another_role(institution, identity) -> None:
 @pytest.mark.parametrize(
     ("says", "sentence"),
     [
-        ({"email": "eve@alder.example", "email_verified": True}, "you have no account here"),
+        ({"email": "eve@alder.example", "email_verified": True}, "You have no account here"),
         ({"email": ANA, "email_verified": False}, "has not verified your e-mail address"),
         ({"email": ANA, "email_verified": "false"}, "has not verified your e-mail address"),
         ({}, "gave no e-mail address"),
@@ -86,7 +86,7 @@ def test_whom_nobody_here_knows_is_told_so_and_reaches_no_page(institution, iden
     for script in ("annotate", "study", "overview"):
         page.goto(f"{institution.address}/{script}")
         expect(page.get_by_text(re.compile(sentence))).to_be_visible()
-    page.get_by_role("button", name="Leave the identity provider").click()
+    page.get_by_role("button", name="Sign out of the identity provider").click()
     expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
 
 
@@ -94,7 +94,7 @@ def test_signing_out_leaves_the_provider_too_and_ends_the_work_in_other_tabs(ins
     page = through_the_provider(institution, identity, email=ANA, email_verified=True)
     other = page.context.new_page()
     other.goto(institution.address)
-    expect(other.locator(".board h2")).to_be_visible()
+    expect(other.locator(".labelling-widget h2")).to_be_visible()
     with page.expect_response(re.compile("/leave")):
         page.get_by_role("link", name="Sign out").click()
     expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()

@@ -55,14 +55,14 @@ def server(browser: Browser, tmp_path: Path) -> Iterator[Server]:
 
 def choose_without_submitting(page: Page) -> str:
     """Press the key of a label that asks for a significance, and no more; the question it stands at."""
-    question = page.locator(".board h2").inner_text()
+    question = page.locator(".labelling-widget h2").inner_text()
     page.keyboard.press("4")
     expect(page.get_by_role("button", name=re.compile("Divergent"))).to_have_attribute("aria-pressed", "true")
     return question
 
 
 def is_under_way(page: Page, question: str) -> None:
-    expect(page.locator(".board h2")).to_have_text(question)
+    expect(page.locator(".labelling-widget h2")).to_have_text(question)
     expect(page.get_by_role("button", name=re.compile("Divergent"))).to_have_attribute("aria-pressed", "true")
 
 
@@ -70,10 +70,10 @@ def test_kills_ask_for_no_password_and_lose_neither_a_label_nor_a_choice(server:
     page = signed_in_as(server.dashboard, "ana")
     meant: dict[str, str] = {}
     for kill in range(KILLS):
-        expect(page.locator(".board .count")).to_contain_text(f"{len(meant)} of ")
-        meant[page.locator(".board h2").inner_text()] = "CONSISTENT"
+        expect(page.locator(".labelling-widget .count")).to_contain_text(f"{len(meant)} of ")
+        meant[page.locator(".labelling-widget h2").inner_text()] = "CONSISTENT"
         page.keyboard.press("2")
-        expect(page.locator(".board .count")).to_contain_text(f"{len(meant)} of ")
+        expect(page.locator(".labelling-widget .count")).to_contain_text(f"{len(meant)} of ")
         question = choose_without_submitting(page)
         page.wait_for_timeout(500)  # a choice is saved a moment after it was made
         server.kill()
@@ -84,7 +84,7 @@ def test_kills_ask_for_no_password_and_lose_neither_a_label_nor_a_choice(server:
         if kill % 2 == 0:
             page.reload()
             is_under_way(page, question)
-        expect(page.locator(".board .saved")).to_have_text("all saved", timeout=60_000)
+        expect(page.locator(".labelling-widget .saved")).to_have_text("all saved", timeout=60_000)
         assert page.get_by_label("Password").count() == 0
 
     store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")

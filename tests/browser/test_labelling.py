@@ -36,7 +36,7 @@ class Office:
 
     def sign_in(self, name: str = "ana", width: int = 1280) -> Page:
         page = self.signed_in(name, width)
-        expect(page.locator(".board h2")).to_be_visible()
+        expect(page.locator(".labelling-widget h2")).to_be_visible()
         return page
 
     def signed_in(self, name: str, width: int = 1280) -> Page:
@@ -75,7 +75,7 @@ def office(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def intended(page: Page, number: int) -> tuple[str, str, str | None]:
     """Type the keys of the `number`-th label, and say for which question: (question, label, significance)."""
-    question = page.locator(".board h2").inner_text()
+    question = page.locator(".labelling-widget h2").inner_text()
     label = LABELS[number % 5]
     page.keyboard.press(str(number % 5 + 1))
     if number % 5 < 3:
@@ -86,7 +86,7 @@ def intended(page: Page, number: int) -> tuple[str, str, str | None]:
 
 
 def all_saved(page: Page) -> None:
-    expect(page.locator(".board .saved")).to_have_text("all saved")
+    expect(page.locator(".labelling-widget .saved")).to_have_text("all saved")
 
 
 def test_20_of_20_items_typed_at_120_ms_a_key_land_on_the_item_that_was_on_the_screen(office: Office) -> None:
@@ -95,7 +95,7 @@ def test_20_of_20_items_typed_at_120_ms_a_key_land_on_the_item_that_was_on_the_s
     for number in range(ITEMS):
         meant.append(intended(page, number))
         page.wait_for_timeout(KEY_MS)
-    expect(page.locator(".board .over")).to_contain_text("All your items are done")
+    expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
     all_saved(page)
     stored = office.rows("ana")
     assert len({question for question, *_ in meant}) == ITEMS
@@ -111,19 +111,19 @@ def test_a_reload_asks_for_no_password_and_brings_the_unsubmitted_choice_back(of
     page.keyboard.type("not sure at all")
     page.keyboard.press("Escape")
     page.keyboard.press("f")
-    question = page.locator(".board h2").inner_text()
+    question = page.locator(".labelling-widget h2").inner_text()
     all_saved(page)
     page.wait_for_timeout(1500)
     page.reload()
     settled(page)
-    expect(page.locator(".board h2")).to_have_text(question)
+    expect(page.locator(".labelling-widget h2")).to_have_text(question)
     expect(page.get_by_role("button", name=re.compile("Divergent"))).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name=re.compile("unsure"))).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_label("Comment on this item")).to_have_value("not sure at all")
-    expect(page.locator(".board .count")).to_contain_text("1 of 20 labelled")
+    expect(page.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
     page.keyboard.press("m")
     page.wait_for_function("q => document.querySelector('h2') || true", arg=question)
-    expect(page.locator(".board h2")).not_to_have_text(question)
+    expect(page.locator(".labelling-widget h2")).not_to_have_text(question)
     all_saved(page)
     row = office.rows("ana")[question]
     assert (row["label"], row["significance"], row["flagged"], row["comment"]) == ("DIVERGENT", "medium", True, "not sure at all")
@@ -131,12 +131,12 @@ def test_a_reload_asks_for_no_password_and_brings_the_unsubmitted_choice_back(of
 
 def test_u_goes_back_and_a_second_label_is_a_revision_of_the_same_item(office: Office) -> None:
     page = office.sign_in()
-    first = page.locator(".board h2").inner_text()
+    first = page.locator(".labelling-widget h2").inner_text()
     for key in ("1", "2", "u", "u"):
         page.keyboard.press(key)
-    expect(page.locator(".board h2")).to_have_text(first)
+    expect(page.locator(".labelling-widget h2")).to_have_text(first)
     page.keyboard.press("3")
-    expect(page.locator(".board .count")).to_contain_text("2 of 20 labelled · item 3")
+    expect(page.locator(".labelling-widget .count")).to_contain_text("2 of 20 labelled · item 3")
     all_saved(page)
     row = office.rows("ana")[first]
     assert (row["label"], row["revision"]) == ("COMPLEMENTARY", 2)
@@ -150,7 +150,7 @@ def test_rubric_and_comment_are_one_key_away_and_keys_in_the_comment_label_nothi
     expect(page.get_by_label("Rubric", exact=True)).to_be_hidden()
     page.keyboard.press("c")
     page.keyboard.type("12345lmhu")
-    expect(page.locator(".board .count")).to_contain_text("0 of 20 labelled")
+    expect(page.locator(".labelling-widget .count")).to_contain_text("0 of 20 labelled")
 
 
 @pytest.mark.parametrize("width", [1280, 900])
@@ -195,7 +195,7 @@ def test_a_restart_of_the_server_asks_for_no_password_and_loses_no_label(
         context.add_cookies([{"name": c["name"], "value": c["value"], "url": again.address} for c in cookies])
         other = context.new_page()
         other.goto(again.address)
-        expect(other.locator(".board .count")).to_contain_text("1 of 20 labelled")
+        expect(other.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
 
 
 def test_signing_out_ends_the_session_in_every_tab(office: Office) -> None:
@@ -205,7 +205,7 @@ def test_signing_out_ends_the_session_in_every_tab(office: Office) -> None:
     assert cookie["sameSite"] == "Strict"
     other = page.context.new_page()
     other.goto(office.dashboard.address)
-    expect(other.locator(".board h2")).to_be_visible()
+    expect(other.locator(".labelling-widget h2")).to_be_visible()
     page.get_by_role("link", name="Sign out").click()
     expect(page.get_by_label("Password", exact=True)).to_be_visible()
     other.reload()
@@ -224,12 +224,12 @@ def test_nothing_that_blinds_reaches_an_annotator_s_browser(office: Office) -> N
     page.on("response", lambda response: seen.append(response.url))
     page.goto(office.dashboard.address + "/?study=s&item=i001&run=x")
     signed_in_as(office.dashboard, "ana", page)
-    expect(page.locator(".board h2")).to_be_visible()
+    expect(page.locator(".labelling-widget h2")).to_be_visible()
     for number in range(ITEMS):
-        seen.append(page.content() + page.locator(".board").inner_text())
+        seen.append(page.content() + page.locator(".labelling-widget").inner_text())
         intended(page, number)
         page.wait_for_timeout(40)
-    expect(page.locator(".board .over")).to_contain_text("All your items are done")
+    expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
     all_saved(page)
     for script in (
         "annotate",

@@ -189,17 +189,17 @@ def work_as(name: str, page: Page, recorder: Recorder) -> None:
     """What somebody of this role does."""
     if name == "ana":
         for number in range(ITEMS - RATED):
-            expect(page.locator(".board .count")).to_contain_text(f"{RATED + number} of {ITEMS}")
+            expect(page.locator(".labelling-widget .count")).to_contain_text(f"{RATED + number} of {ITEMS}")
             recorder.look(page)
             page.keyboard.press("2")
-        expect(page.locator(".board .over")).to_contain_text("All your items are done")
+        expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
     if name in ("ana", "ben"):
         for _ in range(3):
             page.keyboard.press("u")
             recorder.look(page)
     if name == "petra":
         page.get_by_role("link", name="Studies", exact=True).click()
-        page.get_by_text("Packets, for work without the dashboard").click()
+        page.get_by_text("Packets, for offline work").click()
         for annotator in ("ana", "ben"):
             settled(page).get_by_label("Annotator", exact=True).click()
             page.get_by_role("option", name=annotator).click()
@@ -258,10 +258,10 @@ def test_annotators_work_where_no_run_was_ever_loaded(browser: Browser, tmp_path
     plant_study(store)
     for dashboard in serve(tmp_path, browser, tmp_path / "server.log"):
         page = signed_in_as(dashboard, "ana")
-        expect(page.locator(".board .count")).to_contain_text(f"{RATED} of {ITEMS}")
+        expect(page.locator(".labelling-widget .count")).to_contain_text(f"{RATED} of {ITEMS}")
         page.keyboard.press("1")
-        expect(page.locator(".board .count")).to_contain_text(f"{RATED + 1} of {ITEMS}")
-        expect(page.locator(".board .saved")).to_have_text("all saved")
+        expect(page.locator(".labelling-widget .count")).to_contain_text(f"{RATED + 1} of {ITEMS}")
+        expect(page.locator(".labelling-widget .saved")).to_have_text("all saved")
         page.get_by_role("link", name="Protocol").click()
         expect(page.get_by_text("How people check the judge.")).to_be_visible()
         assert page.get_by_test_id("stException").count() == 0

@@ -41,24 +41,24 @@ def dashboard(browser: Browser, store: LabelStore, tmp_path: Path, monkeypatch: 
 
 def press(page: Page, number: int) -> tuple[str, str, str | None, float]:
     """Label the item on the screen: its question, label, significance, and the seconds until the label was saved."""
-    board = page.locator(".board")
-    question, seat = board.locator("h2").inner_text(), board.get_attribute("data-seat")
+    board = page.locator(".labelling-widget")
+    question, seat = board.locator("h2").inner_text(), board.get_attribute("data-assignment")
     label, word = LABELS[number % 5], WORDS[number % 3] if number % 5 > 2 else None
     start = time.perf_counter()
     page.keyboard.press(str(number % 5 + 1))
     if word:
         page.keyboard.press(word[0])
     if number < ITEMS - 1:
-        page.locator(f'.board:not([data-seat="{seat}"])').wait_for()
+        page.locator(f'.labelling-widget:not([data-assignment="{seat}"])').wait_for()
     board.locator(".saved", has_text="all saved").wait_for()
     return question, label, word, time.perf_counter() - start
 
 
 def test_200_items_in_one_sitting_all_land_and_none_is_slower_for_being_late(dashboard: Dashboard, store: LabelStore) -> None:
     page = signed_in_as(dashboard, "ana")
-    expect(page.locator(".board h2")).to_be_visible()
+    expect(page.locator(".labelling-widget h2")).to_be_visible()
     typed = [press(page, number) for number in range(ITEMS)]
-    expect(page.locator(".board .over")).to_contain_text("All your items are done")
+    expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
 
     stored = {row["question"]: row for row in assignment_rows(store, "s") if row["annotator"] == "ana"}
     meant = {question: (label, word) for question, label, word, _ in typed}

@@ -30,8 +30,8 @@ pytestmark = pytest.mark.browser
 ITEMS, PER_LABEL = 40, 8
 STUDY = "to-the-end"
 KEYS = {label: str(number) for number, label in enumerate(LABELS, start=1)}
-ON_SCREEN = """board => ({ seat: board.dataset.seat, question: board.querySelector("h2").textContent,
-  answers: [...board.querySelectorAll("article p")].map(p => p.textContent) })"""
+ON_SCREEN = """board => ({ assignment: board.dataset.assignment, question: board.querySelector("h2").textContent,
+  answers: [...labelling-widget.querySelectorAll("article p")].map(p => p.textContent) })"""
 Rating = tuple[str, str | None]
 
 
@@ -79,19 +79,19 @@ def draw_on_the_page(pi: Page) -> None:
         pi.get_by_label(label.capitalize(), exact=True).fill(str(PER_LABEL))
     for other in ("Calibration items", "Silent repeats"):
         pi.get_by_label(other).fill("0")
-    pi.get_by_role("button", name="Draw and make the study").click()
-    expect(pi.get_by_text("The study is made")).to_be_visible()
+    pi.get_by_role("button", name="Draw sample and create study").click()
+    expect(pi.get_by_text("The study was created")).to_be_visible()
 
 
 def label_next(page: Page, annotator: str, before: str) -> str:
     """Read the item that follows the one at seat `before`, type what this annotator says of it, and name its seat."""
-    board = page.locator(f'.board[data-seat]:not([data-seat="{before}"])')
+    board = page.locator(f'.labelling-widget[data-assignment]:not([data-assignment="{before}"])')
     shown = board.evaluate(ON_SCREEN)
     label, significance = reads(annotator, shown["question"], shown["answers"])
     page.keyboard.press(KEYS[label])
     if significance:
         page.keyboard.press(significance[0])
-    return str(shown["seat"])
+    return str(shown["assignment"])
 
 
 def metric(page: Page, place: int) -> Locator:
@@ -118,33 +118,33 @@ def label_side_by_side(clinic: Clinic, pi: Page) -> None:
             seats[name] = label_next(page, name, seats[name])
         if number in (ITEMS // 2, ITEMS):
             for page in pages.values():
-                expect(page.locator(".board .saved")).to_have_text("all saved")
+                expect(page.locator(".labelling-widget .saved")).to_have_text("all saved")
             expect(pi.get_by_text(re.compile(rf"\(ana\): {number};.*\(ben\): {number}"))).to_be_visible()
             same, both = agreed(clinic.store)
             expect(metric(pi, 1)).to_have_text(f"{same / both:.3f}")
     for page in pages.values():
-        expect(page.locator(".board .over")).to_contain_text("All your items are done")
+        expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
         assert page.get_by_test_id("stException").count() == 0
 
 
 def advance(pi: Page, words: str) -> None:
     pi.get_by_role("link", name="Studies", exact=True).click()
     pi.get_by_role("button", name=words).click()
-    expect(pi.get_by_text("The study has moved on.")).to_be_visible()
+    expect(pi.get_by_text("The study was advanced to its next state.")).to_be_visible()
 
 
 def adjudicate(page: Page, differences: int) -> None:
-    """Decide every difference for the first of the two labels, in the browser."""
+    """Decide every dispute for the first of the two labels, in the browser."""
     for done in range(differences):
-        expect(page.get_by_text(f"{done} of {differences} differences decided")).to_be_visible()
+        expect(page.get_by_text(f"{done} of {differences} disputes decided")).to_be_visible()
         first = settled(page).locator(".dispute .read b").first.inner_text()
         page.get_by_test_id("stButtonGroup").get_by_text(first, exact=True).click()
         if first.upper() in DISAGREEING:
             page.get_by_test_id("stButtonGroup").get_by_text("medium", exact=True).click()
-        page.get_by_label("Why it holds").fill(f"Decided for {first}.")
-        page.get_by_label("Why it holds").press("Control+Enter")
+        page.get_by_label("Reason, in one sentence").fill(f"Decided for {first}.")
+        page.get_by_label("Reason, in one sentence").press("Control+Enter")
         page.get_by_role("button", name="Decide").click()
-    expect(page.get_by_text("Every difference is decided")).to_be_visible()
+    expect(page.get_by_text("All disputes are decided")).to_be_visible()
 
 
 def download(pi: Page, button: str, folder: Path) -> Path:
@@ -196,7 +196,7 @@ def are_those_of_the_report(figures: Mapping[str, float], store: LabelStore) -> 
 def page_shows(pi: Page, figures: Mapping[str, float]) -> None:
     """The figures of the page, for the items and for the run, are those that the script made of the file."""
     pi.get_by_role("link", name="Agreement", exact=True).click()
-    for choice, seats in ((None, "A B"), (re.compile("the judge, measured by gold"), "gold judge")):
+    for choice, seats in ((None, "A B"), (re.compile("the judge against gold"), "gold judge")):
         if choice is not None:
             settled(pi).get_by_label("Compare").click()
             pi.get_by_role("option", name=choice).first.click()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from audit.charts.style import NO_VALUE, coefficient, coefficient_interval, interval, percent, unsigned_zeros
-from audit.exports.tables import markdown_text
+from audit.exports.text_writers import markdown_text
 from audit.number_format import fixed, signed, typed
 from audit.store.runs import Run
 

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.corpus.questions import import_questions, read_taxonomy, screen
+from audit.corpus.questions.importing import import_questions
+from audit.corpus.questions.screening import make_screen
+from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import words_encoder
 from audit.judging.baseline import judge
 from audit.judging.prompts import load_prompts
+from audit.themes.llm_names import naming_prompt
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 
 LABELS = {"agree": {"CONSISTENT", "COMPLEMENTARY"}, "differ": {"DIVERGENT"}, "opposite": {"CONTRADICTORY"}}
@@ -31,7 +34,7 @@ def test_it_has_the_shape_that_its_readme_says() -> None:
     assert len({book.center for book in books}) == 5
     assert all(8 <= len(book.sections) <= 16 for book in books)
     assert Counter(q["organ"] for q in table("questions.csv")) == {"general": 8, "residential": 15, "lodging": 7}
-    taxonomy = read_taxonomy(FOLDER / "taxonomy.toml")
+    taxonomy = read_tag_taxonomy(FOLDER / "taxonomy.toml")
     assert (len(taxonomy.topics), len(taxonomy.subtopics), len(taxonomy.organs)) == (6, 16, 2)
 
 
@@ -93,7 +96,10 @@ def test_the_baseline_judge_finds_every_true_relation_in_the_true_sections() -> 
 
 def test_its_questions_are_imported_without_a_finding(tmp_path: Path) -> None:
     report = import_questions(
-        FOLDER / "questions.csv", tmp_path / "questions.jsonl", taxonomy=read_taxonomy(FOLDER / "taxonomy.toml"), screen=screen()
+        FOLDER / "questions.csv",
+        tmp_path / "questions.jsonl",
+        taxonomy=read_tag_taxonomy(FOLDER / "taxonomy.toml"),
+        screen=make_screen(),
     )
     assert report.clean, report.as_text()
     assert len(report.questions) == len(table("questions.csv"))
@@ -108,7 +114,7 @@ def test_the_readme_shows_the_truth_as_it_is() -> None:
 
 def test_no_two_of_its_questions_are_nearly_the_same(tmp_path: Path) -> None:
     report = import_questions(FOLDER / "questions.csv", tmp_path / "questions.jsonl", encoder_of=words_encoder)
-    assert not report.near
+    assert not report.near_duplicates
 
 
 def test_the_command_takes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +124,8 @@ def test_the_command_takes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_its_templates_ask_the_judge_in_its_own_words() -> None:
-    own, ours = load_prompts(FOLDER / "templates"), load_prompts()
+    own = load_prompts(FOLDER / "templates") | {"theme_name": naming_prompt(FOLDER / "templates")}
+    ours = load_prompts() | {"theme_name": naming_prompt()}
     for name, prompt in own.items():
         told = f"{prompt.system}\n{prompt.user}".replace("clinical_significance", "")
         assert not re.search(r"patient|handbook|clinic|organ\b|health|medicine|graft|institution", told, re.IGNORECASE), name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.exports.table_model import Column, Kind, Table
+from audit.exports.table_model import Table
+from audit.tables import Column
 
 FORMULA = "=1+1"
 AWKWARD = r'50 % of R&D_$x {a} #1 ~ ^ \ "q" <b> [c] – κ ≥ | `t`'
@@ -21,6 +22,6 @@ def table(name: str = "tiny") -> Table:
         }
     )
     columns = (
-        Column("organ", "Organ"), Column("pairs", "Pairs", "scored", Kind.COUNT), Column("share", "Share", "R_div", Kind.DECIMAL),
+        Column.text("organ", "Organ"), Column.count("pairs", "Pairs", "scored"), Column.share("share", "Share", "R_div"),
     )  # fmt: skip
     return Table(name, "A tiny table", frame, columns, ("First note.", "Of 100 % & more."), "1,234 pairs")

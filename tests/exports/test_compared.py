@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from audit.exports.published_comparison import AGREES, DIFFERS, UNKNOWN, Printed, compared, published, verdict
-from audit.exports.run_figures import Measured
+from audit.exports.published_comparison import (
+    AGREES,
+    DIFFERS,
+    UNKNOWN,
+    PublishedFigure,
+    published_comparison,
+    published_figures,
+    verdict,
+)
+from audit.exports.run_figures import RunFigure
 
 
-def printed(value: str, below: bool = False) -> Printed:
-    return Printed("name", "title", value, "section 1", below)
+def printed(value: str, below: bool = False) -> PublishedFigure:
+    return PublishedFigure("name", "title", value, "section 1", below)
 
 
 @pytest.mark.parametrize(
     ("value", "found", "said"),
     [
-        ("0.14", Measured(0.1449), (AGREES, "2 printed digits")),
-        ("0.14", Measured(0.1451), (DIFFERS, "2 printed digits")),
-        ("0.14", Measured(0.20, 0.13, 0.30), (AGREES, "95 % interval")),
-        ("0.14", Measured(0.20, 0.15, 0.30), (DIFFERS, "95 % interval")),
-        ("0.730", Measured(0.7304), (AGREES, "3 printed digits")),
-        ("102", Measured(102.0), (AGREES, "equal counts")),
-        ("102", Measured(101.0), (DIFFERS, "equal counts")),
+        ("0.14", RunFigure(0.1449), (AGREES, "2 printed digits")),
+        ("0.14", RunFigure(0.1451), (DIFFERS, "2 printed digits")),
+        ("0.14", RunFigure(0.20, 0.13, 0.30), (AGREES, "95 % interval")),
+        ("0.14", RunFigure(0.20, 0.15, 0.30), (DIFFERS, "95 % interval")),
+        ("0.730", RunFigure(0.7304), (AGREES, "3 printed digits")),
+        ("102", RunFigure(102.0), (AGREES, "equal counts")),
+        ("102", RunFigure(101.0), (DIFFERS, "equal counts")),
     ],
 )
 def test_a_figure_agrees_in_the_digits_that_are_printed_or_inside_its_interval(value, found, said):
@@ -29,12 +37,12 @@ def test_a_figure_agrees_in_the_digits_that_are_printed_or_inside_its_interval(v
 
 
 def test_a_figure_printed_as_under_a_value_must_be_under_it():
-    assert verdict(printed("0.001", below=True), Measured(0.0004))[0] == AGREES
-    assert verdict(printed("0.001", below=True), Measured(0.004))[0] == DIFFERS
+    assert verdict(printed("0.001", below=True), RunFigure(0.0004))[0] == AGREES
+    assert verdict(printed("0.001", below=True), RunFigure(0.004))[0] == DIFFERS
 
 
 def test_what_a_release_does_not_hold_cannot_be_computed_and_says_why():
-    frame = compared({"absence.mean": "The release came without answers."}).frame.set_index("title")
+    frame = published_comparison({"absence.mean": "The release came without answers."}).frame.set_index("title")
     told = frame.loc["Absence, mean over handbooks"]
     assert (told["verdict"], told["how"]) == (UNKNOWN, "The release came without answers.")
     assert "No study" in frame.loc["Cohen's kappa of the annotators", "how"]
@@ -42,12 +50,12 @@ def test_what_a_release_does_not_hold_cannot_be_computed_and_says_why():
 
 
 def test_every_published_figure_has_a_name_of_its_own_and_a_place_in_the_source():
-    source, figures = published()
+    source, figures = published_figures()
     assert source == "arXiv:2605.29084"
     assert len({figure.name for figure in figures}) == len(figures)
     assert all(figure.where and float(figure.value) >= 0 for figure in figures)
 
 
 def test_the_published_label_shares_leave_a_gap_that_is_not_papered_over():
-    judged = [float(figure.value) for figure in published()[1] if figure.name.startswith("judged.")]
+    judged = [float(figure.value) for figure in published_figures()[1] if figure.name.startswith("judged.")]
     assert sum(judged) == pytest.approx(0.955)

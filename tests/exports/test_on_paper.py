@@ -16,9 +16,9 @@ import plotly.io as pio
 import pytest
 
 from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
-from audit.exports.package import Order, package
+from audit.exports.latex import latex, latex_document
+from audit.exports.package import ExportRequest, package
 from audit.exports.readme import LATEX
-from audit.exports.writers.latex import document, latex
 from tests.exports.tables import table
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -38,7 +38,7 @@ def test_every_table_compiles_whatever_text_it_holds(engine: str, tmp_path: Path
     tables = [type(small)("short", small.title, frame, small.columns, small.notes, small.n), long]
     for each in tables:
         (tmp_path / f"{each.name}.tex").write_text(latex(each), "utf-8")
-    (tmp_path / "all_tables.tex").write_text(document(tables), "utf-8")
+    (tmp_path / "all_tables.tex").write_text(latex_document(tables), "utf-8")
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "all_tables.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stdout.decode("latin-1")[-1500:]
@@ -49,7 +49,7 @@ def test_every_table_compiles_whatever_text_it_holds(engine: str, tmp_path: Path
 def test_every_file_of_a_package_compiles_by_the_command_that_its_readme_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("audit.exports.package.pictures", lambda _: {})
     first, second = (load(release_from(tmp_path / name, table_, run_id=name), tmp_path / "data").run for name, table_ in RUNS)
-    files = package(Order(first, "2031-02-03", second, paper=True))
+    files = package(ExportRequest(first, "2031-02-03", second, paper=True))
     for path, content in files.items():
         if path.startswith("tables/latex/") or path == "README.txt":
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

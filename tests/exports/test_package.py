@@ -18,8 +18,8 @@ import pytest
 
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
-from audit.exports.files import zipped
-from audit.exports.package import MANIFEST, Order, package
+from audit.exports.package import MANIFEST, ExportRequest, package
+from audit.exports.zip_bytes import zipped
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from tests.support.loading import load
@@ -59,11 +59,11 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def order(runs: tuple[Run, Run], without_pictures: None) -> Order:
-    return Order(runs[0], "2031-02-03", runs[1], paper=True)
+def order(runs: tuple[Run, Run], without_pictures: None) -> ExportRequest:
+    return ExportRequest(runs[0], "2031-02-03", runs[1], paper=True)
 
 
-def test_every_table_comes_in_five_forms_and_every_figure_as_a_page(order: Order):
+def test_every_table_comes_in_five_forms_and_every_figure_as_a_page(order: ExportRequest):
     files = package(order)
     names = {path.split("/")[-1].removesuffix(".csv") for path in files if path.startswith("tables/csv/")}
     assert {"corpus", "labels", "organs", "handbooks", "transitions", "run_rates", "run_change", "published"} <= names
@@ -75,14 +75,14 @@ def test_every_table_comes_in_five_forms_and_every_figure_as_a_page(order: Order
 KINDS = {"csv": "csv", "xlsx": "xlsx", "latex": "tex", "markdown": "md", "json": "json"}
 
 
-def test_two_exports_of_the_same_state_differ_in_the_date_of_the_manifest_alone(order: Order):
+def test_two_exports_of_the_same_state_differ_in_the_date_of_the_manifest_alone(order: ExportRequest):
     first, later = package(order), package(replace(order, date="2032-11-30"))
     assert [path for path in first if first[path] != later[path]] == [MANIFEST]
     assert first[MANIFEST].replace(b"2031-02-03", b"2032-11-30") == later[MANIFEST]
     assert zipped(first) == zipped(package(order))
 
 
-def test_another_process_makes_the_same_bytes(order: Order, runs: tuple[Run, Run]):
+def test_another_process_makes_the_same_bytes(order: ExportRequest, runs: tuple[Run, Run]):
     script = (
         "import sys, pathlib; from audit.exports import package as p; from audit.store.runs import read_run;"
         "from audit.charts.figure_files import NoPicturesError\n"
@@ -97,7 +97,7 @@ def test_another_process_makes_the_same_bytes(order: Order, runs: tuple[Run, Run
     assert said == hashlib.sha256(zipped(package(order))).hexdigest()
 
 
-def test_the_manifest_tells_what_it_is_of_how_to_make_it_again_and_the_sum_of_every_file(order: Order):
+def test_the_manifest_tells_what_it_is_of_how_to_make_it_again_and_the_sum_of_every_file(order: ExportRequest):
     files = package(order)
     told = json.loads(files[MANIFEST])
     assert told["run"]["release_sha256"] == order.run.digest
@@ -108,11 +108,11 @@ def test_the_manifest_tells_what_it_is_of_how_to_make_it_again_and_the_sum_of_ev
     }
 
 
-def test_what_is_left_out_is_told_with_what_to_install(order: Order):
+def test_what_is_left_out_is_told_with_what_to_install(order: ExportRequest):
     assert "install" in json.loads(package(order)[MANIFEST])["left_out"]["figures as SVG and PNG"]
 
 
-def test_the_report_asks_nothing_of_any_network_and_takes_no_text_for_markup(order: Order):
+def test_the_report_asks_nothing_of_any_network_and_takes_no_text_for_markup(order: ExportRequest):
     report = package(order)["report.html"].decode()
     shown = re.sub(r"<script.*?</script>", "", report, flags=re.S)
     assert URL.findall(shown) == []
@@ -124,7 +124,7 @@ def test_a_release_without_answers_leaves_out_what_it_cannot_say_and_tells_why(t
     folder = release_from(tmp_path, FIRST, BOOKS)
     (folder / "answers.jsonl").unlink(missing_ok=True)
     run = load(folder, tmp_path / "data").run
-    files = package(Order(run, "2031-02-03", paper=True))
+    files = package(ExportRequest(run, "2031-02-03", paper=True))
     assert "table handbooks" in json.loads(files[MANIFEST])["left_out"]
     assert "tables/csv/labels.csv" in files
     assert b"cannot be computed" in files["tables/csv/published.csv"]
@@ -132,7 +132,7 @@ def test_a_release_without_answers_leaves_out_what_it_cannot_say_and_tells_why(t
 
 def test_a_synthetic_run_says_so_on_every_table(tmp_path: Path, without_pictures: None):
     run = load(release_from(tmp_path, FIRST, BOOKS, synthetic=True), tmp_path / "data").run
-    files = package(Order(run, "2031-02-03"))
+    files = package(ExportRequest(run, "2031-02-03"))
     tables = [content for path, content in files.items() if path.startswith("tables/markdown/") and "all_tables" not in path]
     assert all(b"Synthetic data" in content for content in tables)
 
@@ -160,7 +160,7 @@ def test_the_command_writes_the_same_as_a_folder_and_as_an_archive(
 
 def test_the_command_that_the_manifest_names_makes_the_same_again(data_dir: Path, without_pictures: None, tmp_path: Path):
     assert main(["export", "--run", "first", "--out", str(tmp_path / "a.zip")]) == 0
-    order = Order(find_run(Settings().store_dir, "first"), "")
+    order = ExportRequest(find_run(Settings().store_dir, "first"), "")
     assert order.command == f"audit export --run {order.run.key} --out first_{order.run.digest[:8]}.zip"
     assert main([*order.command.split()[1:-1], str(tmp_path / "b.zip")]) == 0
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
@@ -221,7 +221,7 @@ def test_a_run_is_not_compared_with_itself(data_dir: Path, tmp_path: Path, capsy
     assert not (tmp_path / "x").exists()
 
 
-def test_a_run_without_themes_leaves_them_out_and_says_how_to_build_them(order: Order):
+def test_a_run_without_themes_leaves_them_out_and_says_how_to_build_them(order: ExportRequest):
     told = json.loads(package(order)[MANIFEST])["left_out"]["table themes"]
     assert f"audit themes build --run {order.run.key}" in told
 

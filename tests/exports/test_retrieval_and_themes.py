@@ -14,12 +14,13 @@ from openpyxl import load_workbook
 
 from audit.charts.figure_files import NoPicturesError
 from audit.errors import AuditError
+from audit.exports import figures, run_tables, two_run_tables
 from audit.exports.catalogue import SECTIONS, chapters
-from audit.exports.contents import retrieval, themes
-from audit.exports.context import gathered
-from audit.exports.package import MANIFEST, Order, package
+from audit.exports.context import open_context
+from audit.exports.package import MANIFEST, ExportRequest, package
 from audit.exports.table_model import Table
-from audit.exports.writers.spreadsheet import csv_bytes, xlsx_bytes
+from audit.exports.text_writers import csv_table
+from audit.exports.xlsx import xlsx_bytes
 from audit.release.write import write_jsonl
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
@@ -28,7 +29,7 @@ from tests.support.loading import load
 from tests.support.tiny import release_from
 
 KINDS = {"csv": "csv", "xlsx": "xlsx", "latex": "tex", "markdown": "md", "json": "json"}
-(TABLES,) = [section.tables for section in SECTIONS if retrieval.retrieval in section.tables]
+(TABLES,) = [section.tables for section in SECTIONS if run_tables.retrieval in section.tables]
 FORMULA = '=HYPERLINK("http://x","y")'
 Tried = Callable[[Trials], Run]
 
@@ -54,36 +55,36 @@ def _without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(table: Table) -> pd.DataFrame:
-    return pd.read_csv(io.BytesIO(csv_bytes(table)), keep_default_na=False)
+    return pd.read_csv(io.BytesIO(csv_table(table)), keep_default_na=False)
 
 
 def test_strategies_stand_with_their_searches_measures_modes_and_time(tried: Tried):
-    with gathered(tried(TRIALS)) as material:
-        table, cost = retrieval.retrieval(material), told(retrieval.retrieval_cost(material)).set_index("Strategy")
+    with open_context(tried(TRIALS)) as material:
+        table, cost = run_tables.retrieval(material), told(run_tables.retrieval_cost(material)).set_index("Strategy")
     hero, bm25 = told(table).set_index("Strategy").loc[["hero", "bm25"]].to_dict("records")
     # hero: q1 a at place 1, q1 b not found, q2 a at place 2; q3 has no known section.
-    assert (hero["Searches (section known)"], hero["Questions"], hero["Searches (not known)"]) == (3, 2, 1)
+    assert (hero["Searches (section known)"], hero["Questions"], hero["Searches (section unknown)"]) == (3, 2, 1)
     assert hero["hit@1 (of searches)"] == pytest.approx(1 / 3)
     assert hero["MRR (mean)"] == pytest.approx((1 + 0 + 1 / 2) / 3)
     assert hero["given (of searches)"] == 1
-    assert cost.loc["hero", ["Searches", "Passages (searches)", "Whole, as a fallback (searches)"]].tolist() == [4, 3, 1]
-    assert float(cost.loc["hero", "CPU (s a search)"]) == pytest.approx((0.2 + 0.4) / 2)
-    assert cost.loc["bm25", "CPU (s a search)"] == ""
+    assert cost.loc["hero", ["Searches", "Passages (searches)", "Full document, fallback (searches)"]].tolist() == [4, 3, 1]
+    assert float(cost.loc["hero", "CPU time (s per search)"]) == pytest.approx((0.2 + 0.4) / 2)
+    assert cost.loc["bm25", "CPU time (s per search)"] == ""
     assert bm25["hit@5 (of searches)"] == pytest.approx(2 / 3)
     assert table.n == "3 searches with a known section on 2 questions; 1 more without one"
 
 
 def test_a_difference_is_of_the_searches_that_both_made(tried: Tried):
-    with gathered(tried(TRIALS)) as material:
-        rows = told(retrieval.retrieval_paired(material)).set_index("Measure")
-    assert rows.loc["MRR", "Difference"] == pytest.approx((1 / 4 + 1 + 1 / 6) / 3 - (1 + 0 + 1 / 2) / 3)
-    assert rows.loc["MRR", ["Strategy", "Searches (of both)", "It is"]].tolist() == ["bm25", 3, "too few questions"]
+    with open_context(tried(TRIALS)) as material:
+        rows = told(run_tables.retrieval_paired(material)).set_index("Measure")
+    assert rows.loc["MRR", "Change"] == pytest.approx((1 / 4 + 1 + 1 / 6) / 3 - (1 + 0 + 1 / 2) / 3)
+    assert rows.loc["MRR", ["Strategy", "Searches (made by both)", "Direction"]].tolist() == ["bm25", 3, "too few questions"]
 
 
 def test_where_it_is_harder_stands_by_organ_of_the_question_and_by_handbook(tried: Tried):
-    with gathered(tried(TRIALS)) as material:
-        organs = told(retrieval.retrieval_organs(material)).set_index(["Organ", "Strategy"])
-        books = told(retrieval.retrieval_handbooks(material)).set_index(["Handbook", "Strategy"])
+    with open_context(tried(TRIALS)) as material:
+        organs = told(run_tables.retrieval_organs(material)).set_index(["Organ", "Strategy"])
+        books = told(run_tables.retrieval_handbooks(material)).set_index(["Handbook", "Strategy"])
     # q1 is a question on kidneys: hero finds it in a at place 1, and in b not at all; q2, on lungs, in a at place 2.
     assert organs.loc[("kidney", "hero"), ["Searches (section known)", "hit@1 (of searches)"]].tolist() == [2, 1 / 2]
     assert organs.loc[("lung", "hero"), ["MRR (mean)", "hit@5 (of searches)"]].tolist() == [1 / 2, 1]
@@ -91,9 +92,9 @@ def test_where_it_is_harder_stands_by_organ_of_the_question_and_by_handbook(trie
 
 
 def test_what_is_missed_stands_with_its_place_and_who_found_it(tried: Tried):
-    with gathered(tried(TRIALS)) as material:
-        table = retrieval.retrieval_missed(material)
-    rows = told(table)[["Strategy", "Question", "Handbook", "At place", "Found by"]].to_numpy().tolist()
+    with open_context(tried(TRIALS)) as material:
+        table = run_tables.retrieval_missed(material)
+    rows = told(table)[["Strategy", "Question", "Handbook", "Rank", "Found by"]].to_numpy().tolist()
     assert rows == [
         ["hero", "What about q1?", "center b", "", "bm25"], ["bm25", "What about q2?", "center a", "6", "hero"],
     ]  # fmt: skip
@@ -102,21 +103,25 @@ def test_what_is_missed_stands_with_its_place_and_who_found_it(tried: Tried):
 
 def test_of_one_strategy_nobody_else_could_have_found_what_it_misses(tried: Tried):
     only, neither = [each for each in TRIALS if each["strategy"] == "hero"], [trial("q1", "b", "bm25", "s2")]
-    with gathered(tried(only)) as material:
-        assert told(retrieval.retrieval_missed(material))["Found by"].tolist() == [""]
-    with gathered(tried([*only, *neither])) as material:
-        assert told(retrieval.retrieval_missed(material))["Found by"].tolist() == ["nobody", "nobody"]
+    with open_context(tried(only)) as material:
+        assert told(run_tables.retrieval_missed(material))["Found by"].tolist() == [""]
+    with open_context(tried([*only, *neither])) as material:
+        assert told(run_tables.retrieval_missed(material))["Found by"].tolist() == ["nobody", "nobody"]
 
 
 def test_whether_answers_rest_on_the_section_that_holds_them_is_told(tried: Tried):
-    with gathered(tried(TRIALS)) as material:
-        rows = told(retrieval.retrieval_answers(material)).set_index("The answer")
-    assert rows.loc["Cites nothing", ["Answers", "Of", "Share"]].tolist() == [3, 3, 1]  # those of a tiny release cite nothing
+    with open_context(tried(TRIALS)) as material:
+        rows = told(run_tables.retrieval_answers(material)).set_index("Answer")
+    assert rows.loc["Cites nothing", ["Answers", "Of (answers)", "Share"]].tolist() == [
+        3,
+        3,
+        1,
+    ]  # those of a tiny release cite nothing
 
 
 def test_shares_are_drawn_in_percent_and_means_are_not(tried: Tried):
-    with gathered(tried(TRIALS)) as material:
-        (picture,) = retrieval.strategies(material)
+    with open_context(tried(TRIALS)) as material:
+        (picture,) = figures.strategies(material)
     ends = {
         title.text: picture.figure.layout[f"xaxis{place or ''}"].ticktext[-1]
         for title, place in zip(picture.figure.layout.annotations, ("", 2, 3, 4, 5), strict=True)
@@ -127,7 +132,7 @@ def test_shares_are_drawn_in_percent_and_means_are_not(tried: Tried):
 
 def test_the_tables_come_in_five_forms_the_same_twice_and_no_strategy_runs_as_a_formula(tried: Tried):
     renamed = [{**each, "strategy": FORMULA if each["strategy"] == "hero" else "{brace}"} for each in TRIALS]
-    order = Order(tried(renamed), "2031-02-03")
+    order = ExportRequest(tried(renamed), "2031-02-03")
     files = package(order)
     names = [maker.__name__ for maker in TABLES]
     made = [f"tables/{kind}/{name}.{end}" for name in names for kind, end in KINDS.items()]
@@ -143,7 +148,7 @@ def test_the_tables_come_in_five_forms_the_same_twice_and_no_strategy_runs_as_a_
 
 
 def test_a_run_without_trials_has_no_such_tables_and_says_so(tried: Tried):
-    files = package(Order(tried([]), "2031-02-03"))
+    files = package(ExportRequest(tried([]), "2031-02-03"))
     assert "tables/csv/retrieval.csv" not in files
     left_out = json.loads(files[MANIFEST])["left_out"]
     assert {"figure strategies", *(f"table {maker.__name__}" for maker in TABLES)} <= set(left_out)
@@ -151,16 +156,16 @@ def test_a_run_without_trials_has_no_such_tables_and_says_so(tried: Tried):
 
 
 def test_what_one_strategy_and_searches_without_a_known_section_cannot_say_is_left_out(tried: Tried):
-    with gathered(tried([trial("q1", "a", "hero", "s1", gold="")])) as material:
-        assert told(retrieval.retrieval(material))["MRR (mean)"].tolist() == [""]
+    with open_context(tried([trial("q1", "a", "hero", "s1", gold="")])) as material:
+        assert told(run_tables.retrieval(material))["MRR (mean)"].tolist() == [""]
         with pytest.raises(AuditError, match="Only one strategy"):
-            retrieval.retrieval_paired(material)
+            run_tables.retrieval_paired(material)
         of_gold = (
-            retrieval.strategies, retrieval.retrieval_answers, retrieval.retrieval_organs, retrieval.retrieval_handbooks,
-            retrieval.retrieval_missed,
+            figures.strategies, run_tables.retrieval_answers, run_tables.retrieval_organs, run_tables.retrieval_handbooks,
+            run_tables.retrieval_missed,
         )  # fmt: skip
         for maker in of_gold:
-            with pytest.raises(AuditError, match="nothing is measured but what was given"):
+            with pytest.raises(AuditError, match="so only what was given is known"):
                 maker(material)
 
 
@@ -172,33 +177,33 @@ SECOND = "q1 kidney ab=CONSISTENT ac=DIVERGENT bc=CONSISTENT\nq2 kidney ab=DIVER
 
 
 @pytest.fixture
-def order(tmp_path: Path) -> Order:
+def order(tmp_path: Path) -> ExportRequest:
     """Two runs whose themes are the same."""
     first, second = (
         load(release_from(tmp_path / name, table, run_id=name), tmp_path / "data").run
         for name, table in (("first", FIRST), ("second", SECOND))
     )
-    return Order(first, "2031-02-03", second, taxonomy=TAXONOMY, against=TAXONOMY)
+    return ExportRequest(first, "2031-02-03", second, taxonomy=TAXONOMY, against=TAXONOMY)
 
 
-def test_themes_of_two_runs_stand_with_their_shares_and_what_they_do(order: Order):
-    with gathered(order.run, order.other, order.taxonomy, against=order.against) as material:
-        table = themes.themes_moved(material)
+def test_themes_of_two_runs_stand_with_their_shares_and_what_they_do(order: ExportRequest):
+    with open_context(order.run, order.other, order.taxonomy, against=order.against) as material:
+        table = two_run_tables.themes_moved(material)
     rows = told(table).set_index("Theme")
     assert rows.loc["Other", ["Disagreeing (first)", "Disagreeing (second)"]].tolist() == [1, 2]
     assert rows.loc["Other", "Change"] == pytest.approx(2 / 3 - 1 / 3)
-    assert rows.loc[f"'{FORMULA}", "It"] == "too few questions"
+    assert rows.loc[f"'{FORMULA}", "Direction"] == "too few questions"
     assert [note.split(":")[0] for note in table.notes[:2]] == ["First", "Second"]
     assert table.n == "3 and 3 disagreeing pairs among those that both runs have"
     cells = [cell for row in load_workbook(io.BytesIO(xlsx_bytes([table])))["themes_moved"].iter_rows() for cell in row]
     assert not [cell for cell in cells if cell.data_type == "f"]
 
 
-def test_runs_whose_themes_are_not_the_same_leave_the_table_out_and_say_what_makes_them_so(order: Order):
+def test_runs_whose_themes_are_not_the_same_leave_the_table_out_and_say_what_makes_them_so(order: ExportRequest):
     stranger = Taxonomy((Theme("t9", "Stranger", None, ("topic of ab",)),))
     for against, taxonomy, cure in ((None, TAXONOMY, "assign"), (stranger, TAXONOMY, "assign"), (TAXONOMY, None, "build")):
         asked = replace(order, against=against, taxonomy=taxonomy)
-        with gathered(asked.run, asked.other, asked.taxonomy, against=asked.against) as material:
+        with open_context(asked.run, asked.other, asked.taxonomy, against=asked.against) as material:
             (beside,) = [chapter for chapter in chapters(material, lambda _: None) if chapter.title == "Beside another run"]
         assert "themes_moved" not in {table.name for table in beside.tables}
         assert f"audit themes {cure}" in beside.left_out["table themes_moved"]

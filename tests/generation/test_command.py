@@ -59,16 +59,16 @@ def summary(folder: list[str]) -> dict:
     return json.loads((Path(folder[-1]) / "summary.json").read_text())
 
 
-def test_without_a_model_every_question_meets_the_handbooks_of_its_organ(folder, capsys):
+def test_without_a_model_every_question_is_asked_of_the_handbooks_of_its_organ(folder, capsys):
     assert generate(folder) == 0
-    assert [(each["question_id"], each["handbook_id"]) for each in answers(folder)] == PAIRS
-    assert [each["absent"] for each in answers(folder)] == [False, False, False, True]
-    assert "3 answered, 1 NOT ADDRESSED, 0 could not be read, 0 not asked." in capsys.readouterr().out
+    assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
+    assert [answer["absent"] for answer in answers(folder)] == [False, False, False, True]
+    assert "3 answered, 1 NOT ADDRESSED, 0 unparseable replies, 0 not asked." in capsys.readouterr().out
     assert summary(folder)["generator"] == "extractive: sentences of the source, no model"
     assert (summary(folder)["answered"], summary(folder)["absent"]) == (3, 1)
 
 
-def test_a_question_that_retrieval_left_out_is_said_and_not_made_absent(folder, tmp_path, capsys):
+def test_a_question_without_retrieval_is_reported_and_not_counted_as_absent(folder, tmp_path, capsys):
     path = tmp_path / "retrieval" / "liver_birch_post.jsonl"
     path.write_text(path.read_text().splitlines()[0] + "\n")
     assert generate(folder) == 1
@@ -77,52 +77,52 @@ def test_a_question_that_retrieval_left_out_is_said_and_not_made_absent(folder, 
     assert summary(folder)["not_retrieved"] == 2
 
 
-def test_a_model_answers_and_the_same_command_again_asks_nothing(folder, server):
+def test_a_model_answers_and_repeating_the_command_asks_nothing(folder, server):
     assert generate(folder, "--generator", "model", "--url", server.url) == 0
-    assert [(each["question_id"], each["handbook_id"]) for each in answers(folder)] == PAIRS
-    assert {each["usage"]["model"] for each in answers(folder)} == {"judge"}
+    assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
+    assert {answer["usage"]["model"] for answer in answers(folder)} == {"judge"}
     before = server.asked
     assert generate(folder, "--generator", "model", "--url", server.url) == 0
     assert server.asked == before
 
 
-def test_the_tests_real_server_answers_each_question_in_words_of_its_own(folder, real_judge):
+def test_a_real_server_answers_each_question(folder, real_judge):
     code = generate(folder, "--generator", "model", "--url", real_judge, "--model", MODEL)
     assert code in (0, 1)  # a model that knows nothing may write anything, even a citation
-    assert [(each["question_id"], each["handbook_id"]) for each in answers(folder)] == PAIRS
-    told = [each["answer"] or each["unread_reason"] for each in answers(folder)]
-    assert all(told)
-    assert all(each["usage"]["prompt_tokens"] > 100 for each in answers(folder))
+    assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
+    output = [answer["answer"] or answer["unread_reason"] for answer in answers(folder)]
+    assert all(output)
+    assert all(answer["usage"]["prompt_tokens"] > 100 for answer in answers(folder))
 
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [("fault:prose", "no answer"), ("fault:null", "empty"), ("fault:length", "cut"), ("fault:422", "refused")],
 )
-def test_a_reply_that_cannot_be_read_is_counted_as_such(tmp_path, server, fault, reason, capsys):
+def test_an_unparseable_reply_is_counted_as_such(tmp_path, server, fault, reason, capsys):
     folder = [
         *work_folder(tmp_path, extra=(Query("q4", f"May I travel? {fault}", "kidney"),)),
         "--out",
         str(tmp_path / "answers"),
     ]
     assert generate(folder, "--generator", "model", "--url", server.url) == 1
-    (unread,) = [each for each in answers(folder) if each["question_id"] == "q4"]
+    (unread,) = [answer for answer in answers(folder) if answer["question_id"] == "q4"]
     assert (unread["answer"], unread["absent"], unread["unread_reason"]) == (None, None, reason)
-    assert f"could not be read, {reason}: 1" in capsys.readouterr().out
+    assert f"unparseable, {reason}: 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("fault", ["fault:500*1", "fault:503*2", "fault:cut-body*1", "fault:thinking"])
-def test_a_fault_that_passes_costs_no_answer(tmp_path, server, fault):
+def test_a_temporary_fault_loses_no_answer(tmp_path, server, fault):
     folder = [
         *work_folder(tmp_path, extra=(Query("q4", f"May I travel? {fault}", "kidney"),)),
         "--out",
         str(tmp_path / "answers"),
     ]
     assert generate(folder, "--generator", "model", "--url", server.url) == 0
-    assert all(each["answer"] for each in answers(folder))
+    assert all(answer["answer"] for answer in answers(folder))
 
 
-def test_killed_it_goes_on_and_asks_nothing_that_was_stored(tmp_path, server):
+def test_after_a_kill_it_continues_without_asking_again_for_stored_replies(tmp_path, server):
     many = tuple(Query(f"m{number}", f"May I travel {number} times?", "general") for number in range(30))
     folder = with_more(tmp_path, *many)
     options = ["--generator", "model", "--url", server.url]
@@ -152,20 +152,20 @@ def stored(root: Path) -> set[str]:
         return {key for (key,) in con.execute("select key from replies")}
 
 
-def test_a_dry_run_says_calls_and_tokens_and_writes_nothing(folder, tmp_path, server, capsys):
+def test_a_dry_run_reports_calls_and_tokens_and_writes_nothing(folder, tmp_path, server, capsys):
     before = sorted(tmp_path.rglob("*"))
     assert generate(folder, "--generator", "model", "--url", server.url, "--dry-run") == 0
-    told = capsys.readouterr().out
-    assert told.splitlines()[1].split()[:2] == ["answer", "4"]
-    assert "Estimated from a few calls to the endpoint" in told
+    output = capsys.readouterr().out
+    assert output.splitlines()[1].split()[:2] == ["answer", "4"]
+    assert "Estimated from a few calls to the endpoint" in output
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_what_a_cluster_answered_becomes_answers_whole_handbooks_in_each_shard(tmp_path, capsys):
+def test_the_responses_of_a_cluster_become_answers_with_each_handbook_in_one_shard(tmp_path, capsys):
     folder = [*work_folder(tmp_path, mode="full_document"), "--out", str(tmp_path / "answers")]
     options, batch = ["--generator", "model", "--model", "judge"], tmp_path / "batch"
     assert generate(folder, *options, "--emit-batch", str(batch), "--shards", "9") == 0
-    assert "4 requests of stage 'answer' in 2 shards, whole handbooks in each." in capsys.readouterr().out
+    assert "4 requests of stage 'answer' in 2 shards, complete handbooks in each." in capsys.readouterr().out
     for shard in sorted((batch / "shards").iterdir()):
         target = batch / "outputs" / f"{shard.stem}.1_0.jsonl"
         command = [sys.executable, str(STAND_IN), "run-batch", "-i", str(shard), "-o", str(target), "--model", "judge"]
@@ -174,39 +174,41 @@ def test_what_a_cluster_answered_becomes_answers_whole_handbooks_in_each_shard(t
     assert len(answers(folder)) == 4
 
 
-def test_a_folder_of_something_else_is_refused_before_anything_is_asked(folder, server, capsys):
+def test_a_folder_with_other_files_is_refused_before_anything_is_asked(folder, server, capsys):
     Path(folder[-1]).mkdir()
     (Path(folder[-1]) / "thesis.txt").write_text("years of work")
     assert generate(folder, "--generator", "model", "--url", server.url) == 2
-    assert "holds no earlier answers" in capsys.readouterr().err
+    assert "does not contain earlier answers" in capsys.readouterr().err
     assert server.asked == 0
 
 
-def test_files_that_will_not_do_end_in_one_sentence(folder, tmp_path, capsys):
+def test_unusable_files_end_in_one_sentence(folder, tmp_path, capsys):
     assert main(["generate", str(tmp_path), *folder[1:]]) == 2
-    assert "holds no passages of these handbooks (HANDBOOK_ID.jsonl). Nothing was asked. Name one" in capsys.readouterr().err
+    assert (
+        "does not contain passages of these handbooks (HANDBOOK_ID.jsonl). Nothing was asked. Name one" in capsys.readouterr().err
+    )
     questions = tmp_path / "questions.jsonl"
     questions.write_text(questions.read_text() + questions.read_text().splitlines()[0])
     assert generate(folder) == 2
-    assert "two questions go by the id 'q1'" in capsys.readouterr().err
+    assert "two questions have the id 'q1'" in capsys.readouterr().err
     questions.write_text('{"question_id": "q1"}\n')
     assert generate(folder) == 2
     assert "questions.jsonl, line 1: a question needs" in capsys.readouterr().err
 
 
-def test_without_an_endpoint_nothing_is_asked_and_it_says_what_to_name(folder, capsys):
+def test_without_an_endpoint_nothing_is_asked_and_the_message_says_what_to_name(folder, capsys):
     assert generate(folder, "--generator", "model") == 2
-    assert "Name an OpenAI-compatible one with --url" in capsys.readouterr().err
+    assert "Name an OpenAI-compatible endpoint with --url" in capsys.readouterr().err
     assert not Path(folder[-1]).exists()
 
 
-def test_the_journal_alone_makes_the_answers_again(folder, server):
+def test_answers_can_be_written_again_from_the_journal_alone(folder, server):
     assert generate(folder, "--generator", "model", "--url", server.url) == 0
     before, asked = answers(folder), server.asked
     assert generate(folder, "--generator", "model", "--parse-again") == 0
     assert (answers(folder), server.asked) == (before, asked)
 
 
-def test_a_generator_that_asks_nothing_has_no_use_for_a_cluster(folder, tmp_path, capsys):
+def test_a_generator_that_asks_nothing_cannot_use_a_cluster(folder, tmp_path, capsys):
     assert generate(folder, "--emit-batch", str(tmp_path / "batch")) == 2
-    assert "The extractive generator asks nothing" in capsys.readouterr().err
+    assert "The extractive generator calls no model" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A small corpus as a table, and a judge that answers from a table instead of a network."""
+"""A small corpus as a table, and a judge that answers from a table instead of over a network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from audit.judging.corpus import Answer, Corpus, Item
+from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.judging.prompts import load_prompts
 from audit.judging.protocols import Protocol
 from audit.llm.calls import ANSWERED, Call, Reply
@@ -22,21 +22,24 @@ ANSWERS = {
 
 def corpus(answers: dict[str, dict[str, str]] = ANSWERS) -> Corpus:
     """All pairs of `answers`; an answer is absent when it begins with the canonical prefix."""
-    letters = sorted({letter for each in answers.values() for letter in each})
-    books = tuple(
+    letters = sorted({letter for by_letter in answers.values() for letter in by_letter})
+    handbooks = tuple(
         {"handbook_id": letter, "organ": "kidney", "center": f"{name} Clinic", "phase": "combined", "title": None}
         for letter, name in zip(letters, ("Alder", "Birch", "Cedar", "Dogwood"), strict=False)
     )
-    return Corpus(RUN, books, lambda: _items(answers))
+    return Corpus(RUN, handbooks, lambda: _items(answers))
 
 
-def _items(answers: dict[str, dict[str, str]]) -> Iterator[Item]:
-    for question, said in answers.items():
-        told = {letter: Answer(text) for letter, text in said.items()}
-        told = {letter: Answer(each.text, each.silent, "prefix" if each.silent else None) for letter, each in told.items()}
-        pairs = tuple((a, b) for a in said for b in said if a < b)
+def _items(answers: dict[str, dict[str, str]]) -> Iterator[QuestionToJudge]:
+    for question, texts_by_letter in answers.items():
+        answers_by_letter = {letter: AnswerToJudge(text) for letter, text in texts_by_letter.items()}
+        checked = {
+            letter: AnswerToJudge(answer.text, answer.has_absence_prefix, "prefix" if answer.has_absence_prefix else None)
+            for letter, answer in answers_by_letter.items()
+        }
+        pairs = tuple((a, b) for a in texts_by_letter for b in texts_by_letter if a < b)
         record = {"question_id": question, "question": f"What about {question}?", "organ": "kidney", "topics": ["travel"]}
-        yield Item(record | {"subtopics": [], "source": None}, told, pairs)
+        yield QuestionToJudge(record | {"subtopics": [], "source": None}, checked, pairs)
 
 
 def protocol(name: str = "structured", **options: Any) -> Protocol:
@@ -44,7 +47,7 @@ def protocol(name: str = "structured", **options: Any) -> Protocol:
 
 
 def texts(call: Call) -> dict[str, str]:
-    """What stands between the tags of a call's prompt."""
+    """Tag -> the text between its tags in a call's prompt."""
     user = call.body["messages"][1]["content"]
     return {tag: text.strip() for tag, text in re.findall(r"<(\w+)>\n(.*?)\n</\1>", user, re.DOTALL)}
 
@@ -55,7 +58,7 @@ def verdict(label: str, significance: str | None = None) -> str:
 
 
 class Judge:
-    """Answers every call with what `say` says of it, and remembers what it was asked."""
+    """Answers every call with what `say` returns for it, and remembers the calls."""
 
     def __init__(self, put: Callable[[Reply], None], say: Callable[[Call], str | Reply]) -> None:
         self.put, self.say = put, say
@@ -64,9 +67,9 @@ class Judge:
     def __call__(self, cost: StageCost, calls: Iterable[Call]) -> None:
         for call in calls:
             self.asked.append(call)
-            said = self.say(call)
+            answer = self.say(call)
             usage = {"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 64}
-            reply = Reply(call.key, ANSWERED, text=said, usage=usage, latency_s=0.5) if isinstance(said, str) else said
+            reply = Reply(call.key, ANSWERED, text=answer, usage=usage, latency_s=0.5) if isinstance(answer, str) else answer
             self.put(reply)
 
 

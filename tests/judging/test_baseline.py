@@ -60,26 +60,26 @@ def test_each_label_has_its_rule(question, a, b, wanted):
         ("Wait a few months before you drive.", "Wait 9 months before you drive.", "not"),
     ],
 )
-def test_a_figure_that_another_range_holds_or_that_rounding_explains_is_no_divergence(a, b, wanted):
+def test_a_figure_inside_the_other_range_or_within_rounding_is_not_a_divergence(a, b, wanted):
     assert (label(DRIVE, a, b) == "DIVERGENT") == (wanted == "DIVERGENT")
 
 
-def test_an_amount_about_something_else_is_no_divergence():
+def test_a_quantity_of_something_else_is_not_a_divergence():
     walk, milk = "Walk 20 minutes in the morning.", "A gallon of milk weighs eight pounds."
     assert label("How do I get strong again?", walk, milk) == "COMPLEMENTARY"
     assert label("How do I get strong again?", walk, "Sleep 8 hours.") == "COMPLEMENTARY"
 
 
-def test_an_hour_is_an_hour_and_not_rounded():
+def test_a_time_of_day_is_not_rounded():
     question, ten, eleven = "From what hour is the ward quiet?", "The ward is quiet from 10 pm.", "The ward is quiet from 11 pm."
     assert label(question, ten, eleven) == "DIVERGENT"
     assert label(question, ten, "The ward is quiet from 22:00.") != "DIVERGENT"
 
 
-def test_the_passages_that_an_answer_cites_are_no_part_of_what_it_says():
+def test_the_numbers_of_cited_passages_are_not_read():
     may, must_not = "[3] You may drive in the first month [1].", "[4] Do not drive in the first month."
-    told = judge("May I drive in the first month?", may, must_not).reasoning
-    assert 'A says "You may drive in the first month.", B says "Do not drive in the first month."' in str(told)
+    reasoning = judge("May I drive in the first month?", may, must_not).reasoning
+    assert 'A says "You may drive in the first month.", B says "Do not drive in the first month."' in str(reasoning)
 
 
 def test_counts_of_the_same_thing_that_differ_are_divergent():
@@ -87,10 +87,11 @@ def test_counts_of_the_same_thing_that_differ_are_divergent():
     assert label("What is hemochromatosis?", two, three) == "DIVERGENT"
 
 
-def test_what_patients_tell_of_themselves_is_not_what_they_ask():
-    told = "I have two cats and live alone. Can I eat sushi?"
+def test_what_patients_tell_about_themselves_is_not_part_of_the_question():
+    question = "I have two cats and live alone. Can I eat sushi?"
     assert (
-        label(told, "You may keep cats. Sushi is not allowed.", "Cats are not allowed. Sushi is not allowed.") != "CONTRADICTORY"
+        label(question, "You may keep cats. Sushi is not allowed.", "Cats are not allowed. Sushi is not allowed.")
+        != "CONTRADICTORY"
     )
 
 
@@ -110,7 +111,7 @@ def test_a_disagreement_has_a_topic_a_significance_and_the_two_spans():
         ("When can I drive?", "Wait 4 weeks to drive.", "Wait 8 weeks to drive.", "medium"),
     ],
 )
-def test_medicines_weigh_more_than_comfort(question, a, b, wanted):
+def test_medicines_matter_more_than_comfort(question, a, b, wanted):
     assert judge(question, a, b).significance == wanted
 
 
@@ -120,13 +121,13 @@ def test_without_a_disagreement_there_is_no_significance_and_no_topic():
 
 
 @given(st.sampled_from(QUESTIONS), answers, answers)
-def test_the_order_of_the_answers_changes_nothing_but_who_is_called_a(question, a, b):
+def test_the_order_of_the_answers_changes_only_which_one_is_called_a(question, a, b):
     one, other = judge(question, a, b), judge(question, b, a)
     assert (one.label, one.significance, one.topic) == (other.label, other.significance, other.topic)
 
 
 @given(st.sampled_from(QUESTIONS), answers, answers)
-def test_every_pair_gets_a_verdict_that_a_release_can_hold(question, a, b):
+def test_every_pair_gets_a_verdict_that_a_release_can_store(question, a, b):
     verdict = judge(question, a, b)
     assert verdict.label in LABELS
     assert (verdict.significance in SIGNIFICANCES) == (verdict.label in ("DIVERGENT", "CONTRADICTORY"))
@@ -141,11 +142,11 @@ def test_an_answer_never_disagrees_with_itself(question, text):
 
 
 @pytest.mark.parametrize("text", ["." * 50_000, "5 mg;" * 10_000, "a." + " " * 50_000, "check " * 10_000])
-def test_a_text_made_to_stall_it_is_judged_all_the_same(text):
+def test_a_text_made_to_stall_it_is_still_judged(text):
     assert label("How much?", text, text + "b") in LABELS
 
 
-def test_it_is_named_for_what_it_is():
+def test_its_name_says_that_no_model_is_asked():
     assert NAME == "baseline judge (rules, no model)"
 
 

@@ -1,4 +1,4 @@
-"""Reading replies: what says a label says it, what does not is unscored with its reason; no label by default."""
+"""Reading replies: a label is read, a reply without one is unscored with the reason, and there is no default label."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.judging.parse import read_extract, read_presence, read_verdict
+from audit.judging.parse import read_details, read_presence, read_verdict
 from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
 from audit.vocabulary import DISAGREEING, LABELS
 
@@ -68,23 +68,23 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("text", "label", "parse"), LABELLED)
-def test_a_reply_that_says_a_label_gives_it(text, label, parse):
+def test_a_reply_with_a_label_is_read(text, label, parse):
     verdict = read_verdict(said(text), "structured")
     assert (verdict.label, verdict.parse, verdict.reason) == (label, parse, None)
 
 
 @pytest.mark.parametrize(("text", "reason"), UNREADABLE)
-def test_a_reply_that_says_no_label_is_unscored_and_says_why(text, reason):
+def test_a_reply_without_a_label_is_unscored_with_the_reason(text, reason):
     verdict = read_verdict(said(text), "structured")
     assert (verdict.label, verdict.parse, verdict.reason) == (None, "none", reason)
 
 
 @pytest.mark.parametrize("outcome", [REFUSED, FAILED])
-def test_what_the_server_refused_or_failed_at_is_unscored_whatever_text_came(outcome):
+def test_a_refused_or_failed_call_is_unscored_whatever_its_text(outcome):
     assert read_verdict(said(WHOLE, outcome), "structured").reason == outcome
 
 
-def test_all_tokens_thought_and_none_said_is_thinking_only():
+def test_a_reply_of_thinking_tokens_alone_is_thinking_only():
     assert read_verdict(said("", CUT, reasoning_tokens=800), "structured").reason == "thinking only"
 
 
@@ -98,7 +98,7 @@ CUT_SHORT = [
 
 
 @pytest.mark.parametrize(("text", "label", "reason"), CUT_SHORT)
-def test_of_a_reply_cut_short_only_a_finished_label_counts(text, label, reason):
+def test_of_a_reply_at_its_token_limit_only_a_complete_label_counts(text, label, reason):
     verdict = read_verdict(said(text, CUT), "structured")
     assert (verdict.label, verdict.reason) == (label, reason)
 
@@ -109,13 +109,13 @@ def test_significance_goes_with_disagreement_only():
         assert verdict.significance == ("high" if label in DISAGREEING else None)
 
 
-def test_a_topic_goes_with_a_difference_only_and_the_word_null_is_none():
+def test_a_topic_goes_with_a_difference_only_and_the_word_null_means_none():
     topics = [read_verdict(said(full(label, topic="travel")), "structured").topic for label in LABELS]
     assert topics == [None, None, "travel", "travel", "travel"]
     assert read_verdict(said(full(topic="null")), "structured").topic is None
 
 
-def test_an_unknown_significance_is_not_stated_and_costs_no_label():
+def test_an_unknown_significance_is_left_out_and_the_label_kept():
     verdict = read_verdict(said(full(significance="catastrophic")), "structured")
     assert (verdict.label, verdict.significance, verdict.parse) == ("DIVERGENT", None, "lenient")
 
@@ -127,7 +127,7 @@ def test_half_characters_and_control_characters_do_not_reach_the_release():
 
 
 @given(st.text(alphabet=st.sampled_from('{}[]":,\\ \n\x01abcnullCONSISTENT01<think>/`'), max_size=200))
-def test_no_text_breaks_the_reader(text):
+def test_no_text_breaks_the_parser(text):
     verdict = read_verdict(said(text), "structured")
     assert (verdict.label is None) == (verdict.reason is not None)
 
@@ -149,16 +149,16 @@ PRESENCE = [
 
 @pytest.mark.parametrize(("text", "addressed", "parse", "reason"), PRESENCE)
 def test_whether_an_answer_addresses_the_question_is_read_or_unknown(text, addressed, parse, reason):
-    found = read_presence(said(text))
-    assert (found.addressed, found.parse, found.reason) == (addressed, parse, reason)
+    result = read_presence(said(text))
+    assert (result.addressed, result.parse, result.reason) == (addressed, parse, reason)
 
 
 def test_a_failed_absence_check_is_unknown_and_not_absent():
     assert read_presence(said(None, FAILED)).addressed is None
 
 
-def test_what_extract_says_is_read_or_left_empty():
-    found = read_extract(said('{"divergence_topic": "waiting time", "clinical_significance": "medium"}'))
-    assert (found.topic, found.significance, found.parse) == ("waiting time", "medium", "strict")
-    broken = read_extract(said('{"divergence_topic": "waiting', CUT))
+def test_the_details_of_a_disagreement_are_read_or_left_empty():
+    result = read_details(said('{"divergence_topic": "waiting time", "clinical_significance": "medium"}'))
+    assert (result.topic, result.significance, result.parse) == ("waiting time", "medium", "strict")
+    broken = read_details(said('{"divergence_topic": "waiting', CUT))
     assert (broken.topic, broken.significance, broken.reason) == (None, None, "cut")

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import annotation
 from audit.errors import AuditError
 from audit.judging import prompts
-from audit.judging.prompts import load_prompts
-from audit.judging.schemas import SCHEMAS
+from audit.judging.prompts import SCHEMAS, load_prompts
 from audit.llm.prompts import escaped
 from audit.vocabulary import LABELS
 
@@ -39,31 +38,31 @@ def user(text: str) -> str:
 
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_a_text_cannot_close_its_delimiter_nor_open_a_turn(text):
-    told = user(text)
-    assert re.findall(r"</?\w+>", told) == re.findall(r"</?\w+>", user("harmless"))
-    assert not re.search(r"<\s*[|/\uff5c\u200b]\s*(?!question>|answer_[ab]>)", told)
-    assert "[INST]" not in told
-    assert "[/INST]" not in told
+    prompt_text = user(text)
+    assert re.findall(r"</?\w+>", prompt_text) == re.findall(r"</?\w+>", user("harmless"))
+    assert not re.search(r"<\s*[|/\uff5c\u200b]\s*(?!question>|answer_[ab]>)", prompt_text)
+    assert "[INST]" not in prompt_text
+    assert "[/INST]" not in prompt_text
 
 
 @given(st.text(alphabet=st.sampled_from("</>|answer_b \n\x00\u200b[INST]5"), max_size=40))
-def test_whatever_the_text_the_last_tag_is_ours(text):
+def test_the_last_tag_is_ours_whatever_the_text(text):
     assert user(text).endswith("\n</answer_b>")
     assert user(text).count("</answer_b>") == 1
 
 
-def test_a_text_with_a_placeholder_does_not_pull_in_another_text():
+def test_a_placeholder_inside_a_text_is_not_filled_in():
     assert "{answer_a}" in user("see {answer_a}")
 
 
-def test_a_comparison_keeps_its_sign():
+def test_a_comparison_keeps_its_less_than_sign():
     assert escaped("BMI <35, creatinine < 1.5, age <= 70") == "BMI <35, creatinine < 1.5, age <= 70"
 
 
-def test_a_prompt_begins_with_what_is_fixed_and_ends_with_answer_b():
-    system, told = (message["content"] for message in PROMPTS["structured"].call("m", "q1", SAID).body["messages"])
+def test_a_prompt_begins_with_the_fixed_part_and_ends_with_answer_b():
+    system, prompt_text = (message["content"] for message in PROMPTS["structured"].call("m", "q1", SAID).body["messages"])
     assert not any(text in system for text in SAID.values())
-    assert told.index(SAID["question"]) < told.index(SAID["answer_a"]) < told.index(SAID["answer_b"])
+    assert prompt_text.index(SAID["question"]) < prompt_text.index(SAID["answer_a"]) < prompt_text.index(SAID["answer_b"])
 
 
 def test_two_pairs_with_the_same_first_answer_share_everything_before_the_second():
@@ -71,7 +70,7 @@ def test_two_pairs_with_the_same_first_answer_share_everything_before_the_second
     assert first.split("<answer_b>")[0] == second.split("<answer_b>")[0]
 
 
-def test_a_call_asks_for_the_schema_without_thinking_and_without_chance():
+def test_a_call_asks_for_the_schema_without_thinking_at_temperature_0():
     body = PROMPTS["structured"].call("m", "q1", SAID).body
     assert (body["temperature"], body["max_tokens"]) == (0, 800)
     assert body["chat_template_kwargs"] == {"enable_thinking": False}
@@ -91,7 +90,7 @@ def test_the_schema_is_the_same_for_every_pair():
     assert json.dumps(bodies[0]["response_format"]) == json.dumps(bodies[1]["response_format"])
 
 
-def test_the_rubric_asks_as_the_protocol_of_annotation_does():
+def test_the_rubric_asks_the_questions_of_the_annotation_protocol():
     protocol = (Path(annotation.__file__).parent / "PROTOCOL.md").read_text()
     asked = re.findall(r"^\| \d\. .*\*\*([A-Z]+)\*\* \|$", protocol, re.MULTILINE)
     rubric = PROMPTS["structured"].system
@@ -130,6 +129,6 @@ def test_a_template_that_would_mix_texts_and_instructions_is_refused(tmp_path, b
         load_prompts(tmp_path)
 
 
-def test_a_folder_without_templates_is_no_folder_of_templates(tmp_path):
+def test_a_folder_without_templates_is_refused(tmp_path):
     with pytest.raises(AuditError, match="does not contain a template"):
         load_prompts(tmp_path)

@@ -1,4 +1,4 @@
-"""Protocols: which calls there are and in which order, what is never asked, and what is asked once more on purpose."""
+"""Protocols: which calls there are and in which order, what is never asked, and what is asked repeatedly on purpose."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 import pytest
 
 from audit.judging.corpus import first_pairs
-from audit.judging.parse import readable
+from audit.judging.parse import is_readable
 from audit.judging.protocols import open_calls
-from audit.judging.sitting import Sitting
+from audit.judging.task import JudgingTask
 from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
 from audit.llm.tasks import ask_stages, is_settled
 from tests.judging.corpora import Judge, Shelf, corpus, protocol, texts, verdict
@@ -18,77 +18,77 @@ THREE = {"q1": {"a": "Alder says 1.", "b": "B says 2.", "c": "C says 3."}}
 
 
 def asked(calls) -> list[tuple[str, str]]:
-    return [(each["answer_a"], each["answer_b"]) for each in map(texts, calls)]
+    return [(fields["answer_a"], fields["answer_b"]) for fields in map(texts, calls)]
 
 
-def sit(chosen, of, say=lambda _: verdict("CONSISTENT"), shelf=None) -> Judge:
+def run_protocol(chosen, of, say=lambda _: verdict("CONSISTENT"), shelf=None) -> Judge:
     shelf = Shelf() if shelf is None else shelf
     judge = Judge(shelf.put, say)
-    ask_stages(Sitting(chosen, of), shelf.latest, judge)
+    ask_stages(JudgingTask(chosen, of), shelf.latest, judge)
     return judge
 
 
 def test_a_pair_with_an_absent_answer_is_not_asked():
-    said = {"q1": {"a": "Yes.", "b": "NOT ADDRESSED.", "c": "No."}}
-    assert asked(sit(protocol(), corpus(said)).asked) == [("Yes.", "No.")]
+    answers = {"q1": {"a": "Yes.", "b": "NOT ADDRESSED.", "c": "No."}}
+    assert asked(run_protocol(protocol(), corpus(answers)).asked) == [("Yes.", "No.")]
 
 
-def test_whole_questions_come_one_after_the_other_and_equal_first_answers_together():
-    calls = sit(protocol(), corpus({**THREE, "q2": {"a": "x", "b": "y"}})).asked
+def test_questions_come_one_after_the_other_with_equal_first_answers_together():
+    calls = run_protocol(protocol(), corpus({**THREE, "q2": {"a": "x", "b": "y"}})).asked
     assert [call.group for call in calls] == ["q1", "q1", "q1", "q2"]
     assert [a for a, _ in asked(calls)] == ["Alder says 1.", "Alder says 1.", "B says 2.", "x"]
 
 
-def test_swap_asks_each_pair_in_the_other_order_and_keeps_first_answers_together():
+def test_swap_asks_about_each_pair_in_the_other_order_and_keeps_first_answers_together():
     a, b, c = THREE["q1"].values()
-    assert asked(sit(protocol(swap=True), corpus(THREE)).asked) == [(a, b), (a, c), (b, a), (b, c), (c, a), (c, b)]
+    assert asked(run_protocol(protocol(swap=True), corpus(THREE)).asked) == [(a, b), (a, c), (b, a), (b, c), (c, a), (c, b)]
 
 
-def test_repeats_are_the_same_request_and_yet_calls_of_their_own():
-    calls = sit(protocol(repeats=2), corpus({"q1": {"a": "x", "b": "y"}})).asked
+def test_repeats_are_the_same_request_but_separate_calls():
+    calls = run_protocol(protocol(repeats=2), corpus({"q1": {"a": "x", "b": "y"}})).asked
     assert [call.repeat for call in calls] == [0, 1, 2]
     assert len({call.key for call in calls}) == 3
     assert len({str(call.body) for call in calls}) == 1
 
 
-def test_blinding_masks_names_and_asks_only_where_there_is_one():
-    calls = sit(protocol(blind=True), corpus({"q1": {"a": "At Alder Clinic: 3.", "b": "4.", "c": "5."}})).asked
+def test_blinding_masks_names_and_asks_only_if_there_is_one():
+    calls = run_protocol(protocol(blind=True), corpus({"q1": {"a": "At Alder Clinic: 3.", "b": "4.", "c": "5."}})).asked
     assert asked(calls)[3:] == [("At [name]: 3.", "4."), ("At [name]: 3.", "5.")]
 
 
-def test_a_check_that_would_be_the_very_same_request_is_none():
-    assert len(sit(protocol(swap=True, blind=True), corpus({"q1": {"a": "same", "b": "same"}})).asked) == 1
+def test_a_check_that_would_repeat_the_request_is_left_out():
+    assert len(run_protocol(protocol(swap=True, blind=True), corpus({"q1": {"a": "same", "b": "same"}})).asked) == 1
 
 
 def test_two_pairs_with_the_same_texts_are_asked_once():
-    assert asked(sit(protocol(), corpus({"q1": {"a": "x", "b": "y", "c": "y"}})).asked) == [("x", "y"), ("y", "y")]
+    assert asked(run_protocol(protocol(), corpus({"q1": {"a": "x", "b": "y", "c": "y"}})).asked) == [("x", "y"), ("y", "y")]
 
 
 def test_the_prefix_settles_absence_and_every_other_answer_is_checked_once():
-    said = {"q1": {"a": "Yes.", "b": "Not addressed in this leaflet.", "c": "See page 9.", "d": "No."}}
+    answers = {"q1": {"a": "Yes.", "b": "Not addressed in this leaflet.", "c": "See page 9.", "d": "No."}}
 
     def say(call):
         if call.purpose == "absence":
             return '{"addressed": "NO"}' if "page" in texts(call)["answer"] else '{"addressed": "YES"}'
         return verdict("CONTRADICTORY", "low")
 
-    calls = sit(protocol(absence="check"), corpus(said), say).asked
+    calls = run_protocol(protocol(absence="check"), corpus(answers), say).asked
     assert [texts(call)["answer"] for call in calls if call.purpose == "absence"] == ["Yes.", "See page 9.", "No."]
     assert asked(call for call in calls if call.purpose == "structured") == [("Yes.", "No.")]
 
 
-def test_an_absence_that_cannot_be_read_is_no_absence_and_its_pairs_are_not_asked():
-    calls = sit(protocol(absence="check"), corpus(THREE), lambda call: "perhaps").asked
+def test_an_unparseable_absence_check_is_not_an_absence_and_its_pairs_are_not_asked():
+    calls = run_protocol(protocol(absence="check"), corpus(THREE), lambda call: "perhaps").asked
     assert {call.purpose for call in calls} == {"absence"}
 
 
-def test_extract_is_asked_for_pairs_that_disagree_and_knows_the_label():
+def test_extract_is_asked_for_pairs_that_disagree_and_gets_the_label():
     labels = {"B says 2.": "DIVERGENT", "C says 3.": "COMPLEMENTARY"}
 
     def say(call):
         return "" if call.purpose == "extract" else json.dumps({"classification": labels[texts(call)["answer_b"]]})
 
-    calls = sit(protocol("label_only"), corpus(THREE), say).asked
+    calls = run_protocol(protocol("label_only"), corpus(THREE), say).asked
     (extract,) = [call for call in calls if call.purpose == "extract"]
     assert texts(extract) == {
         "question": "What about q1?", "answer_a": "Alder says 1.", "answer_b": "B says 2.", "label": "DIVERGENT",
@@ -97,15 +97,15 @@ def test_extract_is_asked_for_pairs_that_disagree_and_knows_the_label():
 
 def test_what_is_stored_is_not_asked_again():
     shelf = Shelf()
-    first = sit(protocol(swap=True), corpus(THREE), shelf=shelf).asked
+    first = run_protocol(protocol(swap=True), corpus(THREE), shelf=shelf).asked
     assert len(first) == 6
-    assert sit(protocol(swap=True), corpus(THREE), shelf=shelf).asked == []
+    assert run_protocol(protocol(swap=True), corpus(THREE), shelf=shelf).asked == []
 
 
-def test_a_sitting_that_was_broken_off_goes_on_with_the_rest():
+def test_an_interrupted_task_continues_with_the_rest():
     shelf, all_of_them = Shelf(), list(open_calls(protocol(), "structured", corpus(THREE), lambda _: {}))
     shelf.put(Reply(all_of_them[1].key, ANSWERED, text=verdict("ABSENT")))
-    assert sit(protocol(), corpus(THREE), shelf=shelf).asked == [all_of_them[0], all_of_them[2]]
+    assert run_protocol(protocol(), corpus(THREE), shelf=shelf).asked == [all_of_them[0], all_of_them[2]]
 
 
 SETTLED = [
@@ -121,17 +121,17 @@ SETTLED = [
 
 
 @pytest.mark.parametrize(("outcome", "text", "attempt", "done"), SETTLED)
-def test_what_failed_is_asked_again_and_what_could_not_be_read_once_more(outcome, text, attempt, done):
+def test_a_failed_call_is_asked_again_and_an_unparseable_one_once_more(outcome, text, attempt, done):
     (call, *_) = open_calls(protocol(), "structured", corpus(THREE), lambda _: {})
-    assert is_settled(call, Reply(call.key, outcome, attempt, text), readable) is done
+    assert is_settled(call, Reply(call.key, outcome, attempt, text), is_readable) is done
 
 
-def test_an_empty_reply_is_asked_for_twice_and_not_for_ever():
+def test_an_empty_reply_is_asked_for_twice_at_most():
     (call, *_) = open_calls(protocol(), "structured", corpus(THREE), lambda _: {})
-    assert is_settled(call, Reply(call.key, ANSWERED, 2, None), readable)
+    assert is_settled(call, Reply(call.key, ANSWERED, 2, None), is_readable)
 
 
 def test_a_limit_counts_pairs_that_need_a_judge():
-    said = {"q1": {"a": "1", "b": "NOT ADDRESSED", "c": "3"}, "q2": {"a": "4", "b": "5"}, "q3": {"a": "6", "b": "7"}}
-    assert asked(sit(protocol(), first_pairs(corpus(said), 2)).asked) == [("1", "3"), ("4", "5")]
-    assert [len(item.pairs) for item in first_pairs(corpus(said), 1).items()] == [2]
+    answers = {"q1": {"a": "1", "b": "NOT ADDRESSED", "c": "3"}, "q2": {"a": "4", "b": "5"}, "q3": {"a": "6", "b": "7"}}
+    assert asked(run_protocol(protocol(), first_pairs(corpus(answers), 2)).asked) == [("1", "3"), ("4", "5")]
+    assert [len(item.pairs) for item in first_pairs(corpus(answers), 1).items()] == [2]

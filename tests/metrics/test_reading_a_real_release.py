@@ -35,7 +35,7 @@ def test_words_are_found_in_answers_and_reasonings(con):
         ("nih-pituitary-tumors--treatment", ["Four types", "Three types"]),
     ],
 )
-def test_camps_go_by_the_values_that_the_judge_saw_differ(con, question, names):
+def test_position_groups_go_by_the_values_that_the_judge_saw_differ(con, question, names):
     assert sorted(position_groups(con, question)["name"].dropna()) == names
 
 

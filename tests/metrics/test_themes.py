@@ -11,7 +11,7 @@ import pytest
 from audit.demo.build import write_demo
 from audit.errors import AuditError, NotInRunError
 from audit.metrics.position_groups import positions
-from audit.metrics.theme import theme_mix, theme_places, theme_topics
+from audit.metrics.theme import theme_mix, theme_places, theme_search, theme_topics
 from audit.metrics.themes import one_theme, themes
 from audit.queries.pair_table import question_groups, read_pairs
 from audit.queries.theme_pairs import NO_THEME, NO_TOPIC
@@ -112,6 +112,14 @@ def test_parents_count_what_stands_below_them(store):
     assert one_theme(con, TAXONOMY, "p")[["pairs", "share"]].tolist() == [4, 3 / 4]
     with pytest.raises(AuditError, match="theme, parent"):
         themes(con, TAXONOMY, "organ")
+
+
+def test_a_search_needs_every_word_in_a_name_or_in_one_divergence_topic(store):
+    con = store(TABLE)
+    assert theme_search(con, TAXONOMY, "topic AB")[["theme_id", "found"]].to_numpy().tolist() == [["t1", 1]]
+    assert theme_search(con, TAXONOMY, "name t2")[["theme_id", "found"]].to_numpy().tolist() == [["t2", 0]]
+    assert set(theme_search(con, TAXONOMY, "topic")["theme_id"]) == {"t1", "t2", NO_THEME}
+    assert theme_search(con, TAXONOMY, "topic zinc").empty
 
 
 def test_centers_and_handbooks_are_counted_once(store):

@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages._blinded.serve import prepare
+from pages._blinded.serve import patch_server
 
 
 def test_a_connection_sends_every_frame_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +16,7 @@ def test_a_connection_sends_every_frame_at_once(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(uvicorn.Server, "startup", started)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    prepare()
+    patch_server()
     with socket.socket() as listening, socket.socket() as browser:  # made as Streamlit makes it: without naming TCP
         listening.bind(("127.0.0.1", 0))
         listening.listen()

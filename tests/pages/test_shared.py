@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from audit.errors import AuditError
-from audit.exports.tables import csv_bytes, file_name
+from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics.organs import organs
 from audit.store.runs import Run
 from pages._shared import loaders, pickers

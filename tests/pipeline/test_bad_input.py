@@ -82,7 +82,7 @@ def test_a_config_does_not_write_over_the_work_of_another(project, capsys):
     before = project.written()
     other = shutil.copytree(project.config.parent, project.folder / "other") / "config.toml"
     assert main(["run", str(other)]) == 2
-    assert f"holds the work of {project.config}" in capsys.readouterr().err
+    assert f"belongs to {project.config}" in capsys.readouterr().err
     assert project.written() == before
     project.config.unlink()  # it was moved, and finds its work again
     assert main(["run", str(other), "--until", "retrieve"]) == 0
@@ -91,7 +91,7 @@ def test_a_config_does_not_write_over_the_work_of_another(project, capsys):
 def test_two_runs_at_once_do_not_work_in_one_folder(project, capsys):
     with taken(Workspace(project.work), project.config):
         assert project.run() == 2
-    assert "Another `audit run` is at work in" in capsys.readouterr().err
+    assert "Another `audit run` is working in" in capsys.readouterr().err
     assert project.run() == 0
 
 
@@ -114,7 +114,7 @@ def test_a_work_folder_with_somebody_elses_files_is_not_written_over(project, ca
     (project.folder / "mine" / "release" / "notes.txt").write_text("mine")
     project.change("[release]", f'[release]\nwork = "{project.folder / "mine"}"')
     assert project.run() == 2
-    assert "holds something else. Nothing was done." in capsys.readouterr().err
+    assert "contains other files. Nothing was done." in capsys.readouterr().err
     assert [path.name for path in (project.folder / "mine").rglob("*")] == ["release", "notes.txt"]
 
 
@@ -134,11 +134,11 @@ def test_what_of_the_gold_file_counts_nowhere_is_said_with_an_example_of_each_ki
     gold.write_text(gold.read_text() + "".join(json.dumps(line) + "\n" for line in lines))
     assert project.run("--until", "retrieve") == 0
     output = capsys.readouterr().out
-    assert "gold.jsonl: questions that are not asked: 1 (such as 'asked-by-nobody'); " in output
-    assert "names of no handbook and no center: 1 (such as 'Nowhereland'); " in output
-    assert "sections that no handbook of that name has: 2 (such as 's88' of 'Alderia'). They count nowhere" in output
+    assert "gold.jsonl: questions outside the question list: 1 (for example 'asked-by-nobody'); " in output
+    assert "names that are neither a handbook nor a center: 1 (for example 'Nowhereland'); " in output
+    assert "sections missing from the handbook of that name: 2 (for example 's88' of 'Alderia'). Searches without" in output
     assert project.again("--until", "retrieve") == set()
-    assert "They count nowhere" in capsys.readouterr().out
+    assert "Searches without a known section" in capsys.readouterr().out
 
 
 def test_a_single_handbook_is_said_before_anything_is_done_and_may_answer(project, capsys):
@@ -174,9 +174,9 @@ def test_without_a_taxonomy_nothing_hangs_on_the_folder_that_the_command_is_give
 @pytest.mark.parametrize(
     ("written", "output"),
     [
-        ('taxonomy = "taxonmy.toml"', "taxonmy.toml: not a taxonomy that can be read"),
+        ('taxonomy = "taxonmy.toml"', "taxonmy.toml: not a readable taxonomy"),
         ('taxonomy = "taxonomy.toml"\n[judge]\ntemplates = "questions.csv"', "questions.csv does not contain a template."),
-        ('taxonomy = "taxonomy.toml"\n[release]\nwork = "documents"', "documents is there and holds something else."),
+        ('taxonomy = "taxonomy.toml"\n[release]\nwork = "documents"', "documents already exists and contains other files."),
     ],
 )
 def test_what_would_stop_it_later_stops_its_plan(project, capsys, written, output):
@@ -190,11 +190,11 @@ def test_a_question_that_is_none_is_left_out_and_said_by_the_exit_code(project, 
     path = project.config.parent / "questions.csv"
     path.write_text(path.read_text() + "empty-01,,general,,\n")
     assert project.run("--until", "questions") == 1
-    assert "30 of 31 questions written, 0 dropped as decided, 1 left out" in capsys.readouterr().out
+    assert "30 of 31 questions written, 0 dropped by decision, 1 left out" in capsys.readouterr().out
     assert project.run("--until", "questions") == 1
 
 
 def test_where_no_document_can_be_read_the_first_reason_is_said(project, capsys):
     project.change('documents = "documents"', 'documents = "questions.csv"')
     assert project.run() == 2
-    assert "questions.csv: not a document that can be read" in capsys.readouterr().err
+    assert "questions.csv: not a readable document" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.generation import extractive
+from audit.generation.extractive_generator import extractive_answers
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes
@@ -40,8 +40,9 @@ def finished(tmp_path_factory) -> Project:
 
 def test_it_finds_where_the_codes_disagree(finished):
     recall, precision = finished.recall_and_precision()
-    assert recall > 0.75  # 0.87 when this was written: most of what is missed was taken for absent by the extractive generator
-    assert precision > 0.9  # 0.96
+    # Answers by the extractive generator, which shares no parser with the judge; verdicts by the baseline judge.
+    assert recall > 0.85  # 173 of 191 when this was written; 12 of the other 18 were judged CONSISTENT
+    assert precision > 0.9  # 173 of 179
 
 
 def test_the_run_is_loaded_whole_under_the_words_of_its_config(finished):
@@ -72,7 +73,7 @@ def test_its_search_finds_the_section_that_answers_first_about_as_often_as_plain
             first[trial["strategy"]].append(trial["ranked"][0] in trial["gold"])
     share = {strategy: sum(result) / len(result) for strategy, result in first.items()}
     assert share["bm25"] == pytest.approx(125 / 129)
-    assert share["hero"] >= 123 / 129  # at most two fewer
+    assert share["hero"] >= 122 / 129  # at most three fewer
 
 
 def lines(path: Path) -> list[dict]:
@@ -103,7 +104,7 @@ def test_a_code_that_cannot_be_read_is_left_out_and_said(project, capsys):
     (project.folder / "tenancy" / "documents" / "lodging_alderia_combined.json").write_text("{")
     assert project.run() == 1
     assert "Left out: " in (output := capsys.readouterr().err)
-    assert "lodging_alderia_combined.json: not a document that can be read" in output
+    assert "lodging_alderia_combined.json: not a readable document" in output
     manifest = json.loads((project.release / "manifest.json").read_text())
     assert (manifest["handbooks"], list(manifest["left_out"])) == (7, ["lodging_alderia_combined.json"])
 
@@ -132,9 +133,9 @@ def test_ctrl_c_says_in_a_sentence_how_to_go_on(project, capsys, monkeypatch):
     def stopped_at_the_third(asked, settings):
         if next(calls) == 2:
             raise KeyboardInterrupt
-        return extractive(asked, settings)
+        return extractive_answers(asked, settings)
 
-    monkeypatch.setattr("audit.pipeline.stages.generate.extractive", stopped_at_the_third)
+    monkeypatch.setattr("audit.pipeline.stages.generate.extractive_answers", stopped_at_the_third)
     assert project.run() == 2
     assert (
         f"Stopped.\nWhat is done is kept in {project.work}. Go on with:\n  audit run {project.config}" in capsys.readouterr().err

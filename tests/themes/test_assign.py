@@ -7,7 +7,7 @@ import pytest
 from audit.embedding.encoders import words_encoder
 from audit.errors import ThemesError
 from audit.themes.assign import assign, words_encoder_of
-from audit.themes.build import Options, build_taxonomy
+from audit.themes.build import ThemeBuildOptions, build_taxonomy
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy, Theme
 from benchmarks.theme_phrases import draw_phrases
@@ -22,7 +22,7 @@ NEW = {"Different advice on dental work": 1, "teeth": 2, "hot": 3, "cats": 4, "a
 
 def test_known_phrases_go_where_they_are_and_new_ones_to_the_nearest_exemplar_within_reach() -> None:
     """The exemplars of a theme lie 5 or 6 degrees apart: the reach is 1 - cos 6 = 0.0055. "hot" is 3 degrees off, "cats" 90."""
-    taxonomy, points = build_taxonomy(OLD, compass(DEGREES), Options(layout="principal"))
+    taxonomy, points = build_taxonomy(OLD, compass(DEGREES), ThemeBuildOptions(layout="principal"))
     assert taxonomy.built["reach"] == pytest.approx(0.0055, abs=2e-4)
     assigned, moved = assign(taxonomy, points, NEW, compass(DEGREES))
     of = {theme.theme_id: theme.name for theme in taxonomy.leaves}
@@ -39,13 +39,13 @@ def test_known_phrases_go_where_they_are_and_new_ones_to_the_nearest_exemplar_wi
 
 
 def test_the_distance_can_be_set() -> None:
-    taxonomy, points = build_taxonomy(OLD, compass(DEGREES), Options(layout="principal"))
+    taxonomy, points = build_taxonomy(OLD, compass(DEGREES), ThemeBuildOptions(layout="principal"))
     strict, _ = assign(taxonomy, points, NEW, compass(DEGREES), max_distance=0.001)
     assert strict.counts["beyond_reach_topics"] == 2, "teeth is 2 degrees off (0.0006), hot 3 (0.0014)"
 
 
 def test_another_encoder_is_refused() -> None:
-    taxonomy, points = build_taxonomy(OLD, compass(DEGREES), Options(layout="principal"))
+    taxonomy, points = build_taxonomy(OLD, compass(DEGREES), ThemeBuildOptions(layout="principal"))
     with pytest.raises(ThemesError, match="was built with compass"):
         assign(taxonomy, points, NEW, words_encoder(list(OLD)))
 
@@ -65,7 +65,7 @@ def test_phrases_held_back_find_the_themes_of_their_like() -> None:
     truth = dict(zip(drawn.phrases, drawn.truth.tolist(), strict=True))
     known, held_back = drawn.phrases[:720], drawn.phrases[720:]
     taxonomy, points = build_taxonomy(
-        dict.fromkeys(known, 1), words_encoder(list(by_plain_phrase(known))), Options(layout="principal")
+        dict.fromkeys(known, 1), words_encoder(list(by_plain_phrase(known))), ThemeBuildOptions(layout="principal")
     )
     assigned, _ = assign(taxonomy, points, dict.fromkeys(held_back, 1), words_encoder_of(taxonomy))
     topics = {theme.theme_id: theme.topics for theme in taxonomy.leaves}

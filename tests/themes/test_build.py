@@ -14,14 +14,14 @@ import pytest
 from audit.embedding.encoders import Encoder, cached_encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import ThemesError
-from audit.themes.build import Options, build_taxonomy
+from audit.themes.build import ThemeBuildOptions, build_taxonomy
 from audit.themes.taxonomy import write_taxonomy
 from tests.themes.vectors import compass
 
 DEGREES = {"dental work": 0, "dental visits": 5, "fever": 90, "fever threshold": 96, "calling about fever": 93, "alcohol": 180}
 COUNTS = {"Dental work": 3, "different advice on dental work": 1, "dental visits": 2, "fever": 5, "fever threshold": 1,
           "calling about fever": 1, "alcohol": 4}  # fmt: skip
-PLAIN = Options(layout="principal")
+PLAIN = ThemeBuildOptions(layout="principal")
 
 
 def spied() -> tuple[Encoder, list[str]]:
@@ -95,7 +95,7 @@ def test_a_theme_keeps_its_id_when_it_is_built_again_on_an_earlier_taxonomy() ->
 
 
 def test_a_target_steers_how_fine_themes_are() -> None:
-    fine, _ = build_taxonomy(COUNTS, compass(DEGREES), Options(layout="principal", target=1))
+    fine, _ = build_taxonomy(COUNTS, compass(DEGREES), ThemeBuildOptions(layout="principal", target=1))
     assert fine.counts["themes"] == 1
 
 
@@ -108,7 +108,7 @@ def test_a_handful_of_phrases_is_no_error(count: int) -> None:
 
 
 def test_no_phrase_at_all_is_said() -> None:
-    with pytest.raises(ThemesError, match="There is no phrase to make themes of"):
+    with pytest.raises(ThemesError, match="There are no phrases to group into themes"):
         build_taxonomy({}, compass(DEGREES))
 
 
@@ -126,7 +126,9 @@ def test_it_is_built_where_numba_is_at_work_already_with_other_threads() -> None
 def test_hdbscan_can_be_chosen() -> None:
     starts = {"a": 0, "b": 120, "c": 240}
     degrees = {f"{name} {number}": start + number / 20 for name, start in starts.items() for number in range(30)}
-    taxonomy, _ = build_taxonomy(dict.fromkeys(degrees, 1), compass(degrees), Options(method="hdbscan", layout="principal"))
+    taxonomy, _ = build_taxonomy(
+        dict.fromkeys(degrees, 1), compass(degrees), ThemeBuildOptions(method="hdbscan", layout="principal")
+    )
     assert taxonomy.built["method"] == "hdbscan"
     letters = [{topic[0] for topic in theme.topics} for theme in taxonomy.leaves]
     assert all(len(own) == 1 for own in letters), "no theme mixes two"

@@ -59,7 +59,7 @@ def test_new_phrases_are_put_into_it(topics: Path, capsys: pytest.CaptureFixture
     new.write_text("Dental work\ndental works\nsunscreen\n")
     capsys.readouterr()
     assert main(["themes", "assign", str(out), "--topics", str(new), "--out", str(topics.with_name("new.json"))]) == 0
-    assert "Known: 1 phrases. Assigned: 1. Beyond reach: 1." in capsys.readouterr().out
+    assert "Known: 1 phrases. Assigned: 1. Too far from every theme: 1." in capsys.readouterr().out
     assigned = read_taxonomy(topics.with_name("new.json"))
     assert assigned.built["assigned_from"] == read_taxonomy(out).sha256
     assert assigned.no_theme == ("sunscreen",)
@@ -102,8 +102,8 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(
 def test_a_list_that_is_not_there_or_empty_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("\n \n")
-    for path, said in ((tmp_path / "none.txt", "cannot be read"), (empty, "There is no phrase to make themes of")):
+    for path, said in ((tmp_path / "none.txt", "cannot be read"), (empty, "There are no phrases to group into themes")):
         assert main(["themes", "build", "--topics", str(path), "--out", str(tmp_path / "t.json"), "--model", "words"]) == 2
         assert said in capsys.readouterr().err
     assert main(["themes", "build", "--topics", str(empty)]) == 2
-    assert "Name a file with --out" in capsys.readouterr().err
+    assert "Name one with --out" in capsys.readouterr().err

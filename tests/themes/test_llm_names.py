@@ -48,7 +48,7 @@ def test_a_real_server_names_the_themes_and_the_artefact_says_which(topics, real
     monkeypatch.setenv("AUDIT_JUDGE_URL", real_judge)
     taxonomy = built(topics)
     assert taxonomy.built["namer"] == "tiny-judge"
-    assert taxonomy.built["namer_prompt"].startswith("theme_name-1@")
+    assert taxonomy.built["namer_prompt"].startswith("theme_name-2@")
     assert "namer" in {theme.named_by for theme in taxonomy.leaves}
     assert all(theme.name for theme in taxonomy.leaves)
 
@@ -57,7 +57,7 @@ def test_without_an_endpoint_nothing_is_built_and_what_to_set_is_said(topics, ca
     assert build(topics) == 2
     said = capsys.readouterr().err
     assert "Set AUDIT_JUDGE_URL" in said
-    assert "or leave --llm-names out" in said
+    assert "or leave out --llm-names" in said
     assert "--baseline" not in said
     assert not topics.with_name("themes.json").exists()
 

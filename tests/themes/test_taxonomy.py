@@ -75,9 +75,9 @@ def theme(**fields: Any) -> dict[str, Any]:
         ([theme(theme_id=None)], "theme 1: theme_id is None; a text is needed"),
         ([theme(topics=["x", 3])], "theme 1, topics: a list of texts is needed"),
         ([theme(), theme()], "two themes have the id 'a'"),
-        ([theme(parent_id="z")], "theme 'a' has the parent 'z', which is not there"),
+        ([theme(parent_id="z")], "theme 'a' has the parent 'z', which does not exist"),
         ([theme(parent_id="b"), theme(theme_id="b", parent_id="a")], "theme 'a' is its own ancestor"),
-        ([theme(topics=["x"]), theme(theme_id="b", topics=["x"])], "'x' stands in 'a' and in 'b'"),
+        ([theme(topics=["x"]), theme(theme_id="b", topics=["x"])], "'x' is in 'a' and in 'b'"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, themes: Any, said: str) -> None:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_mutual_info_score, completeness_score, homogeneity_score
 
+from audit.demo.config import small_config
 from audit.demo.judge import simulate_labels
 from audit.demo.policies import policies
 from audit.demo.questions import subject
-from audit.demo.config import small_config
 from audit.demo.verdicts import comparisons
 from audit.demo.world import draw_world
 from audit.embedding.encoders import MINILM, default_model, sentence_encoder, words_encoder
-from audit.themes.build import Options, build_taxonomy
+from audit.themes.build import ThemeBuildOptions, build_taxonomy
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import Taxonomy
 
@@ -45,7 +45,7 @@ def figures(taxonomy: Taxonomy, truth: dict[str, str]) -> dict[str, float]:
 
 def test_words_alone_find_the_themes_of_the_demo(truth: dict[str, str]) -> None:
     encoder = words_encoder(list(by_plain_phrase(truth)))
-    taxonomy, _ = build_taxonomy(dict.fromkeys(truth, 1), encoder, Options(layout="principal"))
+    taxonomy, _ = build_taxonomy(dict.fromkeys(truth, 1), encoder, ThemeBuildOptions(layout="principal"))
     found = figures(taxonomy, truth)
     print(len(truth), len(set(truth.values())), taxonomy.counts["themes"], found)
     assert found["homogeneity"] > 0.93
@@ -58,7 +58,7 @@ def test_a_model_finds_them_too(truth: dict[str, str]) -> None:
     if default_model() is None:
         pytest.skip("the extras themes and minilm are not installed")
     encoder = sentence_encoder(MINILM)
-    taxonomy, _ = build_taxonomy(dict.fromkeys(truth, 1), encoder, Options(layout="principal"))
+    taxonomy, _ = build_taxonomy(dict.fromkeys(truth, 1), encoder, ThemeBuildOptions(layout="principal"))
     found = figures(taxonomy, truth)
     print(len(truth), len(set(truth.values())), taxonomy.counts["themes"], found)
     assert found["homogeneity"] > 0.88

@@ -1,22 +1,32 @@
-"""The engines: each turns a PDF into the blocks of a document. They differ in who reads the pages."""
+"""The engines that turn a PDF into blocks: two libraries whose pages are structured here, and the service LlamaParse.
+
+LlamaParse receives the file and returns its own headings. It needs the library llama-cloud and a key in LLAMA_CLOUD_API_KEY,
+which is used nowhere else; LLAMA_CLOUD_BASE_URL is another address of the service. Its results may change from day to day:
+`LLAMAPARSE_VERSION` pins the parser as far as the service allows it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-from audit.corpus.extraction import llamaparse, pdfium, plumber
-from audit.corpus.extraction.layout import Blocks, Opened, Progress
-from audit.corpus.extraction.structure import structured
+from audit.corpus.extraction.layout import CELL_SEPARATOR, Block, ExtractedBlocks, OpenPdf, PageProgress, clean_text
+from audit.corpus.extraction.pdf_readers import open_with_pdfium, open_with_pdfplumber
+from audit.corpus.extraction.structure import extract_blocks
 from audit.errors import DocumentError
+from audit.optional_imports import optional
 from audit.vocabulary import nearest
 
-STRUCTURE = 1
-"""Counts up when the same pages would give another document, so that documents are made anew."""
-Open = Callable[[Path], AbstractContextManager[Opened]]
+STRUCTURE_VERSION = 1
+"""Raise it when the same pages would give another document, so that documents are extracted again."""
+LLAMAPARSE_KEY = "LLAMA_CLOUD_API_KEY"
+LLAMAPARSE_TIER, LLAMAPARSE_VERSION = "cost_effective", "2026-06-15"
+BlockReader = Callable[[Path, PageProgress], ExtractedBlocks]
 
 
 @dataclass(frozen=True)
@@ -24,48 +34,87 @@ class Engine:
     """One way to read a PDF.
 
     name     as `--engine` takes it
-    package  the distribution whose version decides with the name whether a document is made anew
-    blocks   the PDF -> its blocks; raises DocumentError with the reason as a clause: "it is encrypted and ..."
+    package  the distribution whose version, with the name, decides whether a document must be extracted again
+    blocks   PDF -> its blocks; raises DocumentError with the reason as a clause: "it is encrypted and ..."
     """
 
     name: str
     package: str
-    blocks: Callable[[Path, Progress], Blocks]
+    blocks: BlockReader
 
     @property
     def version(self) -> str:
-        """Name, package and version: what a document says it was read with."""
+        """Name, package and version, as a document records them."""
         try:
-            found = version(self.package)
+            package_version = version(self.package)
         except PackageNotFoundError:
-            found = "not installed"
-        return f"{self.name} ({self.package} {found}, structure {STRUCTURE})"
+            package_version = "not installed"
+        return f"{self.name} ({self.package} {package_version}, structure {STRUCTURE_VERSION})"
 
 
-def _read_with(opened: Open) -> Callable[[Path, Progress], Blocks]:
-    def blocks(pdf: Path, progress: Progress) -> Blocks:
-        with opened(pdf) as document:
-            return structured(document, progress)
+def _structured(open_pdf: Callable[[Path], AbstractContextManager[OpenPdf]]) -> BlockReader:
+    def blocks(path: Path, progress: PageProgress) -> ExtractedBlocks:
+        with open_pdf(path) as pdf:
+            return extract_blocks(pdf, progress)
 
     return blocks
 
 
-DEFAULT = "pdfium"
+def llamaparse_blocks(pdf: Path, progress: PageProgress) -> ExtractedBlocks:
+    """The document as LlamaParse reads it. Raises DocumentError where there is no key or the service fails."""
+    library = optional("llama_cloud", "The engine llamaparse", "pipeline")
+    if not os.environ.get(LLAMAPARSE_KEY):
+        raise DocumentError(f"the engine llamaparse needs a LlamaCloud key in the environment variable {LLAMAPARSE_KEY}")
+    try:
+        client = library.LlamaCloud()
+        answer = client.parsing.parse(tier=LLAMAPARSE_TIER, version=LLAMAPARSE_VERSION, upload_file=pdf, expand=["items"])
+    except library.LlamaCloudError as error:
+        raise DocumentError(f"LlamaParse returned an error ({type(error).__name__}: {_without_key(error)})") from error
+    pages = answer.items.pages if answer.items else []
+    progress(len(pages), len(pages))
+    failed = [page.page_number for page in pages if not page.success]
+    if failed:
+        raise DocumentError(
+            f"LlamaParse could not read {len(failed):,} of {len(pages):,} pages, the first being page {failed[0]}"
+        )
+    blocks = tuple(block for page in pages for item in page.items for block in _llamaparse_item(item, page.page_number))
+    return ExtractedBlocks(blocks, len(pages), None, tuple(page.page_number for page in pages if not page.items))
+
+
+def _without_key(error: Exception) -> str:
+    # The service may repeat the key in its message, which is printed and logged.
+    first_line = (str(error).splitlines() or ["no message"])[0][:160]
+    return first_line.replace(os.environ[LLAMAPARSE_KEY], "...")
+
+
+def _llamaparse_item(item: Any, page: int) -> Iterator[Block]:
+    """The blocks of one item; pictures, links, headers and footers have none."""
+    if item.type == "heading":
+        yield Block("heading", clean_text(item.value), page, page, item.level)
+    elif item.type == "table":
+        rows = (CELL_SEPARATOR.join(clean_text(str(cell)) for cell in row if cell not in (None, "")) for row in item.rows)
+        yield from (Block("row", row, page, page) for row in rows)
+    elif item.type in ("text", "list", "code"):
+        paragraphs = (getattr(item, "value", "") or item.md).split("\n\n")
+        yield from (Block("text", clean_text(text), page, page) for text in paragraphs if text.strip())
+
+
+DEFAULT_ENGINE = "pdfium"
 ENGINES: dict[str, Engine] = {
     engine.name: engine
     for engine in (
-        Engine("pdfium", "pypdfium2", _read_with(pdfium.opened)),
-        Engine("pdfplumber", "pdfplumber", _read_with(plumber.opened)),
-        Engine("llamaparse", "llama-cloud", llamaparse.blocks),
+        Engine("pdfium", "pypdfium2", _structured(open_with_pdfium)),
+        Engine("pdfplumber", "pdfplumber", _structured(open_with_pdfplumber)),
+        Engine("llamaparse", "llama-cloud", llamaparse_blocks),
     )
 }
 
 
 def engine_named(name: str | None) -> Engine:
-    """The engine of this name; the default one for None or ''. Raises DocumentError for an unknown name."""
-    if (name or DEFAULT) not in ENGINES:
+    """The engine of this name; the default one for None or "". Raises DocumentError for an unknown name."""
+    if (name or DEFAULT_ENGINE) not in ENGINES:
         raise DocumentError(
-            f"There is no engine '{name}'.{nearest(str(name), tuple(ENGINES))} Nothing was extracted. "
-            f"Allowed: {', '.join(ENGINES)}."
+            f"There is no engine '{name}'.{nearest(str(name), tuple(ENGINES))} "
+            f"Allowed: {', '.join(ENGINES)}. Nothing was extracted."
         )
-    return ENGINES[name or DEFAULT]
+    return ENGINES[name or DEFAULT_ENGINE]

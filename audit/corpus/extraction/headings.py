@@ -1,31 +1,119 @@
-"""Which lines are headings, and of what level: by their type, their number, and what the contents or the outline name."""
+"""Headings and their levels: by type, by number, and by the titles in the table of contents and the PDF's outline.
+
+A printed table of contents is removed from the text; its titles tell which lines are headings.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from audit.corpus.extraction.contents import known_as
-from audit.corpus.extraction.layout import Line, Mark
+from audit.corpus.extraction.layout import CELL_SEPARATOR, Line, OutlineEntry
 
-LARGER = 1.09
+LARGER_TYPE = 1.09
 """A heading's type is larger than the body's by this factor, or bold where the body is not."""
-LONGEST = 200
-"""Characters; what is longer is a paragraph in bold."""
-MOST_LINES = 4
-PITCH = 1.7
-"""The lines of one heading stand no farther apart than this many type sizes."""
+MAX_CHARACTERS = 200
+"""Longer text is a paragraph in bold."""
+MAX_LINES = 4
+MAX_PITCH = 1.7
+"""The lines of one heading are at most this many type sizes apart."""
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
-ENDS_A_SENTENCE = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
+SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
 BULLET = re.compile(r"[•·▪●○◦‣■□➢✓*–—-]\s")
 Style = tuple[float, bool]
+"""Type size, and whether it is bold."""
+
+DOT_LEADER = re.compile(r"[.…·_](?:\s?[.…·_]){3,}")
+"""The dots between the title and the page number of an entry. The number may be on a line of its own."""
+FINAL_NUMBER = re.compile(r"[\s|]+\d{1,4}$")
+CONTENTS_TITLE = re.compile(
+    r"(table of )?contents|in this (hand)?book|inhalt(sverzeichnis)?|sommaire|índice|what is inside|inside", re.IGNORECASE
+)
+MIN_ENTRIES = 3
+MAX_WRAPPED_LINES = 2
+"""Lines of an entry's title before the line with its page number."""
+
+
+def title_key(title: str) -> str:
+    """A title in the form in which titles are compared: no case, no leading number, only letters and digits."""
+    unnumbered = re.sub(r"^\s*(\d+(\.\d+)*\.?|[ivx]+\.|[a-z][.)])\s+", "", title.casefold())
+    return re.sub(r"\W+", "", unnumbered)
+
+
+# -- the table of contents ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TextWithoutContents:
+    """The lines outside the table of contents, and the titles in it as `title_key` writes them."""
+
+    lines: list[Line]
+    titles: frozenset[str]
+
+
+def remove_contents(lines: list[Line]) -> TextWithoutContents:
+    """The lines without the printed table of contents, if there is one."""
+    kept: list[Line] = []
+    titles: set[str] = set()
+    start = 0
+    while start < len(lines):
+        end, entry_titles = _contents_at(lines, start)
+        titles.update(entry_titles)
+        kept += lines[start : start + 1] if end == start else []
+        start = max(end, start + 1)
+    return TextWithoutContents(kept, frozenset(filter(None, titles)))
+
+
+def _contents_at(lines: list[Line], start: int) -> tuple[int, list[str]]:
+    """The end of a table of contents that begins at `start`, and its titles; `start` itself where none begins."""
+    titled = CONTENTS_TITLE.fullmatch(lines[start].text) is not None
+    first = start + 1 if titled else start
+    # Without a title, the first line or (below the first line of a long title) the second must have dots.
+    if not titled and not any(_entry_title(line, titled) is not None for line in lines[start : start + 2]):
+        return start, []
+    end, entries = first, 0
+    while (entry := _next_entry(lines, end, titled)) is not None:
+        end, entries = entry + 1, entries + 1
+    if entries < MIN_ENTRIES:
+        return start, []
+    return end, list(_entry_titles(lines[first:end], titled))
+
+
+def _next_entry(lines: list[Line], start: int, titled: bool) -> int | None:
+    """The next line with a page number or dots, no farther away than a title may wrap."""
+    candidates = range(start, min(start + MAX_WRAPPED_LINES + 1, len(lines)))
+    return next((number for number in candidates if _entry_title(lines[number], titled) is not None), None)
+
+
+def _entry_title(line: Line, titled: bool) -> str | None:
+    """The title in a line with a page number, "" where the title is on the lines before; None for any other line.
+
+    Without the title "Contents" only dots count, because the rows of other tables end in numbers too.
+    """
+    if dots := DOT_LEADER.search(line.text):
+        return line.text[: dots.start()].strip(" |")
+    number = FINAL_NUMBER.search(line.text) if titled else None
+    return line.text[: number.start()] if number else None
+
+
+def _entry_titles(lines: list[Line], titled: bool) -> Iterator[str]:
+    """The titles of the entries, also joined with the lines before, because a long title wraps."""
+    parts: list[str] = []
+    for line in lines:
+        title = _entry_title(line, titled)
+        parts.append((line.text if title is None else title).replace(CELL_SEPARATOR, " "))
+        yield from (title_key(" ".join(parts[start:])) for start in range(len(parts)))
+        parts = [] if title else parts[-MAX_WRAPPED_LINES:]
+
+
+# -- headings ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading, the place of its first line among the lines, and of the first one after it."""
+    """A heading; `start` is the number of its first line, `end` that of the first line after it."""
 
     text: str
     start: int
@@ -35,17 +123,17 @@ class Heading:
     level: int = 0
 
 
-def headings(lines: list[Line], titles: frozenset[str], marks: tuple[Mark, ...] = ()) -> list[Heading]:
-    """The headings among the lines, in their order.
+def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[OutlineEntry, ...] = ()) -> list[Heading]:
+    """The headings among the lines, in their order, with levels from 1.
 
-    titles  what a printed table of contents names, as `known_as` writes it
-    marks   the outline; where it names a heading, it also gives its level
+    titles   the titles in the table of contents, as `title_key` writes them
+    outline  the PDF's outline; it also gives the level of the headings that it names
     """
     body = _body_style(lines)
-    levels = {known_as(mark.title): mark.level for mark in reversed(marks)}
+    levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
-    candidates = [heading for heading in _candidates(lines, named) if _may_be(heading, lines[heading.start])]
-    return _levelled(list(_chosen(candidates, body, named)), levels)
+    candidates = [heading for heading in _candidates(lines, named) if _has_heading_form(heading, lines[heading.start])]
+    return _with_levels(list(_select(candidates, body, named)), levels)
 
 
 def _body_style(lines: list[Line]) -> Style:
@@ -60,83 +148,77 @@ def _style(line: Line) -> Style:
 
 
 def _candidates(lines: list[Line], named: Set[str]) -> Iterator[Heading]:
-    """Every line, together with those that go on in the same type just below it, or at the top of the next column or page."""
-    at = 0
-    while at < len(lines):
-        end = at + 1
-        while end < len(lines) and _goes_on(lines[end - 1], lines[end]):
+    """Every line, joined with the lines that continue it just below or at the top of the next column or page."""
+    start = 0
+    while start < len(lines):
+        end = start + 1
+        while end < len(lines) and _continues_below(lines[end - 1], lines[end]):
             end += 1
-        text = _text(lines[at:end])
-        if end < len(lines) and _goes_on_above(lines[end - 1], lines[end], f"{text} {lines[end].text}", named):
+        text = " ".join(line.text for line in lines[start:end])
+        if end < len(lines) and _continues_after_break(lines[end - 1], lines[end], f"{text} {lines[end].text}", named):
             text, end = f"{text} {lines[end].text}", end + 1
-        yield Heading(text, at, end, _style(lines[at]), lines[at].page)
-        at = end
+        yield Heading(text, start, end, _style(lines[start]), lines[start].page)
+        start = end
 
 
-def _text(lines: list[Line]) -> str:
-    return " ".join(line.text for line in lines)
+def _continues_below(before: Line, line: Line) -> bool:
+    close = 0 < line.baseline - before.baseline < MAX_PITCH * line.size
+    return close and before.page == line.page and _same_style(before, line)
 
 
-def _goes_on(before: Line, line: Line) -> bool:
-    near = 0 < line.baseline - before.baseline < PITCH * line.size
-    return near and before.page == line.page and _alike(before, line)
-
-
-def _goes_on_above(before: Line, line: Line, together: str, named: Set[str]) -> bool:
-    """A heading that a column or page breaks is known by its whole name, or by a small letter."""
+def _continues_after_break(before: Line, line: Line, joined: str, named: Set[str]) -> bool:
+    """A heading broken by a column or page is recognised by its full title in the contents, or by a small letter."""
     broken = before.page != line.page or line.baseline <= before.baseline
-    return broken and _alike(before, line) and (known_as(together) in named or line.text[:1].islower())
+    return broken and _same_style(before, line) and (title_key(joined) in named or line.text[:1].islower())
 
 
-def _alike(before: Line, line: Line) -> bool:
-    same = _style(before) == _style(line) and len(line.cells) == len(before.cells) == 1
-    return same and not NUMBER.match(line.text)
+def _same_style(before: Line, line: Line) -> bool:
+    single_cells = len(line.cells) == len(before.cells) == 1
+    return _style(before) == _style(line) and single_cells and not NUMBER.match(line.text)
 
 
-def _may_be(heading: Heading, first: Line) -> bool:
-    """Whether a candidate has the form of a heading, whatever its type."""
-    short = len(heading.text) <= LONGEST and heading.end - heading.start <= MOST_LINES
+def _has_heading_form(heading: Heading, first: Line) -> bool:
+    short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
     return short and len(first.cells) == 1 and not BULLET.match(heading.text) and any(map(str.isalpha, heading.text))
 
 
 def _stands_out(heading: Heading, body: Style) -> bool:
     size, bold = heading.style
-    return size >= LARGER * body[0] or (bold and not body[1] and size >= 0.95 * body[0])
+    return size >= LARGER_TYPE * body[0] or (bold and not body[1] and size >= 0.95 * body[0])
 
 
-def _chosen(candidates: list[Heading], body: Style, named: Set[str]) -> Iterator[Heading]:
-    """What stands out by its type and ends no sentence, or is named; a named one in body type only where none stands out."""
-    prominent = {known_as(heading.text) for heading in candidates if _stands_out(heading, body)}
+def _select(candidates: list[Heading], body: Style, named: Set[str]) -> Iterator[Heading]:
+    """Candidates that stand out and end no sentence, or are named.
+
+    A named line in body type counts only if no line of that name stands out.
+    """
+    prominent = {title_key(heading.text) for heading in candidates if _stands_out(heading, body)}
     for heading in candidates:
-        key, stands_out = known_as(heading.text), _stands_out(heading, body)
-        ends = ENDS_A_SENTENCE.search(heading.text)
-        if (key in named and (stands_out or key not in prominent)) or (stands_out and not ends):
+        key, stands_out = title_key(heading.text), _stands_out(heading, body)
+        ends_sentence = SENTENCE_END.search(heading.text)
+        if (key in named and (stands_out or key not in prominent)) or (stands_out and not ends_sentence):
             yield heading
 
 
-def _levelled(found: list[Heading], outline: dict[str, int]) -> list[Heading]:
-    """The headings with levels: the outline's, else by number, else by type, the largest outermost."""
-    numbers = {heading: match[1].count(".") + 1 for heading in found if (match := NUMBER.match(heading.text))}
-    by_number = len(numbers) * 2 > len(found)
-    of_style = _levels_of_styles(found, {**(numbers if by_number else {}), **_outlined(found, outline)})
-    result = []
-    for heading in found:
-        level = outline.get(known_as(heading.text)) or (numbers.get(heading) if by_number else None) or of_style[heading.style]
-        result.append(Heading(heading.text, heading.start, heading.end, heading.style, heading.page, level))
-    return result
+def _with_levels(headings: list[Heading], outline: dict[str, int]) -> list[Heading]:
+    """The headings with levels: from the outline, else by number, else by type, the largest outermost."""
+    numbers = {heading: match[1].count(".") + 1 for heading in headings if (match := NUMBER.match(heading.text))}
+    # A few numbers may be part of the wording ("2 weeks after surgery"); only a numbered handbook numbers most headings.
+    if len(numbers) * 2 <= len(headings):
+        numbers = {}
+    outlined = {heading: level for heading in headings if (level := outline.get(title_key(heading.text)))}
+    known = {**numbers, **outlined}
+    by_style = _levels_by_style(headings, known)
+    return [replace(heading, level=known.get(heading) or by_style[heading.style]) for heading in headings]
 
 
-def _outlined(found: list[Heading], outline: dict[str, int]) -> dict[Heading, int]:
-    return {heading: level for heading in found if (level := outline.get(known_as(heading.text)))}
-
-
-def _levels_of_styles(found: list[Heading], known: dict[Heading, int]) -> dict[Style, int]:
-    """Each style's level: the commonest of its headings whose level is known, else one below the next larger style."""
-    seen: defaultdict[Style, Counter[int]] = defaultdict(Counter)
+def _levels_by_style(headings: list[Heading], known: dict[Heading, int]) -> dict[Style, int]:
+    """The level of each style: the commonest known level of its headings, else one below the next larger style."""
+    counts: defaultdict[Style, Counter[int]] = defaultdict(Counter)
     for heading, level in known.items():
-        seen[heading.style][level] += 1
+        counts[heading.style][level] += 1
     levels: dict[Style, int] = {}
     above = 0
-    for style in sorted({heading.style for heading in found}, reverse=True):
-        above = levels[style] = seen[style].most_common(1)[0][0] if seen[style] else above + 1
+    for style in sorted({heading.style for heading in headings}, reverse=True):
+        above = levels[style] = counts[style].most_common(1)[0][0] if counts[style] else above + 1
     return levels

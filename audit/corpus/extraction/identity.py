@@ -1,4 +1,4 @@
-"""Whose handbook a PDF is: by its name, by options, or by a catalog."""
+"""The identity of a handbook (organ, center, phase) from its PDF's name, from options, or from a catalog."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.corpus.documents.files import COMBINED, GENERAL
+from audit.corpus.documents import DEFAULT_PHASE
 from audit.errors import DocumentError
 from audit.release.records import delimiter_of
-from audit.vocabulary import PHASES
+from audit.vocabulary import GENERAL, PHASES
 
-COLUMNS = ("file", "handbook_id", "organ", "center", "phase", "title", "url")
-NEEDED = ("file", "center")
-SAFE = re.compile(r"[\w][\w.-]*")
+CATALOG_COLUMNS = ("file", "handbook_id", "organ", "center", "phase", "title", "url")
+REQUIRED_COLUMNS = ("file", "center")
+HANDBOOK_ID = re.compile(r"[\w][\w.-]*")
+NO_CENTER = (
+    "its name does not tell its center: rename it to organ_center_phase.pdf, such as heart_alder_combined.pdf, "
+    "or name the center with --center or with a row in --catalog"
+)
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What a document says of its handbook."""
+    """The fields of a document that identify its handbook."""
 
     handbook_id: str
     organ: str
@@ -32,34 +36,38 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What options say of every PDF; None: they say nothing."""
+class IdentityOptions:
+    """Options that apply to every PDF; None: not given."""
 
     organ: str | None = None
     center: str | None = None
     phase: str | None = None
 
 
-def identity(pdf: Path, said: Said, catalog: Mapping[str, Mapping[str, str]] | None = None) -> Identity:
-    """Whose handbook it is: the catalog's word where there is one, else that of the options, else that of the file's name.
+def identity_of(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Mapping[str, str]] | None) -> Identity:
+    """The identity of the handbook in a PDF.
 
-    Raises DocumentError, with the reason as a clause, where it cannot be known.
+    catalog  file name -> row, from `read_catalog`. A field comes from the row, else from the options; without a catalog
+             from the options, else from the file's name
+
+    Raises DocumentError, with the file and the reason, where the identity is unknown or invalid.
     """
-    if catalog is not None:
-        return _of_record(pdf, catalog, said)
-    named = _of_name(pdf)
-    center = said.center or named.get("center")
+    try:
+        return _from_catalog(pdf, options, catalog) if catalog is not None else _from_file_name(pdf, options)
+    except DocumentError as error:
+        raise DocumentError(f"{pdf}: {error}. No document was made of it.") from error
+
+
+def _from_file_name(pdf: Path, options: IdentityOptions) -> Identity:
+    name = _fields_of_file_name(pdf)
+    center = options.center or name.get("center")
     if not center:
-        raise DocumentError(
-            "its name does not say whose it is: call it organ_center_phase.pdf, such as heart_alder_combined.pdf, "
-            "or say it with --center, or with a row in --catalog"
-        )
-    fields = {"organ": said.organ or named.get("organ"), "center": center, "phase": said.phase or named.get("phase")}
-    return _identity(fields, {})
+        raise DocumentError(NO_CENTER)
+    return _checked_identity(options.organ or name.get("organ"), center, options.phase or name.get("phase"), {})
 
 
-def _of_name(pdf: Path) -> dict[str, str]:
-    """Organ, center and phase, where the name has this form; the center may have underscores."""
+def _fields_of_file_name(pdf: Path) -> dict[str, str]:
+    """Organ, center and phase of a name in that form; the center may contain underscores."""
     organ, _, rest = pdf.stem.partition("_")
     center, _, phase = rest.rpartition("_")
     if phase.casefold() in PHASES and organ and center:
@@ -67,24 +75,26 @@ def _of_name(pdf: Path) -> dict[str, str]:
     return {}
 
 
-def _of_record(pdf: Path, catalog: Mapping[str, Mapping[str, str]], said: Said) -> Identity:
-    record = catalog.get(pdf.name)
-    if record is None:
+def _from_catalog(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Mapping[str, str]]) -> Identity:
+    row = catalog.get(pdf.name)
+    if row is None:
         raise DocumentError("the catalog has no row for it")
-    options = {"organ": said.organ, "center": said.center, "phase": said.phase}
-    return _identity({name: record.get(name) or told for name, told in options.items()}, record)
-
-
-def _identity(fields: Mapping[str, str | None], more: Mapping[str, str]) -> Identity:
-    organ, center, phase = fields["organ"] or GENERAL, fields["center"] or "", (fields["phase"] or COMBINED).casefold()
+    center = row.get("center") or options.center
     if not center:
-        raise DocumentError("its row in the catalog names no center")
+        raise DocumentError("its row in the catalog has no center")
+    return _checked_identity(row.get("organ") or options.organ, center, row.get("phase") or options.phase, row)
+
+
+def _checked_identity(organ: str | None, center: str, phase: str | None, row: Mapping[str, str]) -> Identity:
+    organ, phase = organ or GENERAL, (phase or DEFAULT_PHASE).casefold()
     if phase not in PHASES:
         raise DocumentError(f"phase '{phase}' is not one of {', '.join(PHASES)}")
-    handbook_id = more.get("handbook_id") or "_".join(re.sub(r"[^\w.-]+", "-", part) for part in (organ, center, phase))
-    if not SAFE.fullmatch(handbook_id):
-        raise DocumentError(f"handbook id '{handbook_id}' cannot name a file: letters, digits, '_', '-' and '.' are allowed")
-    return Identity(handbook_id, organ, center, phase, more.get("title") or None, more.get("url") or None)
+    handbook_id = row.get("handbook_id") or "_".join(re.sub(r"[^\w.-]+", "-", part) for part in (organ, center, phase))
+    if not HANDBOOK_ID.fullmatch(handbook_id):
+        raise DocumentError(
+            f"handbook id '{handbook_id}' cannot be used as a file name: letters, digits, '_', '-' and '.' are allowed"
+        )
+    return Identity(handbook_id, organ, center, phase, row.get("title") or None, row.get("url") or None)
 
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:
@@ -96,22 +106,25 @@ def read_catalog(path: Path) -> dict[str, dict[str, str]]:
         rows = [{name: (value or "").strip() for name, value in row.items() if isinstance(name, str)} for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DocumentError(f"{path}: the catalog cannot be read ({error}). Nothing was extracted.") from error
-    columns = tuple(reader.fieldnames or ())
-    wrong = [name for name in columns if name not in COLUMNS] or [name for name in NEEDED if name not in columns]
-    if wrong:
-        fault = f"column '{wrong[0]}' is {'not known' if wrong[0] in columns else 'missing'}"
-        raise DocumentError(
-            f"{path}: {fault}. Allowed: {', '.join(COLUMNS)} (needed: {', '.join(NEEDED)}). Nothing was extracted."
-        )
-    return _by_file(path, rows)
+    _check_columns(path, tuple(reader.fieldnames or ()))
+    return _rows_by_file(path, rows)
 
 
-def _by_file(path: Path, rows: list[dict[str, str]]) -> dict[str, dict[str, str]]:
-    known: dict[str, dict[str, str]] = {}
+def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
+    unknown = [name for name in columns if name not in CATALOG_COLUMNS]
+    missing = [name for name in REQUIRED_COLUMNS if name not in columns]
+    if unknown or missing:
+        problem = f"column '{unknown[0]}' is unknown" if unknown else f"column '{missing[0]}' is missing"
+        allowed = f"Allowed: {', '.join(CATALOG_COLUMNS)} (required: {', '.join(REQUIRED_COLUMNS)})."
+        raise DocumentError(f"{path}: {problem}. {allowed} Nothing was extracted.")
+
+
+def _rows_by_file(path: Path, rows: list[dict[str, str]]) -> dict[str, dict[str, str]]:
+    by_file: dict[str, dict[str, str]] = {}
     for line, row in enumerate(rows, start=2):
-        if row["file"] in known:
+        if row["file"] in by_file:
             raise DocumentError(
-                f"{path}, line {line}: file '{row['file']}' stands there twice. Nothing was extracted. Remove one."
+                f"{path}, line {line}: file '{row['file']}' is listed twice. Nothing was extracted. Remove one of its rows."
             )
-        known[row["file"]] = row
-    return known
+        by_file[row["file"]] = row
+    return by_file

@@ -1,13 +1,13 @@
-r"""Details by which a person could be known, found in questions and pointed at; nothing is rewritten.
+r"""Screening: identifying details in questions are located, and nothing is rewritten.
 
-What is looked for is what the Safe Harbor rule of HIPAA names (45 CFR 164.514(b)(2)) and a question can hold: names, street
+The kinds of details are those of HIPAA's Safe Harbor rule (45 CFR 164.514(b)(2)) that a question can contain: names, street
 addresses, dates other than a year, telephone numbers, e-mail addresses, record and account numbers, ages over 89.
 
-Telephone numbers are found by `phonenumbers` (Google's rules for every country, released every other week), numbers with
-rules of their own by `python-stdnum`; both are plain Python without dependencies. Microsoft Presidio was tried: without
-a spaCy model, which no package index carries, it finds no names and comes down to `phonenumbers` and patterns such as those
-here, at 392 MB and with a request to the network on the first address. So a name is found only where words announce it ("my
-name is ...", "Dr. ..."): a screening that finds nothing is no proof that there is nothing.
+Telephone numbers are found by `phonenumbers` (Google's rules for every country, updated every other week), numbers with a
+checksum by `python-stdnum`; both are pure Python without dependencies. Microsoft Presidio was tried: without a spaCy model,
+which no package index has, it finds no names and is reduced to `phonenumbers` and patterns like those below, at 392 MB and with
+a network request at the first address. Names are therefore found only after words that announce them ("my name is ...",
+"Dr. ..."): a screening that finds nothing does not prove that there is nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 
 from audit.optional_imports import optional
 
-REGIONS = ("US", "GB")
-"""Where a telephone number without a country's code may be from."""
+DEFAULT_REGIONS = ("US", "GB")
+"""The regions of telephone numbers without a country code."""
 
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
 NAME = r"[A-Z][a-z]+(?:[-' ][A-Z][a-z]+)?"
@@ -47,63 +47,66 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     "age over 89": re.compile(r"\b(?:9\d|1[01]\d)[- ]year(?:s[- ])?-?old\b|\b(?i:aged?) (?:9\d|1[01]\d)\b"),
 }  # fmt: skip
-SOCIAL = re.compile(r"(?<![\d-])\d{3}[ -]\d{2}[ -]\d{4}(?![\d-])")
-GROUPS = re.compile(r"\b\d(?:[ -]?\d){8,18}\b")
-ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b")
+SOCIAL_SECURITY = re.compile(r"(?<![\d-])\d{3}[ -]\d{2}[ -]\d{4}(?![\d-])")
+DIGIT_GROUPS = re.compile(r"\b\d(?:[ -]?\d){8,18}\b")
+MIN_CARD_DIGITS = 13
+IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b")
 
 
 @dataclass(frozen=True)
-class Detail:
-    """A place in a question's text, in characters from 0, and what it may be."""
+class IdentifyingDetail:
+    """Characters `start` to `end` of a text, from 0, and the kind of detail that they may be."""
 
     kind: str
     start: int
     end: int
 
 
-Screen = Callable[[str], list[Detail]]
+Screen = Callable[[str], list[IdentifyingDetail]]
 
 
-def screen(regions: tuple[str, ...] = REGIONS) -> Screen:
-    """What finds identifying details in a text; each place is told once, as the first kind that it fits.
+def make_screen(regions: tuple[str, ...] = DEFAULT_REGIONS) -> Screen:
+    """A function that finds identifying details in a text; overlapping details are reported once, as the first kind.
 
     Raises MissingLibraryError, naming the extra, where `phonenumbers` or `python-stdnum` is not installed.
     """
-    phones = optional("phonenumbers", "Screening for telephone numbers", "pipeline")
-    numbers = [
-        (kind, optional(f"stdnum.{module}", "Screening for official numbers", "pipeline"), places)
-        for kind, module, places in (
-            ("social security number", "us.ssn", SOCIAL),
-            ("health service number", "gb.nhs", GROUPS),
-            ("card number", "luhn", GROUPS),
-            ("bank account", "iban", ACCOUNT),
+    phone_library = optional("phonenumbers", "Screening for telephone numbers", "pipeline")
+    checksums = [
+        (kind, optional(f"stdnum.{module}", "Screening for official numbers", "pipeline"), pattern)
+        for kind, module, pattern in (
+            ("social security number", "us.ssn", SOCIAL_SECURITY),
+            ("health service number", "gb.nhs", DIGIT_GROUPS),
+            ("card number", "luhn", DIGIT_GROUPS),
+            ("bank account", "iban", IBAN),
         )
     ]
 
-    def details(text: str) -> list[Detail]:
-        found: list[Detail] = []
-        for detail in (*_patterns(text), *_phones(phones, text, regions), *_numbers(numbers, text)):
-            if all(detail.end <= other.start or other.end <= detail.start for other in found):
-                found.append(detail)
-        return sorted(found, key=lambda detail: detail.start)
+    def screen(text: str) -> list[IdentifyingDetail]:
+        details: list[IdentifyingDetail] = []
+        candidates = *_matching_patterns(text), *_phone_numbers(phone_library, text, regions), *_checked_numbers(checksums, text)
+        for detail in candidates:
+            if all(detail.end <= other.start or other.end <= detail.start for other in details):
+                details.append(detail)
+        return sorted(details, key=lambda detail: detail.start)
 
-    return details
+    return screen
 
 
-def _patterns(text: str) -> Iterator[Detail]:
+def _matching_patterns(text: str) -> Iterator[IdentifyingDetail]:
     for kind, pattern in PATTERNS.items():
-        yield from (Detail(kind, *found.span()) for found in pattern.finditer(text))
+        yield from (IdentifyingDetail(kind, *match.span()) for match in pattern.finditer(text))
 
 
-def _phones(library: Any, text: str, regions: tuple[str, ...]) -> Iterator[Detail]:
+def _phone_numbers(library: Any, text: str, regions: tuple[str, ...]) -> Iterator[IdentifyingDetail]:
     for region in regions:
-        yield from (Detail("telephone number", m.start, m.end) for m in library.PhoneNumberMatcher(text, region))
+        matches = library.PhoneNumberMatcher(text, region)
+        yield from (IdentifyingDetail("telephone number", match.start, match.end) for match in matches)
 
 
-def _numbers(kinds: list[tuple[str, Any, re.Pattern[str]]], text: str) -> Iterator[Detail]:
-    for kind, module, places in kinds:
-        for found in places.finditer(text):
-            number = re.sub(r"[ -]", "", found[0])
-            # A card has 13 digits or more; fewer pass the same sum by chance.
-            if module.is_valid(number) and (kind != "card number" or len(number) >= 13):
-                yield Detail(kind, *found.span())
+def _checked_numbers(checksums: list[tuple[str, Any, re.Pattern[str]]], text: str) -> Iterator[IdentifyingDetail]:
+    for kind, module, pattern in checksums:
+        for match in pattern.finditer(text):
+            number = re.sub(r"[ -]", "", match[0])
+            # A card has at least 13 digits; one shorter number in ten passes the same checksum by chance.
+            if module.is_valid(number) and (kind != "card number" or len(number) >= MIN_CARD_DIGITS):
+                yield IdentifyingDetail(kind, *match.span())

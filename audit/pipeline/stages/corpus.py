@@ -8,13 +8,17 @@ from pathlib import Path
 
 from audit.atomic_io import write_atomic
 from audit.corpus.documents import write_document
-from audit.corpus.extraction import engine_named, extract
-from audit.corpus.questions import default_path, import_questions, read_taxonomy, screen
+from audit.corpus.extraction.engines import engine_named
+from audit.corpus.extraction.run import extract
+from audit.corpus.questions.importing import import_questions
+from audit.corpus.questions.near_duplicates import decisions_path
+from audit.corpus.questions.screening import make_screen
+from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import encoder_factory
 from audit.pipeline.build_cache import Task, code_digest
 from audit.pipeline.context import Figures, SourceDocument, TaskByTask
 
-EXTRACTION_CODE = ("corpus/extraction", "corpus/documents")
+EXTRACTION_CODE = ("corpus/extraction", "corpus/documents.py")
 QUESTIONS_CODE = ("corpus/questions", "embedding")
 
 
@@ -69,7 +73,7 @@ class QuestionsStage(TaskByTask):
 
     @property
     def _decisions(self) -> Path:
-        return self.context.config.questions.decisions or default_path(self.context.workspace.questions)
+        return self.context.config.questions.decisions or decisions_path(self.context.workspace.questions)
 
     def carry(self, task: Task) -> Figures:
         """Import the questions and keep the full report beside them."""
@@ -78,8 +82,8 @@ class QuestionsStage(TaskByTask):
         report = import_questions(
             options.file, out,
             decisions=self._decisions,
-            taxonomy=read_taxonomy(options.taxonomy) if options.taxonomy else None,
-            screen=screen() if options.screen else None,
+            taxonomy=read_tag_taxonomy(options.taxonomy) if options.taxonomy else None,
+            screen=make_screen() if options.screen else None,
             encoder_of=encoder_factory(options.encoder, self.context.settings.data_dir / "vectors"),
             max_bytes=self.context.settings.max_object_bytes, progress=self.context.progress,
         )  # fmt: skip

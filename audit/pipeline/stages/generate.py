@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audit.generation import Asked, Extract, extractive
+from audit.generation.evidence import GroundedQuestion
+from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
@@ -15,7 +16,7 @@ from audit.pipeline.judging_input import read_records
 
 CODE = ("generation", "text")
 Records = Iterable[dict[str, Any]]
-Generator = Callable[[RunContext, Sequence[Asked]], Records]
+Generator = Callable[[RunContext, Sequence[GroundedQuestion]], Records]
 """Writes what a model answers to all questions, in their order."""
 
 
@@ -57,9 +58,9 @@ class GenerateStage(TaskByTask):
     def carry(self, task: Task) -> Figures:
         """The best sentences of what was retrieved."""
         threshold = self.context.config.generate.threshold
-        settings = Extract() if threshold is None else Extract(threshold=threshold)
+        settings = ExtractiveSettings() if threshold is None else ExtractiveSettings(threshold=threshold)
         asked = grounded_questions(self.context, self.context.source(task.handbook))
-        return self._write(task, list(map(_without_seconds, extractive(asked, settings))))
+        return self._write(task, list(map(_without_seconds, extractive_answers(asked, settings))))
 
     def _write(self, task: Task, records: Sequence[dict[str, Any]]) -> Figures:
         write_lines(task.outputs[0], records)
@@ -74,13 +75,13 @@ def _without_seconds(record: dict[str, Any]) -> dict[str, Any]:
     return record if usage is None else {**record, "usage": {name: value for name, value in usage.items() if name != "seconds"}}
 
 
-def grounded_questions(context: RunContext, source: SourceDocument) -> list[Asked]:
+def grounded_questions(context: RunContext, source: SourceDocument) -> list[GroundedQuestion]:
     """Everything that was asked of a handbook, with what was retrieved, in the order of the questions."""
     document = context.document(source)
     queries = {question["question_id"]: query_of(question) for question in context.questions()}
     records = read_records(context.workspace.retrieval(source.handbook_id))
     return [
-        Asked(queries[record["question_id"]], document, record["retrieval"])
+        GroundedQuestion(queries[record["question_id"]], document, record["retrieval"])
         for record in records
         if record["question_id"] in queries
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.judging.corpus import Corpus
-from audit.judging.records import Summary
+from audit.judging.verdict_sources import JudgingSummary
 from audit.pipeline.build_cache import Task, code_digest, digest_of
 from audit.pipeline.config import MODEL
 from audit.pipeline.context import Figures, RunContext, TaskByTask
@@ -16,7 +16,7 @@ from audit.pipeline.judging_input import judging_input, run_record
 
 CODE = ("judging", "release", "text", "pipeline/judging_input.py", "pipeline/coverage_check.py")
 FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
-Judge = Callable[[RunContext, Corpus], Summary]
+Judge = Callable[[RunContext, Corpus], JudgingSummary]
 """Judges the answers and writes the release into the workspace."""
 
 
@@ -55,10 +55,10 @@ class JudgeStage(TaskByTask):
         return {**figures, "findings": figures["findings"] + unasked, "message": message}
 
 
-def summary_figures(summary: Summary) -> dict[str, Any]:
+def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
     """What happened to the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
     unscored = summary.unscored.total()
     return {
         "judged": summary.judged, "prescreened": summary.prescreened, "unscored": unscored, "not_asked": summary.not_asked,
-        "findings": unscored + summary.not_asked, "message": summary.said,
+        "findings": unscored + summary.not_asked, "message": summary.sentence,
     }  # fmt: skip

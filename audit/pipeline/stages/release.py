@@ -12,7 +12,7 @@ from audit.embedding.encoders import LEXICAL, encoder_factory
 from audit.pipeline.build_cache import Task, code_digest
 from audit.pipeline.context import Figures, TaskByTask
 from audit.store.load import load_release
-from audit.themes.build import PRINCIPAL, Options, build_taxonomy
+from audit.themes.build import PRINCIPAL, ThemeBuildOptions, build_taxonomy
 from audit.themes.phrases import by_plain_phrase
 from audit.themes.taxonomy import write_taxonomy
 
@@ -42,7 +42,7 @@ class ThemesStage(TaskByTask):
             return {"themes": 0}
         encoder_of = encoder_factory(config.model, self.context.settings.data_dir / "vectors")
         assert encoder_of is not None  # the config reader refuses `none` for themes
-        options = Options(target=config.target or None, layout=PRINCIPAL if config.model == LEXICAL else None)
+        options = ThemeBuildOptions(target=config.target or None, layout=PRINCIPAL if config.model == LEXICAL else None)
         encoder = encoder_of(list(by_plain_phrase(counts)))
         taxonomy, points = build_taxonomy(counts, encoder, options, progress=self.context.progress)
         write_taxonomy(taxonomy, points, task.outputs[0])

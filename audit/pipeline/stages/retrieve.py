@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from audit.corpus.documents import Document
-from audit.generation.pairing import meets
+from audit.generation.evidence import meets
 from audit.pipeline.build_cache import Task, code_digest, digest_of
 from audit.pipeline.context import CachedStage, Outcome, SourceDocument
 from audit.pipeline.coverage_check import check_questions_meet

@@ -1,6 +1,1 @@
-"""The keyboard component of the Annotate page.
-
-board.py, board.js, board.css  what the browser draws, and the keys
-desk.py                        what the server does with the keys: every event names its item, and counts once
-rubric.py                      the rubric of the protocol as the component shows it
-"""
+"""Labelling by keyboard: the widget in the browser, the labelling session on the server, and the rubric between them."""

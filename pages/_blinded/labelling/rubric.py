@@ -1,4 +1,4 @@
-"""The rubric, taken from PROTOCOL.md so that page and protocol cannot differ."""
+"""The rubric, extracted from PROTOCOL.md so that page and protocol cannot differ."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ def protocol_text() -> str:
 def rubric_html() -> str:
     """The tables of the sections on labels and on significance."""
     text = protocol_text()
-    wanted = text[text.index("## 4. Labels") : text.index("## 6. ")]
-    tables = re.findall(r"(?:^\|.*\n)+", wanted, flags=re.MULTILINE)
-    return "".join(_table(table) for table in tables)
+    sections = text[text.index("## 4. Labels") : text.index("## 6. ")]
+    tables = re.findall(r"(?:^\|.*\n)+", sections, flags=re.MULTILINE)
+    return "".join(_table_html(table) for table in tables)
 
 
-def _table(markdown: str) -> str:
+def _table_html(markdown: str) -> str:
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in markdown.strip().splitlines()]
     head, _, *body = rows
-    lines = "".join(f"<tr>{''.join(f'<td>{_bold(cell)}</td>' for cell in row)}</tr>" for row in body)
-    return f"<table><thead><tr>{''.join(f'<th>{_bold(cell)}</th>' for cell in head)}</tr></thead><tbody>{lines}</tbody></table>"
+    lines = "".join(f"<tr>{''.join(f'<td>{_bold_html(cell)}</td>' for cell in row)}</tr>" for row in body)
+    return (
+        f"<table><thead><tr>{''.join(f'<th>{_bold_html(cell)}</th>' for cell in head)}</tr></thead><tbody>{lines}</tbody></table>"
+    )
 
 
-def _bold(cell: str) -> str:
+def _bold_html(cell: str) -> str:
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(cell))

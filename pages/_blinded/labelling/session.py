@@ -1,4 +1,7 @@
-"""What the server does with an annotator's keys. Every event names its item and has a key of its own, so it counts once."""
+"""The server's side of labelling: what an annotator's key presses do.
+
+Every event names its item and has an idempotency key, so it takes effect once, on the item that was on the screen.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +20,28 @@ from annotation.label_store.ratings import NewRating, save_draft, submit_and_nex
 from audit.errors import AuditError
 from pages._blinded.access import now
 
-BEHIND, AHEAD = 6, 14
-"""Tasks that the browser holds: rated ones to go back to, and those that come next, so that typing ahead meets its item."""
+TASKS_BEHIND, TASKS_AHEAD = 6, 14
+"""Tasks kept in the browser: rated ones to go back to, and the next ones, so that fast typing meets the right item."""
 
 Event = Mapping[str, Any]
 
 
 @dataclass
 class LabellingSession:
-    """One annotator's sitting at one study.
+    """One annotator's labelling session in one study.
 
-    visit    names the sitting for the clock of each task
-    tasks    the annotator's own tasks by seat, in own order, as they stand now
-    rated    seats that have a rating
-    total    tasks in this round; None with open seats
-    next     the seat of the first task without a rating; None when the round is done
-    opened   the seat of a task that the annotator went back to
-    handled  key of an event -> what went wrong with it, or nothing
+    session_id  identifies the session for the clock of each task
+    tasks       the annotator's tasks by assignment id, in their own order
+    rated       ids of assignments with a rating
+    total       tasks in this round; None where annotators claim unassigned slots
+    next        id of the first task without a rating; None when the round is done
+    opened      id of a task that the annotator went back to
+    handled     key of an event -> its error message, or an empty text
     """
 
     study_id: str
     annotator: str
-    visit: str = field(default_factory=lambda: secrets.token_hex(8))
+    session_id: str = field(default_factory=lambda: secrets.token_hex(8))
     tasks: dict[str, LabellingTask] = field(default_factory=dict)
     rated: set[str] = field(default_factory=set)
     total: int | None = None
@@ -46,76 +49,76 @@ class LabellingSession:
     opened: str | None = None
     handled: dict[str, str] = field(default_factory=dict)
 
-    def look(self, store: LabelStore) -> None:
+    def refresh(self, store: LabelStore) -> None:
         """Read the tasks, and start the clock of the next one.
 
-        Raises StudyError when the annotator is not in the study.
+        Raises StudyError when the annotator does not take part in the study.
         """
-        following = next_task(store, self.study_id, self.annotator, now(), self.visit)
+        following = next_task(store, self.study_id, self.annotator, now(), self.session_id)
         if following is not None and following.total is None:
-            prefetch_tasks(store, self.study_id, self.annotator, AHEAD)
+            prefetch_tasks(store, self.study_id, self.annotator, TASKS_AHEAD)
         self.tasks = {task.assignment_id: task for task in list_tasks(store, self.study_id, self.annotator)}
-        self.rated = {seat for seat, task in self.tasks.items() if task.revision}
+        self.rated = {assignment_id for assignment_id, task in self.tasks.items() if task.revision}
         self.total = next((task.total for task in self.tasks.values()), None)
         self.next = following.assignment_id if following is not None else None
 
-    def take(self, store: LabelStore, events: Sequence[Event]) -> None:
-        """Do what the events say, in their order, each once. One that fails is told, changes nothing, and stops no other."""
+    def handle(self, store: LabelStore, events: Sequence[Event]) -> None:
+        """Handle the events in order, each once. One that fails is reported, changes nothing, and does not stop the others."""
         for event in events:
             key = str(event["key"])
             if key in self.handled:
                 continue
             try:
-                self._do(store, event)
+                self._handle_event(store, event)
                 self.handled[key] = ""
             except AuditError as error:
-                self.look(store)  # another tab or the investigator changed something: show what is so now
+                self.refresh(store)  # another tab or the investigator changed something: show the current state
                 self.handled[key] = str(error)
 
-    def _do(self, store: LabelStore, event: Event) -> None:
-        seat = str(event["seat"])
+    def _handle_event(self, store: LabelStore, event: Event) -> None:
+        assignment_id = str(event["assignment"])
         if event["kind"] == "submit":
-            self._submit(store, seat, event)
+            self._submit(store, assignment_id, event)
         elif event["kind"] == "draft":
-            self._draft(store, seat, event)
+            self._save_draft(store, assignment_id, event)
         else:
-            restart_clock(store, seat, self.annotator, now(), self.visit)
-            self.opened = seat
+            restart_clock(store, assignment_id, self.annotator, now(), self.session_id)
+            self.opened = assignment_id
 
-    def _submit(self, store: LabelStore, seat: str, event: Event) -> None:
-        press = NewRating(seat, choice_of(event), str(event["key"]), int(event["revises"]))
-        rating, following = submit_and_next(store, self.annotator, press, now(), self.visit)
+    def _submit(self, store: LabelStore, assignment_id: str, event: Event) -> None:
+        new = NewRating(assignment_id, choice_of(event), str(event["key"]), int(event["revises"]))
+        rating, following = submit_and_next(store, self.annotator, new, now(), self.session_id)
         self.opened = None
-        self.rated.add(seat)
-        if seat in self.tasks:
-            self.tasks[seat] = replace(self.tasks[seat], revision=rating.revision, rated=press.choice, draft=None)
+        self.rated.add(assignment_id)
+        if assignment_id in self.tasks:
+            task = self.tasks[assignment_id]
+            self.tasks[assignment_id] = replace(task, revision=rating.revision, rated=new.choice, draft=None)
         self.next = following.assignment_id if following is not None else None
         if following is not None:
-            self._hold(following)
-            self._take_ahead(store, following)
+            self._add_tasks(following)
+            self._prefetch(store, following)
 
-    def _take_ahead(self, store: LabelStore, following: LabellingTask) -> None:
-        """With open seats, have the next ones ready before the last is rated, a few at a time."""
-        if following.total is None and len(self.tasks.keys() - self.rated) <= AHEAD // 2:
-            self._hold(*prefetch_tasks(store, self.study_id, self.annotator, AHEAD))
+    def _prefetch(self, store: LabelStore, following: LabellingTask) -> None:
+        # Claim a few slots before the last one is rated, so that nobody waits for the database between two items.
+        if following.total is None and len(self.tasks.keys() - self.rated) <= TASKS_AHEAD // 2:
+            self._add_tasks(*prefetch_tasks(store, self.study_id, self.annotator, TASKS_AHEAD))
 
-    def _hold(self, *tasks: LabellingTask) -> None:
-        """Put tasks among the annotator's own, which stand in their order."""
-        known = all(task.assignment_id in self.tasks for task in tasks)
+    def _add_tasks(self, *tasks: LabellingTask) -> None:
+        all_known = all(task.assignment_id in self.tasks for task in tasks)
         self.tasks |= {task.assignment_id: task for task in tasks}
-        if not known:
-            self.tasks = dict(sorted(self.tasks.items(), key=lambda held: held[1].position))
+        if not all_known:
+            self.tasks = dict(sorted(self.tasks.items(), key=lambda item: item[1].position))
 
-    def _draft(self, store: LabelStore, seat: str, event: Event) -> None:
-        known = self.tasks.get(seat)
-        if known is None:
-            raise StudyError(f"There is no task '{seat}' of yours. Nothing was saved.")
-        if known.revision == int(event["revises"]):  # else it is an echo from before the submit
-            save_draft(store, self.annotator, seat, choice_of(event), now())
-            self.tasks[seat] = replace(known, draft=choice_of(event))
+    def _save_draft(self, store: LabelStore, assignment_id: str, event: Event) -> None:
+        task = self.tasks.get(assignment_id)
+        if task is None:
+            raise StudyError(f"You have no task '{assignment_id}'. Nothing was saved.")
+        if task.revision == int(event["revises"]):  # otherwise the draft was sent before the rating and arrived after it
+            save_draft(store, self.annotator, assignment_id, choice_of(event), now())
+            self.tasks[assignment_id] = replace(task, draft=choice_of(event))
 
     def view(self, events: Sequence[Event]) -> dict[str, Any]:
-        """What the browser gets: some tasks on either side of the current one, progress, and what became of its events."""
+        """What the browser gets: the tasks around the current one, the progress, and the outcome of its events."""
         keys = [str(event["key"]) for event in events]
         return {
             "study": self.study_id,
@@ -130,25 +133,26 @@ class LabellingSession:
 
     def _window(self) -> list[LabellingTask]:
         tasks = list(self.tasks.values())
-        at = self.tasks.get(self.opened or self.next or "")
-        place = bisect_left(tasks, at.position, key=attrgetter("position")) if at else len(tasks)
-        ahead = islice((task for task in tasks[place:] if task is at or not task.revision), AHEAD)
+        current = self.tasks.get(self.opened or self.next or "")
+        index = bisect_left(tasks, current.position, key=attrgetter("position")) if current else len(tasks)
+        ahead = islice((task for task in tasks[index:] if task is current or not task.revision), TASKS_AHEAD)
         unrated = [self.tasks[self.next]] if self.next in self.tasks else []
-        return list({task.assignment_id: task for task in [*tasks[max(0, place - BEHIND) : place], *ahead, *unrated]}.values())
+        window = [*tasks[max(0, index - TASKS_BEHIND) : index], *ahead, *unrated]
+        return list({task.assignment_id: task for task in window}.values())
 
 
 def choice_of(event: Event) -> Choice:
-    """What an event says of its item."""
+    """The choice in an event."""
     label, significance = event.get("label"), event.get("significance")
     return Choice(label or None, significance or None, bool(event.get("flagged")), str(event.get("comment") or ""))
 
 
 def task_view(task: LabellingTask) -> dict[str, Any]:
-    """A task as the browser gets it: what stands on the screen, and nothing else."""
-    chosen = task.choice
+    """A task as the browser gets it: what is on the screen, and nothing else."""
+    choice = task.choice
     return {
-        "seat": task.assignment_id, "position": task.position, "calibration": task.calibration, "question": task.question,
-        "first": task.first, "second": task.second, "first_name": task.first_name, "second_name": task.second_name,
-        "revision": task.revision, "label": chosen.label, "significance": chosen.significance,
-        "flagged": chosen.flagged, "comment": chosen.comment,
+        "assignment": task.assignment_id, "position": task.position, "calibration": task.calibration,
+        "question": task.question, "first": task.first, "second": task.second, "first_name": task.first_name,
+        "second_name": task.second_name, "revision": task.revision, "label": choice.label,
+        "significance": choice.significance, "flagged": choice.flagged, "comment": choice.comment,
     }  # fmt: skip

@@ -1,18 +1,18 @@
-// The keyboard board. Every key acts on the item that stands on the screen and is sent with that item's id.
-// What the server has sent already is drawn at once; events wait in an outbox until the server names them as handled.
+// The labelling widget. Every key acts on the item on the screen and is sent with the id of its assignment.
+// Tasks that the server has already sent are drawn at once; events stay in an outbox until the server confirms them.
 
 const RESEND_MS = 4000, DRAFT_MS = 700
 
-const random = () => Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join("")
+const randomName = () => Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join("")
 
-class Board {
+class LabellingWidget {
   constructor(root) {
-    this.root = root.querySelector(".board")
+    this.root = root.querySelector(".labelling-widget")
     this.disagreeing = new Set(this.root.dataset.disagreeing.split(" "))
     this.tasks = new Map()
     this.outbox = []
-    this.name = random()
-    this.count = 0
+    this.sender = randomName()
+    this.eventCount = 0
     this.current = null
     this.waiting = false
     this.draftTimer = this.resendTimer = null
@@ -33,12 +33,13 @@ class Board {
     this.outbox = this.outbox.filter((event) => !handled.has(event.key))
     const failed = Object.entries(data.failed)
     if (failed.length) { this.tasks.clear(); this.drawn = null }
-    const busy = new Set(this.outbox.map((event) => event.seat))
+    const unconfirmed = new Set(this.outbox.map((event) => event.assignment))
     for (const task of data.tasks) {
-      const typing = task.seat === this.current && this.tasks.has(task.seat)
-      if (!busy.has(task.seat) && !typing) this.tasks.set(task.seat, task)
+      // What the annotator is typing is newer than what the server knows.
+      const typing = task.assignment === this.current && this.tasks.has(task.assignment)
+      if (!unconfirmed.has(task.assignment) && !typing) this.tasks.set(task.assignment, task)
     }
-    if (failed.length) { this.say(failed[0][1]); this.current = null }
+    if (failed.length) { this.showProblem(failed[0][1]); this.current = null }
     if (!this.tasks.has(this.current)) this.current = this.unrated() ?? (this.outbox.length ? null : data.current)
     if (!this.tasks.has(this.current)) this.current = null
     this.waiting = false
@@ -49,8 +50,8 @@ class Board {
   // -- to the server --------------------------------------------------------------------------------------------------
 
   post(kind, task) {
-    const { seat, label, significance, flagged, comment, revision } = task
-    this.outbox.push({ key: `${this.name}/${++this.count}`, kind, seat, label, significance, flagged, comment, revises: revision })
+    const { assignment, label, significance, flagged, comment, revision } = task
+    this.outbox.push({ key: `${this.sender}/${++this.eventCount}`, kind, assignment, label, significance, flagged, comment, revises: revision })
     this.flush()
   }
 
@@ -61,10 +62,10 @@ class Board {
     this.drawSaved()
   }
 
-  // -- what an annotator does -----------------------------------------------------------------------------------------
+  // -- actions of the annotator ----------------------------------------------------------------------------------------
 
   sorted() { return [...this.tasks.values()].sort((a, b) => a.position - b.position) }
-  unrated() { return this.sorted().find((task) => !task.revision)?.seat ?? null }
+  unrated() { return this.sorted().find((task) => !task.revision)?.assignment ?? null }
 
   label(label) {
     if (!this.task) return
@@ -85,7 +86,7 @@ class Board {
     const task = this.task
     if (!task || !task.label || (this.disagreeing.has(task.label) && !task.significance)) return
     clearTimeout(this.draftTimer)
-    this.say("")
+    this.showProblem("")
     task.comment = this.one("textarea").value
     this.post("submit", task)
     task.revision += 1
@@ -104,12 +105,12 @@ class Board {
   }
 
   forward() {
-    const seat = this.unrated()
-    if (seat && seat !== this.current) this.open(this.tasks.get(seat))
+    const assignment = this.unrated()
+    if (assignment && assignment !== this.current) this.open(this.tasks.get(assignment))
   }
 
   open(task) {
-    this.current = task.seat
+    this.current = task.assignment
     this.post("open", task)
     this.draw()
   }
@@ -141,7 +142,7 @@ class Board {
       if (key === "enter" && target.closest?.("button, a, summary")) return
       if (!keys[key]) return
       event.preventDefault()
-      event.stopImmediatePropagation() // Streamlit has keys of its own: C and R
+      event.stopImmediatePropagation() // Streamlit uses C and R as shortcuts
       if (!event.repeat) keys[key]()
     }
     window.addEventListener("keydown", this.onKey, true)
@@ -169,26 +170,26 @@ class Board {
 
   // -- drawing --------------------------------------------------------------------------------------------------------
 
-  say(words) { const p = this.one(".problem"); p.textContent = words; p.hidden = !words }
+  showProblem(message) { const p = this.one(".problem"); p.textContent = message; p.hidden = !message }
 
   draw() {
-    const task = this.task, { total, title, over } = this.data
-    const unsaved = new Set(this.outbox.filter((e) => e.kind === "submit" && e.revises === 0).map((e) => e.seat)).size
+    const task = this.task, { total, title, done } = this.data
+    const unsaved = new Set(this.outbox.filter((e) => e.kind === "submit" && e.revises === 0).map((e) => e.assignment)).size
     const rated = this.data.rated + unsaved
     this.one("h1").textContent = title
     this.one("progress").max = total || Math.max(rated, 1)
     this.one("progress").value = rated
     this.one(".count").textContent = total ? `${rated} of ${total} labelled` : `${rated} labelled`
     this.one(".item").hidden = this.one("footer").hidden = !task
-    this.one(".over").hidden = Boolean(task)
-    this.one(".over").textContent = this.outbox.length || (total && rated < total) ? "Saving ..." : over
+    this.one(".done").hidden = Boolean(task)
+    this.one(".done").textContent = this.outbox.length || (total && rated < total) ? "Saving ..." : done
     this.drawSaved()
     if (task) this.drawTask(task)
   }
 
   drawTask(task) {
     const kind = task.calibration ? "Calibration item" : "Item"
-    this.root.dataset.seat = task.seat
+    this.root.dataset.assignment = task.assignment
     this.one("h2").textContent = task.question
     this.one("h2").setAttribute("aria-label", `${kind} ${task.position}: ${task.question}`)
     this.one(".count").textContent += ` · ${kind.toLowerCase()} ${task.position}${task.revision ? " (revising)" : ""}`
@@ -198,28 +199,28 @@ class Board {
       article.querySelector("p").textContent = i ? task.second : task.first
     })
     this.all("button.label").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.label === task.label)))
-    const asks = this.disagreeing.has(task.label)
-    this.one(".significances").classList.toggle("asked", asks)
+    const disagrees = this.disagreeing.has(task.label)
+    this.one(".significances").classList.toggle("required", disagrees)
     this.all("button.significance").forEach((b) => {
-      b.disabled = !asks
-      b.setAttribute("aria-pressed", String(asks && b.dataset.significance === task.significance))
+      b.disabled = !disagrees
+      b.setAttribute("aria-pressed", String(disagrees && b.dataset.significance === task.significance))
     })
     this.one('[data-tool="flag"]').setAttribute("aria-pressed", String(task.flagged))
     const text = this.one("textarea")
-    if (this.drawn !== task.seat) { text.value = task.comment; this.drawn = task.seat }
+    if (this.drawn !== task.assignment) { text.value = task.comment; this.drawn = task.assignment }
   }
 
   drawSaved() {
     const open = this.outbox.filter((event) => event.kind === "submit").length
     this.late = this.late && open > 0
     this.one(".saved").textContent = !open ? "all saved"
-      : this.late ? `no answer from the server: keep this page open, ${open} labels wait` : `saving ${open} ...`
+      : this.late ? `no reply from the server; keep this page open (${open} labels not saved yet)` : `saving ${open} ...`
   }
 }
 
 export default function (component) {
   const root = component.parentElement
-  root.board = root.board ?? new Board(root)
-  root.board.receive(component.data, component.setStateValue)
-  return () => { root.board.stop() }
+  root.labellingWidget = root.labellingWidget ?? new LabellingWidget(root)
+  root.labellingWidget.receive(component.data, component.setStateValue)
+  return () => { root.labellingWidget.stop() }
 }

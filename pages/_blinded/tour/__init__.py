@@ -1,7 +1,7 @@
-"""The tour of a start page: what this is, what one can do here, the first three steps, and one picture.
+"""The tour on a start page: what the dashboard is, what to do here, the first three steps, and a picture.
 
-The browser draws it and remembers that it was put away, under a name that tells nobody who it was; the server keeps nothing.
-A browser that keeps nothing shows it again in the next session. "Tour" in the menu brings it back.
+The browser remembers that it was dismissed, under a hash that does not identify the user; the server stores nothing. A browser
+without storage shows the tour again in the next session. "Tour" in the menu brings it back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import streamlit as st
 from annotation.studies.accounts import Account, Role
 
 HERE = Path(__file__).parent
-PARAM, ASKED = "tour", "how often the tour was asked for"
+PARAM, REQUESTS = "tour", "number of requests for the tour"
 PICTURE = (HERE / "picture.svg").read_text(encoding="utf-8")
 HTML = f"""
 <section class="tour" aria-label="Tour" hidden>
@@ -25,7 +25,7 @@ HTML = f"""
 <div class="picture">{PICTURE}</div>
 <ol></ol>
 <p class="note"></p>
-<div class="ways"><button type="button" class="never">Do not show again</button>
+<div class="buttons"><button type="button" class="never">Do not show again</button>
 <button type="button" class="later">Close for now</button></div>
 </section>
 """
@@ -33,54 +33,54 @@ HTML = f"""
 
 @dataclass(frozen=True)
 class Tour:
-    """What a role is told; `{handbook}` and the like are the run's own words."""
+    """The texts for one role; `{handbook}` and the like are replaced with the run's own words."""
 
     lead: str
     steps: tuple[str, str, str]
     note: str
 
 
-ASKING = "The same {patient} questions were put to every {handbook}, and a judge compared the answers two by two. "
+INTRODUCTION = "Every {handbook} was asked the same {patient} questions, and a judge compared the answers in pairs. "
 VIEWER = Tour(
-    ASKING + "Here you see where they disagree, what each leaves out, and what stands behind every figure.",
+    INTRODUCTION + "Here you see where they disagree, what each leaves out, and the evidence behind every figure.",
     (
         "Open Disagreements: filter by {organ}, topic or words, and read both answers side by side. N opens the next pair.",
-        "Open Question: see who agrees with whom on one question. Click a cell to read its pair.",
+        "Open Question: see which answers agree on one question. Click a cell to read its pair.",
         "Open Coverage: what each {handbook} leaves out. Click a row to see its gaps.",
     ),
-    "Every filter stands in the address: copy the link, and a colleague sees what you see.",
+    "The link in the address bar contains every filter: copy it, and a colleague sees what you see.",
 )
 TOURS: dict[Role | None, Tour] = {
     None: VIEWER,
     Role.VIEWER: VIEWER,
     Role.ANNOTATOR: Tour(
-        "You read two answers to one patient question and say how they stand to each other. "
-        "What the judge says, what your colleague says and whose answers they are is not shown.",
+        "You read two answers to the same patient question and label how they relate. "
+        "The judge's verdict, other annotators' labels and the sources of the answers are hidden.",
         (
             "Read the question and both answers.",
-            "Press 1 to 5 for the label. For divergent and contradictory also L, M or H: how much it matters clinically.",
-            "The next item comes at once. U goes back, F marks an item as unsure, ? shows the rubric.",
+            "Press 1 to 5 for the label. For divergent and contradictory, also press L, M or H for the clinical significance.",
+            "The next item appears at once. U goes back, F marks an item as unsure, ? shows the rubric.",
         ),
-        "Everything is saved as you go: stop and come back whenever you like.",
+        "Every label is saved at once: you can stop and come back at any time.",
     ),
     Role.ADJUDICATOR: Tour(
-        "Two annotators have labelled the same pairs of answers. Where they differ, you decide, without their names and without "
-        "the judge.",
+        "Two annotators have labelled the same pairs of answers. You decide where they differ, without seeing their names or the "
+        "judge's verdict.",
         (
-            "Read both answers, both labels and what the annotators noted.",
-            "Pick the label that holds, say why in a sentence, and press Decide.",
-            "Open Agreement to see how far the two agree; the judge's part opens when every difference is decided.",
+            "Read both answers, both labels and the annotators' comments.",
+            "Choose the final label, give a reason in one sentence, and press Decide.",
+            "Open Agreement to see how far the two agree; the judge is included when every dispute is decided.",
         ),
-        "A decision can be revised until the study is closed.",
+        "You can revise a decision until the study is closed.",
     ),
     Role.PI: Tour(
-        ASKING + "Here you see where they disagree, and check with people how far the judge can be trusted.",
+        INTRODUCTION + "Here you see where they disagree, and let people check how far the judge can be trusted.",
         (
             "Open Disagreements: filter, and read both answers side by side. N opens the next pair.",
-            "Open Studies: draw a sample for two annotators, watch them finish; Agreement and Prevalence say what it tells.",
-            "Open Downloads: every table and figure, and a report to mail, in one click.",
+            "Open Studies: draw a sample for two annotators and watch their progress; Agreement and Prevalence show the results.",
+            "Open Downloads: every table and figure, and a report to share, in one click.",
         ),
-        "Compare sets two runs side by side; every filter stands in the address.",
+        "Compare shows two runs side by side. The link in the address bar contains every filter.",
     ),
 }  # fmt: skip
 
@@ -90,27 +90,27 @@ _tour = st.components.v2.component(
 
 
 def tour(account: Account | None, words: Mapping[str, str]) -> None:
-    """Draw the tour of a role: at the first visit of this browser, and whenever the menu asked for it.
+    """Draw the tour of a role: on this browser's first visit, and whenever the menu requests it.
 
-    words  what the texts call a handbook and an organ
+    words  the run's words for handbook, organ and patient
     """
     if st.query_params.pop(PARAM, None):
-        st.session_state[ASKED] = st.session_state.get(ASKED, 0) + 1
-    told = TOURS[account.role if account else None]
+        st.session_state[REQUESTS] = st.session_state.get(REQUESTS, 0) + 1
+    texts = TOURS[account.role if account else None]
     _tour(
         key="tour",
         data={
-            "who": _nameless(account), "asked": st.session_state.get(ASKED, 0), "lead": told.lead.format(**words),
-            "steps": [step.format(**words) for step in told.steps], "note": told.note,
+            "user": _user_hash(account), "requests": st.session_state.get(REQUESTS, 0), "lead": texts.lead.format(**words),
+            "steps": [step.format(**words) for step in texts.steps], "note": texts.note,
         },
     )  # fmt: skip
 
 
 def tour_link(start: str) -> None:
-    """The menu's way back to the tour, on the start page."""
+    """The link in the menu that shows the tour on the start page again."""
     st.sidebar.page_link(start, label="Tour", icon=":material/explore:", query_params={PARAM: "1"})
 
 
-def _nameless(account: Account | None) -> str:
-    """One and the same for an account in its role; who that is cannot be read from it at a glance."""
+def _user_hash(account: Account | None) -> str:
+    # Stored in browsers that several people may use, so it must not show who has seen the tour.
     return hashlib.sha256(f"{account.role}/{account.username}".encode()).hexdigest()[:16] if account else "nobody"

@@ -1,14 +1,15 @@
-// Shows the tour where this browser has not put it away, or where the menu asked for it. It takes no key and no focus.
-const memory = (who) => `tour seen ${who}`
+// Shows the tour unless this browser has dismissed it, or when the menu requests it. It takes no key and no focus.
+const storageKey = (user) => `tour seen ${user}`
 
-function seen(who) { try { return Boolean(localStorage.getItem(memory(who))) } catch { return false } }
+// A browser may refuse storage: the tour then appears again in the next session.
+function dismissed(user) { try { return Boolean(localStorage.getItem(storageKey(user))) } catch { return false } }
 
-function never(who) { try { localStorage.setItem(memory(who), "1") } catch { /* a browser that keeps nothing: until the next session */ } }
+function dismiss(user) { try { localStorage.setItem(storageKey(user), "1") } catch { /* see above */ } }
 
 export default function (component) {
-  const { who, asked, lead, steps, note } = component.data, parent = component.parentElement
+  const { user, requests, lead, steps, note } = component.data, parent = component.parentElement
   const tour = parent.querySelector(".tour"), one = (name) => tour.querySelector(name)
-  // Put away, it leaves no gap on the page either. The next page may be drawn into the same frame, so it is given back at the end.
+  // A hidden tour must leave no gap. Streamlit may reuse the frame for the next page, so it is shown again at the end.
   const frame = (parent.host ?? parent).closest('[data-testid="stElementContainer"]')
   const show = (shown) => {
     tour.hidden = !shown
@@ -17,12 +18,12 @@ export default function (component) {
   one(".lead").textContent = lead
   one(".note").textContent = note
   one("ol").replaceChildren(...steps.map((step) => Object.assign(document.createElement("li"), { textContent: step })))
-  one(".never").onclick = () => { never(who); show(false) }
-  one(".later").onclick = () => { sessionStorage.setItem(memory(who), "1"); show(false) }
-  const before = tour.dataset
-  if (before.who !== who) show(!seen(who) && !sessionStorage.getItem(memory(who)))
-  if (asked > Number(before.asked ?? 0)) { show(true); tour.scrollIntoView({ block: "nearest" }) }
-  Object.assign(before, { who, asked })
+  one(".never").onclick = () => { dismiss(user); show(false) }
+  one(".later").onclick = () => { sessionStorage.setItem(storageKey(user), "1"); show(false) }
+  const previous = tour.dataset
+  if (previous.user !== user) show(!dismissed(user) && !sessionStorage.getItem(storageKey(user)))
+  if (requests > Number(previous.requests ?? 0)) { show(true); tour.scrollIntoView({ block: "nearest" }) }
+  Object.assign(previous, { user, requests })
   if (frame && tour.hidden) frame.style.display = "none"
   return () => { if (frame) frame.style.display = "" }
 }

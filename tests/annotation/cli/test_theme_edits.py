@@ -103,7 +103,7 @@ def test_the_history_lists_every_act_with_author_time_and_reason(run: Run, store
         "   2  2026-03-01 09:00  vera: undid edit 1. clearer [in effect]",
         "   3  2026-03-01 09:00  vera: merged 'two' into 'one'. clearer [in effect]",
         f"3 edits of the themes of {run.key}; 1 of them are in effect.",
-        "Every entry is as it was written.",
+        "No rating or decision was altered.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""What a PDF's layout says of its text: headings, columns, tables, and what pages repeat. Both engines must see the same."""
+"""The structure that a PDF's layout shows: headings, columns, tables, headers and footers. Both engines must see the same."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from audit.corpus.documents import Document, Section
-from audit.corpus.extraction import Identity, extract
+from audit.corpus.extraction.identity import Identity
+from audit.corpus.extraction.run import extract
 from tests.support.pdfs import FILLER, HEIGHT, LEFT, SHORT, Text, at, column, write_pdf
 
-WHOSE = Identity("heart_alder_pre", "heart", "alder", "pre")
+IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
 TWO_CHAPTERS = [
     "# At home", FILLER, FILLER, "## Showers", "You may shower after two days.", FILLER,
     "## Driving", "Do not drive for six weeks.", FILLER, "# Medicines", FILLER, FILLER,
@@ -22,8 +23,8 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def read(tmp_path: Path, engine: str, *pages: list[Text]) -> Document:
-    return extract(write_pdf(tmp_path / "book.pdf", pages), WHOSE, engine)
+def extracted(tmp_path: Path, engine: str, *pages: list[Text]) -> Document:
+    return extract(write_pdf(tmp_path / "book.pdf", pages), IDENTITY, engine)
 
 
 def titles(document: Document) -> list[str]:
@@ -31,18 +32,18 @@ def titles(document: Document) -> list[str]:
 
 
 def section(document: Document, heading: str) -> Section:
-    (found,) = (each for each in document.sections if each.heading == heading)
-    return found
+    (match,) = (section for section in document.sections if section.heading == heading)
+    return match
 
 
-def test_larger_and_bold_lines_are_headings_and_the_larger_stand_above(tmp_path, engine):
-    document = read(tmp_path, engine, column(TWO_CHAPTERS))
+def test_larger_and_bold_lines_are_headings_and_the_larger_are_outer(tmp_path, engine):
+    document = extracted(tmp_path, engine, column(TWO_CHAPTERS))
     assert titles(document) == ["At home", "At home > Showers", "At home > Driving", "Medicines"]
     assert section(document, "Showers").text == f"You may shower after two days. {FILLER}"
 
 
-def test_a_section_names_its_first_and_last_page(tmp_path, engine):
-    document = read(tmp_path, engine, column(["# At home", FILLER, "and then"]), column(["goes on here.", FILLER]))
+def test_a_section_has_its_first_and_last_page(tmp_path, engine):
+    document = extracted(tmp_path, engine, column(["# At home", FILLER, "and then"]), column(["goes on here.", FILLER]))
     assert section(document, "At home").pages == (1, 2)
     assert section(document, "At home").text == f"{FILLER} and then goes on here. {FILLER}"
 
@@ -50,12 +51,12 @@ def test_a_section_names_its_first_and_last_page(tmp_path, engine):
 def test_two_columns_are_read_one_after_the_other(tmp_path, engine):
     left = column(["## Showers", SHORT, SHORT, SHORT, "Left ends here."])
     right = column([SHORT, SHORT, "## Driving", SHORT, "Right ends here."], x=320)
-    document = read(tmp_path, engine, [*left, *right])
+    document = extracted(tmp_path, engine, [*left, *right])
     assert titles(document) == ["Showers", "Driving"]
     assert section(document, "Showers").text == " ".join([SHORT] * 3 + ["Left ends here."]) + f"\n\n{SHORT} {SHORT}"
 
 
-def test_running_heads_feet_and_page_numbers_are_no_text(tmp_path, engine):
+def test_headers_footers_and_page_numbers_are_left_out(tmp_path, engine):
     pages = [
         [
             at("Alder Heart Centre", LEFT, 40, 9),
@@ -64,19 +65,19 @@ def test_running_heads_feet_and_page_numbers_are_no_text(tmp_path, engine):
         ]
         for number in range(1, 5)
     ]
-    document = read(tmp_path, engine, *pages)
+    document = extracted(tmp_path, engine, *pages)
     assert titles(document) == ["Week 1", "Week 2", "Week 3", "Week 4"]
-    assert {each.text for each in document.sections} == {f"{FILLER} {FILLER}"}
+    assert {section.text for section in document.sections} == {f"{FILLER} {FILLER}"}
 
 
-def test_chapters_that_begin_each_page_at_the_same_height_are_no_running_heads(tmp_path, engine):
+def test_chapter_titles_at_the_same_height_of_each_page_are_not_headers(tmp_path, engine):
     pages = [[at(f"Chapter {number}", LEFT, 80, 18, True), *column([FILLER, FILLER])] for number in range(1, 5)]
-    assert titles(read(tmp_path, engine, *pages)) == ["Chapter 1", "Chapter 2", "Chapter 3", "Chapter 4"]
+    assert titles(extracted(tmp_path, engine, *pages)) == ["Chapter 1", "Chapter 2", "Chapter 3", "Chapter 4"]
 
 
-def test_numbers_say_how_deep_a_heading_is(tmp_path, engine):
+def test_numbers_give_the_level_of_a_heading(tmp_path, engine):
     lines = ["## 1 At home", FILLER, "## 1.1 Showers", FILLER, "## 1.1.1 With a drain", FILLER, "## 2 Medicines", FILLER]
-    assert titles(read(tmp_path, engine, column(lines))) == [
+    assert titles(extracted(tmp_path, engine, column(lines))) == [
         "1 At home",
         "1 At home > 1.1 Showers",
         "1 At home > 1.1 Showers > 1.1.1 With a drain",
@@ -84,71 +85,73 @@ def test_numbers_say_how_deep_a_heading_is(tmp_path, engine):
     ]
 
 
-def test_a_heading_over_two_lines_is_one(tmp_path, engine):
+def test_a_heading_on_two_lines_is_one_heading(tmp_path, engine):
     broken = [at("What to do when you have a fever", LEFT, 110, 13, True), at("at night", LEFT, 125, 13, True)]
-    document = read(tmp_path, engine, [*broken, *column([FILLER, FILLER], y=130)])
+    document = extracted(tmp_path, engine, [*broken, *column([FILLER, FILLER], y=130)])
     assert titles(document) == ["What to do when you have a fever at night"]
 
 
-def test_a_bold_sentence_is_no_heading(tmp_path, engine):
+def test_a_bold_sentence_is_not_a_heading(tmp_path, engine):
     warning = at("Call us at once when you have a fever.", LEFT, 200, 10, True)
-    document = read(tmp_path, engine, [*column(["## Fever", FILLER, FILLER]), warning])
+    document = extracted(tmp_path, engine, [*column(["## Fever", FILLER, FILLER]), warning])
     assert titles(document) == ["Fever"]
     assert "Call us at once" in section(document, "Fever").text
 
 
-def test_a_table_of_contents_is_dropped_and_names_headings_in_plain_type(tmp_path, engine):
+def test_a_table_of_contents_is_left_out_and_identifies_headings_in_body_type(tmp_path, engine):
     dots = " . " * 20
     contents = column(["Contents", f"At home{dots}2", f"Showers{dots}2", f"Medicines{dots}3"])
-    document = read(tmp_path, engine, contents, column(["At home", "", FILLER, FILLER, "", "Showers", "", FILLER]))
+    document = extracted(tmp_path, engine, contents, column(["At home", "", FILLER, FILLER, "", "Showers", "", FILLER]))
     assert titles(document) == ["At home", "Showers"]
     assert ". ." not in document.full_text
 
 
-def test_table_rows_are_lines_with_their_cells_apart(tmp_path, engine):
+def test_table_rows_are_lines_with_separated_cells(tmp_path, engine):
     rows = [("Medicine", "Dose", "When"), ("Tacrol", "2 mg", "morning"), ("Predol", "5 mg", "evening")]
-    cells = [at(text, LEFT + 150 * place, 200 + 20 * row, 10) for row, line in enumerate(rows) for place, text in enumerate(line)]
-    document = read(tmp_path, engine, [*column(["## Medicines", FILLER, FILLER]), *cells])
+    cells = [
+        at(text, LEFT + 150 * number, 200 + 20 * row, 10) for row, line in enumerate(rows) for number, text in enumerate(line)
+    ]
+    document = extracted(tmp_path, engine, [*column(["## Medicines", FILLER, FILLER]), *cells])
     assert section(document, "Medicines").text.endswith(
         "\n\nMedicine | Dose | When\nTacrol | 2 mg | morning\nPredol | 5 mg | evening"
     )
 
 
-def test_a_cell_over_two_lines_stays_in_its_row(tmp_path, engine):
+def test_a_cell_wrapped_over_two_lines_stays_in_its_row(tmp_path, engine):
     cells = [
         at("Fever", LEFT, 200), at("Call us, and then", 210, 200), at("today", 400, 200), at("take no aspirin", 210, 212),
         at("Cough", LEFT, 236), at("Rest", 210, 236), at("tomorrow", 400, 236),
     ]  # fmt: skip
-    document = read(tmp_path, engine, [*column(["## Signs", FILLER, FILLER]), *cells])
+    document = extracted(tmp_path, engine, [*column(["## Signs", FILLER, FILLER]), *cells])
     assert section(document, "Signs").text.endswith(
         "\n\nFever | Call us, and then take no aspirin | today\nCough | Rest | tomorrow"
     )
 
 
-def test_a_word_broken_at_the_end_of_a_line_is_put_together(tmp_path, engine):
+def test_a_word_hyphenated_at_the_end_of_a_line_is_joined(tmp_path, engine):
     lines = ["## Medicines", "Ask about immuno-", "suppressants and long-", "term care, for long-term care is a matter of years."]
-    text = section(read(tmp_path, engine, column(lines)), "Medicines").text
+    text = section(extracted(tmp_path, engine, column(lines)), "Medicines").text
     assert text == "Ask about immunosuppressants and long-term care, for long-term care is a matter of years."
 
 
 def test_list_items_are_paragraphs(tmp_path, engine):
-    document = read(tmp_path, engine, column(["## Pack", FILLER, "• a towel", "• slippers", "  for the ward"]))
+    document = extracted(tmp_path, engine, column(["## Pack", FILLER, "• a towel", "• slippers", "  for the ward"]))
     assert section(document, "Pack").text == f"{FILLER}\n\n• a towel\n\n• slippers for the ward"
 
 
 def test_without_any_heading_each_page_is_a_section(tmp_path, engine):
-    document = read(tmp_path, engine, column([FILLER, FILLER]), column([FILLER + " Again."]))
-    assert [(each.heading, each.pages) for each in document.sections] == [("", (1, 1)), ("", (2, 2))]
+    document = extracted(tmp_path, engine, column([FILLER, FILLER]), column([FILLER + " Again."]))
+    assert [(section.heading, section.pages) for section in document.sections] == [("", (1, 1)), ("", (2, 2))]
 
 
-def test_the_outline_names_headings_and_their_levels(tmp_path):
+def test_the_outline_identifies_headings_and_their_levels(tmp_path):
     pages = [column(["Going home", "", FILLER, FILLER, "", "By car", "", FILLER])]
     pdf = write_pdf(tmp_path / "book.pdf", pages, outline=[("Going home", 0, 1), ("By car", 1, 1)])
-    assert titles(extract(pdf, WHOSE)) == ["Going home", "Going home > By car"]
+    assert titles(extract(pdf, IDENTITY)) == ["Going home", "Going home > By car"]
 
 
-def test_a_document_says_where_it_comes_from(tmp_path, engine):
-    document = read(tmp_path, engine, column(TWO_CHAPTERS))
+def test_a_document_records_its_origin(tmp_path, engine):
+    document = extracted(tmp_path, engine, column(TWO_CHAPTERS))
     assert (document.handbook_id, document.organ, document.center, document.phase) == ("heart_alder_pre", "heart", "alder", "pre")
     assert (document.source, document.pages) == ("book.pdf", 1)
     assert document.engine is not None

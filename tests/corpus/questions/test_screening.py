@@ -1,16 +1,17 @@
-"""Screening: identifying details are pointed at, ordinary questions are left in peace, and nothing is rewritten."""
+"""Screening: identifying details are located, ordinary questions are not flagged, and nothing is rewritten."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from audit.corpus.questions import import_questions, screen
+from audit.corpus.questions.importing import import_questions
+from audit.corpus.questions.screening import make_screen
 from audit.demo.policies import policies
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "place"),
+    ("text", "kind", "detail_text"),
     [
         ("Can you write to jane.doe@example.org?", "e-mail address", "jane.doe@example.org"),
         ("Call me at (415) 555-0132 about my fever?", "telephone number", "(415) 555-0132"),
@@ -31,8 +32,8 @@ from audit.demo.policies import policies
         ("My father is a 93-year-old man, can he donate?", "age over 89", "93-year-old"),
     ],
 )
-def test_a_detail_is_found_where_it_stands(text: str, kind: str, place: str) -> None:
-    assert (kind, place) in [(detail.kind, text[detail.start : detail.end]) for detail in screen()(text)]
+def test_a_detail_is_located(text: str, kind: str, detail_text: str) -> None:
+    assert (kind, detail_text) in [(detail.kind, text[detail.start : detail.end]) for detail in make_screen()(text)]
 
 
 @pytest.mark.parametrize(
@@ -48,25 +49,25 @@ def test_a_detail_is_found_where_it_stands(text: str, kind: str, place: str) -> 
         "What does the Deposit Act say on 2 months' rent?",
     ],
 )
-def test_numbers_and_words_of_ordinary_questions_are_left_in_peace(text: str) -> None:
-    assert screen()(text) == []
+def test_numbers_and_words_of_ordinary_questions_are_not_flagged(text: str) -> None:
+    assert make_screen()(text) == []
 
 
 def test_no_question_of_the_simulator_is_flagged() -> None:
-    look = screen()
-    asked = [way for policy in policies() for way in (*policy.asks, *policy.hows)]
-    assert [way for way in asked if look(way)] == []
+    screen = make_screen()
+    questions = [wording for policy in policies() for wording in (*policy.asks, *policy.hows)]
+    assert [question for question in questions if screen(question)] == []
 
 
-def test_a_number_that_is_one_in_two_countries_is_told_once() -> None:
-    assert [detail.kind for detail in screen(("US", "GB", "DE"))("Is +44 20 7946 0958 yours?")] == ["telephone number"]
+def test_a_number_valid_in_two_countries_is_reported_once() -> None:
+    assert [detail.kind for detail in make_screen(("US", "GB", "DE"))("Is +44 20 7946 0958 yours?")] == ["telephone number"]
 
 
-def test_a_flagged_question_is_written_as_it_is_with_the_kinds_beside_it_and_told_without_the_detail(tmp_path: Path) -> None:
-    (tmp_path / "asked.csv").write_text("question_id,question,organ\na,Is a@b.org yours?,lung\nb,May I fly?,lung\n")
-    report = import_questions(tmp_path / "asked.csv", tmp_path / "questions.jsonl", screen=screen())
-    one, other = map(json.loads, (tmp_path / "questions.jsonl").read_text().splitlines())
-    assert (one["question"], one["identifying"], other["identifying"]) == ("Is a@b.org yours?", ["e-mail address"], [])
-    assert report.flagged == {"a": ["e-mail address"]}
+def test_a_flagged_question_is_written_unchanged_with_the_kinds_and_reported_without_the_detail(tmp_path: Path) -> None:
+    (tmp_path / "source.csv").write_text("question_id,question,organ\na,Is a@b.org yours?,lung\nb,May I fly?,lung\n")
+    report = import_questions(tmp_path / "source.csv", tmp_path / "questions.jsonl", screen=make_screen())
+    flagged, other = map(json.loads, (tmp_path / "questions.jsonl").read_text().splitlines())
+    assert (flagged["question"], flagged["identifying"], other["identifying"]) == ("Is a@b.org yours?", ["e-mail address"], [])
+    assert report.identifying == {"a": ["e-mail address"]}
     assert "characters 4 to 10" in report.findings[0].message
     assert "a@b.org" not in report.as_text()

@@ -1,4 +1,4 @@
-"""The Adjudicate page: what differs, without names and without the judge; a decision with its reason."""
+"""The Adjudicate page: disputes without names and without the judge; a decision with its reason."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def html_on(at) -> str:
 
 
 @pytest.mark.parametrize("name", ["ada", "petra"])
-def test_a_difference_is_shown_without_who_said_what(name, disputed, as_user: SignIn):
+def test_a_dispute_is_shown_without_who_chose_what(name, disputed, as_user: SignIn):
     at = as_user(name, "adjudicate")
     assert not at.exception
     shown = html_on(at)
@@ -44,7 +44,7 @@ def test_a_difference_is_shown_without_who_said_what(name, disputed, as_user: Si
 
 
 def decide(at, label: str, reason: str):
-    (box,) = [group for group in at.get("button_group") if group.proto.label == "The label that holds"]
+    (box,) = [group for group in at.get("button_group") if group.proto.label == "Final label"]
     at = box.set_value(label).run()
     at.text_area[0].set_value(reason)
     return next(button for button in at.button if button.label == "Decide").click().run()
@@ -68,12 +68,12 @@ def test_without_a_study_in_adjudication_there_is_nothing_to_decide(folk, as_use
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))
 
 
-def test_a_decision_is_revised_by_a_further_one_and_the_first_is_kept(disputed, as_user: SignIn):
+def test_a_decision_is_revised_by_another_one_and_the_first_is_kept(disputed, as_user: SignIn):
     at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
     at = at.toggle(key="revising").set_value(True).run()
     assert not at.exception
     assert at.text_area[0].value == "Only one answers."
-    (box,) = [group for group in at.get("button_group") if group.proto.label == "The label that holds"]
+    (box,) = [group for group in at.get("button_group") if group.proto.label == "Final label"]
     at = box.set_value("DIVERGENT").run()
     (grave,) = [group for group in at.get("button_group") if group.proto.label == "Clinical significance"]
     at = grave.set_value("high").run()
@@ -92,7 +92,7 @@ def test_a_decision_is_revised_by_a_further_one_and_the_first_is_kept(disputed, 
 def test_the_last_decision_empties_the_queue_and_the_study_can_be_closed(disputed, as_user: SignIn):
     for _ in range(2):
         at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
-    assert "Every difference is decided" in "\n".join(str(each.value) for each in at.success)
+    assert "All disputes are decided" in "\n".join(str(each.value) for each in at.success)
     as_user("petra", "study").button(key="advance").click().run()
     assert find_study(disputed, "s").state is StudyState.CLOSED
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))

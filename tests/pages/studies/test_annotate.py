@@ -1,4 +1,4 @@
-"""The Annotate page without a browser: what the server does with the keys, and what it sends."""
+"""The Annotate page without a browser: what the server does with key presses, and what it sends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState
 from audit.vocabulary import LABELS
 from pages._blinded.labelling.rubric import rubric_html
-from pages._blinded.labelling.session import AHEAD, LabellingSession
+from pages._blinded.labelling.session import TASKS_AHEAD, LabellingSession
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import history, item, people, rate, rate_all, step, study_of
@@ -20,120 +20,127 @@ from tests.support.studies import history, item, people, rate, rate_all, step, s
 
 def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, Any]:
     blank = {"label": None, "significance": None, "flagged": False, "comment": ""}
-    return {**blank, "kind": kind, "seat": task["seat"], "key": name, "revises": task["revision"], **said}
+    return {**blank, "kind": kind, "assignment": task["assignment"], "key": name, "revises": task["revision"], **said}
 
 
 @pytest.fixture
-def desk(store: LabelStore) -> LabellingSession:
-    """Ana's desk in a study of 30 items."""
+def session(store: LabelStore) -> LabellingSession:
+    """Ana's labelling session in a study of 30 items."""
     made = LabellingSession(study_of(store, 30), "ana")
-    made.look(store)
+    made.refresh(store)
     return made
 
 
-def current(desk: LabellingSession, store: LabelStore) -> dict[str, Any]:
-    view = desk.view([])
-    return next(task for task in view["tasks"] if task["seat"] == view["current"])
+def current(session: LabellingSession, store: LabelStore) -> dict[str, Any]:
+    view = session.view([])
+    return next(task for task in view["tasks"] if task["assignment"] == view["current"])
 
 
-def test_the_browser_is_sent_the_next_items_and_of_each_what_stands_on_the_screen(desk, store):
-    tasks = desk.view([])["tasks"]
-    assert [task["position"] for task in tasks] == list(range(1, AHEAD + 1))
+def test_the_browser_gets_the_next_items_and_only_what_is_on_screen(session, store):
+    tasks = session.view([])["tasks"]
+    assert [task["position"] for task in tasks] == list(range(1, TASKS_AHEAD + 1))
     assert set(tasks[0]) == {
-        "seat", "position", "calibration", "question", "first", "second", "first_name", "second_name", "revision",
+        "assignment", "position", "calibration", "question", "first", "second", "first_name", "second_name", "revision",
         "label", "significance", "flagged", "comment",
     }  # fmt: skip
     assert (tasks[0]["first_name"], tasks[0]["second_name"]) == (None, None)
 
 
-def test_an_event_sent_three_times_counts_once_and_is_named_as_handled(desk, store):
-    event = key("submit", current(desk, store), "a/1", label="ABSENT")
+def test_an_event_sent_three_times_takes_effect_once_and_is_confirmed(session, store):
+    event = key("submit", current(session, store), "a/1", label="ABSENT")
     for _ in range(3):
-        desk.take(store, [event])
-    assert len(history(store, event["seat"], "ana")) == 1
-    view = desk.view([event])
+        session.handle(store, [event])
+    assert len(history(store, event["assignment"], "ana")) == 1
+    view = session.view([event])
     assert (view["handled"], view["failed"], view["rated"], view["total"]) == (["a/1"], {}, 1, 30)
 
 
-def test_another_sitting_that_is_sent_the_same_event_stores_it_once(desk, store):
-    event = key("submit", current(desk, store), "a/1", label="ABSENT")
-    desk.take(store, [event])
+def test_another_session_that_gets_the_same_event_stores_it_once(session, store):
+    event = key("submit", current(session, store), "a/1", label="ABSENT")
+    session.handle(store, [event])
     after_restart = LabellingSession("s", "ana")
-    after_restart.look(store)
-    after_restart.take(store, [event])
-    assert len(history(store, event["seat"], "ana")) == 1
+    after_restart.refresh(store)
+    after_restart.handle(store, [event])
+    assert len(history(store, event["assignment"], "ana")) == 1
     assert after_restart.handled == {"a/1": ""}
 
 
-def test_events_typed_ahead_land_on_their_own_items(desk, store):
-    first, second, third, *_ = desk.view([])["tasks"]
-    desk.take(store, [key("submit", task, task["seat"], label="CONSISTENT") for task in (third, first)])
-    assert current(desk, store)["seat"] == second["seat"]
-    assert [len(history(store, task["seat"], "ana")) for task in (first, second, third)] == [1, 0, 1]
+def test_events_typed_ahead_land_on_their_own_items(session, store):
+    first, second, third, *_ = session.view([])["tasks"]
+    session.handle(store, [key("submit", task, task["assignment"], label="CONSISTENT") for task in (third, first)])
+    assert current(session, store)["assignment"] == second["assignment"]
+    assert [len(history(store, task["assignment"], "ana")) for task in (first, second, third)] == [1, 0, 1]
 
 
-def test_with_open_seats_20_of_20_events_typed_ahead_land_on_their_own_items(store):
+def test_with_unassigned_slots_20_of_20_events_typed_ahead_land_on_their_own_items(store):
     """Three annotators share 40 items; the browser answers each reply of the server with all that it can type."""
     study_of(store, 40, ("ana", "ben", "cem"))
-    desk = LabellingSession("s", "ana")
-    desk.look(store)
+    session = LabellingSession("s", "ana")
+    session.refresh(store)
     meant: dict[str, str] = {}
     while len(meant) < 20:
-        waiting = [task for task in desk.view([])["tasks"] if task["seat"] not in meant]
-        assert len(waiting) > AHEAD // 2  # never out of work while others look on
-        typed = [key("submit", task, f"a/{task['seat']}", label=LABELS[place % 3]) for place, task in enumerate(waiting[:5])]
-        meant |= {event["seat"]: event["label"] for event in typed}
-        desk.take(store, typed)
+        waiting = [task for task in session.view([])["tasks"] if task["assignment"] not in meant]
+        assert len(waiting) > TASKS_AHEAD // 2  # never out of work while others look on
+        typed = [
+            key("submit", task, f"a/{task['assignment']}", label=LABELS[place % 3]) for place, task in enumerate(waiting[:5])
+        ]
+        meant |= {event["assignment"]: event["label"] for event in typed}
+        session.handle(store, typed)
     stored = {row["seat_id"]: row["label"] for row in assignment_rows(store, "s") if row["label"]}
     assert stored == meant
     assert len({row["item_id"] for row in assignment_rows(store, "s") if row["annotator"] == "ana" and row["label"]}) == 20
 
 
-def test_an_incomplete_rating_is_told_and_stops_no_other(desk, store):
-    first, second, *_ = desk.view([])["tasks"]
+def test_an_incomplete_rating_is_reported_and_stops_no_other(session, store):
+    first, second, *_ = session.view([])["tasks"]
     events = [key("submit", first, "a/1", label="DIVERGENT"), key("submit", second, "a/2", label="ABSENT")]
-    desk.take(store, events)
-    view = desk.view(events)
+    session.handle(store, events)
+    view = session.view(events)
     assert "clinical significance" in view["failed"]["a/1"]
-    assert (view["rated"], view["current"]) == (1, first["seat"])
+    assert (view["rated"], view["current"]) == (1, first["assignment"])
 
 
-def test_a_choice_that_was_not_submitted_is_there_again_in_the_next_sitting(desk, store):
-    task = current(desk, store)
-    desk.take(store, [key("draft", task, "a/1", label="DIVERGENT", flagged=True, comment="hm")])
+def test_a_choice_that_was_not_submitted_is_restored_in_the_next_session(session, store):
+    task = current(session, store)
+    session.handle(store, [key("draft", task, "a/1", label="DIVERGENT", flagged=True, comment="hm")])
     later = LabellingSession("s", "ana")
-    later.look(store)
+    later.refresh(store)
     found = current(later, store)
-    assert (found["seat"], found["label"], found["flagged"], found["comment"]) == (task["seat"], "DIVERGENT", True, "hm")
+    assert (found["assignment"], found["label"], found["flagged"], found["comment"]) == (
+        task["assignment"],
+        "DIVERGENT",
+        True,
+        "hm",
+    )
 
 
-def test_a_draft_that_arrives_after_its_submit_is_no_draft_of_the_rated_item(desk, store):
-    task = current(desk, store)
-    desk.take(store, [key("submit", task, "a/2", label="ABSENT"), key("draft", task, "a/1", label="DIVERGENT")])
-    assert desk.tasks[task["seat"]].choice.label == "ABSENT"
+def test_a_draft_that_arrives_after_its_submit_is_no_draft_of_the_rated_item(session, store):
+    task = current(session, store)
+    session.handle(store, [key("submit", task, "a/2", label="ABSENT"), key("draft", task, "a/1", label="DIVERGENT")])
+    assert session.tasks[task["assignment"]].choice.label == "ABSENT"
 
 
-def test_going_back_shows_the_rated_item_and_a_new_label_revises_it(desk, store):
-    task = current(desk, store)
-    desk.take(store, [key("submit", task, "a/1", label="ABSENT")])
-    desk.take(store, [key("open", task, "a/2")])
-    again = current(desk, store)
-    assert (again["seat"], again["label"], again["revision"]) == (task["seat"], "ABSENT", 1)
-    desk.take(store, [key("submit", again, "a/3", label="CONSISTENT")])
-    assert [rating.label for rating in history(store, task["seat"], "ana")] == ["ABSENT", "CONSISTENT"]
+def test_going_back_shows_the_rated_item_and_a_new_label_revises_it(session, store):
+    task = current(session, store)
+    session.handle(store, [key("submit", task, "a/1", label="ABSENT")])
+    session.handle(store, [key("open", task, "a/2")])
+    again = current(session, store)
+    assert (again["assignment"], again["label"], again["revision"]) == (task["assignment"], "ABSENT", 1)
+    session.handle(store, [key("submit", again, "a/3", label="CONSISTENT")])
+    assert [rating.label for rating in history(store, task["assignment"], "ana")] == ["ABSENT", "CONSISTENT"]
 
 
-def test_nobody_rates_at_another_s_seat(desk, store):
+def test_nobody_rates_an_item_assigned_to_another(session, store):
     other = LabellingSession("s", "ben")
-    other.look(store)
+    other.refresh(store)
     event = key("submit", current(other, store), "a/1", label="ABSENT")
-    desk.take(store, [event])
-    assert "no task" in desk.handled["a/1"]
-    assert history(store, event["seat"], "ben") == []
+    session.handle(store, [event])
+    assert "no task" in session.handled["a/1"]
+    assert history(store, event["assignment"], "ben") == []
 
 
-def board_data(at: Any) -> dict[str, Any]:
-    (element,) = (each for each in at.get("bidi_component") if each.proto.component_name.endswith("labelling_board"))
+def widget_data(at: Any) -> dict[str, Any]:
+    (element,) = (each for each in at.get("bidi_component") if each.proto.component_name.endswith("labelling_widget"))
     data: dict[str, Any] = json.loads(element.proto.json)
     return data
 
@@ -142,11 +149,11 @@ def test_the_page_shows_the_open_study_and_its_progress(store, as_user: SignIn):
     study_of(store, 3)
     at = as_user("ana", "annotate")
     assert not at.exception
-    data = board_data(at)
+    data = widget_data(at)
     assert (data["title"], data["rated"], data["total"], len(data["tasks"])) == ("A study", 0, 3, 3)
 
 
-def test_what_the_server_keeps_for_a_sitting_holds_no_name_and_nothing_of_the_other_annotator(store, as_user: SignIn):
+def test_the_session_on_the_server_contains_no_name_and_nothing_of_the_other_annotator(store, as_user: SignIn):
     study_of(store, [item(number, name_a="NAMEOFA", handbook_a="CODEOFA") for number in (1, 2, 3)])
     rate(store, "ben", 1, "DIVERGENT", "high", comment="SAIDBYBEN")
     rate(store, "ana", 2, "CONSISTENT", comment="SAIDBYANA")
@@ -155,10 +162,10 @@ def test_what_the_server_keeps_for_a_sitting_holds_no_name_and_nothing_of_the_ot
     assert [word for word in ("NAMEOFA", "CODEOFA", "SAIDBYBEN", "ben") if word in kept] == []
 
 
-def test_a_finished_round_thanks_and_a_closed_one_says_that_there_is_nothing_to_do(store, as_user: SignIn):
+def test_a_finished_round_says_thanks_and_a_closed_one_that_there_is_nothing_to_do(store, as_user: SignIn):
     study_of(store, 3)
     rate_all(store, "ana")
-    assert board_data(as_user("ana", "annotate"))["current"] is None
+    assert widget_data(as_user("ana", "annotate"))["current"] is None
     rate_all(store, "ben")
     step(store, StudyState.LABELLING)
     at = as_user("ana", "annotate")
@@ -168,20 +175,20 @@ def test_a_finished_round_thanks_and_a_closed_one_says_that_there_is_nothing_to_
 
 def test_a_calibration_round_is_shown_as_such_and_the_study_follows_it(store, as_user: SignIn):
     study_of(store, [item(1, ItemKind.CALIBRATION), item(2), item(3)])
-    data = board_data(as_user("ana", "annotate"))
+    data = widget_data(as_user("ana", "annotate"))
     assert [(task["calibration"], task["question"]) for task in data["tasks"]] == [(True, "Question 1?")]
     assert data["total"] == 1
     rate_all(store, "ana")
-    over = board_data(as_user("ana", "annotate"))
-    assert (over["current"], "The calibration round is done" in over["over"]) == (None, True)
+    done = widget_data(as_user("ana", "annotate"))
+    assert (done["current"], "The calibration round is done" in done["done"]) == (None, True)
     rate_all(store, "ben")
     step(store, StudyState.CALIBRATION)
-    data = board_data(as_user("ana", "annotate"))
+    data = widget_data(as_user("ana", "annotate"))
     assert {(task["calibration"], task["question"]) for task in data["tasks"]} == {(False, "Question 2?"), (False, "Question 3?")}
     assert (data["rated"], data["total"]) == (0, 2)
 
 
-def test_somebody_who_is_in_no_study_is_told_so(store, as_user: SignIn):
+def test_somebody_without_a_study_gets_a_message(store, as_user: SignIn):
     people(store, "zoe")
     assert "There is no study for you to label now" in words_on(as_user("zoe", "annotate"))
 

@@ -1,0 +1,172 @@
+"""Documents: handbooks as sections in reading order, stored as one JSON file each, plain or gzipped."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+from audit.atomic_io import write_atomic
+from audit.errors import DocumentError
+from audit.vocabulary import GENERAL, PHASES
+
+DOCUMENT_SUFFIXES = (".json", ".json.gz")
+DEFAULT_PHASE = "combined"
+IDENTITY_FIELDS = ("handbook_id", "organ", "center", "phase")
+SOURCE_FIELDS = ("title", "source", "digest", "pages", "url", "engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section, without the sections below it.
+
+    heading  "" where the text has none
+    text     passages are positions in it, in characters from 0
+    above    the headings over it, outermost first
+    pages    first and last page, counted from 1; () where the source has no pages
+    """
+
+    section_id: str
+    heading: str
+    text: str
+    above: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
+    url: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The heading with those above it: `Medicines > When you travel`; "" without any."""
+        return " > ".join(heading for heading in (*self.above, self.heading) if heading)
+
+
+@dataclass(frozen=True)
+class Document:
+    """One handbook. `handbook_id`, `organ`, `center` and `phase` are those of the release; section ids are unique.
+
+    source  name of the file it was extracted from
+    digest  sha256 of that file
+    pages   number of its pages; None: unknown
+    engine  the program that extracted it, with its version
+
+    Raises ValueError where two sections have the same id.
+    """
+
+    handbook_id: str
+    organ: str
+    center: str
+    phase: str
+    sections: tuple[Section, ...]
+    title: str | None = None
+    source: str | None = None
+    digest: str | None = None
+    pages: int | None = None
+    url: str | None = None
+    engine: str | None = None
+
+    def __post_init__(self) -> None:
+        counts = Counter(section.section_id for section in self.sections)
+        repeated = [section_id for section_id, count in counts.items() if count > 1]
+        if repeated:
+            raise ValueError(f"{self.handbook_id}: {len(repeated)} section ids occur more than once, for example {repeated[0]!r}")
+
+    @cached_property
+    def full_text(self) -> str:
+        """Headings and texts in reading order, with an empty line between them."""
+        parts = (part for section in self.sections for part in (section.heading, section.text))
+        return "\n\n".join(part for part in parts if part)
+
+    @cached_property
+    def by_id(self) -> dict[str, Section]:
+        """Section id -> section."""
+        return {section.section_id: section for section in self.sections}
+
+
+def write_document(document: Document, path: Path) -> Path:
+    """Write `document` as JSON (gzipped where the name ends in .gz), complete or not at all, and return `path`.
+
+    The file also has the full text, for readers that want only that; `read_document` ignores it.
+    """
+    text = json.dumps(_document_record(document), ensure_ascii=False, indent=1) + "\n"
+    # mtime=0, so that the same document gives the same bytes on another day.
+    write_atomic(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+    return path
+
+
+def _document_record(document: Document) -> dict[str, Any]:
+    order = ("section_id", "heading", "above", "text", "pages", "url")
+    sections = [{name: asdict(section)[name] for name in order} for section in document.sections]
+    fields = {name: getattr(document, name) for name in (*IDENTITY_FIELDS, *SOURCE_FIELDS)}
+    return {**fields, "sections": sections, "full_text": document.full_text}
+
+
+def read_document(path: Path) -> Document:
+    """The document in `path`. `institution` is read as `center`; organ and phase may be missing (general, combined).
+
+    Raises DocumentError in one sentence where the file cannot be read or is not a document.
+    """
+    try:
+        content = path.read_bytes()
+        return _document_of(json.loads(gzip.decompress(content) if path.suffix == ".gz" else content))
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise DocumentError(f"{path}: not a readable document ({problem}). See data/README.md for its fields.") from error
+
+
+def _document_of(record: Mapping[str, Any]) -> Document:
+    phase = record.get("phase") or DEFAULT_PHASE
+    if phase not in PHASES:
+        raise ValueError(f"phase {phase!r} is not one of {', '.join(PHASES)}")
+    return Document(
+        handbook_id=_checked_file_name(record["handbook_id"]),
+        organ=record.get("organ") or GENERAL,
+        center=record["center"] if "center" in record else record["institution"],
+        phase=phase,
+        sections=tuple(_section_of(section, number) for number, section in enumerate(record["sections"], start=1)),
+        **{name: record.get(name) for name in SOURCE_FIELDS},
+    )
+
+
+def _checked_file_name(handbook_id: str) -> str:
+    # Files of later stages are named after the id, and a document may come from a stranger: it must not leave its folder.
+    if handbook_id.startswith(".") or not handbook_id or PureWindowsPath(handbook_id).name != handbook_id:
+        raise ValueError(f"handbook id '{handbook_id}' cannot be used as a file name")
+    return handbook_id
+
+
+def _section_of(record: Mapping[str, Any], number: int) -> Section:
+    pages = record.get("pages") or ([record["page"]] if record.get("page") else [])
+    return Section(
+        section_id=record.get("section_id") or f"s{number:05}",
+        heading=record.get("heading") or "",
+        text=record["text"],
+        above=tuple(record.get("above") or ()),
+        pages=tuple(pages),
+        url=record.get("url"),
+    )
+
+
+def read_documents(folder: Path) -> list[Document]:
+    """Every document of `folder`, by handbook id; or the one document, where `folder` is a file.
+
+    Raises DocumentError where there is none, or two have the same handbook id.
+    """
+    return [document for document, _ in documents_and_paths(folder)]
+
+
+def documents_and_paths(folder: Path) -> list[tuple[Document, Path]]:
+    """The documents of `read_documents`, each with its file."""
+    paths = [folder] if folder.is_file() else sorted(path for path in folder.glob("*") if path.name.endswith(DOCUMENT_SUFFIXES))
+    documents = {document.handbook_id: (document, path) for path in paths for document in [read_document(path)]}
+    if not paths:
+        raise DocumentError(f"{folder}: there are no documents (*.json, *.json.gz). Make them from PDF files with: audit extract")
+    if len(documents) < len(paths):
+        raise DocumentError(
+            f"{folder}: {len(paths)} files have only {len(documents)} different handbook ids. Nothing was read. "
+            "Remove or rename the duplicates."
+        )
+    return [documents[handbook_id] for handbook_id in sorted(documents)]

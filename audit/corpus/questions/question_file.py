@@ -1,0 +1,132 @@
+"""Questions from a file in any format that a release may have, by the release's own reader and field names."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.errors import QuestionsError
+from audit.release.layout import FORMATS, format_suffix
+from audit.release.records import RecordFile, UnreadableRecord
+from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
+from audit.release.schema import QUESTION, canonical
+from audit.release.validate import AS_JSON, question
+from audit.release.values import Reject, is_missing, required_text
+from audit.vocabulary import GENERAL
+
+FIELDS = ("question_id", "question", "organ", "topics", "subtopics", "source")
+TEXT_FIELD = next(field for field in QUESTION if field.name == "question")
+WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class ImportedQuestion:
+    """One question with the fields of a release, and its position in the file."""
+
+    question_id: str
+    question: str
+    organ: str
+    topics: tuple[str, ...]
+    subtopics: tuple[str, ...]
+    source: str | None
+    position: str
+
+    def record(self) -> dict[str, Any]:
+        """The question as a record of questions.jsonl."""
+        return {name: list(value) if isinstance(value := getattr(self, name), tuple) else value for name in FIELDS}
+
+
+def normalised_text(text: str) -> str:
+    """`text` without case, punctuation and spacing; two questions with the same one are exact duplicates."""
+    return " ".join(WORD.findall(text.casefold())) or text
+
+
+def generated_id(organ: str, text: str) -> str:
+    """The id of a question that has none in the file: the same organ and text give the same id in every file."""
+    return "q-" + hashlib.sha256(f"{organ}\n{text}".encode()).hexdigest()[:10]
+
+
+class QuestionFile:
+    """The questions of one file: `questions` are valid, `findings` tell what was repaired or left out, `read` counts records."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        """Raises QuestionsError where the file cannot be read to its end or has no question."""
+        self.path, self.read = path, 0
+        self.questions: list[ImportedQuestion] = []
+        self.findings: list[Finding] = []
+        self._position_of: dict[str, str] = {}
+        if not path.is_file() or format_suffix(path) not in FORMATS:
+            problem = "there is no such file" if not path.is_file() else f"questions cannot be read from '{path.suffix}' files"
+            raise QuestionsError(f"{path}: {problem}. Allowed: a file ending in {', '.join(FORMATS)}. Nothing was written.")
+        file = RecordFile(path, max_bytes)
+        for position, record in file.rows():
+            self._add(position, record)
+        self.findings += [self._finding(WHOLE_FILE, REPAIRED, "mended", f"{repair}.") for repair in file.repairs]
+        if not self.questions:
+            first = f" First problem: {self.findings[0].sentence()}" if self.findings else ""
+            raise QuestionsError(f"{path}: none of its {self.read:,} records is a question.{first} Nothing was written.")
+
+    def _add(self, position: str, record: Any) -> None:
+        if isinstance(record, UnreadableRecord) and position == WHOLE_FILE:
+            raise QuestionsError(f"{self.path}: {record.message} Nothing was written.")
+        self.read += 1
+        repairs: list[str] = []
+        try:
+            if isinstance(record, UnreadableRecord):
+                raise Reject(record.code, record.message)
+            self._keep(position, question(self._with_id_and_organ(record, repairs), repairs))
+        except Reject as reject:
+            self.findings.append(self._finding(position, QUARANTINED, reject.code, f"{reject} It was left out.", record))
+            return
+        self.findings += [self._finding(position, REPAIRED, "repaired", repair) for repair in repairs]
+
+    def _with_id_and_organ(self, record: Any, repairs: list[str]) -> Any:
+        if not isinstance(record, Mapping):
+            return record
+        values = canonical(record, "question")
+        _check_has_text(values, record)
+        if _is_empty(values.get("organ")):
+            repairs.append(f"it names no organ; '{GENERAL}' was used.")
+            values["organ"] = GENERAL
+        if _is_empty(values.get("question_id")):
+            made = generated_id(str(values["organ"]).strip(), str(values["question"]).strip())
+            values["question_id"] = self._unused_id(made)
+        return values
+
+    def _unused_id(self, question_id: str) -> str:
+        # The same text may be in the file twice; numbers keep the ids apart.
+        candidate, number = question_id, 1
+        while candidate in self._position_of:
+            number += 1
+            candidate = f"{question_id}-{number}"
+        return candidate
+
+    def _keep(self, position: str, values: dict[str, Any]) -> None:
+        if (question_id := values["question_id"]) in self._position_of:
+            raise Reject("duplicate_id", f"question_id '{question_id}' is already used at {self._position_of[question_id]}.")
+        self._position_of[question_id] = position
+        tags = {name: tuple(values[name]) for name in ("topics", "subtopics")}
+        self.questions.append(ImportedQuestion(**(values | tags), position=position))
+
+    def _finding(self, position: str, outcome: str, code: str, message: str, record: Any = None) -> Finding:
+        excerpt = None if record is None or isinstance(record, UnreadableRecord) else AS_JSON(record)[:RECORD_CUT]
+        return Finding(self.path.name, position, outcome, code, message, excerpt)
+
+
+def _check_has_text(values: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+    """Reject a record without the question's text, the one field without a default, and name the fields that it has."""
+    if TEXT_FIELD.name not in values:
+        raise Reject(
+            "missing_field",
+            f"it has no field '{TEXT_FIELD.name}', the text of the question "
+            f"({', '.join(TEXT_FIELD.aliases)} are understood too); it has: {', '.join(map(str, record)) or 'nothing'}.",
+        )
+    required_text(values, TEXT_FIELD.name)
+
+
+def _is_empty(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,327 @@
+"""Tables of one run. Most are a metric's own table; here is what an export adds, counts or puts together."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audit.charts.style import handbook_names
+from audit.errors import AuditError
+from audit.exports.context import ExportContext
+from audit.exports.numbers import estimate
+from audit.exports.table_model import Table, table_of
+from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
+from audit.metrics.retrieval import COST_TABLE, MODE_TITLES, TABLE
+from audit.queries.picker_options import handbook_list
+from audit.tables import Column, TableSpec
+from audit.terms import ALL
+from audit.themes.taxonomy import Taxonomy
+from audit.vocabulary import PHASES
+
+NO_TRIALS = (
+    "Run {key} has no trials of retrieval: how well its answers were searched for is not measured, and not zero. A release "
+    "brings them in trials.jsonl; `audit run` and `audit retrieve` make them."
+)
+NO_GOLD = "No trial of run {key} names the section that holds the answer, so only what was given is known."
+ONE_STRATEGY = "Only one strategy was tried on the searches of run {key}: there is nothing to compare it with."
+NO_ANSWER = "No answer of run {key} belongs to a search with a known section, so whether answers rest on it is not measured."
+CORPUS = TableSpec(
+    "{Handbooks} and {questions} by {organ}",
+    (
+        ORGAN,
+        HANDBOOKS,
+        Column.count("centers", "{Centers}"),
+        *(Column.count(phase.value, phase.value.capitalize(), "{handbooks}") for phase in PHASES),
+        QUESTIONS,
+        PAIRS,
+    ),
+    (
+        "{Handbooks} are counted by their own {organ}, {questions} and pairs by that of the {question}.",
+        "A pair is one {question} and two of its {handbooks}: N {handbooks} give N(N-1)/2 pairs.",
+    ),
+)
+TOPIC_COUNTS = TableSpec(
+    "{Questions} by {topic}",
+    (Column.named("topic", "{Topic}"), QUESTIONS, Column.share("share", "Share", "of all {questions}"), PAIRS, PRESENT),
+    ("{A_question} on two {topics} counts in both, so that rows add up to more than the run.",),
+)
+LOAD_REPORT = TableSpec(
+    "Records read, loaded and set aside",
+    (
+        Column.text("kind", "Records"),
+        Column.count("read", "Read"),
+        Column.count("loaded", "Loaded"),
+        Column.count("quarantined", "Set aside"),
+    ),
+    ("Read = loaded + set aside; what was set aside counts in no figure.",),
+)
+SIGNIFICANCE = TableSpec(
+    "Disagreements by clinical significance",
+    (Column.text("grade", "Clinical significance"), PAIRS, Column.share("share", "Share", "of disagreeing pairs")),
+    ("Given by the judge to divergent and contradictory pairs. Not stated is counted on its own.",),
+)
+GRADES = {"high": "high", "medium": "medium", "low": "low", "unstated": "not stated"}
+COVERAGE = TableSpec(
+    "What {handbooks} leave out, by their {organ}",
+    (
+        ORGAN,
+        HANDBOOKS,
+        Column.share("least", "Lowest", "absence"),
+        Column.share("mean", "Mean", "absence"),
+        Column.share("median", "Median", "absence"),
+        Column.share("most", "Highest", "absence"),
+    ),
+    (ABSENCE, "Mean and median are over {handbooks}, each counting once."),
+)
+EDITS = TableSpec(
+    "What people changed about the themes, edit by edit",
+    (
+        Column.count("act", "Edit"),
+        Column.text("day", "Day", "UTC"),
+        Column.text("what", "What"),
+        Column.text("reason", "Why"),
+        Column.text("standing", "Status"),
+    ),
+    (
+        "Edits are applied, first to last, to the themes as they were built. Neither an edit that was undone nor the undoing "
+        "changes them now.",
+    ),
+)
+SET_ASIDE = Column.text("aside", "Set aside")
+
+
+def pairs_behind(context: ExportContext) -> str:
+    """How many pairs of how many questions the run has."""
+    total = context.frame("organs").iloc[-1]
+    return context.fill(f"{total['pairs']:,} pairs from {total['questions']:,} {{questions}}")
+
+
+def corpus(context: ExportContext) -> Table:
+    """Handbooks, centers and phases by the handbook's organ; questions and pairs by the question's."""
+    handbooks = handbook_list(context.con)
+    by_organ = [_handbook_counts(str(organ), group) for organ, group in (*handbooks.groupby("organ"), (ALL, handbooks))]
+    own, asked = pd.DataFrame(by_organ).set_index("organ"), context.frame("organs").set_index("organ")[["questions", "pairs"]]
+    order = [*(name for name in asked.index if name != ALL), *(name for name in own.index if name not in asked.index), ALL]
+    frame = own.reindex(order).fillna(0).join(asked).fillna(0).reset_index()
+    unused = {phase.value for phase in PHASES if not frame[phase.value].any()}
+    spec = TableSpec(CORPUS.title, tuple(column for column in CORPUS.columns if column.name not in unused), CORPUS.notes)
+    return table_of("corpus", spec, frame, context.run, pairs_behind(context))
+
+
+def _handbook_counts(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
+    phases = {phase.value: int((handbooks["phase"] == phase.value).sum()) for phase in PHASES}
+    return {"organ": organ, "handbooks": len(handbooks), "centers": handbooks["center"].nunique(), **phases}
+
+
+def questions(context: ExportContext) -> Table:
+    """How many questions there are on each topic."""
+    frame, total = context.frame("topics", level="topic"), context.frame("organs").iloc[-1]["questions"]
+    with_share = frame.assign(share=frame["questions"] / total if total else float("nan"))
+    return table_of("questions", TOPIC_COUNTS, with_share, context.run, context.fill(f"{total:,} {{questions}}"))
+
+
+def load_report(context: ExportContext) -> Table:
+    """Whether every record was read: read = loaded + quarantined, by kind."""
+    totals = context.run.report.get("totals", {})
+    rows = [{"kind": context.run.term(kind), **numbers} for kind, numbers in totals.items()]
+    frame = pd.DataFrame(rows).reindex(columns=[column.name for column in LOAD_REPORT.columns])
+    n = f"{sum(numbers.get('read', 0) for numbers in totals.values()):,} records"
+    verdict = str(context.run.report.get("verdict", "This run has no load report."))
+    return table_of("load_report", LOAD_REPORT, frame, context.run, n).noted(verdict)
+
+
+def significance(context: ExportContext) -> Table:
+    """Disagreeing pairs by the clinical significance that the judge gave them."""
+    counts = context.frame("severity", level="question")[list(GRADES)].sum()
+    total = int(counts.sum())
+    rows = [
+        {"grade": words, "pairs": counts[name], "share": counts[name] / total if total else None}
+        for name, words in GRADES.items()
+    ]
+    return table_of("significance", SIGNIFICANCE, pd.DataFrame(rows), context.run, f"{total:,} disagreeing pairs")
+
+
+def severity(context: ExportContext) -> Table:
+    """Whether weighting disagreements by significance changes which topics look worst."""
+    rho = context.frame("severity_rho").set_index("level")
+    low_to_high = (rho[name].astype(float)["topic"] for name in ("rho", "rho_low", "rho_high"))
+    agreement = context.fill("Spearman's rho of the two rankings over {topics}: ") + estimate(*low_to_high) + "."
+    return context.table("severity", pairs_behind(context), level="topic").noted(agreement)
+
+
+def coverage(context: ExportContext) -> Table:
+    """How much the handbooks of an organ leave out: the lowest absence, the mean, the median, the highest."""
+    handbooks = context.frame("handbooks")
+    rows = [_absence_range(str(organ), group) for organ, group in (*handbooks.groupby("organ"), (ALL, handbooks))]
+    n = context.fill(f"{handbooks['asked'].sum():,} answers of {len(handbooks):,} {{handbooks}}")
+    return table_of("coverage", COVERAGE, pd.DataFrame(rows), context.run, n)
+
+
+def _absence_range(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
+    absence = handbooks["absence"]
+    ends = {"least": absence.min(), "mean": absence.mean(), "median": absence.median(), "most": absence.max()}
+    return {"organ": organ, "handbooks": len(handbooks), **ends}
+
+
+def handbooks(context: ExportContext) -> Table:
+    """Every handbook: what it leaves out, and how often it disagrees."""
+    return context.table("handbooks", context.fill(f"{len(context.frame('handbooks')):,} {{handbooks}}"))
+
+
+def judge_checks(context: ExportContext) -> Table:
+    """Position swap, masked names, repeats: what changes when the judge is asked again."""
+    frame = context.frame("judge_checks")
+    return context.table("judge_checks", f"{frame.loc[frame['figure'] == 'unread', 'of'].sum():,} checks")
+
+
+def judge_reading(context: ExportContext) -> Table:
+    """Parse status, and unscored pairs by reason."""
+    frame = context.frame("judge_reading")
+    return context.table("judge_reading", f"{frame['of'].max() if len(frame) else 0:,} pairs that the judge was asked about")
+
+
+def judge_length(context: ExportContext) -> Table:
+    """Whether disagreement depends on how much two answers differ in length."""
+    frame = context.frame("judge_length")
+    return context.table("judge_length", f"{frame['of'].max() if len(frame) else 0:,} pairs in which both answer")
+
+
+def themes(context: ExportContext) -> Table:
+    """Every theme as it was built, the gravest first, then the pairs without a theme."""
+    note = f"Taxonomy: {_identity(context.themes)}."
+    if context.curation is None:
+        return _theme_table(context, "themes", "", (note,))
+    note += " People have changed these themes since: the table themes_curated has them as they are now."
+    return _theme_table(context, "themes", ", as they were built", (note,))
+
+
+def curated_themes(context: ExportContext) -> Table:
+    """The same for the themes as people curated them."""
+    part = context.curated
+    notes = [
+        f"Taxonomy: as curated (SHA-256 {part.taxonomy.sha256}); from the one as built (SHA-256 {context.themes.sha256}) by "
+        f"{_edit_count(context)}: the table themes_acts."
+    ]
+    if part.aside:
+        notes.append("Set aside: a curator found the theme not clinically meaningful; it is ranked with the others all the same.")
+    return _theme_table(context, "themes_curated", ", as people curated them", tuple(notes), curated=True)
+
+
+def _theme_table(context: ExportContext, stem: str, variant: str, notes: tuple[str, ...], *, curated: bool = False) -> Table:
+    taxonomy, aside = (context.curated.taxonomy, context.curated.aside) if curated else (context.themes, frozenset[str]())
+    table = context.table("themes", f"{len(taxonomy.leaves):,} themes", stem=stem, curated=curated).noted(*notes)
+    frame = table.frame.assign(aside=["yes" if theme in aside else "" for theme in table.frame["theme_id"]])
+    columns = (*table.columns, SET_ASIDE) if aside else table.columns
+    return Table(stem, table.title + variant, frame, columns, table.notes, table.n)
+
+
+def _identity(taxonomy: Taxonomy) -> str:
+    return f"as it was built, without curation (SHA-256 {taxonomy.sha256})" if taxonomy.sha256 else "that of the release"
+
+
+def theme_edits(context: ExportContext) -> Table:
+    """Every edit by a curator: what was changed, when, why, and whether it is in effect."""
+    part = context.curated
+    frame = part.acts.assign(day=part.acts["made_at"].str[:10])
+    replay = (
+        "With authors, times and phrases, so that they can be replayed: "
+        f"audit themes history --run {context.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']})."
+    )
+    return table_of("themes_acts", EDITS, frame, context.run, _edit_count(context)).noted(replay)
+
+
+def _edit_count(context: ExportContext) -> str:
+    facts = context.curated.facts
+    edits = "1 edit" if facts["acts"] == 1 else f"{facts['acts']:,} edits"
+    return f"{edits}, {facts['counting']:,} of them in effect"
+
+
+def retrieval(context: ExportContext) -> Table:
+    """The measures of each strategy with intervals."""
+    return context.table("retrieval", _searches(context, trials(context)))
+
+
+def retrieval_cost(context: ExportContext) -> Table:
+    """What each strategy passed to the generator, and its CPU time."""
+    frame = trials(context)
+    total = frame[list(MODE_TITLES)].sum(axis=1).astype(int)
+    used = tuple(column for column in COST_TABLE.columns if column.name not in MODE_TITLES or frame[column.name].sum())
+    spec = TableSpec(COST_TABLE.title, used, COST_TABLE.notes)
+    n = f"{total.max():,} searches of a strategy at most"
+    return table_of("retrieval_cost", spec, frame.assign(total=total), context.run, n)
+
+
+def retrieval_paired(context: ExportContext) -> Table:
+    """Each strategy compared with the first, on the searches that both made."""
+    searches = _searches(context, trials(context))
+    frame = context.frame("retrieval_paired")
+    if frame.empty:
+        raise AuditError(ONE_STRATEGY.format(key=context.run.key))
+    return context.table("retrieval_paired", searches, notes=(f"The first strategy: {frame['against'].iloc[0]}.",))
+
+
+def retrieval_answers(context: ExportContext) -> Table:
+    """What became of the questions whose answer is known to be in the handbook."""
+    trials_with_gold(context)
+    total = int(context.frame("retrieval_answers")["of"].iloc[0])
+    if not total:
+        raise AuditError(NO_ANSWER.format(key=context.run.key))
+    return context.table("retrieval_answers", f"{total:,} answers whose section is known")
+
+
+def retrieval_organs(context: ExportContext) -> Table:
+    """The measures of each strategy by organ of the question."""
+    return _retrieval_by(context, "organ", ", by {organ} of the {question}")
+
+
+def retrieval_handbooks(context: ExportContext) -> Table:
+    """The measures of each strategy by handbook."""
+    return _retrieval_by(context, "handbook", ", by {handbook}")
+
+
+def _retrieval_by(context: ExportContext, group: str, suffix: str) -> Table:
+    trials_with_gold(context)
+    names = handbook_names(handbook_list(context.con)) if group == "handbook" else {}
+    first = Column.named("name", f"{{{group.capitalize()}}}")
+    columns = (first, *(column for column in TABLE.columns if column.name != "no_gold"))
+    notes = (*TABLE.notes, "Few searches make wide intervals.")
+    frame = context.frame("retrieval", by=group)
+    named = frame.assign(name=frame["name"].map(lambda name: names.get(name, name)))
+    spec = TableSpec(TABLE.title + suffix, columns, notes, printed_rows=30)
+    return table_of(f"retrieval_{group}s", spec, named, context.run, _searches(context, context.frame("retrieval")))
+
+
+def retrieval_missed(context: ExportContext) -> Table:
+    """The searches without a gold section among the first five, strategy by strategy."""
+    known = trials_with_gold(context)
+    strategies = list(known["strategy"][known["trials"] > 0])
+    frame = pd.concat([context.frame("retrieval_missed", strategy=name).assign(strategy=name) for name in strategies])
+    names = handbook_names(handbook_list(context.con))
+    # Where no other strategy made the search, nobody could have found the section: unknown, not "nobody".
+    found_by = frame["found_by"].where(frame["others"] > 0, None)
+    n = f"{len(frame):,} of {known['trials'].sum():,} searches of a strategy with a known section"
+    table = context.table("retrieval_missed", n, strategy=strategies[0])
+    with_names = frame.assign(handbook=frame["handbook_id"].map(names), found_by=found_by)
+    return Table(table.name, table.title, with_names, table.columns, table.notes, n, table.printed_rows)
+
+
+def trials(context: ExportContext) -> pd.DataFrame:
+    """The measures of each strategy. Raises AuditError where the run has no trials."""
+    frame = context.frame("retrieval")
+    if frame.empty:
+        raise AuditError(NO_TRIALS.format(key=context.run.key))
+    return frame
+
+
+def trials_with_gold(context: ExportContext) -> pd.DataFrame:
+    """The same. Raises AuditError where no trial names the section that holds the answer."""
+    frame = trials(context)
+    if not frame["trials"].sum():
+        raise AuditError(NO_GOLD.format(key=context.run.key))
+    return frame
+
+
+def _searches(context: ExportContext, frame: pd.DataFrame) -> str:
+    most, unknown = int(frame["trials"].max()), int(frame["no_gold"].max())
+    searches = f"{most:,} searches with a known section on {frame['questions'].max():,} {{questions}}"
+    more = f"; {unknown:,} more without one" if unknown else ""
+    return context.fill(("" if frame["trials"].nunique() == 1 else "up to ") + searches + more)

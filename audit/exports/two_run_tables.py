@@ -1,0 +1,139 @@
+"""Tables that compare two runs: a metric's own table, with which run is which and how many pairs are compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from audit.exports.context import ExportContext
+from audit.exports.table_model import Table
+from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, KIND_MEANINGS, KIND_TITLES, LABEL
+from audit.metrics.runs_change import VERDICTS, verdict
+from audit.store.runs import Run
+from audit.terms import ALL
+
+
+def distinct_names(first: Run, second: Run) -> tuple[str, str]:
+    """The names of two runs in a chart or a heading: their ids, or their keys where both have the same id."""
+    return (first.key, second.key) if first.run_id == second.run_id else (first.run_id, second.run_id)
+
+
+def which_is_which(context: ExportContext) -> tuple[str, str]:
+    """Which run is the first, and which the second."""
+    assert context.other is not None
+    return (f"First: {context.run.title} ({context.run.key}).", f"Second: {context.other.title} ({context.other.key}).")
+
+
+def compared_pairs(context: ExportContext) -> str:
+    """How many pairs are compared: those that both runs have and gave a verdict to."""
+    return f"{context.frame('runs_change').iloc[-1]['pairs']:,} pairs with a verdict in both runs"
+
+
+def _two_run_table(context: ExportContext, metric: str, n: str, stem: str = "") -> Table:
+    return context.table(metric, n, stem=stem, notes=which_is_which(context))
+
+
+def shared(context: ExportContext) -> Table:
+    """What both runs have, and what only one of them has."""
+    in_both = context.frame("shared").set_index("what")["in_both"]
+    return _two_run_table(context, "shared", f"{in_both['pairs']:,} pairs in both")
+
+
+def left_out(context: ExportContext) -> Table:
+    """The handbooks and questions that only one of the runs has."""
+    counts = context.frame("left_out")["what"].value_counts()
+    kinds = [kind for kind in ("handbook", "question") if kind in counts]
+    words = [f"{counts[kind]:,} {context.run.term(kind, int(counts[kind]))}" for kind in kinds]
+    nothing = context.fill("nothing: both have the same {questions} and {handbooks}")
+    return _two_run_table(context, "left_out", " and ".join(words) or nothing)
+
+
+def rates_of_two(context: ExportContext) -> Table:
+    """The four rates of both runs on what they share, and the change."""
+    return _two_run_table(context, "runs", compared_pairs(context), "run_rates")
+
+
+def change_of_run(context: ExportContext) -> Table:
+    """What changed because more was found, and what because it was judged differently."""
+    table = _change_table(context, "run_change")
+    summary = VERDICTS[verdict(table.frame)].format(second="The second run")
+    frame, columns = table.frame[table.frame["organ"] == ALL], table.columns[1:]
+    first, second, *notes = table.notes
+    title = "Whether a second run reveals disagreement or creates it"
+    return replace(table, title=title, frame=frame, columns=columns, notes=(first, second, summary, *notes))
+
+
+def change_of_organs(context: ExportContext) -> Table:
+    """The same for each organ of the question."""
+    return _change_table(context, "run_change_organs")
+
+
+def _change_table(context: ExportContext, stem: str) -> Table:
+    return _two_run_table(context, "runs_change", compared_pairs(context), stem)
+
+
+def questions_moved(context: ExportContext) -> Table:
+    """The questions on which disagreement changed most."""
+    return _moved(context, "questions_moved", DISAGREEMENT, "")
+
+
+def questions_moved_in_absence(context: ExportContext) -> Table:
+    """The questions on which absence changed most."""
+    return _moved(context, "questions_moved", ABSENCE, "_silence")
+
+
+def questions_relabelled(context: ExportContext) -> Table:
+    """The questions on which labels changed most."""
+    return _moved(context, "questions_moved", LABEL, "_label")
+
+
+def handbooks_moved(context: ExportContext) -> Table:
+    """The handbooks in whose pairs disagreement changed most."""
+    return _moved(context, "handbooks_moved", DISAGREEMENT, "")
+
+
+def handbooks_moved_in_absence(context: ExportContext) -> Table:
+    """The handbooks in whose pairs absence changed most."""
+    return _moved(context, "handbooks_moved", ABSENCE, "_silence")
+
+
+def handbooks_relabelled(context: ExportContext) -> Table:
+    """The handbooks in whose pairs labels changed most."""
+    return _moved(context, "handbooks_moved", LABEL, "_label")
+
+
+def _moved(context: ExportContext, metric: str, kind: str, suffix: str) -> Table:
+    frame = context.frame(metric, kind=kind)
+    meaning = f"Changed: a pair that {KIND_MEANINGS[kind]}."
+    table = context.table(
+        metric, _moved_count(context, metric, frame), stem=metric + suffix, notes=(*which_is_which(context), meaning), kind=kind
+    )
+    return replace(table, title=f"{table.title} {KIND_TITLES[kind]}")
+
+
+def _moved_count(context: ExportContext, metric: str, frame: pd.DataFrame) -> str:
+    if metric == "handbooks_moved":
+        return context.fill(f"{len(frame):,} {{handbooks}}, {compared_pairs(context)}")
+    changed = f"{frame['moved'].sum():,} of {compared_pairs(context)} changed"
+    return context.fill(f"{changed}, on {len(frame):,} {{questions}}")
+
+
+def transitions(context: ExportContext) -> Table:
+    """How the second run labels the pairs of each label of the first."""
+    frame = context.frame("transitions")
+    occurring = frame[frame["pairs"] > 0]
+    return replace(_two_run_table(context, "transitions", f"{occurring['pairs'].sum():,} pairs"), frame=occurring)
+
+
+def run_agreement(context: ExportContext) -> Table:
+    """How far the judges of both runs agree."""
+    asked = context.frame("run_agreement").set_index("figure")["of"]["read in both"]
+    return _two_run_table(context, "run_agreement", f"{asked:,} pairs that both judges were asked about")
+
+
+def themes_moved(context: ExportContext) -> Table:
+    """What share of the disagreement each theme has in two runs, and whether it rises or falls."""
+    frame = context.frame("themes_moved")
+    first, second = (int(frame[side].sum()) for side in ("first", "second"))
+    return _two_run_table(context, "themes_moved", f"{first:,} and {second:,} disagreeing pairs among those that both runs have")

@@ -1,1 +1,0 @@
-"""A table in each of the forms it leaves in: spreadsheets, LaTeX, Markdown, JSON and HTML."""

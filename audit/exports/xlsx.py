@@ -1,0 +1,124 @@
+"""Tables as workbooks (XlsxWriter): typed cells, a sheet of notes, and no cell that runs as a formula."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+from xlsxwriter import Workbook
+from xlsxwriter.worksheet import Worksheet
+
+from audit.exports.numbers import decimals, known
+from audit.exports.table_model import Table
+from audit.spreadsheet_safety import safe_cell
+
+CREATED = datetime(1980, 1, 1)
+"""The same content gives the same file, so it has no real date; this is the earliest that a ZIP archive can store."""
+NOTES = "Notes"
+MAX_WIDTH, MIN_WIDTH, NOTE_WIDTH = 60, 9, 100
+BOLD = 1.2
+"""A bold letter is wider than the one that column widths are counted in."""
+LINE_PT = 15
+LETTERS_PER_WIDTH = 1.05
+"""Letters in the width of one, in running text: most are narrower than the digit that widths are counted in."""
+SHEET_NAME = re.compile(r"[^A-Za-z0-9 _-]+")
+MAX_NAME = 31
+"""Excel opens no workbook with a longer sheet name."""
+MAX_TEXT = 32_767
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+
+
+def xlsx_bytes(tables: Sequence[Table]) -> bytes:
+    """A workbook with a sheet for each table and a last one with their titles and notes."""
+    buffer = io.BytesIO()
+    with Workbook(buffer, OPTIONS) as book:
+        book.set_properties({"created": CREATED})
+        for table in tables:
+            _write_table(book, book.add_worksheet(SHEET_NAME.sub(" ", table.name)[:MAX_NAME]), table.typed())
+        _write_notes(book, book.add_worksheet(NOTES), tables)
+    return buffer.getvalue()
+
+
+def _write_table(book: Workbook, sheet: Worksheet, typed: pd.DataFrame) -> None:
+    widths: list[float] = []
+    for column, name in enumerate(typed.columns):
+        is_text = typed[name].dtype == object
+        layout = {"text_wrap": is_text, "valign": "top", "align": "left" if is_text else "right"}
+        # Beside a column of numbers, aligned right, an unindented text would touch them.
+        layout |= {"indent": 1} if is_text and column else {}
+        head = book.add_format(layout | {"text_wrap": True, "valign": "bottom", "bold": True, "bottom": 1})
+        sheet.write_string(0, column, _cell_text(name), head)
+        for row, value in enumerate(typed[name].tolist(), start=1):
+            _write_cell(book, sheet, row, column, value, layout)
+        widths.append(_width(name, typed[name] if is_text else None) + layout.get("indent", 0))
+        sheet.set_column(column, column, widths[-1])
+    for row, values in enumerate([list(typed.columns), *typed.itertuples(index=False, name=None)]):
+        size = BOLD if row == 0 else 1.0
+        lines = max(_line_count(value, size, width - 2) for value, width in zip(values, widths, strict=True))
+        sheet.set_row(row, LINE_PT * lines)
+    sheet.freeze_panes(1, 1)
+    _fit_to_page_width(sheet)
+
+
+def _write_cell(book: Workbook, sheet: Worksheet, row: int, column: int, value: Any, layout: dict[str, Any]) -> None:
+    """A number as a number with its format; a text as a text, whatever it begins with."""
+    if not known(value):
+        return
+    if isinstance(value, str):
+        sheet.write_string(row, column, _cell_text(value), _format(book, layout))
+    else:
+        number_format = f"#,##0.{'0' * decimals(value)}" if isinstance(value, float) else "#,##0"
+        number = value if isinstance(value, float) else int(value)
+        sheet.write_number(row, column, number, _format(book, layout | {"num_format": number_format}))
+
+
+def _format(book: Workbook, layout: dict[str, Any]) -> Any:
+    # Formats with equal properties are one in the file, so a new object for each cell costs nothing there.
+    return book.add_format(layout)
+
+
+def _cell_text(text: str) -> str:
+    return CONTROL_CHARACTERS.sub(" ", str(safe_cell(text)))[:MAX_TEXT]
+
+
+def _width(name: str, texts: pd.Series | None) -> float:
+    """The width that the words of a heading, and the texts below it, need."""
+    longest = max((len(text) for text in texts if known(text)), default=0) if texts is not None else 0
+    word = max(map(len, name.split())) * BOLD
+    return min(MAX_WIDTH, max(MIN_WIDTH, longest, word) + 2)
+
+
+def _line_count(text: object, size: float, width: float) -> int:
+    """How many lines a text takes; a word is not broken, so a line is seldom full."""
+    lines, filled = 1, 0.0
+    for word in text.split() if isinstance(text, str) else ():
+        wide = len(word) * size
+        if filled and filled + wide > width:
+            lines, filled = lines + 1, 0.0
+        filled += wide + size
+    return lines
+
+
+def _write_notes(book: Workbook, sheet: Worksheet, tables: Sequence[Table]) -> None:
+    row = 0
+    for table in tables:
+        for text in filter(None, (table.title, table.n, *table.notes)):
+            layout = book.add_format({"text_wrap": True, "valign": "top", "bold": text == table.title})
+            sheet.write_string(row, 0, _cell_text(text), layout)
+            # Not every program makes a row as high as its lines.
+            sheet.set_row(row, LINE_PT * math.ceil(len(text) / (LETTERS_PER_WIDTH * NOTE_WIDTH)))
+            row += 1
+        row += 1
+    sheet.set_column(0, 0, NOTE_WIDTH)
+    _fit_to_page_width(sheet)
+
+
+def _fit_to_page_width(sheet: Worksheet) -> None:
+    sheet.set_landscape()
+    sheet.fit_to_pages(1, 0)

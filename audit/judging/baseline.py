@@ -1,0 +1,157 @@
+"""The baseline judge: plain rules on quantities, negations and words. No model is asked; a model must do better than this."""
+
+from __future__ import annotations
+
+from audit.judging.baseline_conflicts import StatementConflict, opposite_directions, quantities_that_differ
+from audit.judging.baseline_reading import (
+    GENERIC_STEMS,
+    ParsedAnswer,
+    ParsedQuestion,
+    Statement,
+    parse_answer,
+    parse_question,
+)
+from audit.judging.corpus import Verdict
+from audit.text.citations import without_citations
+from audit.text.tokens import content_words, plain_text, stem
+from audit.vocabulary import NOT_ADDRESSED, Label, Significance
+
+NAME = "baseline judge (rules, no model)"
+"""The name of this judge wherever its verdicts are shown or written."""
+PARSE = "rules"
+MAX_NEW_STATEMENTS = 1
+"""Two answers with this many statements that the other does not make, in both together, still say the same."""
+MAX_NEW_SHARE = 0.35
+"""The new statement may be at most this share of the words of its answer."""
+MIN_COVERAGE = 0.5
+"""A statement is made by another one that has this share of its words."""
+MAX_QUOTE = 160
+MAX_TOPIC_WORDS = 4
+
+SIGNIFICANCE_WORDS: dict[str, tuple[Significance, str]] = {
+    "an emergency": (
+        Significance.HIGH,
+        "emergency urgent urgently 911 ambulance bleeding bleed breath chest seizure stroke fever",
+    ),
+    "medicines": (
+        Significance.HIGH,
+        "medicine medication drug dose dosage pill tablet antibiotic vaccine vaccination insulin immunosuppressant chemotherapy "
+        "ibuprofen aspirin acetaminophen tacrolimus cyclosporine prednisone steroid",
+    ),
+    "the graft": (Significance.HIGH, "rejection reject graft infection infect virus"),
+    "frequency": (Significance.LOW, "type types form kind people affect common occur estimated incidence prevalence"),
+    "comfort": (
+        Significance.LOW,
+        "parking visitor pet tattoo piercing hair phone hotel class photo swim sauna garden gift letter",
+    ),
+}
+"""Named rule -> the significance that it gives, and the words of which one is enough; tried in this order."""
+SIGNIFICANCE_RULES = {
+    name: (significance, frozenset(map(stem, words.split()))) for name, (significance, words) in SIGNIFICANCE_WORDS.items()
+}
+DEFAULT_RULE = "by default"
+
+
+def judge(question: str, a: str, b: str) -> Verdict:
+    """How two answers to a question relate, by rules alone. The order of the answers only changes which one is called A.
+
+    The first rule that applies gives the label, and `reasoning` names it:
+
+    Silence             ABSENT: an answer is empty, begins with NOT ADDRESSED, or gives no guidance
+    Opposite directions CONTRADICTORY: yes against no, or "do not" against "you may", on the question
+    Amounts apart       DIVERGENT: quantities of one dimension on one subject that do not agree
+    Nothing new         CONSISTENT: at most one statement, and a small one, that the other answer does not make
+    More or other       COMPLEMENTARY: everything else
+
+    It does not understand meaning: a disagreement without a figure, a yes or a no is COMPLEMENTARY to it. The numbers of cited
+    passages, as in [2], are not quantities.
+    """
+    a, b = without_citations(a), without_citations(b)
+    if silent := [side for side, text in (("A", a), ("B", b)) if _is_silent(text)]:
+        reasoning = f"Silence: answer {' and '.join(silent)} does not address the question."
+        return Verdict(Label.ABSENT, reasoning=reasoning, parse=PARSE)
+    if b < a:
+        return _judge_present(question, parse_answer(b), parse_answer(a), "BA")
+    return _judge_present(question, parse_answer(a), parse_answer(b), "AB")
+
+
+def _is_silent(text: str) -> bool:
+    return text.lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED or parse_answer(text).is_empty
+
+
+def _judge_present(question_text: str, first: ParsedAnswer, second: ParsedAnswer, sides: str) -> Verdict:
+    question = parse_question(question_text)
+    for label, rule, find_conflict in (
+        (Label.CONTRADICTORY, "Opposite directions", opposite_directions),
+        (Label.DIVERGENT, "Amounts apart", quantities_that_differ),
+    ):
+        if conflict := find_conflict(question, first, second):
+            significance, why = _significance(question, conflict)
+            reasoning = f"{rule}: {_quotations(conflict, sides)} (significance: {why})."
+            return Verdict(label, significance, _topic(question, conflict, question_text), reasoning, PARSE)
+    new = _new_statements(question, first, second), _new_statements(question, second, first)
+    new_share = max(_share_of_words(first, new[0]), _share_of_words(second, new[1]))
+    if len(new[0]) + len(new[1]) <= MAX_NEW_STATEMENTS and new_share <= MAX_NEW_SHARE:
+        return Verdict(Label.CONSISTENT, reasoning="Nothing new: both answers make the same statements.", parse=PARSE)
+    counts = dict(zip(sides, map(len, new), strict=True))
+    reasoning = f"More or other: statements that only answer A makes: {counts['A']}; only answer B: {counts['B']}."
+    return Verdict(Label.COMPLEMENTARY, reasoning=reasoning, parse=PARSE)
+
+
+def _quotations(conflict: StatementConflict, sides: str) -> str:
+    quotes = dict(zip(sides, (conflict.first_quote, conflict.second_quote), strict=True))
+    return ", ".join(f'{side} says "{_shortened(quotes[side])}"' for side in "AB")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 1].rstrip() + "…"
+
+
+# -- similarity --------------------------------------------------------------------------------------------------------
+
+
+def _new_statements(question: ParsedQuestion, answer: ParsedAnswer, other: ParsedAnswer) -> list[Statement]:
+    """The guidance of `answer` that the other does not give, neither in its words nor by the quantity that is asked for."""
+    return [
+        statement
+        for statement in answer.guidance
+        if not any(_makes(question, candidate, statement) for candidate in other.guidance)
+    ]
+
+
+def _makes(question: ParsedQuestion, candidate: Statement, statement: Statement) -> bool:
+    same_words = len(statement.stems & candidate.stems) >= MIN_COVERAGE * len(statement.stems)
+    if same_words and bool(candidate.negations) == bool(statement.negations):  # negated, it is a different statement
+        return True
+    return any(
+        question.asks_for(quantity) and quantity.agrees(other)
+        for quantity in statement.quantities
+        for other in candidate.quantities
+    )
+
+
+def _share_of_words(answer: ParsedAnswer, statements: list[Statement]) -> float:
+    return sum(len(s.stems) for s in statements) / max(1, sum(len(s.stems) for s in answer.guidance))
+
+
+# -- what a disagreement is about, and how much it matters -----------------------------------------------------------------
+
+
+def _significance(question: ParsedQuestion, conflict: StatementConflict) -> tuple[Significance, str]:
+    """The significance of a conflict and the rule that gives it, by the words of the question and of both statements."""
+    stems = question.stems | conflict.shared_stems
+    matching = ((level, name) for name, (level, words) in SIGNIFICANCE_RULES.items() if stems & words)
+    return next(matching, (Significance.MEDIUM, DEFAULT_RULE))
+
+
+def _topic(question: ParsedQuestion, conflict: StatementConflict, question_text: str) -> str:
+    """Up to four words that both statements share, else that the question contains."""
+    for text, stems in (
+        (conflict.first.text, conflict.shared_stems - GENERIC_STEMS),
+        (question_text, question.stems),
+    ):
+        plain = plain_text(text)
+        words = {w.stem: plain[w.start : w.end] for w in reversed(content_words(text)) if w.stem in stems}
+        if words:
+            return " ".join([*reversed(words.values())][:MAX_TOPIC_WORDS])
+    return conflict.first_quote

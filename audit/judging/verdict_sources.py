@@ -1,0 +1,194 @@
+"""Where verdicts come from, a model's replies or rules: the records of pairs as a release has them, and a summary."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from typing import Protocol as Interface
+
+from audit.judging.corpus import Corpus, HandbookPair, QuestionToJudge, Verdict
+from audit.judging.parse import read_details
+from audit.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
+from audit.llm.calls import Reply
+from audit.llm.tasks import Replies
+from audit.vocabulary import DISAGREEING, Label, Parse
+
+Rules = Callable[[str, str, str], Verdict]
+"""(question, answer a, answer b) -> verdict, without asking anybody."""
+Record = dict[str, Any]
+
+
+@dataclass
+class JudgingSummary:
+    """What happened to the pairs.
+
+    judged        pairs that were asked about; `parse` counts them by how the reply was read, `unscored` by reason
+    prescreened   ABSENT without asking, because an answer is absent
+    not_asked     pairs without a reply; they are in no file
+    """
+
+    judged: int = 0
+    prescreened: int = 0
+    not_asked: int = 0
+    unscored: Counter[str] = field(default_factory=Counter)
+    parse: Counter[str] = field(default_factory=Counter)
+    servers: set[str] = field(default_factory=set)
+
+    @property
+    def sentence(self) -> str:
+        """The counts in one sentence."""
+        return (
+            f"{self.judged:,} pairs judged, {self.prescreened:,} ABSENT without asking, "
+            f"{self.unscored.total():,} unscored, {self.not_asked:,} not asked."
+        )
+
+    def count(self, verdict: Verdict) -> None:
+        """Count one judged pair."""
+        self.judged += 1
+        self.parse[str(verdict.parse)] += 1
+        if verdict.label is None:
+            self.unscored[verdict.reason or "unknown"] += 1
+
+
+class VerdictSource(Interface):
+    """Any judge: the absence of answers, and the records of pairs."""
+
+    summary: JudgingSummary
+
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent."""
+
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
+        """The records of a question's pairs."""
+
+
+@dataclass
+class ModelVerdicts:
+    """Verdicts of a model: the pairs of a corpus as the replies to a protocol's calls judge them."""
+
+    protocol: Protocol
+    corpus: Corpus
+    replies: Replies
+    summary: JudgingSummary = field(default_factory=JudgingSummary)
+
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent."""
+        return self.protocol.absence_findings(item, self.replies)
+
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
+        """The records of a question's pairs; a pair that was not asked yet has none."""
+        findings = self.absence_findings(item)
+        replied: dict[HandbookPair, list[tuple[JudgeRequest, Reply, Verdict]]] = defaultdict(list)
+        for request, reply, verdict in self.protocol.verdicts(self.corpus, item, findings, self.replies):
+            replied[request.pair].append((request, reply, verdict))
+        for pair in item.pairs:
+            if (record := record_without_asking(pair, findings, self.summary)) is not None:
+                yield record
+            elif any(request.kind is None for request, _, _ in replied[pair]):
+                yield self._judged_record(item, pair, replied[pair])
+            else:
+                self.summary.not_asked += 1
+
+    def _judged_record(
+        self, item: QuestionToJudge, pair: HandbookPair, replied: list[tuple[JudgeRequest, Reply, Verdict]]
+    ) -> Record:
+        reply, verdict = next((reply, verdict) for request, reply, verdict in replied if request.kind is None)
+        replies, prompts = [reply], [self.protocol.prompts[self.protocol.name].title]
+        if self.protocol.name == "label_only" and verdict.label in DISAGREEING:
+            detail_replies, verdict = self._with_details(item, pair, verdict)
+            replies, prompts = replies + detail_replies, [*prompts, self.protocol.prompts["extract"].title]
+        self.summary.count(verdict)
+        self.summary.servers |= {f"{r.model or '?'} {r.server or ''}".strip() for r in replies if r.model or r.server}
+        metadata = {**_usage(replies), **_parse_status(verdict), "prompt": " ".join(prompts)}
+        checks = [_check_record(request, verdict) for request, _, verdict in replied if request.kind is not None]
+        return _pair_record(pair, verdict, metadata) | ({"checks": checks} if checks else {})
+
+    def _with_details(self, item: QuestionToJudge, pair: HandbookPair, verdict: Verdict) -> tuple[list[Reply], Verdict]:
+        key = self.protocol.extract_call(item, pair, verdict.label or "").key
+        reply = self.replies([key]).get(key)
+        if reply is None:
+            return [], verdict
+        details = read_details(reply)
+        return [reply], Verdict(verdict.label, details.significance, details.topic, verdict.reasoning, verdict.parse)
+
+
+@dataclass
+class RuleVerdicts:
+    """Verdicts of rules on the pairs of a corpus; the run's own absence flags count."""
+
+    protocol: Protocol
+    rules: Rules
+    name: str
+    summary: JudgingSummary = field(default_factory=JudgingSummary)
+
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent."""
+        return self.protocol.absence_findings(item, lambda _: {})
+
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
+        """The records of a question's pairs."""
+        findings = self.absence_findings(item)
+        for pair in item.pairs:
+            yield record_without_asking(pair, findings, self.summary) or self._judged_record(item, pair)
+
+    def _judged_record(self, item: QuestionToJudge, pair: HandbookPair) -> Record:
+        a, b = (item.answers[handbook].text or "" for handbook in pair)
+        verdict = self.rules(str(item.question["question"]), a, b)
+        self.summary.count(verdict)
+        return _pair_record(pair, verdict, {**_parse_status(verdict), "prompt": self.name})
+
+
+def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFinding], summary: JudgingSummary) -> Record | None:
+    """The record of a pair that needs no judge; None if it needs one.
+
+    An absent answer makes it ABSENT, pre-screened. If it is unknown whether an answer is absent, the pair is unscored.
+    """
+    pair_findings = [findings[handbook] for handbook in pair]
+    if any(finding.absent for finding in pair_findings):
+        summary.prescreened += 1
+        return _pair_record(pair, Verdict(Label.ABSENT), None)
+    reason = next((finding.reason for finding in pair_findings if finding.reason), None)
+    if reason is None:
+        return None
+    verdict = Verdict(None, parse=Parse.NONE, reason=reason)
+    summary.count(verdict)
+    return _pair_record(pair, verdict, _parse_status(verdict))
+
+
+def _pair_record(pair: HandbookPair, verdict: Verdict, metadata: Record | None) -> Record:
+    """A pair's record; without metadata nobody was asked."""
+    return {
+        "handbook_a": pair[0],
+        "handbook_b": pair[1],
+        "classification": verdict.label,
+        "reasoning": verdict.reasoning,
+        "divergence_topic": verdict.topic,
+        "clinical_significance": verdict.significance,
+        "judge_metadata": metadata,
+    }
+
+
+def _check_record(request: JudgeRequest, verdict: Verdict) -> Record:
+    return {
+        "kind": request.kind,
+        "number": request.number,
+        "classification": verdict.label,
+        "clinical_significance": verdict.significance,
+        "parse": verdict.parse,
+    }
+
+
+def _parse_status(verdict: Verdict) -> Record:
+    """How a verdict was read, and why there is none."""
+    return {"parse": verdict.parse, **({"unscored_reason": verdict.reason} if verdict.label is None else {})}
+
+
+def _usage(replies: Sequence[Reply]) -> Record:
+    """The total tokens and seconds of some replies, without those that none of them reports."""
+    fields = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "cached_tokens": "cached_tokens"}
+    reported = {name: [r.usage[field] for r in replies if field in r.usage] for name, field in fields.items()}
+    seconds = [reply.latency_s for reply in replies if reply.latency_s is not None]
+    totals: Record = {name: sum(counts) for name, counts in reported.items() if counts}
+    return totals | ({"latency_s": round(sum(seconds), 3)} if seconds else {})

@@ -1,0 +1,76 @@
+"""How mixed the labels of each question are: the Shannon entropy of its present pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from audit.metrics import metric
+from audit.queries.pair_table import read_pairs
+from audit.stats.bootstrap import resample, statistic_interval
+from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import Floats
+from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
+from audit.vocabulary import LABELS, Label
+
+PRESENT_LABELS = tuple(label for label in LABELS if label is not Label.ABSENT)
+COUNTS = ",\n       ".join(f"count(*) filter (label = '{label.value}') as {label.value.lower()}" for label in PRESENT_LABELS)
+SQL = f"""
+select question, question_id, text, q.organ, count(*) filter (label <> 'ABSENT') as present,
+       {COUNTS}
+from questions q left join pairs using (question)
+group by question, question_id, text, q.organ
+order by question
+"""
+TABLE = TableSpec(
+    "How mixed the labels of each {question} are",
+    (
+        Column.text("text", "{Question}"), Column.named("organ", "{Organ}"), Column.count("present", "Both answer", "pairs"),
+        *(Column.count(label.value.lower(), label.value.capitalize(), "pairs") for label in PRESENT_LABELS),
+        Column.decimal("entropy", "Label entropy", "bits"), Column.decimal("evenness", "Evenness"),
+    ),
+    (
+        "Label entropy: 0 where all pairs in which both answer have one label, 2 bits where its four labels are equally common. "
+        "Evenness: entropy over its maximum, from 0 to 1.",
+        "In brackets: 95 % intervals, {handbooks} resampled, the {question} being fixed (Owen 2007). A dash: not known.",
+    ),
+    printed_rows=30,
+)  # fmt: skip
+GLOSSARY = {"label entropy": "How mixed the labels of {a_question} are, in bits: 0 one label only, 2 four equally common ones."}
+
+
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
+def label_entropy(con: Connection) -> pd.DataFrame:
+    """How mixed the labels of each question are, over the pairs in which both handbooks answer.
+
+    entropy: the Shannon entropy of the four labels that a present pair can have, -sum p log2 p. It is 0 where every pair has
+    the same label, whichever, and 2 where the four are equally common: a measure of variety, not of disagreement. Absent and
+    unscored pairs are in no count.
+
+    One row per question, in release order:
+        question                     int, number; question_id, text, organ  str
+        present                      int, pairs; consistent + complementary + divergent + contradictory
+        entropy                      float in [0, 2] bits; NaN where present is 0
+        entropy_low, entropy_high    95 % interval with the handbooks resampled (the question is fixed); NaN where fewer than
+                                     three handbooks answer, or all pairs have one label: resampling cannot show another
+        evenness                     float in [0, 1], entropy / 2
+
+    Sources: Shannon (1948), Bell Syst. Tech. J. 27; interval: the handbook half of Owen's (2007) bootstrap.
+    """
+    table, pairs = frame(con, SQL), read_pairs(con)
+    counts = table[[label.value.lower() for label in PRESENT_LABELS]].to_numpy(dtype=float)
+    table["entropy"] = entropy_bits(counts)
+    table["evenness"] = table["entropy"] / np.log2(len(PRESENT_LABELS))
+    resampled = resample(pairs, [frozenset((label.code,)) for label in PRESENT_LABELS])
+    low, high = statistic_interval(lambda draws: entropy_bits(np.moveaxis(draws, 1, -1)), resampled)
+    ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
+    return with_interval(table, "entropy", ends["low"], ends["high"])
+
+
+def entropy_bits(counts: Floats) -> Floats:
+    """The Shannon entropy of counts along their last axis, in bits; NaN without any."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = counts / counts.sum(axis=-1, keepdims=True)
+        bits: Floats = -np.where(share > 0, share * np.log2(share), np.where(np.isnan(share), np.nan, 0)).sum(axis=-1)
+    return np.abs(bits)

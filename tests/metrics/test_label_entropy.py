@@ -1,0 +1,38 @@
+"""Label entropy: how mixed the labels of a question are, by counts that a person can check."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audit.metrics.label_entropy import entropy_bits, label_entropy
+
+TABLE = """
+    q1 kidney ab=DIVERGENT ac=CONSISTENT bc=CONSISTENT ad=DIVERGENT bd=ABSENT cd=unscored
+    q2 kidney ab=COMPLEMENTARY ac=COMPLEMENTARY bc=COMPLEMENTARY d=absent
+    q3 kidney ab=DIVERGENT ac=CONSISTENT bc=CONSISTENT ad=CONSISTENT bd=ABSENT cd=ABSENT
+    q4 kidney a=absent b=absent c=absent d=absent
+"""
+
+
+def test_entropy_counts_the_labels_of_present_pairs_only(store):
+    table = label_entropy(store(TABLE)).set_index("question_id")
+    assert table["present"].to_dict() == {"q1": 4, "q2": 3, "q3": 4, "q4": 0}
+    assert table.loc["q1", ["entropy", "evenness"]].tolist() == [1, 1 / 2]  # two labels, two pairs each
+    assert table.loc["q3", "entropy"] == pytest.approx(-(1 / 4 * np.log2(1 / 4) + 3 / 4 * np.log2(3 / 4)))
+
+
+def test_one_label_has_no_entropy_and_no_interval_and_no_pair_has_none_that_is_known(store):
+    table = label_entropy(store(TABLE)).set_index("question_id")
+    assert table.loc["q2", "entropy"] == 0
+    assert np.isnan(table.loc["q2", ["entropy_low", "entropy_high"]].astype(float)).all()
+    assert np.isnan(table.loc["q4", "entropy"])
+
+
+def test_the_interval_contains_the_entropy_and_stays_within_two_bits(store):
+    row = label_entropy(store(TABLE)).set_index("question_id").loc["q1"]
+    assert 0 <= row["entropy_low"] <= row["entropy"] <= row["entropy_high"] <= 2
+
+
+def test_four_equally_common_labels_have_two_bits():
+    assert entropy_bits(np.array([[5.0, 5, 5, 5], [1, 0, 0, 0], [0, 0, 0, 0]])) == pytest.approx([2, 0, np.nan], nan_ok=True)
