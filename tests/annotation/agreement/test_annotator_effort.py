@@ -1,4 +1,4 @@
-"""Time per item, and drift over the order of work."""
+"""Time per item, drift over the order of work, and test-retest reliability."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import pandas as pd
 import pytest
 
-from annotation.agreement.work import drift, time_per_item, with_oneself
-from annotation.ratings import Ratings, ratings_from
+from annotation.agreement.annotator_effort import drift, retest_agreement, time_per_item
+from annotation.ratings.table import Ratings, ratings_from
 from audit.errors import AuditError
 from audit.stats.intervals import wilson
 from tests.annotation.tables import ratings
@@ -27,26 +27,26 @@ WORK = """
 """
 
 
-def course(table: Ratings, against: str) -> list[tuple[int, float]]:
+def drift_against(table: Ratings, against: str) -> list[tuple[int, float]]:
     found = drift(table)
     return [(row.n, row.value) for row in found[found["against"] == against].itertuples()]
 
 
 def test_quarters_follow_the_annotators_own_order_of_work() -> None:
-    assert course(ratings(WORK), "annotator_b") == [(2, 0), (2, 0.5), (2, 0), (2, 1)]
-    assert course(ratings(WORK), "judge") == [(1, 0), (2, 0), (2, 1), (2, 1)]
+    assert drift_against(ratings(WORK), "annotator_b") == [(2, 0), (2, 0.5), (2, 0), (2, 1)]
+    assert drift_against(ratings(WORK), "judge") == [(1, 0), (2, 0), (2, 1), (2, 1)]
 
 
-def test_an_annotator_without_an_order_has_no_course() -> None:
+def test_an_annotator_without_an_order_has_no_drift() -> None:
     assert set(drift(ratings(WORK))["annotator"]) == {"annotator_a"}
 
 
-def test_time_per_item_and_how_it_changed() -> None:
+def test_time_per_item_and_its_change() -> None:
     (row,) = time_per_item(ratings(WORK)).itertuples()
     assert (row.annotator, row.n, row.median_s, row.first_quarter_s, row.last_quarter_s) == ("annotator_a", 8, 45, 75, 15)
 
 
-def test_times_without_an_order_say_nothing_of_quarters() -> None:
+def test_times_without_an_order_have_no_quarters() -> None:
     (row,) = time_per_item(ratings(WORK.replace("order_a", "place_x"))).itertuples()
     assert row.median_s == 45
     assert math.isnan(row.first_quarter_s)
@@ -61,17 +61,17 @@ def test_a_table_without_times_and_order_has_no_rows() -> None:
 @pytest.mark.parametrize("cell", ["soon", "-3", "inf"])
 def test_a_time_is_a_number(cell: str) -> None:
     frame = pd.DataFrame({"item_id": ["x"], "annotator_a": ["1"], "annotator_b": ["1"], "judge": ["1"], "seconds_b": [cell]})
-    with pytest.raises(AuditError, match=f"labels.csv, row 2, seconds_b: '{cell}' is no number"):
+    with pytest.raises(AuditError, match=f"labels.csv, row 2: seconds_b must be a number of at least 0 or empty, not '{cell}'"):
         ratings_from(frame, "labels.csv")
 
 
-def test_each_annotator_is_compared_with_oneself_on_the_items_that_came_back() -> None:
+def test_each_annotator_is_compared_with_themselves_on_the_items_that_were_repeated() -> None:
     repeats = pd.DataFrame(
         [("ana", "ABSENT", "ABSENT")] * 6 + [("ana", "DIVERGENT", "DIVERGENT")] * 5 + [("ana", "DIVERGENT", "COMPLEMENTARY")]
         + [("ben", "ABSENT", "ABSENT")] * 3,
         columns=["annotator", "first", "second"],
     )  # fmt: skip
-    found = with_oneself(repeats).set_index(["annotator", "name"])
+    found = retest_agreement(repeats).set_index(["annotator", "name"])
     ana, ben = found.loc[("ana", "agreement")], found.loc[("ben", "agreement")]
     assert (ana["n"], ana["value"]) == (12, pytest.approx(11 / 12))
     assert [ana["low"], ana["high"]] == pytest.approx([float(end) for end in wilson(11, 12)])
@@ -79,8 +79,8 @@ def test_each_annotator_is_compared_with_oneself_on_the_items_that_came_back() -
     # disagreement (steps / 4) ** 2: seen once, one step; expected of first labels 6 A, 6 D met with 6 A, 1 C, 5 D
     expected = (6 * (1 * 4 + 5 * 9) + 6 * (6 * 9 + 1 * 1)) / 16 / 12 / 12
     assert found.loc[("ana", "kappa_quadratic"), "value"] == pytest.approx(1 - (1 / 16 / 12) / expected)
-    assert found.loc[("ben", "kappa_quadratic"), "note"].startswith("undefined: the first labels and the second gave one and")
+    assert found.loc[("ben", "kappa_quadratic"), "note"].startswith("undefined: the first labels and the second gave every item")
 
 
-def test_without_repeats_nobody_is_compared_with_oneself() -> None:
-    assert with_oneself(pd.DataFrame(columns=["annotator", "first", "second"])).empty
+def test_without_repeats_there_is_no_retest() -> None:
+    assert retest_agreement(pd.DataFrame(columns=["annotator", "first", "second"])).empty

@@ -1,4 +1,4 @@
-"""The other roads to the corrected shares."""
+"""Sensitivity analyses of the corrected shares."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import sys
 import numpy as np
 import pytest
 
-from annotation.prevalence import believed, corrected
-from annotation.prevalence_checks import checks, inversion
-from annotation.ratings import Ratings
+from annotation.prevalence.estimates import corrected_shares, human_labels
+from annotation.prevalence.sensitivity import inversion, sensitivity_analyses
+from annotation.ratings.table import Ratings
 from audit.errors import AuditError
+from tests.annotation.prevalence.test_estimates import STUDY
 from tests.annotation.tables import ratings
-from tests.annotation.test_prevalence import STUDY
 
 
 def inverted(table: Ratings) -> tuple[np.ndarray, str]:
     assert table.design is not None
-    share, note = inversion(table.design, believed(table), table.labels["judge"])
+    share, note = inversion(table.design, human_labels(table), table.labels["judge"])
     return share.value, note
 
 
 def test_the_inverted_confusion_matrix_weighted_by_design_gives_the_corrected_shares() -> None:
     table = ratings(STUDY)
     assert table.design is not None
-    assert inverted(table)[0] == pytest.approx(corrected(table.design, believed(table)).value, abs=1e-12)
+    assert inverted(table)[0] == pytest.approx(corrected_shares(table.design, human_labels(table)).value, abs=1e-12)
 
 
-def test_labels_that_the_judge_cannot_tell_apart_have_no_inverse() -> None:
+def test_labels_that_the_judge_does_not_separate_have_no_inverse() -> None:
     value, note = inverted(
         ratings("""
         annotator_a annotator_b judge  design_weight times
@@ -43,19 +43,19 @@ def test_ppi_agrees_with_the_corrected_shares_of_a_sample_drawn_by_label() -> No
     pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[prevalence])")
     table = ratings(STUDY)
     assert table.design is not None
-    found = checks(table).set_index(["method", "label"])
-    expected = corrected(table.design, believed(table)).value
+    found = sensitivity_analyses(table).set_index(["method", "label"])
+    expected = corrected_shares(table.design, human_labels(table)).value
     assert found.loc["ppi++", "value"].tolist() == pytest.approx(expected.tolist(), abs=1e-9)
     assert (found.loc["ppi++", "low"] <= found.loc["ppi++", "high"]).all()
 
 
-def test_without_the_package_the_checks_say_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ppi_py", None)
     with pytest.raises(AuditError, match=r"'\.\[prevalence\]'"):
-        checks(ratings(STUDY))
+        sensitivity_analyses(ratings(STUDY))
 
 
-def test_a_study_that_rated_every_pair_leaves_nothing_to_draw_anew() -> None:
+def test_a_study_that_rated_every_pair_leaves_nothing_to_resample() -> None:
     table = ratings("""
         annotator_a annotator_b judge      design_weight times
         DIVERGENT   DIVERGENT   CONSISTENT 1             2
@@ -63,5 +63,5 @@ def test_a_study_that_rated_every_pair_leaves_nothing_to_draw_anew() -> None:
         DIVERGENT   DIVERGENT   DIVERGENT  1             9
     """)
     assert table.design is not None
-    share, _ = inversion(table.design, believed(table), table.labels["judge"])
+    share, _ = inversion(table.design, human_labels(table), table.labels["judge"])
     assert share.low.tolist() == pytest.approx(share.high.tolist())

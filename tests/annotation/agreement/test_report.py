@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from annotation.agreement.comparisons import comparisons, gold, majority
-from annotation.agreement.report import Report, agreement_report, report_without_judge
-from annotation.agreement.text import as_json, as_markdown
+from annotation.agreement.report import AgreementReport, agreement_report, report_without_judge
+from annotation.agreement.report_text import as_json, as_markdown
 from tests.annotation.tables import ratings
 
 TWO = """
@@ -26,7 +26,7 @@ TWO = """
 
 
 def value(
-    report: Report, first: str, second: str, name: str, label: str = "", scope: str = "sample", about: str = "label"
+    report: AgreementReport, first: str, second: str, name: str, label: str = "", scope: str = "sample", about: str = "label"
 ) -> pd.Series:
     key = {"about": about, "first": first, "second": second, "scope": scope, "name": name, "label": label}
     rows = report.figures
@@ -63,14 +63,14 @@ def test_a_label_that_was_not_used_is_undefined_with_the_reason() -> None:
     assert row["note"] == "undefined: judge never gave this label"
 
 
-def test_the_judges_errors_stand_by_kind_with_their_items() -> None:
+def test_the_judges_errors_are_listed_by_kind_with_their_items() -> None:
     errors = agreement_report(ratings(TWO)).errors
     (row,) = errors[errors["by"] == "majority"].itertuples()
     assert (row.right, row.judged, row.n) == ("COMPLEMENTARY", "DIVERGENT", 3)
     assert row.items == ["item-23", "item-24", "item-25"]
 
 
-def test_both_confusion_matrices_hold_what_was_said() -> None:
+def test_both_confusion_matrices_count_the_labels() -> None:
     cells = (
         agreement_report(ratings(TWO))
         .confusion.set_index(["first", "second", "first_label", "second_label"])["count"]
@@ -81,12 +81,12 @@ def test_both_confusion_matrices_hold_what_was_said() -> None:
     assert cells["majority", "judge"].sum() == 29
 
 
-def test_how_often_each_seat_gave_each_label_stands_beside() -> None:
+def test_how_often_each_rater_gave_each_label_is_reported() -> None:
     row = value(agreement_report(ratings(TWO)), "annotator_b", "", "prevalence", "DIVERGENT")
     assert (row["value"], row["n"]) == (7 / 32, 32)
 
 
-def test_without_weights_there_is_no_run_to_speak_of() -> None:
+def test_without_weights_there_are_no_figures_of_the_run() -> None:
     report = agreement_report(ratings(TWO))
     assert "design_weight" in report.population
     assert set(report.figures["scope"]) == {"sample"}
@@ -101,7 +101,7 @@ WEIGHTED = """
 """
 
 
-def test_figures_of_the_run_weigh_each_item_by_the_pairs_it_stands_for() -> None:
+def test_figures_of_the_run_weight_each_item_by_the_pairs_it_represents() -> None:
     report = agreement_report(ratings(WEIGHTED))
     assert value(report, "annotator_a", "annotator_b", "agreement")["value"] == pytest.approx(40 / 50)
     assert value(report, "annotator_a", "annotator_b", "agreement", scope="population")["value"] == pytest.approx(260 / 310)
@@ -114,7 +114,7 @@ def test_the_judges_own_shares_of_the_run_are_known() -> None:
     assert math.isnan(row["low"])
 
 
-def test_a_half_finished_study_weighs_what_is_rated_so_far_up_to_the_whole_stratum() -> None:
+def test_a_half_finished_study_weights_what_is_rated_so_far_up_to_the_whole_stratum() -> None:
     report = agreement_report(
         ratings("""
         annotator_a annotator_b judge      design_weight times
@@ -140,7 +140,7 @@ def test_a_stratum_that_nobody_rated_leaves_the_run_undefined_and_is_named() -> 
     assert value(report, "annotator_a", "annotator_b", "agreement")["value"] == 1
 
 
-def test_a_study_without_any_rating_says_so_everywhere() -> None:
+def test_a_study_without_ratings_says_so_everywhere() -> None:
     report = agreement_report(
         ratings("""
         annotator_a annotator_b judge  times
@@ -185,7 +185,7 @@ def test_three_annotators_are_compared_two_by_two_and_all_together() -> None:
         CONSISTENT  CONSISTENT  CONSISTENT  ABSENT    10
     """)
     )
-    couples = {(c.first, c.second) for c in comparisons(ratings(TWO)) if not c.judged}
+    couples = {(c.first, c.second) for c in comparisons(ratings(TWO)) if not c.of_judge}
     assert couples == {("annotator_a", "annotator_b")}
     row = value(report, "all annotators", "", "agreement")
     assert (row["n"], row["value"]) == (25, pytest.approx((20 * 3 + 5 * 1) / (25 * 3)))
@@ -213,10 +213,10 @@ def test_how_common_gold_is_counts_what_needed_no_adjudication_too() -> None:
     assert (row["n"], row["value"]) == (50, 20 / 50)
 
 
-def test_a_stratum_drawn_by_the_judges_label_holds_no_other_verdict_but_any_human_label() -> None:
+def test_a_stratum_drawn_by_the_judges_label_has_no_other_verdict_but_any_human_label() -> None:
     table = ratings(WEIGHTED)
     by_people, by_judge = (
-        next(c for c in comparisons(table) if c.judged is judged).counts(table.design) for judged in (False, True)
+        next(c for c in comparisons(table) if c.of_judge is of_judge).table(table.design) for of_judge in (False, True)
     )
     assert by_people.possible.all()
     assert by_judge.possible.sum(axis=1).tolist() == [1, 1, 1]
@@ -237,7 +237,7 @@ def test_significance_has_figures_of_annotators_and_judge_together_on_the_same_i
     assert "where all chose one: annotators and judge together" in as_markdown(agreement_report(ratings(GRADED)), "x")
 
 
-def test_without_an_item_that_all_three_graded_significance_says_who_has_to() -> None:
+def test_without_an_item_that_all_three_graded_significance_names_who_has_to() -> None:
     report = agreement_report(
         ratings("""
         annotator_a annotator_b judge     significance_a significance_b judge_significance times
@@ -251,20 +251,20 @@ def test_without_an_item_that_all_three_graded_significance_says_who_has_to() ->
     assert set(rows["n"]) == {0}
 
 
-def test_a_report_without_the_judge_is_the_same_whatever_the_judge_said() -> None:
+def test_a_report_without_the_judge_is_the_same_whatever_the_judge_gave() -> None:
     other = GRADED.replace("DIVERGENT low            low            medium", "ABSENT    low            low            high")
     weighted = WEIGHTED.replace("COMPLEMENTARY -             5 ", "CONSISTENT    -             5 ")
     for one, changed in ((GRADED, other), (WEIGHTED, weighted)):
         reports = [report_without_judge(ratings(table)) for table in (one, changed)]
-        told = [as_json(report, "x") for report in reports]
+        texts = [as_json(report, "x") for report in reports]
         assert one != changed
-        assert told[0] == told[1]
-        assert '"judge"' not in told[0]
+        assert texts[0] == texts[1]
+        assert '"judge"' not in texts[0]
     assert value(report_without_judge(ratings(WEIGHTED)), "annotator_a", "annotator_b", "agreement")["value"] == 40 / 50
 
 
-def test_what_rounds_to_zero_has_no_sign_in_the_report_to_read() -> None:
+def test_a_value_that_rounds_to_zero_has_no_sign_in_the_markdown_report() -> None:
     report = agreement_report(ratings(TWO))
-    said = as_markdown(replace(report, figures=report.figures.assign(value=-0.00001, low=-0.2, high=-0.00002)), "labels.csv")
-    assert "0.0000 [-0.2000, 0.0000]" in said
-    assert "-0.0000" not in said
+    text = as_markdown(replace(report, figures=report.figures.assign(value=-0.00001, low=-0.2, high=-0.00002)), "labels.csv")
+    assert "0.0000 [-0.2000, 0.0000]" in text
+    assert "-0.0000" not in text

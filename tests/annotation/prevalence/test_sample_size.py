@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.planner import allocate, plan
-from annotation.prevalence import stratified
+from annotation.prevalence.sample_size import allocate, sample_size_plan
 from audit.errors import AuditError
+from audit.stats.intervals import stratified_share
+from tests.annotation.prevalence.test_estimates import STUDY
 from tests.annotation.tables import ratings
-from tests.annotation.test_prevalence import STUDY
 
 PAIRS = np.array([10_000.0, 2_000, 300, 20])
 SHARE = np.array([0.002, 0.03, 0.6, 0.9])
 
 
 def half_width(wanted: np.ndarray) -> float:
-    found = stratified(SHARE * wanted, wanted, PAIRS)
+    found = stratified_share(SHARE * wanted, wanted, PAIRS)
     return float(found.high - found.low) / 2
 
 
@@ -37,7 +37,7 @@ def test_ratings_go_where_they_narrow_the_interval_so_an_even_spread_costs_more(
     assert half_width(even) > 0.0115
 
 
-def test_what_is_rated_stays_rated_and_no_more_than_there_is_is_asked_for() -> None:
+def test_ratings_are_never_taken_back_and_never_exceed_the_pairs() -> None:
     rated = np.array([10.0, 10, 250, 20])
     wanted = allocate(SHARE, rated, PAIRS, 1e-9)
     assert (wanted >= rated).all()
@@ -45,21 +45,22 @@ def test_what_is_rated_stays_rated_and_no_more_than_there_is_is_asked_for() -> N
 
 
 def test_a_width_that_is_reached_asks_for_nothing_more() -> None:
-    table = plan(ratings(STUDY), 0.5)
+    table = sample_size_plan(ratings(STUDY), 0.5)
     assert table["more"].tolist() == [0, 0, 0]
     assert table["pairs"].tolist() == [900, 80, 20]
 
 
-def test_a_stratum_without_the_label_so_far_is_not_taken_to_hold_none() -> None:
-    table = plan(ratings(STUDY), 0.02).set_index("stratum")
+def test_a_stratum_without_the_label_so_far_is_not_assumed_to_have_none() -> None:
+    table = sample_size_plan(ratings(STUDY), 0.02).set_index("stratum")
     assert table.loc["ABSENT", "expected"] == pytest.approx(0.5 / 11)
     assert table.loc["ABSENT", "more"] > 100
     assert table["half_width"].max() <= 0.02
 
 
 @pytest.mark.parametrize(
-    ("width", "label", "fault"), [(0.1, "WRONG", "no label 'WRONG'"), (0, "ABSENT", "half-width of 0"), (2, "ABSENT", "of 2")]
+    ("width", "label", "fault"),
+    [(0.1, "WRONG", "no label 'WRONG'"), (0, "ABSENT", "such as 0.02 .* not 0"), (2, "ABSENT", "not 2")],
 )
-def test_what_cannot_be_planned_is_refused(width: float, label: str, fault: str) -> None:
+def test_an_impossible_request_is_refused(width: float, label: str, fault: str) -> None:
     with pytest.raises(AuditError, match=fault):
-        plan(ratings(STUDY), width, label)
+        sample_size_plan(ratings(STUDY), width, label)
