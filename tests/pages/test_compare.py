@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.demo.build import write_demo
-from audit.demo.earlier import write_earlier
+from audit.demo.build import write_demo, write_earlier
 from tests.pages.conftest import words_on
 from tests.support.loading import load
 
