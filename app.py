@@ -7,13 +7,13 @@ from pages._blinded.session_cookie import routes, write_cookie
 NAME = "Handbook audit"
 
 if __name__ == "__main__":  # a run of the script, for one visitor
-    # Not for the server: what pages keep in its caches needs it to be running.
-    from pages._shared.navigation import menu, way_to_the_tour
+    # Imported here and not by the server: the caches of the pages need a running server.
+    from pages._shared.navigation import menu, tour_entry
 
     st.set_page_config(page_title=NAME, layout="wide", initial_sidebar_state=230)
     page = st.navigation(menu(), expanded=True)
-    st.set_page_config(page_title=f"{page.title} · {NAME}")  # several tabs are told apart, and a screen reader says where it is
-    way_to_the_tour()
+    st.set_page_config(page_title=f"{page.title} · {NAME}")  # so that browser tabs differ and a screen reader announces the page
+    tour_entry()
     write_cookie()
     page.run()
 else:  # the server, which imports this file once

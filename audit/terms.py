@@ -12,7 +12,7 @@ RATE_TITLES = {
     "r_abs": "Not addressed",
     "r_div": "Disagreement",
     "r_con": "Same advice",
-    "pct_any_div": "Questions with disagreement",
+    "pct_any_div": "Disputed questions",
 }
 """The four rates of the audit, in the order in which every page and table shows them."""
 RATE_SYMBOLS = {"r_abs": "r_abs", "r_div": "R_div", "r_con": "R_con", "pct_any_div": "pct_any_div"}

@@ -1,15 +1,16 @@
-"""The extractive generator against questions whose answers are known, and what a prefix cache carries of a model's prompts.
+"""The extractive generator on questions with known answers, and how much a prefix cache saves of a model's prompts.
 
     python -m benchmarks.generate answers [--all]
     python -m benchmarks.generate prefix
 
 answers   The nine NIH handbooks (../shared/data/retrieval): for each question the sections that answer it, by institute. BM25
           finds the passages (the strategy `bm25`), the generator answers from them. The settings were chosen on the questions
-          whose md5 is even; told is the other half (`--all`: both). there: a section answers it. aspect missing: the institute
-          speaks of the disease, and not of what is asked of it. disease missing: it has neither (a third of these, by lot).
+          whose md5 is even; reported is the other half (`--all`: both). there: a section answers it. aspect missing: the
+          institute covers the disease but not what is asked about it. disease missing: it covers neither (a random third).
+          No judge takes part: an answer is right if it cites a section of the gold.
           95 % intervals by resampling questions.
-prefix    Share of prompt tokens that a cache of 16-token blocks saves (benchmarks/prefix_cache.py), by what is given and by
-          what comes first in the prompt: 40 questions to each of 8 handbooks, in the order that suits each best.
+prefix    Share of prompt tokens that a cache of 16-token blocks saves (benchmarks/prefix_cache.py), by the evidence and by
+          what comes first in the prompt: 40 questions on each of 8 handbooks, in the order that suits each best.
 """
 
 from __future__ import annotations
@@ -95,31 +96,32 @@ def interval(values: Sequence[Any], questions: Sequence[str]) -> str:
 def answers(both_halves: bool) -> None:
     """The table of the generator."""
     started = time.perf_counter()
-    found = list(cases(both_halves))
-    by_kind = {kind: [case for case in found if case.kind == kind] for kind in (THERE, ASPECT, DISEASE)}
+    all_cases = list(cases(both_halves))
+    by_kind = {kind: [case for case in all_cases if case.kind == kind] for kind in (THERE, ASPECT, DISEASE)}
     print(", ".join(f"{kind}: {len(cases):,}" for kind, cases in by_kind.items()), f"({time.perf_counter() - started:.0f} s)")
     print(f"\n{'threshold':<11}" + "".join(f"{kind + ', NOT ADDRESSED':<34}" for kind in by_kind) + "precision of NOT ADDRESSED")
     for threshold in THRESHOLDS:
         shares = [interval([_score(case) < threshold for case in cases], _ids(cases)) for cases in by_kind.values()]
-        absent = [case for case in found if _score(case) < threshold]
+        absent = [case for case in all_cases if _score(case) < threshold]
         precision = interval([case.kind != THERE for case in absent], _ids(absent))
         mark = "*" if threshold == ExtractiveSettings().threshold else ""
         print(f"{threshold}{mark:<8}" + "".join(f"{share:<34}" for share in shares) + precision)
     print("* the default")
     _sources([case for case in by_kind[THERE] if _score(case) >= ExtractiveSettings().threshold])
-    seconds = [case.record["usage"]["seconds"] for case in found]
+    seconds = [case.record["usage"]["seconds"] for case in all_cases]
     print(f"ms per answer: mean {1_000 * np.mean(seconds):.2f}, median {1_000 * np.median(seconds):.2f}")
 
 
 def _sources(cases: Sequence[Case]) -> None:
-    ids, cited = _ids(cases), [[each["section_id"] for each in case.record["retrieval"]["citations"]] for case in cases]
-    within = [case.gold & {each["section_id"] for each in case.record["retrieval"]["passages"]} for case in cases]
+    ids = _ids(cases)
+    cited = [[record["section_id"] for record in case.record["retrieval"]["citations"]] for case in cases]
+    retrieved = [case.gold & {record["section_id"] for record in case.record["retrieval"]["passages"]} for case in cases]
     print("\nOf the answers that are there and given:")
-    print("a passage of a gold section was retrieved  ", interval([bool(each) for each in within], ids))
-    some = [not case.gold.isdisjoint(each) for each, case in zip(cited, cases, strict=True)]
+    print("a passage of a gold section was retrieved  ", interval(list(map(bool, retrieved)), ids))
+    some = [not case.gold.isdisjoint(ids_cited) for ids_cited, case in zip(cited, cases, strict=True)]
     print("cites a gold section                       ", interval(some, ids))
-    only = [bool(each) and set(each) <= case.gold for each, case in zip(cited, cases, strict=True)]
-    print("cites nothing but gold sections            ", interval(only, ids))
+    only = [bool(ids_cited) and set(ids_cited) <= case.gold for ids_cited, case in zip(cited, cases, strict=True)]
+    print("cites gold sections only                   ", interval(only, ids))
 
 
 def _score(case: Case) -> float:

@@ -1,11 +1,11 @@
-"""The judge's client beside bare aiohttp, against the same server.
+"""The client for models compared with plain aiohttp, against the same server.
 
     python -m benchmarks.judge client [--calls N] [--rounds N]
 
-client   A trivial server in a process of its own answers every call after 50 ms with a verdict. 64 calls are open at once.
-         ours       `run_calls`: keys, bounded workers, limits, health, classification, every reply stored
-         aiohttp    64 workers that post the same bodies with one session and parse the JSON; no checks
-         Each runs in a process of its own, in turn. Reported: client CPU a call, calls a second, and the ratios within a
+client   A trivial server in its own process answers every call after 50 ms with a verdict. 64 calls are open at once.
+         ours       `run_calls`: keys, concurrency limiter, circuit breaker, stop rules, every reply stored
+         aiohttp    64 workers that post the same bodies in one session and parse the JSON; no checks
+         Each runs in its own process, in turn. Reported: client CPU per call, calls per second, and the ratios within a
          round (median over rounds). Target: at most 12 x the CPU, at least 95 % of the throughput.
 """
 
@@ -37,7 +37,7 @@ COMPLETION = {
 
 
 def bodies(count: int) -> Iterator[dict[str, Any]]:
-    """Requests of about a thousand tokens, as the judge sends them."""
+    """Requests of about a thousand tokens, like those of the judge."""
     for number in range(count):
         text = f"Pair {number}. {WORDS * 46}"
         yield {"model": "judge", "messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": 400}
@@ -47,7 +47,7 @@ def bodies(count: int) -> Iterator[dict[str, Any]]:
 
 
 def serve() -> None:
-    """Answer after DELAY_S, whatever is asked; the port is printed."""
+    """Answer every request after DELAY_S; prints the port."""
     from aiohttp import web
 
     raw = json.dumps(COMPLETION).encode()
@@ -71,7 +71,7 @@ def serve() -> None:
 
 @contextmanager
 def server() -> Iterator[str]:
-    """The address of a server in a process of its own."""
+    """The address of a server in its own process."""
     process = subprocess.Popen([sys.executable, "-m", "benchmarks.judge", "serve"], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -96,18 +96,18 @@ async def ours(url: str, count: int) -> int:
         return bool(json.loads(reply.text or "{}"))
 
     limits = Limits(concurrency=OPEN, start=OPEN)
-    tally = await run_calls(calls, [Endpoint(url, "judge")], replies.append, readable=readable, limits=limits)
-    return tally.answered
+    stats = await run_calls(calls, [Endpoint(url, "judge")], replies.append, readable=readable, limits=limits)
+    return stats.answered
 
 
 async def bare(url: str, count: int) -> int:
     import aiohttp
 
-    waiting, done = bodies(count), 0
+    remaining, done = bodies(count), 0
 
     async def worker(session: aiohttp.ClientSession) -> None:
         nonlocal done
-        for body in waiting:
+        for body in remaining:
             async with session.post(f"{url}/chat/completions", json=body) as response:
                 done += bool((await response.json())["choices"])
 
@@ -120,7 +120,7 @@ WAYS: dict[str, Callable[[str, int], Coroutine[Any, Any, int]]] = {"aiohttp": ba
 
 
 def one(way: str, url: str, count: int) -> None:
-    """The process that is measured; a few calls before warm it up."""
+    """Measure one client in this process, after a few calls to warm it up."""
 
     async def measured() -> tuple[int, float, float]:
         await WAYS[way](url, OPEN)
@@ -133,7 +133,7 @@ def one(way: str, url: str, count: int) -> None:
 
 
 def measure(way: str, url: str, count: int) -> dict[str, float]:
-    """Run one way in a process of its own."""
+    """Measure one client in its own process."""
     command = [sys.executable, "-m", "benchmarks.judge", "one", "--way", way, "--url", url, "--calls", str(count)]
     ran = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     measured: dict[str, float] = json.loads(ran.stdout.splitlines()[-1])
@@ -142,7 +142,7 @@ def measure(way: str, url: str, count: int) -> dict[str, float]:
 
 
 def client(count: int, rounds: int) -> None:
-    """Both ways in turn; medians, and ratios within a round."""
+    """Measure both clients in turn: medians, and ratios within a round."""
     results: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
     with server() as url:
         for number in range(rounds):

@@ -1,18 +1,18 @@
-"""How much of its prompts a server need not read again: the order of pairs, and of what stands in a prompt.
+"""How much of the prompts a server's prefix cache saves, by the order of pairs and by the order inside a prompt.
 
     python -m benchmarks.prefix_cache simulate [--pairs N]
     python -m benchmarks.prefix_cache server [--url URL --model NAME] [--pairs N]
 
-simulate   A cache of 16-token blocks, as vLLM keeps it: only whole blocks, a block counts only after all before it, the least
-           recently used go first, 400,000 tokens. The prompts are the project's own (the structured protocol), the answers
-           have about 300 tokens. Share of prompt tokens saved, by answers per question:
-           ours       fixed instructions, question, answer A, answer B; pairs in the order that `audit judge` asks them
+simulate   A cache of 16-token blocks like vLLM's: complete blocks only, a block counts only after all blocks before it, the
+           least recently used are dropped first, 400,000 tokens. The prompts are the project's own (the structured
+           protocol), the answers have about 300 tokens. Share of prompt tokens saved, by answers per question:
+           ours       fixed instructions, question, answer A, answer B; pairs in the order of `audit judge`
            random     the same prompts in random order
            question   the question before the instructions, pairs in our order
            Target for ours: at least 55 % at 5 answers a question, 65 % at 20.
-server     The same three at a real server, one call after the other, by the counter that it returns (cached_tokens). Without
-           --url it is the tests' own llama.cpp with a tiny random model, which compares a prompt with the last few ones token
-           by token; with shorter answers, because it reads few tokens at a time.
+server     The same three orders at a real server, one call after the other, by its own counter (cached_tokens). Without --url
+           it is the llama.cpp of the tests with a tiny random model, which compares a prompt with the last few prompts token
+           by token; the answers are shorter because it reads only a few tokens at a time.
 """
 
 from __future__ import annotations

@@ -1,23 +1,31 @@
-"""Compare: what changed between two runs, in what handbooks say and in how it is judged."""
+"""Compare: what changed between two runs, in the answers found and in how they were judged."""
 
 from audit.metrics.run_overlap import shared
 from pages._shared.loaders import load_two
 from pages._shared.page import page
-from pages._shared.pair_transitions import flows, moved_pairs
-from pages._shared.run_comparison import by_organ, headline, movers, nothing_shared, pick_two, what_is_shared, why
+from pages._shared.pair_transitions import changed_pairs_section, transitions_section
+from pages._shared.run_comparison import (
+    causes_section,
+    common_data,
+    headline,
+    moved_section,
+    nothing_in_common,
+    organ_section,
+    pick_two_runs,
+)
 
-LEAD = "What changed between two runs: what came to light or fell silent, and what is judged otherwise."
+LEAD = "What changed between two runs: which answers were newly found or lost, and which pairs got another label."
 
 with page("Compare", LEAD) as run:
-    if two := pick_two(run):
-        in_common = load_two(shared, two.first, two.second)
-        if nothing_shared(run, in_common):
-            what_is_shared(two, in_common)
+    if compared := pick_two_runs(run):
+        in_common = load_two(shared, compared.first, compared.second)
+        if nothing_in_common(run, in_common):
+            common_data(compared, in_common)
         else:
-            headline(two)
-            what_is_shared(two, in_common)
-            why(two)
-            by_organ(two)
-            movers(two)
-            flows(two)
-            moved_pairs(two)
+            headline(compared)
+            common_data(compared, in_common)
+            causes_section(compared)
+            organ_section(compared)
+            moved_section(compared)
+            transitions_section(compared)
+            changed_pairs_section(compared)

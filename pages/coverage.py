@@ -1,4 +1,4 @@
-"""Coverage: how much of each organ's questions each handbook leaves out. A click on a row opens the handbook."""
+"""Coverage: the share of each organ's questions that each handbook does not address. A click on a row opens the handbook."""
 
 import streamlit as st
 
@@ -14,22 +14,24 @@ from pages._shared.widgets import clicked_point, counts, footer, go_to
 
 LEAD = (
     "Each number is the percentage of questions that {a_handbook} does not address. "
-    "The stronger the blue, the more it answers; hatched, it was not asked."
+    "The darker the blue, the more questions it answers; hatched cells were not asked."
 )
-ALT = "Percentage of questions left out, per {handbook} and {organ} of the question."
-WORDS = {"organ": "{organ}, then silence", "absence": "silence", "center": "{center}", "name": "name"}
+ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
+ORDER_LABELS = {"organ": "{organ}, then not addressed", "absence": "not addressed", "center": "{center}", "name": "name"}
 
 with page("Coverage", LEAD) as run:
     cells, overall = load(coverage, run), load(handbooks, run)
-    several = overall["organ"].nunique() > 1
+    several_organs = overall["organ"].nunique() > 1
     left, right = st.columns([3, 2])
     with left:
-        order = choose("Order by", ORDERS if several else ORDERS[1:], "order", format_func=lambda name: fill(run, WORDS[name]))
+        order = choose(
+            "Order by", ORDERS if several_organs else ORDERS[1:], "order", format_func=lambda name: fill(run, ORDER_LABELS[name])
+        )
     with right:
         organs = sorted(overall["organ"].unique())
-        only = pick_many(fill(run, "{Handbooks} of {organ}"), organs, "of_organ") if several else []
-    picked = overall[overall["organ"].isin(only)] if only else overall
-    rows = coverage_rows(picked, order)
+        chosen_organs = pick_many(fill(run, "{Handbooks} of {organ}"), organs, "of_organ") if several_organs else []
+    selected = overall[overall["organ"].isin(chosen_organs)] if chosen_organs else overall
+    rows = coverage_rows(selected, order)
     figure = coverage_figure(rows, cells, run.term("handbook"))
     names = handbook_names(rows)
 
@@ -42,7 +44,7 @@ with page("Coverage", LEAD) as run:
     if opened := to_open or clicked:
         go_to("handbook", run, handbook=str(opened))
     counts(
-        run, "{n} {handbooks}; {absent} of {asked} answers do not address their question.",
+        run, "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
         n=len(rows), absent=f"{rows['absent'].sum():,}", asked=f"{rows['asked'].sum():,}",
     )  # fmt: skip
     footer(cells[cells["handbook_id"].isin(rows["handbook_id"])], "coverage", run, "coverage", "handbooks")

@@ -1,4 +1,4 @@
-"""Disagreements: the clinician's workbench. A ranked list of pairs, and the opened pair beside it."""
+"""Disagreements: the clinician's workbench. A ranked list of pairs, and next to it the pair that is open."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from pages._shared.side_by_side import side_by_side
 from pages._shared.terms import say
 from pages._shared.widgets import counts, footer, link
 
-LEAD = "Where {handbooks} disagree, the worst first. Pick a row to read both answers beside each other."
+LEAD = "Where {handbooks} disagree, the most serious first. Click a row to read both answers side by side."
 
 
-def opened(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
-    """The opened pair: ways on, the marks' toggle, and both answers."""
+def pair_view(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
+    """The open pair: previous and next, links, and both answers."""
     question_id, a, b = opened_pair(table)
-    found = load(pair, run, question_id=question_id, handbook_a=a, handbook_b=b)
+    judged = load(pair, run, question_id=question_id, handbook_a=a, handbook_b=b)
     with st.container(horizontal=True, vertical_alignment="center"):
         step_buttons(table, (question_id, a, b))
-        link("question", "All {handbooks} on this question", run, icon=":material/grid_on:", question=question_id)
+        link("question", "See all {handbooks} on this question", run, icon=":material/grid_on:", question=question_id)
         link_for_a_pair(run, question_id, a, b)
-    side_by_side(run, found, names)
+    side_by_side(run, judged, names)
 
 
 with page("Disagreements", LEAD) as run:
@@ -48,21 +48,21 @@ with page("Disagreements", LEAD) as run:
     close_when_changed("filters", filters, (*PARAMS, "page"))
     table = load(disagreements, run, filters=filters, limit=PER_PAGE, offset=(page_number() - 1) * PER_PAGE)
     if table.empty:
-        st.info(say(run, "No pair matches these filters. Take one away, or choose more labels."))
+        st.info(say(run, "No pair matches these filters. Remove a filter, or choose more labels."))
         st.stop()
     left, right = st.container(key="workbench").columns([4, 7], gap="medium")
     with left:
         total = int(table["total"].iloc[0])
         counts(
             run,
-            "**{total}** pairs match; {first} to {last} shown.",
+            "**{total}** pairs match; {first} to {last} are shown.",
             total=f"{total:,}",
             first=table["rank"].iloc[0],
             last=table["rank"].iloc[-1],
         )
-        pair_list(table, names)
+        pair_list(run, table, names)
         page_picker(total)
         link_for_all(run)
         footer(table.drop(columns="total"), "disagreements", run, "disagreements")
     with right:
-        opened(run, table, names)
+        pair_view(run, table, names)

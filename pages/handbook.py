@@ -1,4 +1,4 @@
-"""Handbook: what one handbook answers, what it leaves out that its peers answer, and whom it disagrees with."""
+"""Handbook: what one handbook answers, which gaps it has compared with its peers, and with whom it disagrees."""
 
 import pandas as pd
 import streamlit as st
@@ -12,20 +12,21 @@ from audit.tables import Column
 from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pickers import choose, pick_one
+from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.tables import clicked_row
 from pages._shared.terms import say, title_of
 from pages._shared.widgets import chart, counts, footer, go_to, link
 
 
 def summary(run: Run, one: pd.Series) -> None:
-    """Organ, center, phase, and the two rates of this handbook in one sentence each."""
+    """Organ, center and phase, then the two rates of this handbook in one sentence each."""
     st.markdown(
         say(
             run,
             "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**  \n"
             "It does not address **{absence}** of the {asked} questions it was asked (95 % interval {absence_span}). "
-            "Where another {handbook} answers too, they disagree in **{r_div}** of {present} pairs (95 % interval {div_span}).",
+            "In **{r_div}** of {present} pairs in which another {handbook} answers too, they disagree (95 % interval "
+            "{div_span}).",
             organ_of=display_name(one["organ"]), center_of=one["center"], phase_of=one["phase"],
             absence=percent(one["absence"]), asked=f"{one['asked']:,}",
             absence_span=interval(one["absence_low"], one["absence_high"]),
@@ -35,25 +36,25 @@ def summary(run: Run, one: pd.Series) -> None:
     )  # fmt: skip
 
 
-def others(couples: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd.DataFrame:
-    """The couples of one handbook, seen from it: one row per other handbook with which it shares an answered question."""
+def pairs_with_others(couples: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd.DataFrame:
+    """The pairs of handbooks that include this one: one row per other handbook with which it shares an answered question."""
     a, b = couples["handbook_a_id"], couples["handbook_b_id"]
-    mine = couples[((a == handbook_id) | (b == handbook_id)) & (couples["present"] > 0)]
-    other = mine["handbook_b_id"].where(mine["handbook_a_id"] == handbook_id, mine["handbook_a_id"])
-    return mine.assign(other=other, name=other.map(names)).sort_values(
+    own = couples[((a == handbook_id) | (b == handbook_id)) & (couples["present"] > 0)]
+    other = own["handbook_b_id"].where(own["handbook_a_id"] == handbook_id, own["handbook_a_id"])
+    return own.assign(other=other, name=other.map(names)).sort_values(
         ["r_div_low", "present"], ascending=False, ignore_index=True
     )
 
 
 def gap_section(run: Run, handbook_id: str) -> None:
-    """Questions left out here and answered by most peers; a click opens the question."""
-    st.header("What it leaves out and most others answer", anchor=False)
+    """Questions not addressed here and answered by most peers; a click opens the question."""
+    st.header("Gaps: not addressed here, answered by most others", anchor=False)
     frame = load(gaps, run, handbook_id=handbook_id)
     if frame.empty:
-        st.info(say(run, "No question is left out here and answered by most other {handbooks}."))
+        st.info(say(run, "No question that most other {handbooks} answer is left unanswered here."))
         return
-    many = "1 {question}" if len(frame) == 1 else "{n} {questions}, the surest gap first"
-    counts(run, f"{many}. Click a row to read the {{question}} across all {{handbooks}}.", n=len(frame))
+    many = "1 {question}" if len(frame) == 1 else "{n} {questions}, the clearest gap first"
+    counts(run, f"{many}. Click a row to see what all {{handbooks}} say on it.", n=len(frame))
     columns = gaps.table.pick(run, "text", "share", "peers_answering", "peers_asked", "organ", "topics")
     row = clicked_row(frame, "gap_table", columns)
     footer(frame, "gaps", run, "gaps")
@@ -62,14 +63,16 @@ def gap_section(run: Run, handbook_id: str) -> None:
 
 
 def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> None:
-    """The other handbooks, those it most surely disagrees with first; a click opens the disagreements."""
-    st.header("Whom it disagrees with", anchor=False)
-    frame = others(load(pairs, run), handbook_id, names)
+    """The other handbooks, the most certain disagreement first; a click opens the disagreements."""
+    st.header("With whom it disagrees", anchor=False)
+    frame = pairs_with_others(load(pairs, run), handbook_id, names)
     if frame.empty:
-        st.info(say(run, "No other {handbook} answers a question that this one answers too."))
+        st.info(say(run, "No other {handbook} answers any of the questions that this one answers."))
         return
     counts(
-        run, "Ranked by the lower end of the interval, so that few shared answers do not top the list. Click a row to read them."
+        run,
+        "Ranked by the lower end of the interval, so that few shared answers do not lead the list. Click a row to "
+        "read the pairs.",
     )
     columns = pairs.table.pick(run, "disagreeing", "present", "r_div")
     row = clicked_row(frame, "other_table", (Column.text("name", title_of(run, "handbook")), *columns))
@@ -78,21 +81,21 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
         go_to("disagreements", run, handbook=[handbook_id, row["other"]])
 
 
-with page("{Handbook}", "One {handbook}: what it answers, what it leaves out, and whom it disagrees with.") as run:
+with page("{Handbook}", "One {handbook}: what it answers, what it does not address, and with whom it disagrees.") as run:
     overall = load(handbooks, run)
     names = handbook_names(overall)
     ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
-    chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=lambda h: names.get(h, h))
+    chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=named_by(names))
     handbook_id = chosen or ordered[0]
     summary(run, overall.set_index("handbook_id").loc[handbook_id])
-    link("disagreements", "Read its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
+    link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
 
     st.header("What it answers", anchor=False)
     by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))
     answered = load(profile, run, handbook_id=handbook_id, by=by)
     same = f" of its {run.term('organ')}" if overall["organ"].nunique() > 1 else ""
     peers = f"other {run.term('handbook', 2)}{same}, on average"
-    chart(profile_bars(answered, peers), "profile", "Share of questions answered, beside that of peers.")
+    chart(profile_bars(answered, peers), "profile", "Share of questions answered, compared with that of its peers.")
     footer(answered, f"profile-{by}", run, "profile")
 
     gap_section(run, handbook_id)

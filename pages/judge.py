@@ -1,4 +1,4 @@
-"""Judge: what judged this run, whether it says the same when asked again, and what it could not say."""
+"""Judge: what judged this run, how consistent its labels are when it is asked again, and which replies were unreadable."""
 
 from __future__ import annotations
 
@@ -22,48 +22,50 @@ from pages._shared.tables import table
 from pages._shared.terms import fill, say
 from pages._shared.widgets import chart, counts, footer, link
 
-LEAD = "How far can the labels of this run be trusted? What the judge was, what it could not say, and whether it says it again."
+LEAD = (
+    "How far can the labels of this run be trusted? Who the judge was, how consistent it is, and which pairs it left unlabelled."
+)
 FIGURES = {figure: words for figure, words in FIGURE_WORDS.items() if figure != "kappa"}
 OPTIONS = {"swap": "--swap", "blind": "--blind-centers", "repeat": "--repeat 1"}
 MEASURE = "audit judge {run} {options} --pairs sample:500 --out checked --load"
-FIFTHS = {"1": "most alike", "2": "second fifth", "3": "middle fifth", "4": "fourth fifth", "5": "most unlike"}
+FIFTHS = {"1": "most similar", "2": "second fifth", "3": "middle fifth", "4": "fourth fifth", "5": "least similar"}
 SHARE_COLUMNS = ("name", "count", "of", "value", "interval")
 
 
-def entries(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+def setting_entries(value: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, str]]:
     """Every entry of a nested object as one line: `prompts · label · digest` and its value."""
     for name, inner in value.items():
-        path = f"{above} · {name}" if above else str(name)
+        path = f"{parent} · {name}" if parent else str(name)
         if isinstance(inner, Mapping):
-            yield from entries(inner, path)
+            yield from setting_entries(inner, path)
         else:
             yield path, ", ".join(map(str, inner)) if isinstance(inner, list) else str(inner)
 
 
-def what_judged(run: Run, reading: pd.DataFrame) -> None:
-    """The judge's name and settings as the release has them, and how many pairs it was asked about."""
+def judge_section(run: Run, reading: pd.DataFrame) -> None:
+    """The judge's name and settings as the release records them, and how many pairs it was asked about."""
     unscored = reading[(reading["part"] == "unscored") & (reading["name"] == "(all)")].iloc[0]
-    st.markdown(say(run, "**Judge**: {judge}", judge=run.manifest.get("judge") or "the release does not say"))
+    st.markdown(say(run, "**Judge**: {judge}", judge=run.manifest.get("judge") or "not recorded in the release"))
     counts(
-        run, "It was asked about {asked} pairs; {unscored} of them are unscored ({share}, 95 % interval {span}).",
+        run, "The judge was asked about {asked} pairs. {unscored} of them are unscored ({share}; 95 % interval {span}).",
         asked=f"{unscored['of']:,}", unscored=f"{unscored['count']:,}", share=percent(unscored["value"], 2),
         span=interval(unscored["value_low"], unscored["value_high"], 2) or "unknown",
     )  # fmt: skip
     settings = run.manifest.get("judge_settings")
     if isinstance(settings, Mapping) and settings:
-        listed = pd.DataFrame(entries(settings), columns=["name", "value"])
-        with st.expander(f"How it was set up: protocol, prompts, server ({len(listed)} entries)"):
+        listed = pd.DataFrame(setting_entries(settings), columns=["name", "value"])
+        with st.expander(f"Settings: protocol, prompts, server ({len(listed)} entries)"):
             table(listed, "judge_settings", {"name": "Setting", "value": "Value"}, rows=20)
     else:
-        counts(run, "The release does not say how the judge was set up: protocol, prompts and server are unknown.")
+        counts(run, "The release does not record how the judge was set up: protocol, prompts and server are unknown.")
 
 
-def how_read(run: Run, reading: pd.DataFrame) -> None:
-    """Parse success, and unscored pairs by reason."""
-    st.header("How its replies were read", anchor=False)
+def replies_section(run: Run, reading: pd.DataFrame) -> None:
+    """How replies were parsed, and unscored pairs by reason."""
+    st.header("How the judge's replies were read", anchor=False)
     read, unscored = reading[reading["part"] == "read"], reading[reading["part"] == "unscored"]
     if read["value"].drop(read.index[-1]).isna().all():
-        counts(run, "Not measured: this release does not say how each reply was read.")
+        counts(run, "Not measured: this release does not record how each reply was read.")
     else:
         rows = read[read["count"] > 0]
         table(rows, "read", judge_reading.table.pick(run, *SHARE_COLUMNS), digits=2)
@@ -75,23 +77,23 @@ def how_read(run: Run, reading: pd.DataFrame) -> None:
     footer(reading, "judge-reading", run, "judge_reading")
 
 
-def wide(frame: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataFrame:
-    """One row per kind of check, one column per figure, with its ends."""
+def one_row_per_check(frame: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataFrame:
+    """One row per kind of check; one column per figure and per end of its interval."""
     by_kind = frame.set_index(["kind", "figure"]).unstack("figure")
     figures = {
         f"{figure}{end}": by_kind[f"value{end}", figure] for figure in (*FIGURES, "kappa") for end in ("", "_low", "_high")
     }
-    made = {"made": by_kind["of", "unread"], "of": by_kind["of", "changed"]}
-    return pd.DataFrame(made | figures).reindex(list(kinds)).rename(kinds).rename_axis("kind").reset_index()
+    denominators = {"made": by_kind["of", "unread"], "of": by_kind["of", "changed"]}
+    return pd.DataFrame(denominators | figures).reindex(list(kinds)).rename(kinds).rename_axis("kind").reset_index()
 
 
-def asked_again(run: Run) -> None:
-    """The bias checks: shares that change, per kind, drawn and as a table."""
-    st.header("Does it say the same when asked again?", anchor=False)
+def consistency_section(run: Run) -> None:
+    """The bias checks: how many labels change, per kind of check, drawn and as a table."""
+    st.header("Does the judge give the same label when asked again?", anchor=False)
     frame = load(judge_checks, run)
     kinds = {kind: fill(run, words) for kind, words in CHECK_WORDS.items()}
-    made = wide(frame, kinds)
-    measured = made[made["made"] > 0]
+    checks = one_row_per_check(frame, kinds)
+    measured = checks[checks["made"] > 0]
     if not measured.empty:
         rates = [
             Rate("changed", FIGURES["changed"], "of", "checks"),
@@ -99,40 +101,41 @@ def asked_again(run: Run) -> None:
             Rate("to disagreement", FIGURES["to disagreement"], "of", "checks", LABEL_COLOURS[Label.CONTRADICTORY]),
             Rate("to agreement", FIGURES["to agreement"], "of", "checks", LABEL_COLOURS[Label.CONSISTENT]),
         ]
-        alt = "Shares of checks that change the label, per kind of check, with 95 % intervals."
+        alt = "Shares of checks in which the label changes, per kind of check, with 95 % intervals."
         chart(rate_dots(measured, "kind", rates), "checks", alt)
         counts(
             run,
-            "Lines are 95 % intervals. Across the line: between agreeing (absent, consistent, complementary) and disagreeing "
-            "(divergent, contradictory). What changes when the same is asked again is chance: hold the other rows against it.",
+            "Lines are 95 % intervals. A label crosses the line when it moves between agreement (absent, consistent, "
+            "complementary) "
+            "and disagreement (divergent, contradictory). The repeat row is the noise floor; compare the other rows with it.",
         )
-        rows = measured.assign(kappa_span=[_span(row) for row in measured.to_dict("records")])
+        rows = measured.assign(kappa_span=list(map(coefficient_interval, measured["kappa_low"], measured["kappa_high"])))
         kind, *_ = judge_checks.table.pick(run)
         counted = Column.count("made", "Checks"), Column.count("of", "Readable twice", "checks")
         agreement = Column.decimal("kappa", FIGURE_WORDS["kappa"]), Column.text("kappa_span", "95 % interval of kappa")
         shares = (Column.share(figure, words) for figure, words in FIGURES.items())
         table(rows, "check_table", (kind, *counted, *agreement, *shares))
         footer(frame, "judge-checks", run, "judge_checks")
-    missing = [kind for kind, words in kinds.items() if not made.loc[made["kind"] == words, "made"].any()]
+    missing = [kind for kind, words in kinds.items() if not checks.loc[checks["kind"] == words, "made"].any()]
     if missing:
         not_measured = "; ".join(kinds[kind] for kind in missing)
-        counts(run, "**Not measured**: {kinds}. This asks the judge again, and loads what it says as a run:", kinds=not_measured)
+        counts(
+            run,
+            "**Not measured**: {kinds}. The following command asks the judge again and loads the result as a run:",
+            kinds=not_measured,
+        )
         st.code(
             MEASURE.format(run=run.key, options=" ".join(OPTIONS[kind] for kind in missing)), language="bash", wrap_lines=True
         )
 
 
-def _span(row: Mapping[Any, Any]) -> str:
-    return coefficient_interval(row["kappa_low"], row["kappa_high"])
-
-
-def length(run: Run) -> None:
-    """Disagreement by fifths of how unlike in length two answers are."""
-    st.header("Do its labels go with the length of answers?", anchor=False)
+def length_section(run: Run) -> None:
+    """Disagreement by fifths of the difference in length between the two answers."""
+    st.header("Do the judge's labels depend on the length of answers?", anchor=False)
     frame = load(judge_length, run)
     fifths, rho = frame[frame["fifth"] != "(rho)"], frame.iloc[-1]
     if fifths.empty:
-        counts(run, "Not measured: no pair has two answers whose length is known.")
+        counts(run, "Not measured: no pair has two answers of known length.")
         return
     named = fifths.assign(
         name=[
@@ -142,12 +145,16 @@ def length(run: Run) -> None:
     )
     rate = Rate("value", "Disagreement by difference in length", "of", "pairs in which both answer", "#c77700")
     chart(
-        rate_dots(named, "name", (rate,)), "lengths", "Share of disagreeing pairs, by how unlike in length the two answers are."
+        rate_dots(named, "name", (rate,)),
+        "lengths",
+        "Share of disagreeing pairs, by the difference in length between the two answers.",
     )
     counts(
         run,
-        "{n} pairs in which both answer, in fifths by how much shorter the shorter answer is. Spearman's rho of difference "
-        "and disagreement: **{rho}** (95 % interval {span}). Longer answers say more, so a slope is a reason to look, no proof.",
+        "{n} pairs in which both answer, in fifths by how much shorter the shorter answer is. Spearman's rho between "
+        "the difference "
+        "in length and disagreement is **{rho}** (95 % interval {span}). Longer answers say more, so a trend is a reason to look "
+        "closer, not proof of bias.",
         n=f"{rho['of']:,}", rho=coefficient(rho["value"]), span=coefficient_interval(rho["value_low"], rho["value_high"]),
     )  # fmt: skip
     footer(frame, "judge-length", run, "judge_length")
@@ -155,8 +162,8 @@ def length(run: Run) -> None:
 
 with page("Judge", LEAD) as run:
     reading = load(judge_reading, run)
-    what_judged(run, reading)
-    asked_again(run)
-    how_read(run, reading)
-    length(run)
-    link("compare", "Beside another run, pair by pair", run, icon=":material/compare_arrows:")
+    judge_section(run, reading)
+    consistency_section(run)
+    replies_section(run, reading)
+    length_section(run)
+    link("compare", "Compare with another run, pair by pair", run, icon=":material/compare_arrows:")

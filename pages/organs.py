@@ -11,7 +11,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
-from pages._shared.terms import fill
+from pages._shared.terms import fill, say
 from pages._shared.widgets import chart, counts, footer
 
 ALL = "(all)"
@@ -20,23 +20,32 @@ BASES: dict[str, tuple[str, list[Label]]] = {
     "scored": ("all pairs with a verdict", list(LABELS)),
 }
 
-with page("By {organ}", "Does advice differ more in one {organ} than in another? Rows are the {organ} of the question.") as run:
+with page(
+    "By {organ}", "Does advice differ more for one {organ} than for another? Each row is {a_organ} of the question."
+) as run:
     frame = load(organs, run)
     everything = f"all {run.term('organ', 2)}"
     shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
 
-    st.header("How often they disagree", anchor=False)
+    st.header(say(run, "How often {handbooks} disagree"), anchor=False)
     figure = rate_dots(shown_frame, "organ", AUDIT_RATES, overall=everything)
     chart(figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."))
-    counts(run, "Dots are shares, lines their 95 % intervals, the dashed line the whole run. Each panel has its own scale.")
-
-    st.header("What the judge said", anchor=False)
-    base = choose("Shares of", list(BASES), "shares_of", format_func=lambda name: BASES[name][0])
-    words, shown_labels = BASES[base]
-    chart(share_heatmap(shown_frame, "organ", shown_labels, words), "organ_labels", fill(run, "Share of each label per {organ}."))
     counts(
         run,
-        "{present} pairs in which both {handbooks} answer, of {scored} with a verdict; {unscored} unscored pairs count nowhere.",
+        "Dots are shares, lines are their 95 % intervals, and the dashed line marks the whole run. Each panel has its own scale.",
+    )
+
+    st.header("How the judge labelled them", anchor=False)
+    base = choose("Shares of", list(BASES), "shares_of", format_func=lambda name: BASES[name][0])
+    base_words, shown_labels = BASES[base]
+    chart(
+        share_heatmap(shown_frame, "organ", shown_labels, base_words),
+        "organ_labels",
+        fill(run, "Share of each label per {organ}."),
+    )
+    counts(
+        run,
+        "Both {handbooks} answer in {present} of {scored} pairs with a verdict. {unscored} unscored pairs are not counted.",
         **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
     )  # fmt: skip
 

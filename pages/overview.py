@@ -19,22 +19,22 @@ from pages._shared.tables import table
 from pages._shared.terms import say, terms
 from pages._shared.widgets import chart, counts, footer, link
 
-LEAD = "The same {patient} questions were put to each {handbook}; a judge then compared the answers two by two."
-OUTCOMES = {"pre-screened": "absent, pre-screened: not put to the judge", "unscored": "unscored: no readable verdict"}
+LEAD = "Each {handbook} was asked the same {patient} questions, and a judge then compared the answers in pairs."
+OUTCOMES = {"pre-screened": "absent, pre-screened (the judge was not asked)", "unscored": "unscored (no readable verdict)"}
 
 
-def facts(run: Run) -> None:
-    """Who made this run, when, and with what; a fact that the manifest lacks is left out."""
-    known = [
+def run_facts(run: Run) -> None:
+    """When and with what this run was made; a fact that the manifest lacks is left out."""
+    facts = [
         (word, run.manifest[key])
         for key, word in (("date", "Date"), ("judge", "Judge"), ("generator", "Answers"), ("retriever", "Retrieval"))
         if run.manifest.get(key)
     ]
-    st.markdown("  \n".join(say(run, f"**{word}**: {{value}}", value=value) for word, value in known))
+    st.markdown("  \n".join(say(run, f"**{word}**: {{value}}", value=value) for word, value in facts))
 
 
 def headline(run: Run, total: pd.Series) -> None:
-    """The four rates of the whole run, each with its interval and the number it is a share of."""
+    """The four rates of the whole run, each with its interval and its denominator."""
     with st.container(horizontal=True):
         for rate in AUDIT_RATES:
             with st.container(border=True, width=196, height="stretch"):
@@ -43,8 +43,8 @@ def headline(run: Run, total: pd.Series) -> None:
                 st.caption(f"of {total[rate.of]:,} {rate.unit}  \n95 % interval {span or 'unknown'}")
 
 
-def named(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the label metric under names in which absent, judged absent and unscored are three things."""
+def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the label metric, named so that pre-screened, judged absent and unscored stay three things."""
     judged = outcomes["label"].map(lambda label: f"{LABEL_WORDS.get(label, label)}, by the judge")
     return outcomes.assign(outcome=outcomes["how"].map(OUTCOMES).fillna(judged))
 
@@ -52,26 +52,27 @@ def named(outcomes: pd.DataFrame) -> pd.DataFrame:
 with page("{Run}", LEAD) as run:
     tour(current_account(), terms(run))
     outcomes, total = load(labels, run), load(organs, run).iloc[-1]
-    facts(run)
+    run_facts(run)
     headline(run, total)
     with st.container(horizontal=True):
         link("disagreements", "See where {handbooks} disagree", run, icon=":material/call_split:")
-        link("coverage", "See what each {handbook} leaves out", run, icon=":material/grid_on:")
-        link("glossary", "What the words mean", run, icon=":material/menu_book:")
+        link("coverage", "See what each {handbook} does not address", run, icon=":material/grid_on:")
+        link("glossary", "Read what the words mean", run, icon=":material/menu_book:")
 
     st.header("How the pairs were labelled", anchor=False)
     pairs = outcomes.set_index(["how", "label"])["pairs"]
     judged = {label.value: int(pairs["judged", label.value]) for label in LABELS}
     figure = two_step_bar(int(pairs["pre-screened"].sum()), judged, int(pairs["unscored"].sum()))
-    chart(figure, "labels", "Share of pairs pre-screened as absent, judged and unscored; and the labels of the judged pairs.")
+    chart(figure, "labels", "Share of pairs pre-screened as absent, judged and unscored, and the labels of the judged pairs.")
     counts(
         run,
-        "{pairs} pairs from {asked} questions: {judged} were judged, {unscored} were put to the judge without a readable "
-        "verdict, the rest are absent because one of the two {handbooks} does not address the question.",
+        "{pairs} pairs from {asked} questions. The judge labelled {judged}; for {unscored} its verdict was not "
+        "readable. The rest "
+        "are absent because at least one of the two {handbooks} does not address the question.",
         pairs=f"{total['pairs']:,}", asked=f"{total['questions']:,}", judged=f"{sum(judged.values()):,}",
         unscored=f"{total['unscored']:,}",
     )  # fmt: skip
-    shown_table = named(outcomes)
+    shown_table = with_outcome_names(outcomes)
     table(
         shown_table, "label_table",
         {"outcome": "Outcome", "pairs": "Pairs", "share": "Of all pairs", "share_of_judged": "Of judged pairs"},
@@ -80,6 +81,6 @@ with page("{Run}", LEAD) as run:
     footer(shown_table, "labels", run, "labels", "organs")
 
     st.header("Is the data complete?", anchor=False)
-    verdict = str(run.report.get("verdict", "This run carries no load report."))
+    verdict = str(run.report.get("verdict", "This run has no load report."))
     st.markdown(say(run, "{verdict}", verdict=verdict))
     link("runs", "Read the load report", run, icon=":material/fact_check:")

@@ -1,4 +1,4 @@
-"""Question: who agrees with whom on one question. The reordered label matrix, the camps, the opened pair, every answer."""
+"""Question: who agrees with whom on one question. The reordered label matrix, the position groups, one pair, every answer."""
 
 from __future__ import annotations
 
@@ -11,54 +11,59 @@ from audit.metrics.label_entropy import label_entropy
 from audit.metrics.position_groups import matrix, position_groups
 from audit.metrics.questions import questions
 from audit.queries.pair_view import pair
-from audit.queries.picker_options import handbook_list, question_list
+from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pair_list import click_opens, close_when_changed, opened_on
-from pages._shared.pickers import choose, pick_one
-from pages._shared.position_groups import all_answers, camp_cards, summary
+from pages._shared.pickers import choose, named_by, pick_question
+from pages._shared.position_groups import all_answers, group_cards, summary
 from pages._shared.rejudge_rights import link_for_a_pair
 from pages._shared.side_by_side import side_by_side
 from pages._shared.tables import table as draw_table
 from pages._shared.terms import fill, say
 from pages._shared.widgets import clicked_point, counts, footer
 
-LEAD = "Who agrees with whom on one question: {handbooks} that agree stand side by side, and form camps."
-CAMPS = "Camps come from the judge's labels alone; a camp's name is what its answers say and the others seldom do."
-SILENT = {"answering": "Those that answer", "everyone": "All"}
+LEAD = "Who agrees with whom on one question. {Handbooks} that agree are placed next to each other and form a position group."
+GROUPS = (
+    "Position groups follow from the judge's labels alone. Each group is named after words that its answers use "
+    "and others rarely do."
+)
+SHOWN_HANDBOOKS = {"answering": "Only those that answer", "everyone": "All"}
 
 
-def picked_question(run: Run) -> str:
-    """The question of the address, or the most disputed one."""
-    listed = load(question_list, run)
-    texts = dict(zip(listed["question_id"], listed["text"], strict=True))
-    label = fill(run, "Question (type to search; the most disputed come first)")
-    first = next(iter(texts))
-    return pick_one(label, list(texts), "question", default=first, format_func=lambda name: texts.get(name, name)) or first
-
-
-def drawing(question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]) -> None:
-    """The matrix; a click on a cell opens its pair."""
-    order = table["handbook_id"]
-    shown = choose("Show", tuple(SILENT), "show", lambda name: SILENT[name], show_label=False)
-    ids = list(order if shown == "everyone" else order[table["state"] == "answers"])
+def label_matrix(
+    run: Run, question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]
+) -> None:
+    """Draw the matrix; a click on a cell opens its pair."""
+    shown = choose("Show", tuple(SHOWN_HANDBOOKS), "show", named_by(SHOWN_HANDBOOKS), show_label=False)
+    ids = list(table["handbook_id"] if shown == "everyone" else table.loc[table["state"] == "answers", "handbook_id"])
     figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["group"], opened)
-    alt = fill(run, f"The judge's label of every couple of {len(ids)} {{handbooks}}, those that agree side by side.")
-    # Streamlit repeats a selection on every rerun, so each opened pair has a drawing of its own on which nothing is selected yet.
+    alt = fill(run, f"The judge's label of every pair of {len(ids)} {{handbooks}}; those that agree are next to each other.")
+    # Streamlit repeats a selection on every rerun, so each opened pair gets a chart key of its own, with nothing selected yet.
     if cell := clicked_point(figure, "_".join(("matrix", question_id, *opened)), alt):
         row, column = divmod(int(cell), len(ids))
         click_opens((ids[row], ids[column]), opened)
 
 
+def two_answers(run: Run, question_id: str, opened: tuple[str, str], names: dict[str, str]) -> None:
+    """The opened pair: both answers next to each other."""
+    st.header("Two answers side by side", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        counts(run, "Click a cell of the matrix to read another pair.")
+        link_for_a_pair(run, question_id, *opened)
+    judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
+    side_by_side(run, judged, names, with_question=False)
+
+
 def label_variety(run: Run, question_id: str) -> None:
-    """How mixed the labels of this question are, and of every other one behind a click."""
+    """How mixed the labels of this question are, and those of every question behind a click."""
     frame = load(label_entropy, run)
     row = frame.set_index("question_id").loc[question_id]
     counts(
         run,
         "Label entropy: **{bits}** bits (95 % interval {span}) over {n} pairs in which both {handbooks} answer. "
-        "0 is a single label, 2 are four equally common ones.",
+        "It is 0 when all these pairs have the same label, and 2 when four labels are equally common.",
         bits=coefficient(row["entropy"]), span=coefficient_interval(row["entropy_low"], row["entropy_high"]),
         n=f"{row['present']:,}",
     )  # fmt: skip
@@ -69,7 +74,7 @@ def label_variety(run: Run, question_id: str) -> None:
 
 with page("Question", LEAD) as run:
     names = handbook_names(load(handbook_list, run))
-    question_id = picked_question(run)
+    question_id = pick_question(run)
     close_when_changed("question", question_id, ("a", "b"))
     table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)
     summary(run, table, load(questions, run).set_index("question_id").loc[question_id])
@@ -80,16 +85,11 @@ with page("Question", LEAD) as run:
         opened = opened_on(question_id, cells, answering["handbook_id"])
         left, right = st.container(key="reading").columns([6, 5], gap="medium")
         with left:
-            drawing(question_id, cells, table, names, opened)
+            label_matrix(run, question_id, cells, table, names, opened)
         with right:
-            camp_cards(run, answering, names)
-            counts(run, CAMPS)
-        st.header("The opened pair", anchor=False)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            counts(run, "Click a cell of the matrix to open another pair.")
-            link_for_a_pair(run, question_id, *opened)
-        found = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
-        side_by_side(run, found, names, with_question=False)
+            group_cards(run, answering, names)
+            counts(run, GROUPS)
+        two_answers(run, question_id, opened, names)
     label_variety(run, question_id)
     all_answers(run, question_id, table, names)
     footer(table, "camps", run, "position_groups", "matrix", "questions")

@@ -1,6 +1,8 @@
-"""Retrieval: which way of searching finds the section that holds the answer, how often, and at what cost."""
+"""Retrieval: which search strategy finds the section with the answer, how often, and at what cost."""
 
 from __future__ import annotations
+
+import math
 
 import pandas as pd
 import streamlit as st
@@ -31,47 +33,50 @@ from pages._shared.tables import clicked_row, table
 from pages._shared.terms import escaped, say, title_of
 from pages._shared.widgets import chart, counts, footer, go_to
 
-LEAD = "Which way of searching finds the section that holds the answer? Strategies on the same {questions} and {handbooks}."
+LEAD = "Which search strategy finds the section that contains the answer? All strategies are tried on the same {questions}."
 NO_TRIALS = (
-    "This run has no trials of retrieval, so strategies cannot be compared: that is not measured, and not zero. A release brings "
-    "them in trials.jsonl; for {handbooks} of your own these make them:"
+    "This run has no retrieval trials, so search strategies cannot be compared (not measured, which is not the same as zero). "
+    "A release provides them in trials.jsonl; for your own {handbooks}, these commands create them:"
 )
-MAKE_THEM = """\
+TRIAL_COMMANDS = """\
 audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
-audit run CONFIG.toml      # with gold sections named in it: retrieves, answers, judges and loads"""
-TRIED = "Each strategy is tried on **{n}** searches{fewer} whose section is known, on {questions} {word}"
-UNKNOWN = "; {unknown} more, of which it is not known, are in no measure."
-MOST_LISTED = 300
+audit run CONFIG.toml      # with gold sections in the configuration: retrieves, answers, judges, loads"""
+TRIED = "{tried_on} **{n}** searches with a known section, over {questions} {word}"
+UNKNOWN = "; {unknown} more without a known section are excluded."
+MAX_LISTED = 300
 DECIMALS = 3
 """Of a change of a mean that is not a share."""
 
 
 def compared(run: Run, everything: pd.DataFrame) -> None:
-    """The measures of each strategy with intervals, then each against the first."""
-    most, unknown = int(everything["trials"].max()), int(everything["no_gold"].max())
+    """The measures of each strategy, with intervals."""
+    trials, unknown = int(everything["trials"].max()), int(everything["no_gold"].max())
     questions = int(everything["questions"].max())
-    fewer = "" if everything["trials"].nunique() == 1 else " or fewer"
+    same_number = everything["trials"].nunique() == 1
+    tried_on = "Each strategy was tried on" if same_number else "The strategies were tried on up to"
     counts(
-        run, TRIED + (UNKNOWN if unknown else "."), n=f"{most:,}", fewer=fewer, unknown=f"{unknown:,}",
+        run, TRIED + (UNKNOWN if unknown else "."), n=f"{trials:,}", tried_on=tried_on, unknown=f"{unknown:,}",
         questions=f"{questions:,}", word=run.term("question", questions),
     )  # fmt: skip
     chart(
-        rate_dots(everything, "strategy", RETRIEVAL_RATES), "measures", "How well each strategy finds the section that answers."
+        rate_dots(everything, "strategy", RETRIEVAL_RATES),
+        "measures",
+        "How well each strategy finds the section that contains the answer, with 95 % intervals.",
     )
-    counts(run, MEANINGS + " Lines: 95 % intervals, {questions} resampled.")
+    counts(run, MEANINGS + " Lines are 95 % intervals from resampling {questions}.")
     footer(everything, "retrieval", run, "retrieval")
 
 
 def _change(measure: str, value: float) -> str:
     """`+1.2 points` of a share, `+0.012` of a mean; a dash where it is not known."""
-    if pd.isna(value):
+    if math.isnan(value):
         return NO_VALUE
     return signed(value, DECIMALS) if measure in MEANS else f"{points(value)} points"
 
 
 def _change_interval(measure: str, low: float, high: float) -> str:
     """`-1.2 to +0.4` in the same unit; empty where there is no interval."""
-    if pd.isna(low) or measure not in MEANS:
+    if math.isnan(low) or measure not in MEANS:
         return points_interval(low, high)
     return f"{signed(low, DECIMALS)} to {signed(high, DECIMALS)}"
 
@@ -81,8 +86,8 @@ def against_the_first(run: Run) -> None:
     frame = load(retrieval_paired, run)
     if frame.empty:
         return
-    st.header(escaped(f"Each against {frame['against'].iloc[0]}, search by search"), anchor=False)
-    drawn = frame.assign(
+    st.header(escaped(f"Each compared with {frame['against'].iloc[0]}, search by search"), anchor=False)
+    rows = frame.assign(
         change=list(map(_change, frame["measure"], frame["change"])),
         span=list(map(_change_interval, frame["measure"], frame["change_low"], frame["change_high"])),
     )  # fmt: skip
@@ -90,31 +95,31 @@ def against_the_first(run: Run) -> None:
         run, "strategy", "measure", "change", "moves", "questions", "trials"
     )
     in_words = Column.text("change", change.heading), Column.text("span", "95 % interval")
-    table(drawn, "paired", (strategy, measure, *in_words, direction, *counted), rows=15)
-    counts(run, "Both made the same searches, so what makes one {question} harder than another drops out.")
+    table(rows, "paired", (strategy, measure, *in_words, direction, *counted), rows=15)
+    counts(run, "Both strategies made the same searches, so differences in difficulty between {questions} cancel out.")
     footer(frame, "retrieval-paired", run, "retrieval_paired")
 
 
 def cost(run: Run, everything: pd.DataFrame) -> None:
     """What each strategy gave to the generator, and its CPU time."""
-    st.header("What was given, and at what cost", anchor=False)
+    st.header("What the generator was given, and at what cost", anchor=False)
     total = everything[list(MODE_TITLES)].sum(axis=1).astype(int)
     used = [name for name in MODE_TITLES if everything[name].sum()]
     table(everything.assign(total=total), "cost", COST_TABLE.pick(run, "strategy", "total", *used, "seconds"))
 
 
 def answered(run: Run) -> None:
-    """Whether the run's own answers rest on the gold sections."""
+    """Whether the run's own answers cite the gold sections."""
     frame = load(retrieval_answers, run)
     total = int(frame["of"].iloc[0])
-    st.header("Answered from the section that holds it", anchor=False)
+    st.header("Answers that cite the known section", anchor=False)
     if not total:
-        counts(run, "No answer of this run belongs to a search with a known section.")
+        counts(run, "No answer of this run comes from a search with a known section.")
         return
     best = frame.iloc[0]
     st.markdown(
         say(
-            run, "Of **{n}** answers whose section is known, **{share}** cite it (95 % interval {span}).", n=f"{total:,}",
+            run, "Of **{n}** answers with a known section, **{share}** cite it (95 % interval {span}).", n=f"{total:,}",
             share=percent(best["value"]), span=interval(best["value_low"], best["value_high"]) or "unknown",
         )
     )  # fmt: skip
@@ -124,29 +129,29 @@ def answered(run: Run) -> None:
 
 def by_group(run: Run, names: dict[str, str]) -> None:
     """hit@5 of every strategy by organ of the question or by handbook."""
-    st.header("Where it is harder", anchor=False)
+    st.header("Where the section is harder to find", anchor=False)
     by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
     frame = load(retrieval, run, by=by)
     named = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
     measured = retrieval.table.pick(run, "strategy", "trials", "hit_5", "hit_1", "mrr")
     table(named, f"by_{by}", (Column.text("name", title_of(run, by)), *measured), rows=12)
-    counts(run, "Few searches make wide intervals: read the shares with them.")
+    counts(run, "With few searches the intervals are wide: read each share together with its interval.")
     footer(frame, f"retrieval-{by}", run, "retrieval")
 
 
 def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
     """The searches that a strategy missed; a click opens the answer."""
-    st.header("What a strategy misses", anchor=False)
+    st.header("Searches that a strategy missed", anchor=False)
     strategy = choose("Strategy", strategies, "strategy", show_label=False)
     frame = load(retrieval_missed, run, strategy=strategy)
     if frame.empty:
-        counts(run, "It misses none of its searches with a known section.")
+        counts(run, "This strategy found the known section in every search.")
         return
     counts(
-        run, "**{n}** searches without a gold section among the first five{cut}. Click one to open the answer.",
-        n=f"{len(frame):,}", cut=f"; {MOST_LISTED} listed" if len(frame) > MOST_LISTED else "",
+        run, "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
+        n=f"{len(frame):,}", cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
     )  # fmt: skip
-    listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MOST_LISTED)
+    listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MAX_LISTED)
     columns = retrieval_missed.table.pick(run, "question_text", "handbook", "place", "found_by")
     picked = clicked_row(listed, f"missed_{strategy}", columns, rows=8)
     footer(frame, "retrieval-missed", run, "retrieval_missed")
@@ -158,7 +163,7 @@ with page("Retrieval", LEAD) as run:
     everything = load(retrieval, run)
     if everything.empty:
         st.info(say(run, NO_TRIALS))
-        st.code(MAKE_THEM, language="bash", wrap_lines=True)
+        st.code(TRIAL_COMMANDS, language="bash", wrap_lines=True)
         st.stop()
     names = handbook_names(load(handbook_list, run))
     if everything["trials"].sum():
@@ -166,7 +171,13 @@ with page("Retrieval", LEAD) as run:
         against_the_first(run)
         answered(run)
     else:
-        st.info(say(run, "No trial of this run names the section that holds the answer: nothing is measured but what was given."))
+        st.info(
+            say(
+                run,
+                "No trial of this run names the section that contains the answer, so only what the generator was "
+                "given can be shown.",
+            )
+        )
     cost(run, everything)
     if everything["trials"].sum():
         by_group(run, names)

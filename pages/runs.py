@@ -19,7 +19,7 @@ RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UT
 KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
 FILES = {"file": "File", "kind": "Records", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined", "notes": "Notes"}
 CHECKS = {"result": "Result", "message": "Check", "expected": "Expected", "found": "Found"}
-OUTCOMES = {"quarantined": "set aside, not counted", "repaired": "put right", "noted": "kept as it is"}
+OUTCOMES = {"quarantined": "set aside, not counted", "repaired": "corrected", "noted": "kept unchanged"}
 
 
 def run_list(loaded: list[Run]) -> pd.DataFrame:
@@ -40,21 +40,23 @@ def kinds(run: Run) -> pd.DataFrame:
 
 
 def checks(run: Run) -> pd.DataFrame:
-    """One row per check; what was expected and found may be a number or a text, so both are shown as text."""
+    """One row per check; expected and actual values may be numbers or text, so both are shown as text."""
     table = pd.DataFrame(run.report.get("checks", []), columns=["ok", "message", "expected", "found"])
-    result = table["ok"].map({True: "agrees", False: "DIFFERS"}).fillna("nothing to hold it against")
-    return table.assign(result=result, **{name: table[name].map(counted) for name in ("expected", "found")})
+    result = table["ok"].map({True: "agrees", False: "DIFFERS"}).fillna("nothing to compare with")
+    return table.assign(result=result, **{name: table[name].map(value_text) for name in ("expected", "found")})
 
 
-def counted(value: float | str | None) -> str:
-    """What was expected or found, as it is written; nothing where there was nothing to expect."""
+def value_text(value: float | str | None) -> str:
+    """An expected or actual value as text; "" where nothing was expected."""
     return "" if pd.isna(value) else f"{value:,.0f}" if isinstance(value, int | float) else value
 
 
 def reconciliation(run: Run) -> None:
     """Read = loaded + quarantined, by kind and by file; then each check by itself."""
     table(kinds(run), "kinds", KINDS)
-    st.caption("Read = loaded + quarantined. A quarantined record is set aside with its reason, listed below; none is dropped.")
+    st.caption(
+        "Read = loaded + quarantined. A quarantined record is set aside and listed below with its reason; no record is dropped."
+    )
     files = pd.DataFrame(run.report.get("files", []), columns=list(FILES))
     with st.expander(f"File by file ({len(files):,})"):
         table(files, "files", FILES)
@@ -65,45 +67,45 @@ def reconciliation(run: Run) -> None:
 
 
 def findings_section(run: Run) -> None:
-    """What the loader had to say, record by record, filtered by outcome and kind."""
+    """The loader's findings, record by record, filtered by outcome and kind."""
     st.header("Findings, record by record", anchor=False)
     frame = load(findings, run)
     if frame.empty:
-        st.markdown("The loader found nothing to remark on.")
+        st.markdown("The loader has no findings.")
         return
     left, right = st.columns(2)
     with left:
         outcomes = pick_many("Outcome", list(OUTCOMES), "outcome", format_func=lambda name: f"{name}: {OUTCOMES[name]}")
     with right:
         codes = pick_many("Kind", sorted(frame["code"].unique()), "code")
-    kept = frame[frame["outcome"].isin(outcomes or frame["outcome"]) & frame["code"].isin(codes or frame["code"])]
-    counts(run, "{n} of {all} findings.", n=f"{len(kept):,}", all=f"{len(frame):,}")
-    table(kept, "findings", findings.table.pick(run))
-    footer(kept, "findings", run, "findings")
+    selected = frame[frame["outcome"].isin(outcomes or frame["outcome"]) & frame["code"].isin(codes or frame["code"])]
+    counts(run, "{n} of {all} findings.", n=f"{len(selected):,}", all=f"{len(frame):,}")
+    table(selected, "findings", findings.table.pick(run))
+    footer(selected, "findings", run, "findings")
 
 
-def said(value: object) -> str:
-    """A manifest's value as text: a nested one as JSON."""
+def manifest_text(value: object) -> str:
+    """A manifest entry as text; a nested one as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def manifest_section(run: Run) -> None:
-    """What the release says of itself, entry by entry."""
-    st.header("Manifest: what the release says of itself", anchor=False)
-    entries = pd.DataFrame({"name": list(run.manifest), "value": [said(value) for value in run.manifest.values()]})
+    """What the release says about itself, entry by entry."""
+    st.header("Manifest: what the release says about itself", anchor=False)
+    entries = pd.DataFrame({"name": list(run.manifest), "value": [manifest_text(value) for value in run.manifest.values()]})
     table(entries, "manifest", {"name": "Entry", "value": "Value"}, rows=20)
     footer(entries, "manifest", run)
 
 
-with page("Runs", "Which releases are loaded, and what the loader had to say about the one chosen.") as run:
+with page("Runs", "All loaded releases, and the load report of the one you chose.") as run:
     for problem in damaged_stores():
         explain(problem)
     listed = run_list(loaded_runs())
     table(listed, "runs", RUNS)
     footer(listed, "runs", run)
-    link("compare", "Compare the chosen run with another", run, icon=":material/compare_arrows:")
+    link("compare", "Compare this run with another", run, icon=":material/compare_arrows:")
     st.header("Load report", anchor=False)
-    st.markdown(f"**{escaped(run.title)}**  \n{escaped(run.report.get('verdict', 'This run carries no load report.'))}")
+    st.markdown(f"**{escaped(run.title)}**  \n{escaped(run.report.get('verdict', 'This run has no load report.'))}")
     reconciliation(run)
     findings_section(run)
     manifest_section(run)

@@ -1,4 +1,4 @@
-"""Theme: one thing that the sources disagree about. What the judge wrote, who says what, and the pairs behind it."""
+"""Theme: one subject of disagreement. What the judge wrote, who says what, and the pairs behind it."""
 
 from __future__ import annotations
 
@@ -24,62 +24,61 @@ from pages._shared.page import page
 from pages._shared.pickers import pick_one
 from pages._shared.tables import clicked_row, table
 from pages._shared.terms import escaped, say, title_of
-from pages._shared.theme_edit_form import curation_controls
-from pages._shared.theme_edits import CONTROLS, Themes, curation_list, what_came_of_it
+from pages._shared.theme_edit_form import edit_form
+from pages._shared.theme_edits import FORM, ThemeView, edit_list, show_result
 from pages._shared.themes import theme_names, themes_or_stop
 from pages._shared.widgets import chart, counts, footer, go_to, link
 
-LEAD = "One thing that {handbooks} disagree about: what the judge wrote, who says what, and the pairs behind it."
+LEAD = "One subject on which {handbooks} disagree: what the judge wrote, who says what, and the pairs behind it."
 ANSWERED = tuple(label.value for label in reversed(LABELS) if label is not Label.ABSENT)
-LISTED = 12
+MAX_LISTED = 12
 SUMMARY = (
     "**{pairs}** pairs with {topics} divergence topics, on {questions} {question_word}, between {handbooks_n} {handbook_word} of "
-    "{centers_n} {center_word}. **{disagreeing}** of them disagree: {share} of all disagreement of the run "
+    "{centers_n} {center_word}. **{disagreeing}** of these pairs disagree, which is {share} of all disagreement in the run "
     "(95 % interval {span})."
 )
-WITHIN = "Dots are shares, lines their 95 % intervals: questions and {handbooks} resampled."
-TOO_FEW = "Dots are shares. They have no interval: one takes pairs of two questions and three {handbooks} at least."
+WITH_INTERVALS = "Dots are shares; lines are 95 % intervals from resampling questions and {handbooks}."
+WITHOUT_INTERVALS = (
+    "Dots are shares. An interval needs pairs on at least two questions and three {handbooks}, so there is none here."
+)
 
 
-def picked_theme(run: Run, found: Themes) -> str:
-    """The id of the theme of the address, or of the gravest one; one that was merged leads to the other."""
-    names = theme_names(found.taxonomy)
-    asked = st.query_params.get("theme")
-    if asked and found.find(asked) != asked:
-        counts(run, "That theme was merged into this one.")
-        st.query_params["theme"] = found.find(asked)
-    ranked = [theme_id for theme_id in load(themes, run, taxonomy=found.taxonomy)["theme_id"] if theme_id in names]
+def picked_theme(run: Run, view: ThemeView) -> str:
+    """The id of the theme in the address, else of the most serious one; a merged theme leads to the one it is now part of."""
+    names = theme_names(view.taxonomy)
+    requested = st.query_params.get("theme")
+    if requested and view.current_id(requested) != requested:
+        counts(run, "The theme you asked for was merged into this one.")
+        st.query_params["theme"] = view.current_id(requested)
+    ranked = [theme_id for theme_id in load(themes, run, taxonomy=view.taxonomy)["theme_id"] if theme_id in names]
     options = list(dict.fromkeys([*ranked, *names]))
-    label = "Theme (type to search; the gravest come first)"
+    label = "Theme (type to search; the most serious come first)"
     return (
         pick_one(label, options, "theme", default=options[0], format_func=lambda name: display_name(names.get(name, name)))
         or options[0]
     )
 
 
-def counted(run: Run, taxonomy: Taxonomy, theme_id: str) -> pd.Series:
-    """The theme's row of `themes`; that of one with others below it is counted here."""
-    everything = load(themes, run, taxonomy=taxonomy)
-    own = everything[everything["theme_id"] == theme_id]
-    has_others_below = any(theme.parent_id == theme_id for theme in taxonomy.themes)
-    if own.empty or has_others_below:
-        found: pd.Series = load(one_theme, run, taxonomy=taxonomy, theme_id=theme_id)
-        return found
-    row: pd.Series = own.iloc[0]
+def theme_counts(run: Run, taxonomy: Taxonomy, theme_id: str) -> pd.Series:
+    """The theme's row of the metric `themes`; a theme with subthemes is counted together with them."""
+    all_themes = load(themes, run, taxonomy=taxonomy)
+    own = all_themes[all_themes["theme_id"] == theme_id]
+    has_subthemes = any(theme.parent_id == theme_id for theme in taxonomy.themes)
+    row: pd.Series = load(one_theme, run, taxonomy=taxonomy, theme_id=theme_id) if own.empty or has_subthemes else own.iloc[0]
     return row
 
 
 def summary(run: Run, taxonomy: Taxonomy, theme: Theme | None, row: pd.Series) -> None:
-    """Name, terms, what it stands under and how much of the disagreement it is."""
+    """Name, parent, distinctive words, and the theme's share of the disagreement."""
     st.header(escaped(display_name(row["name"])), anchor=False)
-    above = {each.theme_id: each.name for each in taxonomy.themes}
-    words = []
-    if theme is not None and theme.parent_id in above:
-        words.append(say(run, "Under **{name}**", name=display_name(above[theme.parent_id])))
+    names = {parent.theme_id: parent.name for parent in taxonomy.themes}
+    lines = []
+    if theme is not None and theme.parent_id in names:
+        lines.append(say(run, "Part of **{name}**", name=display_name(names[theme.parent_id])))
     if theme is not None and theme.terms:
-        words.append(say(run, "Words that set it apart: {terms}", terms=", ".join(theme.terms)))
-    if words:
-        st.markdown("  \n".join(words))
+        lines.append(say(run, "Distinctive words: {terms}", terms=", ".join(theme.terms)))
+    if lines:
+        st.markdown("  \n".join(lines))
     st.markdown(
         say(
             run, SUMMARY, pairs=f"{row['pairs']:,}", topics=f"{row['topics']:,}", disagreeing=f"{row['disagreeing']:,}",
@@ -91,60 +90,62 @@ def summary(run: Run, taxonomy: Taxonomy, theme: Theme | None, row: pd.Series) -
     )  # fmt: skip
 
 
-def themes_below(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
-    """The themes that stand under this one; a click opens one."""
+def subthemes(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
+    """The themes within this one; a click opens one."""
     children = {theme.theme_id for theme in taxonomy.themes if theme.parent_id == theme_id}
     if not children:
         return
-    everything = load(themes, run, taxonomy=taxonomy)
-    frame = everything[everything["theme_id"].isin(children)]
+    all_themes = load(themes, run, taxonomy=taxonomy)
+    frame = all_themes[all_themes["theme_id"].isin(children)]
     columns = themes.table.pick(run, "name", "pairs", "disagreeing", "questions", "burden", "share")
     picked = clicked_row(frame, f"below_{theme_id}", columns, rows=8)
     if picked is not None:
         go_to("theme", run, theme=str(picked["theme_id"]))
 
 
-def in_the_judge_s_words(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
+def divergence_topics(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     """Every divergence topic of the theme, its exemplars first."""
     frame = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)
     ordered = frame.sort_values("exemplar", ascending=False, kind="stable")
     table(ordered, f"topics_{theme_id}", theme_topics.table.pick(run), rows=8)
     if theme_id != NO_THEME:
-        counts(run, "Exemplars come first: they span the theme, and new divergence topics are held against them.")
+        counts(run, "Exemplars come first: they represent the theme, and new divergence topics are compared with them.")
     footer(frame, "theme-topics", run, "theme_topics")
 
 
 def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
-    """Positions per question: the camps, named by the value they hold, and the centers in each."""
+    """Positions per question: the position groups, each with its members by center."""
     frame = load(positions, run, taxonomy=taxonomy, theme_id=theme_id)
-    for question_id, held in frame.groupby("question_id", sort=False):
+    for question_id, positions_held in frame.groupby("question_id", sort=False):
         with st.container(border=True):
-            st.markdown(say(run, "**{text}**", text=held["question_text"].iloc[0]))
-            for _, camp in held.groupby("group", sort=False):
-                st.markdown(say(run, "**{position}**: {who}", position=camp["position"].iloc[0], who=_members(camp)))
-            link("question", "All {handbooks} on this question", run, icon=":material/grid_on:", question=str(question_id))
+            st.markdown(say(run, "**{text}**", text=positions_held["question_text"].iloc[0]))
+            for _, group in positions_held.groupby("group", sort=False):
+                st.markdown(say(run, "**{position}**: {who}", position=group["position"].iloc[0], who=_centers_of(group)))
+            link("question", "See all {handbooks} on this question", run, icon=":material/grid_on:", question=str(question_id))
     counts(
         run,
-        "Positions are camps: {handbooks} that agree by the judge's labels, named by what their answers say and the others "
-        "seldom do; in brackets, how many {handbooks} of {a_center}. At most {n} questions, the most disputed first.",
+        "Each line is a position group: {handbooks} that agree by the judge's labels, named after words that their "
+        "answers use and "
+        "others rarely do. Brackets give the number of {handbooks} of {a_center}. At most {n} questions, the most "
+        "disputed first.",
         n=MAX_QUESTIONS,
     )
     footer(frame, "positions", run, "positions", "position_groups")
 
 
-def _members(camp: pd.DataFrame) -> str:
-    ordered = zip(camp["center"], camp["handbooks"], strict=True)
+def _centers_of(group: pd.DataFrame) -> str:
+    ordered = zip(group["center"], group["handbooks"], strict=True)
     return ", ".join(f"{display_name(center)} ({count})" if count > 1 else display_name(center) for center, count in ordered)
 
 
 def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) -> None:
-    """The gravest pairs; a click opens one among the disagreements, with the theme as the filter."""
+    """The most serious pairs; a click opens one on the page Disagreements, filtered by the theme."""
     labels = [] if row["disagreeing"] else list(ANSWERED)
-    told = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"]
-    wanted = Filters(labels=ANSWERED, divergence_topics=tuple(told))
-    frame = load(disagreements, run, filters=wanted, limit=LISTED)
+    topics = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"]
+    filters = Filters(labels=ANSWERED, divergence_topics=tuple(topics))
+    frame = load(disagreements, run, filters=filters, limit=MAX_LISTED)
     if frame.empty:
-        counts(run, "No pair of this run belongs to it.")
+        counts(run, "No pair of this run belongs to this theme.")
         return
     names = handbook_names(load(handbook_list, run))
     with_names = frame.assign(a=frame["handbook_a"].map(names), b=frame["handbook_b"].map(names))
@@ -157,24 +158,27 @@ def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) ->
         opened = {"question": str(picked["question_id"]), "a": str(picked["handbook_a"]), "b": str(picked["handbook_b"])}
         go_to("disagreements", run, theme=theme_id, label=labels, **opened)
     counts(
-        run, "{shown_n} of {n} pairs, the worst first. Click one to read both answers.", shown_n=len(frame), n=f"{row['pairs']:,}"
+        run,
+        "{shown_n} of {n} pairs, the most serious first. Click one to read both answers.",
+        shown_n=len(frame),
+        n=f"{row['pairs']:,}",
     )
-    link(
-        "disagreements", "All its pairs among the disagreements", run, icon=":material/call_split:", theme=theme_id, label=labels
-    )
+    link("disagreements", "See all its pairs on Disagreements", run, icon=":material/call_split:", theme=theme_id, label=labels)
 
 
 def mix(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     """Labels and significance with intervals."""
     frame = load(theme_mix, run, taxonomy=taxonomy, theme_id=theme_id)
     for part, title, unit in (("label", "Label", "pairs of the theme"), ("significance", "Significance", "disagreeing pairs")):
-        mine = frame[(frame["part"] == part) & ((frame["pairs"] > 0) | (frame["name"] != "unstated"))]
-        named = mine.assign(name=mine["name"].map(LABEL_WORDS).fillna(mine["name"]))
-        if len(mine) and mine["of"].iloc[0]:
+        rows = frame[(frame["part"] == part) & ((frame["pairs"] > 0) | (frame["name"] != "unstated"))]
+        named = rows.assign(name=rows["name"].map(LABEL_WORDS).fillna(rows["name"]))
+        if len(rows) and rows["of"].iloc[0]:
             chart(
-                rate_dots(named, "name", (Rate("share", title, "of", unit, "#c77700"),)), f"mix_{part}", f"{title} of its pairs."
+                rate_dots(named, "name", (Rate("share", title, "of", unit, "#c77700"),)),
+                f"mix_{part}",
+                f"{title} of the theme's pairs.",
             )
-    counts(run, WITHIN if frame["share_low"].notna().any() else TOO_FEW)
+    counts(run, WITH_INTERVALS if frame["share_low"].notna().any() else WITHOUT_INTERVALS)
     footer(frame, "theme-mix", run, "theme_mix")
 
 
@@ -183,39 +187,39 @@ def where(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     frame = load(theme_places, run, taxonomy=taxonomy, theme_id=theme_id)
     names = handbook_names(load(handbook_list, run))
     for kind in ("organ", "center", "handbook"):
-        mine = frame[frame["kind"] == kind]
+        rows = frame[frame["kind"] == kind]
         name, *counted = theme_places.table.pick(run, "name", "pairs", "disagreeing", "questions")
-        with_names = mine.assign(name=[names.get(name, display_name(name)) for name in mine["name"]])
+        with_names = rows.assign(name=[names.get(name, display_name(name)) for name in rows["name"]])
         table(with_names, f"where_{kind}", (replace(name, heading=title_of(run, kind)), *counted), rows=6)
-    counts(run, "{Organ} is that of the question. A pair counts for both of its {handbooks}.")
+    counts(run, "The {organ} is that of the question. A pair counts for both of its {handbooks}.")
     footer(frame, "theme-places", run, "theme_places")
 
 
 with page("Theme", LEAD) as run:
-    found = themes_or_stop(run)
-    taxonomy = found.taxonomy
-    theme_id = picked_theme(run, found)
-    theme = next((each for each in taxonomy.themes if each.theme_id == theme_id), None)
-    row = counted(run, taxonomy, theme_id)
+    view = themes_or_stop(run)
+    taxonomy = view.taxonomy
+    theme_id = picked_theme(run, view)
+    theme = next((theme for theme in taxonomy.themes if theme.theme_id == theme_id), None)
+    row = theme_counts(run, taxonomy, theme_id)
     summary(run, taxonomy, theme, row)
-    if theme_id in found.now.set_aside:
-        st.warning("Set aside: not clinically meaningful. It is counted as before.")
-    what_came_of_it(CONTROLS)
+    if theme_id in view.curated.set_aside:
+        st.warning("Set aside as not clinically meaningful. It is still counted.")
+    show_result(FORM)
     if theme is not None or (theme_id == NO_THEME and taxonomy.no_theme):
-        curation_controls(run, found, theme)
-    themes_below(run, taxonomy, theme_id)
+        edit_form(run, view, theme)
+    subthemes(run, taxonomy, theme_id)
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.header("Who says what", anchor=False)
         who_says_what(run, taxonomy, theme_id)
     with right:
-        st.header("How it was labelled", anchor=False)
+        st.header("How its pairs were labelled", anchor=False)
         mix(run, taxonomy, theme_id)
     st.header("In the judge's words", anchor=False)
-    in_the_judge_s_words(run, taxonomy, theme_id)
+    divergence_topics(run, taxonomy, theme_id)
     st.header("Pairs behind it", anchor=False)
     pairs_behind(run, taxonomy, theme_id, row)
     st.header("Where", anchor=False)
     where(run, taxonomy, theme_id)
     if theme is not None:
-        curation_list(run, found, theme_id)
+        edit_list(run, view, theme_id)

@@ -1,4 +1,4 @@
-"""Themes: what the sources disagree about, as areas, as a map and as a ranked list. A click opens a theme."""
+"""Themes: what the handbooks disagree about, as areas, as a map and as a ranked list. A click opens a theme."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from audit.metrics.themes import themes
 from audit.queries.theme_pairs import NO_THEME
 from audit.store.runs import Run
 from audit.tables import Column
-from pages._shared.loaders import load, places
+from pages._shared.loaders import load, theme_map_points
 from pages._shared.page import page
-from pages._shared.pickers import choose, type_words
+from pages._shared.pickers import choose, named_by, type_words
 from pages._shared.tables import clicked_row
-from pages._shared.theme_edits import Themes, curation_list
+from pages._shared.theme_edits import ThemeView, edit_list
 from pages._shared.theme_map import theme_map
 from pages._shared.themes import (
-    by_meaning,
+    find_by_meaning,
     is_theme,
-    marked,
+    meaning_search_available,
     moved_section,
-    offered,
     themes_or_stop,
+    with_shown_names,
     with_top,
 )
 from pages._shared.widgets import chart, counts, footer, go_to
 
 LEAD = (
-    "What do the {handbooks} disagree about? What the judge wrote on each pair is grouped into themes. "
-    "Click one to see who says what."
+    "What do the {handbooks} disagree about? What the judge wrote about each pair is grouped into themes. "
+    "Click a theme to see who says what."
 )
 AREAS, MAP = "areas", "map"
 VIEWS = {AREAS: "Areas", MAP: "Map"}
 MEANING = "meaning"
-WAYS = {"words": "These words", MEANING: "What they mean"}
+SEARCH_MODES = {"words": "By words", MEANING: "By meaning"}
 COLOURS = {SEVERITY: "severity per pair", SHARE: "share that disagrees"}
 COLUMNS = (
     "rank", "burden", "share", "severity", "r_div", "contradictory", "high", "pairs", "disagreeing", "questions", "handbooks",
@@ -47,8 +47,13 @@ FOUND = {
     "found": Column.count("found", "Found in", "divergence topics"),
     "similarity": Column.decimal("similarity", "Similarity"),
 }
-TOLD = "phrase under the pointer"
-MAP_ALT = "Every divergence topic as a point, near to those that read alike, coloured by the group that its theme belongs to."
+HOVERED = "phrase under the pointer"
+MAP_ALT = "Every divergence topic as a point, close to topics with similar wording, coloured by the group of its theme."
+
+MAP_NOTE = (
+    "{n} different divergence topics. Rest the pointer on a point to read what the judge wrote; drag to move, scroll to zoom, "
+    "click to open the theme."
+)
 
 
 def summary(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
@@ -58,8 +63,9 @@ def summary(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     named = frame["theme_id"].map(is_theme)
     counts(
         run,
-        "**{themes}** themes in **{parents}** groups, from {pairs} pairs that have a divergence topic; {disagreeing} disagree. "
-        "**{without}** of the pairs ({share}) have no theme: they are counted, and listed last.",
+        "**{themes}** themes in **{parents}** groups, from {pairs} pairs with a divergence topic, of which "
+        "{disagreeing} disagree. "
+        "**{without}** of the pairs ({share}) have no theme; they are counted and listed last.",
         themes=f"{named.sum():,}", parents=f"{parents['theme_id'].map(is_theme).sum():,}", pairs=f"{frame['pairs'].sum():,}",
         disagreeing=f"{frame['disagreeing'].sum():,}", without=f"{without:,}",
         share=percent(without / frame["pairs"].sum() if frame["pairs"].sum() else None),
@@ -69,82 +75,88 @@ def summary(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
 def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     """The treemap."""
     colour = choose("Colour", tuple(COLOURS), "colour", format_func=COLOURS.__getitem__, show_label=False)
-    chart(theme_treemap(frame, parents, colour), f"areas_{colour}", "Area: pairs of each theme. Colour: how grave they are.")
+    chart(
+        theme_treemap(frame, parents, colour),
+        f"areas_{colour}",
+        "Treemap of themes. Area: pairs of each theme. Colour: how serious they are.",
+    )
     counts(
         run,
-        "Area is the number of pairs, colour the {colour}. Click a group to look into it; open a theme below.",
+        "Area is the number of pairs, colour the {colour}. Click a group to zoom in; open a theme in the table below.",
         colour=COLOURS[colour],
     )
 
 
 @st.fragment
-def point_map(run: Run, shown_themes: Themes, frame: pd.DataFrame) -> None:
-    """The map; a click on a point opens its theme, and what the pointer rests on is said below."""
-    points = places(run)
+def point_map(run: Run, view: ThemeView, frame: pd.DataFrame) -> None:
+    """The map; a click on a point opens its theme, and the phrase under the pointer is shown below."""
+    points = theme_map_points(run)
     if points.empty:
-        counts(run, "These themes came without a map. One that is built here has one: `audit themes build`.")
+        counts(run, "These themes came without a map. Themes that are built here have one: `audit themes build`.")
         return
-    of = shown_themes.taxonomy.theme_of()
-    known = frame[frame["theme_id"].map(is_theme)]
-    asked, opened = theme_map(map_data(points.assign(theme_id=points["phrase"].map(of)), known, MAP_ALT), "theme_map")
+    theme_of = view.taxonomy.theme_of()
+    named = frame[frame["theme_id"].map(is_theme)]
+    hovered, opened = theme_map(map_data(points.assign(theme_id=points["phrase"].map(theme_of)), named, MAP_ALT), "theme_map")
     if opened is not None:
-        go_to("theme", run, theme=str(known["theme_id"].iloc[opened]) if opened >= 0 else NO_THEME)
-    told = "Rest on a point to read what the judge wrote; drag to move, turn the wheel to zoom, click to open the theme."
-    if asked is not None and 0 <= asked < len(points):
-        st.session_state[TOLD] = (run.digest, str(points["phrase"].iloc[asked]))
-    if st.session_state.get(TOLD, ("",))[0] == run.digest:
-        counts(run, "“{phrase}”", phrase=st.session_state[TOLD][1])
-    counts(run, "{n} distinct divergence topics. {told}", n=f"{len(points):,}", told=told)
+        go_to("theme", run, theme=str(named["theme_id"].iloc[opened]) if opened >= 0 else NO_THEME)
+    if hovered is not None and 0 <= hovered < len(points):
+        st.session_state[HOVERED] = (run.digest, str(points["phrase"].iloc[hovered]))
+    if st.session_state.get(HOVERED, ("",))[0] == run.digest:
+        counts(run, "“{phrase}”", phrase=st.session_state[HOVERED][1])
+    counts(run, MAP_NOTE, n=f"{len(points):,}")
 
 
-def search(run: Run, shown_themes: Themes, frame: pd.DataFrame) -> pd.DataFrame:
-    """The words a person looks for, and the themes in which they are found."""
-    words = type_words("Find themes", "find", placeholder="words of a name or of what the judge wrote")
+def search(run: Run, view: ThemeView, frame: pd.DataFrame) -> pd.DataFrame:
+    """The search field; the themes that match, or all of them where nothing was typed."""
+    words = type_words("Find themes", "find", placeholder="words in a name or in what the judge wrote")
     if not words:
         return frame
-    if offered(shown_themes.built) and choose("Find by", tuple(WAYS), "by", WAYS.__getitem__, show_label=False) == MEANING:
-        return near(run, shown_themes, frame, words)
-    found = load(theme_search, run, taxonomy=shown_themes.taxonomy, words=words)
-    kept = frame.merge(found, on="theme_id")
+    if (
+        meaning_search_available(view.built)
+        and choose("Find by", tuple(SEARCH_MODES), "by", named_by(SEARCH_MODES), show_label=False) == MEANING
+    ):
+        return search_by_meaning(run, view, frame, words)
+    hits = load(theme_search, run, taxonomy=view.taxonomy, words=words)
+    matches = frame.merge(hits, on="theme_id")
     counts(
-        run, "**{themes}** themes hold every one of these words, in their name or in {topics} divergence topics.",
-        themes=f"{len(kept):,}", topics=f"{kept['found'].sum():,}",
+        run, "**{themes}** themes contain all of these words, in their name or in {topics} divergence topics.",
+        themes=f"{len(matches):,}", topics=f"{matches['found'].sum():,}",
     )  # fmt: skip
-    return kept
+    return matches
 
 
-def near(run: Run, shown_themes: Themes, frame: pd.DataFrame, words: str) -> pd.DataFrame:
-    """The themes that come nearest to the words by meaning, nearest first."""
-    found = by_meaning(run, shown_themes.built, words)
-    known = found.assign(theme_id=found["theme_id"].map(shown_themes.find))
-    counts(
-        run, "The **{n}** themes that come nearest by meaning, nearest first; each stands for its nearest phrase.", n=len(known)
-    )
-    return known[["theme_id", "similarity"]].drop_duplicates("theme_id").merge(frame, on="theme_id")
+def search_by_meaning(run: Run, view: ThemeView, frame: pd.DataFrame, words: str) -> pd.DataFrame:
+    """The themes closest to the words in meaning, closest first."""
+    nearest = find_by_meaning(run, view.built, words)
+    current = nearest.assign(theme_id=nearest["theme_id"].map(view.current_id))
+    counts(run, "The **{n}** themes closest in meaning, closest first; each is ranked by its closest phrase.", n=len(current))
+    return current[["theme_id", "similarity"]].drop_duplicates("theme_id").merge(frame, on="theme_id")
 
 
 with page("Themes", LEAD) as run:
-    shown_themes = themes_or_stop(run)
-    taxonomy = shown_themes.taxonomy
-    frame = with_top(marked(load(themes, run, taxonomy=taxonomy), shown_themes.now.set_aside), taxonomy)
+    view = themes_or_stop(run)
+    taxonomy = view.taxonomy
+    frame = with_top(with_shown_names(load(themes, run, taxonomy=taxonomy), view.curated.set_aside), taxonomy)
     parents = load(themes, run, taxonomy=taxonomy, level="parent")
     summary(run, frame, parents)
-    view = choose("View", tuple(VIEWS), "view", format_func=VIEWS.__getitem__, show_label=False)
-    if view == MAP:
-        point_map(run, shown_themes, frame)
+    drawing = choose("View", tuple(VIEWS), "view", format_func=named_by(VIEWS), show_label=False)
+    if drawing == MAP:
+        point_map(run, view, frame)
     else:
         areas(run, frame, parents)
-    st.header("Themes, the gravest first", anchor=False)
-    kept = search(run, shown_themes, frame)
+    st.header("Themes, the most serious first", anchor=False)
+    matches = search(run, view, frame)
     name, *others = themes.table.pick(run, "name", *COLUMNS)
-    found = [column for column in FOUND.values() if column.name in kept]
-    picked = clicked_row(kept, "theme_table", (name, *found, *others))
+    found_columns = [column for column in FOUND.values() if column.name in matches]
+    picked = clicked_row(matches, "theme_table", (name, *found_columns, *others))
     if picked is not None and picked["theme_id"]:
         go_to("theme", run, theme=str(picked["theme_id"]))
     counts(
-        run, "Click a row to open the theme. Weight adds 1, 2 or 3 for every disagreeing pair by its clinical significance (low, "
-        "medium, high). Intervals resample questions and {handbooks}: a theme on one question says little of others.",
+        run, "Click a row to open the theme. Weight adds 1, 2 or 3 for each disagreeing pair, by its clinical significance (low, "
+        "medium, high). Intervals come from resampling questions and {handbooks}; a theme on a single question tells "
+        "little about "
+        "others.",
     )  # fmt: skip
     footer(frame.drop(columns=["top", "top_name"]), "themes", run, "themes")
     moved_section(run, taxonomy)
-    curation_list(run, shown_themes)
+    edit_list(run, view)

@@ -22,26 +22,26 @@ from pages._shared.tables import table
 from pages._shared.terms import title_of
 from pages._shared.widgets import chart, counts, footer
 
-ORDERS = {"r_div": "disagreement", "pct_any_div": "questions with any", "r_abs": "silence", "topic": "name"}
-DRAWN = 60
+ORDERS = {"r_div": "disagreement", "pct_any_div": "disputed questions", "r_abs": "not addressed", "topic": "name"}
+MAX_DRAWN = 60
 
 
 def severity_section(run: Run) -> None:
-    """Severity-weighted against unweighted ranks of topics, and Spearman's rho between them."""
+    """Ranks of topics with and without severity weights, and Spearman's rho between them."""
     st.header("Does severity change the ranking?", anchor=False)
     frame, rho = load(severity, run, level="topic"), load(severity_rho, run).set_index("level").loc["topic"]
     counts(
         run,
-        "A disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained: how far {a_topic} "
-        "moves up when severity counts. The two rankings agree with Spearman's rho {rho} over {n} {topics} "
-        "(1 is the same ranking).",
+        "For severity, each disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained is how "
+        "far {a_topic} moves up as a result. Spearman's rho between the two rankings of {n} {topics} is {rho} (1 means the same "
+        "ranking).",
         rho=coefficient(rho["rho"]), n=int(rho["units"]),
     )  # fmt: skip
     table(frame, "severity_table", severity.table.pick(run))
     footer(frame, "severity-topics", run, "severity", "severity_rho")
 
 
-with page("By {topic}", "Which {topics} draw differing advice, and on which are {handbooks} silent?") as run:
+with page("By {topic}", "On which {topics} does advice differ, and which do {handbooks} not address?") as run:
     left, right = st.columns(2)
     with left:
         level = choose("Level", ("topic", "subtopic"), "level", format_func=lambda word: title_of(run, word))
@@ -49,14 +49,14 @@ with page("By {topic}", "Which {topics} draw differing advice, and on which are 
         order = choose("Order by", list(ORDERS), "order", format_func=ORDERS.__getitem__)
     frame = load(topics, run, level=level).sort_values(order, ascending=order == "topic", ignore_index=True)
     chart(
-        rate_dots(frame.head(DRAWN), "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE)),
+        rate_dots(frame.head(MAX_DRAWN), "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE)),
         "topic_rates",
         "Three rates per topic, with 95 % intervals.",
     )
     counts(
         run,
-        "{n} {topics}, {drawn} drawn; lines are 95 % intervals. A question with two topics counts in both.",
-        n=len(frame), drawn=min(len(frame), DRAWN),
+        "{n} {topics}, {drawn} of them drawn. Lines are 95 % intervals. A question on two {topics} counts in both.",
+        n=len(frame), drawn=min(len(frame), MAX_DRAWN),
     )  # fmt: skip
     columns = topics.table.pick(run)
     table(frame, "topic_table", (replace(columns[0], heading=title_of(run, level)), *columns[1:]))

@@ -1,7 +1,7 @@
-"""The coverage heatmap: how much of each organ's questions each handbook leaves out.
+"""The coverage heatmap: the share of each organ's questions that each handbook does not address; and one handbook's profile.
 
-Drawn as bars of equal length, not as a heatmap trace: a bar can be hatched (not asked is no share), and a click on it
-is an event, which a click on a Plotly heatmap is not.
+The heatmap is drawn with bars of equal length and not as a heatmap trace: a bar can be hatched (not asked is not a share), and
+Plotly reports clicks on bars but not on heatmaps.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from audit.terms import display_name
 
 ROW_HEIGHT = 18
 HATCHING = "#aab1ba"
-"""In a hatched bar plotly draws the lines in the marker's own colour."""
+"""Plotly draws the lines of a hatched bar in the marker's own colour."""
 Trace = dict[str, Any]
 BAR: Trace = {
     "type": "bar", "orientation": "h", "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
@@ -44,28 +44,28 @@ BAR: Trace = {
 }  # fmt: skip
 PERCENTAGES = [i / 100 for i in range(101)]
 ORDERS = ("organ", "absence", "center", "name")
-MOST_LETTERS = 40
-"""Column heads with more letters side by side than this would run into each other on a narrow screen; they are slanted."""
+MAX_HEAD_LETTERS = 40
+"""Column heads with more letters in total are slanted, because they would overlap on a narrow screen."""
 STRIP, FIRST_ORGAN = -0.3, 1.25
-"""Where the strip of organ colours ends and the first organ column starts; the column of all questions is at 0."""
+"""Where the strip of organ colours ends and the first organ column starts; the column for all questions is at 0."""
 
 
 def shades(scale: Sequence[Sequence[Any]]) -> list[str]:
-    """A colour of `scale` for every whole percentage, which is what a cell prints."""
-    found = sample_colorscale([list(stop) for stop in scale], PERCENTAGES, colortype="tuple")
-    return ["#" + "".join(f"{round(255 * part):02x}" for part in shade) for shade in found]
+    """A colour of `scale` for each whole percentage, which is what a cell prints."""
+    colours = sample_colorscale([list(stop) for stop in scale], PERCENTAGES, colortype="tuple")
+    return ["#" + "".join(f"{round(255 * part):02x}" for part in shade) for shade in colours]
 
 
 SHADES = shades(ABSENCE_SCALE)
 
 
 def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
-    """One row per handbook in the order asked for, with its name and its place on the figure's y axis.
+    """One row per handbook in the chosen order, with its name and its position on the figure's y axis.
 
     overall  handbook_id, organ, center, phase, asked, absent, absence (with _low, _high), over all questions
-    order    'organ' (grouped, the least silent first), 'absence', 'center' or 'name'
+    order    'organ' (grouped, the best coverage first), 'absence', 'center' or 'name'
 
-    Adds: name, place (float; groups stand one row apart), opens (True in the first row of a group).
+    Adds: name, place (float; one row between groups), opens (True in the first row of a group).
     """
     keys = {
         "organ": ["organ", "absence", "handbook_id"], "absence": ["absence", "handbook_id"],
@@ -79,7 +79,7 @@ def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
 
 
 def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "handbook") -> go.Figure:
-    """Handbooks down, question organs across; each cell holds the percentage of questions left out.
+    """Handbooks as rows, question organs as columns; each cell has the percentage of questions not addressed.
 
     rows      from `coverage_rows`
     cells     handbook_id, question_organ, asked, absent, absence (with _low, _high); asked 0 is drawn hatched
@@ -88,7 +88,7 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     Every bar's `customdata` is its handbook_id.
     """
     organs = list(dict.fromkeys(cells["question_organ"]))
-    # Traces are plain dicts so that plotly checks each of their several thousand values once, not twice.
+    # Traces are plain dicts, so that plotly validates each of their several thousand values once and not twice.
     traces = [_strip(rows), _column(rows, 0.0, "all questions", handbook)]
     for i, organ in enumerate(organs):
         own = cells[cells["question_organ"] == organ]
@@ -101,7 +101,7 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
 
 
 def _strip(rows: pd.DataFrame) -> Trace:
-    """The colours of the handbooks' own organs; no wider than nothing where all have the same."""
+    """The colours of the handbooks' own organs; of zero width where all have the same organ."""
     colours = organ_colours(rows["organ"])
     width = 0.12 if rows["organ"].nunique() > 1 else 0.0
     return BAR | {
@@ -135,7 +135,7 @@ def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
 
 def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
     longest = max((len(word) for organ in organs for word in display_name(organ).split()), default=0)
-    slanted = longest * len(organs) > MOST_LETTERS
+    slanted = longest * len(organs) > MAX_HEAD_LETTERS
     heads = [html(organ) if slanted else _wrapped(organ) for organ in organs]
     places = [0.25, *(FIRST_ORGAN + 0.25 + i for i in range(len(organs)))]
     figure.update_xaxes(
@@ -186,23 +186,23 @@ PROFILE_ROW_HEIGHT = 34
 
 
 def profile_bars(table: pd.DataFrame, peers: str) -> go.Figure:
-    """A bar for the share this handbook answers, a tick for its peers' share; rows in the order of the table.
+    """A bar for the share that this handbook answers and a tick for its peers' share; rows in the order of the table.
 
-    table  name, asked, answered, share, peers_share; asked 0 has no bar and says `not asked`
+    table  name, asked, answered, share, peers_share; a row with asked 0 has no bar and reads `not asked`
     peers  who the peers are, for the legend
     """
-    rows = [f"{clipped(row['name'])}  {_count(row)}" for row in table.to_dict("records")]
-    figure = go.Figure([_bars(table, rows), _ticks(table, rows, peers)])
+    rows = [f"{clipped(row['name'])}  {_answered_count(row)}" for row in table.to_dict("records")]
+    figure = go.Figure([_answer_bars(table, rows), _peer_ticks(table, rows, peers)])
     figure.update_xaxes(range=[0, 1.03], gridcolor="#e4e7eb", **percent_ticks([0, 0.25, 0.5, 0.75, 1]))
     figure.update_yaxes(autorange="reversed", showgrid=False, ticklabelstandoff=6)
     return styled(figure, 70 + PROFILE_ROW_HEIGHT * len(table), bargap=0.35)
 
 
-def _count(row: Mapping[Any, Any]) -> str:
+def _answered_count(row: Mapping[Any, Any]) -> str:
     return f"<b>{row['answered']:,}</b> of {row['asked']:,}" if row["asked"] else "not asked"
 
 
-def _bars(table: pd.DataFrame, rows: list[str]) -> go.Bar:
+def _answer_bars(table: pd.DataFrame, rows: list[str]) -> go.Bar:
     hover = [
         f"<b>{html(name)}</b><br>answers {percent(share)}<br>peers answer {percent(peers)}"
         for name, share, peers in zip(table["name"], table["share"], table["peers_share"], strict=True)
@@ -213,7 +213,7 @@ def _bars(table: pd.DataFrame, rows: list[str]) -> go.Bar:
     )  # fmt: skip
 
 
-def _ticks(table: pd.DataFrame, rows: list[str], peers: str) -> go.Scatter:
+def _peer_ticks(table: pd.DataFrame, rows: list[str], peers: str) -> go.Scatter:
     return go.Scatter(
         y=rows, x=table["peers_share"], mode="markers", name=html(peers), hoverinfo="skip",
         marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": INK}, "color": FAINT},

@@ -1,6 +1,6 @@
-"""The same figure on a dark ground: every colour of these charts has its like there, so a label keeps its hue and its place.
+"""Figures in dark mode: every colour of these charts has a dark counterpart, so a label keeps its hue and its rank.
 
-Charts are drawn for paper, which is also what exports print. A page in dark passes them through `to_dark_mode`.
+Charts are drawn for white paper, which exports need as well. A page in dark mode passes them through `to_dark_mode`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import plotly.graph_objects as go
 
 from audit.charts.coverage import HATCHING, SHADES, shades
 from audit.charts.style import ACCENT, FAINT, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, UNSCORED, ink_on
-from audit.charts.treemap import letters
+from audit.charts.treemap import text_colours
 from audit.vocabulary import Label
 
 LIGHT_BACKGROUND, DARK_BACKGROUND = "#ffffff", "#12151a"
-"""The two grounds, as .streamlit/config.toml has them."""
+"""The two page backgrounds, as in .streamlit/config.toml."""
 DARK_LABEL_COLOURS: dict[str, str] = {
     Label.ABSENT: "#3a3f48",
     Label.CONSISTENT: "#6cc0f5",
@@ -27,7 +27,7 @@ DARK_LABEL_COLOURS: dict[str, str] = {
     UNSCORED: LABEL_COLOURS[UNSCORED],
     NOT_ASKED: DARK_BACKGROUND,
 }
-"""The labels on a dark ground: the same hues, and absence is again what stands out least."""
+"""The labels in dark mode: the same hues, and absence is again the least conspicuous."""
 SCALES = {
     "#0b4f6c": "#7cc4e0", "#8fb8c9": "#3d6b80", "#f3ece0": "#21262d",  # absence
     "#f4f0e6": "#262b33", SIGNIFICANCE_COLOURS["low"]: "#7a5a1e", "#fafbfc": "#191d24",  # severity, shares
@@ -42,7 +42,7 @@ FILLS = {
     "#e9e4da": "#4d483f",
 }  # fmt: skip
 BRIGHTER = {"#332288": "#9a8cf0", "#882255": "#d4699f", "#117733": "#3fae66"}
-"""Hues of the qualitative palette that would sink into a dark ground; the others hold."""
+"""Hues of the qualitative palette that are too dark for a dark background; the others stay as they are."""
 ABSENCE = [[0.0, SCALES["#0b4f6c"]], [0.5, SCALES["#8fb8c9"]], [1.0, SCALES["#f3ece0"]]]
 DARK_COLOURS: dict[str, str] = {
     **{LABEL_COLOURS[name]: colour for name, colour in DARK_LABEL_COLOURS.items()},
@@ -50,48 +50,48 @@ DARK_COLOURS: dict[str, str] = {
     **dict(zip(SHADES, shades(ABSENCE), strict=True)),
     ACCENT: DARK_LABEL_COLOURS[Label.CONSISTENT],
 }  # fmt: skip
-"""Colour on paper -> colour in the dark."""
+"""Colour in light mode -> colour in dark mode."""
 FADED = re.compile(r"rgba\((\d+), (\d+), (\d+), ([\d.]+)\)")
 
 
 def to_dark_mode(figure: go.Figure) -> go.Figure:
-    """A copy of a figure of this package for a dark ground; a colour that is not known here stays as it is."""
-    drawn = figure.to_dict()
-    dark = _recoloured(drawn, colour=False)
-    for trace, before in zip(dark["data"], drawn["data"], strict=True):
-        _readable(trace, before)
-    dark["layout"]["paper_bgcolor"] = DARK_BACKGROUND  # so that a picture saved from the page can be read elsewhere
+    """A copy of a figure of this package for a dark page; a colour without a counterpart stays as it is."""
+    light = figure.to_dict()
+    dark = _recoloured(light, colour=False)
+    for trace, before in zip(dark["data"], light["data"], strict=True):
+        _adjust_text_colour(trace, before)
+    dark["layout"]["paper_bgcolor"] = DARK_BACKGROUND  # so that an image saved from the page is readable elsewhere
     return go.Figure(dark)
 
 
 def light_dark(colour: str) -> str:
-    """A colour of ours as CSS that suits whichever ground the page has."""
+    """One of our colours as CSS for both light and dark mode."""
     return f"light-dark({colour}, {DARK_COLOURS.get(colour, colour)})"
 
 
 def _recoloured(node: Any, colour: bool) -> Any:
-    """The tree of a figure with its colours exchanged; only what stands under a name of a colour is one."""
+    """A figure as a tree with its colours exchanged; only values under a key that contains `color` are colours."""
     if isinstance(node, dict):
         return {key: _recoloured(value, "color" in str(key)) for key, value in node.items()}
     if isinstance(node, (list, tuple)) or (colour and isinstance(node, np.ndarray) and node.dtype.kind in "OU"):
         return [_recoloured(value, colour) for value in node]
-    return _dark(node) if colour and isinstance(node, str) else node
+    return _dark_colour(node) if colour and isinstance(node, str) else node
 
 
-def _dark(colour: str) -> str:
+def _dark_colour(colour: str) -> str:
     if faded := FADED.fullmatch(colour):
-        whole = "#" + "".join(f"{int(part):02x}" for part in faded.groups()[:3])
-        parts = ", ".join(str(int(_dark(whole)[i : i + 2], 16)) for i in (1, 3, 5))
+        opaque = "#" + "".join(f"{int(part):02x}" for part in faded.groups()[:3])
+        parts = ", ".join(str(int(_dark_colour(opaque)[i : i + 2], 16)) for i in (1, 3, 5))
         return f"rgba({parts}, {faded[4]})"
     return DARK_COLOURS.get(colour.lower(), colour)
 
 
-def _readable(trace: dict[str, Any], before: dict[str, Any]) -> None:
-    """Letters on a bar or an area are chosen for its colour, which has changed."""
+def _adjust_text_colour(trace: dict[str, Any], before: dict[str, Any]) -> None:
+    """The colour of text on a bar or an area depends on the fill, which has changed."""
     marker = trace.get("marker", {})
     if before["type"] == "treemap":
-        trace["textfont"]["color"] = letters(marker["colorscale"], marker["colors"], (marker["cmin"], marker["cmax"]))
+        trace["textfont"]["color"] = text_colours(marker["colorscale"], marker["colors"], (marker["cmin"], marker["cmax"]))
     fill = marker.get("color")
     for font in ("textfont", "insidetextfont"):
         if before["type"] == "bar" and "color" in trace.get(font, {}):
-            trace[font]["color"] = ink_on(fill) if isinstance(fill, str) else [ink_on(each) for each in fill]
+            trace[font]["color"] = ink_on(fill) if isinstance(fill, str) else [ink_on(colour) for colour in fill]

@@ -1,6 +1,6 @@
-"""Figures as files: HTML that needs nothing else, and pictures for print, for which Kaleido drives a Chromium.
+"""Figures as files: self-contained HTML, and SVG and PNG for print, for which Kaleido drives a Chromium.
 
-The same figure is the same file, byte for byte, on one machine.
+On one machine the same figure gives the same file, byte for byte.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import plotly.io as pio
 from audit.errors import AuditError
 
 PRINT_FONT = 'Arial, Helvetica, "Liberation Sans", sans-serif'
-"""What journals ask for; Liberation Sans, which stands in for it on Linux, has the same widths."""
+"""What journals ask for; Liberation Sans, its replacement on Linux, has the same widths."""
 WIDTH_MM = 180
 """Two columns of a journal."""
 PX_PER_MM = 96 / 25.4
 DPI = 300
 TEMPLATE = "plotly"
-PER_FIGURE_S = 60
+FIGURE_TIMEOUT_S = 60
 PNG_HEADER = 33
 """Bytes of a PNG before its second chunk."""
 UID = re.compile(r'id="defs-([0-9a-f]{6})"')
@@ -46,28 +46,33 @@ NO_CHROMIUM = (
 
 
 class NoPicturesError(AuditError):
-    """Nothing on this machine turns a figure into a picture."""
+    """No working software on this machine turns a figure into an image."""
 
 
 def standalone_html(figure: go.Figure, name: str, title: str) -> str:
-    """A page with the figure in it, to be opened anywhere, without a network."""
-    words, body = escape(title), fragment_html(figure, name, script=True)
+    """A page with the figure in it that opens anywhere without a network."""
+    heading, body = escape(title), fragment_html(figure, name, script=True)
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{words}</title></head>\n'
-        f'<body style="font-family:Arial,sans-serif;max-width:1100px;margin:1em auto"><p>{words}</p>\n{body}</body></html>\n'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title></head>\n'
+        f'<body style="font-family:Arial,sans-serif;max-width:1100px;margin:1em auto"><p>{heading}</p>\n{body}</body></html>\n'
     )
 
 
 def fragment_html(figure: go.Figure, name: str, *, script: bool) -> str:
-    """The figure as a part of a page; `script`: with plotly.js itself, which a page needs once."""
+    """The figure as part of a page; `script` includes plotly.js itself, which a page needs once."""
     text = pio.to_html(
-        _plain(figure), full_html=False, include_plotlyjs=script, div_id=f"figure-{name}", config=CONFIG, include_mathjax=False
+        _with_plain_template(figure),
+        full_html=False,
+        include_plotlyjs=script,
+        div_id=f"figure-{name}",
+        config=CONFIG,
+        include_mathjax=False,
     )
     return str(text)
 
 
 def pictures(figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]:
-    """Each figure by its name as SVG and as PNG of 300 dpi, two columns wide, on white, in Arial.
+    """Each figure by name, as SVG and as PNG of 300 dpi, two journal columns wide, on white, in Arial.
 
     Raises NoPicturesError, which says what to install, where Kaleido or Chromium is missing or does not work.
     """
@@ -76,51 +81,53 @@ def pictures(figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]
     except ImportError:
         raise NoPicturesError(NO_KALEIDO) from None
     try:
-        with ThreadPoolExecutor(1) as thread:  # of its own: where we are called from, an event loop may be running
-            return thread.submit(lambda: asyncio.run(_drawn(kaleido, figures))).result()
-    except Exception as error:  # a browser fails in many ways, none of which may cost the export its tables
+        with ThreadPoolExecutor(1) as thread:  # a thread of its own, because the caller may be running an event loop
+            return thread.submit(lambda: asyncio.run(_render(kaleido, figures))).result()
+    except Exception as error:  # a browser can fail in many ways, and none of them may stop the export of tables
         raise NoPicturesError(
             NO_CHROMIUM.format(why=str(error).splitlines()[0] if str(error) else type(error).__name__)
         ) from None
 
 
-async def _drawn(kaleido: Any, figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]:
-    drawn = {}
-    async with kaleido.Kaleido(n=1, timeout=PER_FIGURE_S, mathjax=False) as camera:
+async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]:
+    files = {}
+    async with kaleido.Kaleido(n=1, timeout=FIGURE_TIMEOUT_S, mathjax=False) as camera:
         for name, figure in figures.items():
-            sheet = _printed(figure)
+            sheet = _for_print(figure)
             size = {"width": round(WIDTH_MM * PX_PER_MM), "height": sheet.layout.height}
             svg = await camera.calc_fig(sheet, {"format": "svg", **size})
             png = await camera.calc_fig(sheet, {"format": "png", "scale": DPI / 96, **size})
-            drawn[name] = _steady(svg.decode(), name, size).encode(), _with_dpi(png)
-    return drawn
+            files[name] = _deterministic_svg(svg.decode(), name, size).encode(), _with_dpi(png)
+    return files
 
 
-def _plain(figure: go.Figure) -> go.Figure:
-    """A copy with plotly's own template: inside the dashboard a figure is born with another, full of placeholders."""
+def _with_plain_template(figure: go.Figure) -> go.Figure:
+    """A copy with plotly's own template; inside the dashboard Streamlit sets another one, full of placeholders."""
     return go.Figure(figure).update_layout(template=TEMPLATE)
 
 
-def _printed(figure: go.Figure) -> go.Figure:
-    """A copy on white paper, in a font that everybody has; its traces are named, where plotly.js would do it by chance."""
-    copy = _plain(figure).update_layout(font={"family": PRINT_FONT}, paper_bgcolor="#ffffff", plot_bgcolor="#ffffff")
+def _for_print(figure: go.Figure) -> go.Figure:
+    """A copy on white, in a common font, with fixed trace ids, which plotly.js would otherwise choose at random."""
+    copy = _with_plain_template(figure).update_layout(
+        font={"family": PRINT_FONT}, paper_bgcolor="#ffffff", plot_bgcolor="#ffffff"
+    )
     for number, trace in enumerate(copy.data):
         trace.uid = f"t{number}"
     return copy
 
 
-def _steady(svg: str, name: str, size: Mapping[str, float]) -> str:
-    """Names inside the file made from the figure's own, not from chance; its size in millimetres."""
-    found = UID.search(svg)
-    if found is not None:
-        own, drawn = re.compile(rf"(?<=[A-Za-z-]){found[1]}"), hashlib.sha256(name.encode()).hexdigest()[:6]
-        svg = NAMES.sub(lambda match: own.sub(f"x{drawn}", match[0]), svg)
+def _deterministic_svg(svg: str, name: str, size: Mapping[str, float]) -> str:
+    """The SVG with ids derived from the figure's name instead of random ones, and with its size in millimetres."""
+    uid = UID.search(svg)
+    if uid is not None:
+        own, stable = re.compile(rf"(?<=[A-Za-z-]){uid[1]}"), hashlib.sha256(name.encode()).hexdigest()[:6]
+        svg = NAMES.sub(lambda match: own.sub(f"x{stable}", match[0]), svg)
     width, height = (f"{size[side] / PX_PER_MM:.2f}mm" for side in ("width", "height"))
     return SIZE.sub(f'width="{width}" height="{height}"', svg, count=1)
 
 
 def _with_dpi(png: bytes) -> bytes:
-    """The picture with its resolution told, so that it is placed at its size in print."""
+    """The PNG with its resolution added, so that it is placed at its true size in print."""
     per_metre = round(DPI / 0.0254)
     chunk = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)
     return png[:PNG_HEADER] + struct.pack(">I", 9) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[PNG_HEADER:]

@@ -1,4 +1,4 @@
-"""Label shares as stacked bars: what part of the pairs is what."""
+"""Label shares: all pairs of a run as stacked bars, and groups of pairs as a heatmap with one column per label."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from audit.charts.style import LABEL_COLOURS, LABEL_PATTERNS, LABEL_WORDS, UNSCO
 from audit.vocabulary import LABELS, Label
 
 ALL = "All pairs"
-SMALLEST_LABELLED = 0.045
-"""A segment narrower than this share has no room for its name; the table beside the figure and the hover have it."""
-LETTER = 0.013
-"""The share of a bar that a letter takes on a narrow screen: where a name would be cut, the legend alone has it."""
+MIN_LABELLED = 0.045
+"""A segment narrower than this share has no room for a label; the table and the hover text show it."""
+LETTER_WIDTH = 0.013
+"""The share of a bar that one letter takes on a narrow screen; a name that would be cut is left to the legend."""
 
 Segment = tuple[str, int, str, str]
 """Name, pairs, colour, pattern."""
 
 
 def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> go.Figure:
-    """All pairs in one bar, and the judged part of it drawn out below: what was never judged stays apart.
+    """All pairs in one bar, and below it the judged pairs enlarged, so that pairs that were never judged stay separate.
 
     prescreened  pairs labelled ABSENT without asking the judge
     judged       label -> pairs that the judge gave this label
@@ -34,7 +34,7 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
         ("Judged pairs", [_segment(label, judged.get(label, 0)) for label in LABELS]),
     ]
     figure = go.Figure([_bar(row, part) for row, segments in rows for part in _placed(segments) if part[0][1]])
-    _link(figure, *_span(prescreened, total_judged, unscored))
+    _draw_connectors(figure, *_judged_span(prescreened, total_judged, unscored))
     figure.update_xaxes(range=[0, 1], visible=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
     small_text = {"minsize": 12, "mode": "hide"}
@@ -74,7 +74,7 @@ def _bar(row: str, part: tuple[Segment, float, float]) -> go.Bar:
             "color": colour, "line": {"color": "#ffffff", "width": 1},
             "pattern": {"shape": pattern, "bgcolor": "#ffffff"},
         },
-        text=_words(name, share),
+        text=_segment_label(name, share),
         textposition="inside", insidetextanchor="middle",
         textangle=0, textfont={"color": ink_on(colour), "size": 13},
         constraintext="none" if share > 0.12 else "both",
@@ -82,18 +82,18 @@ def _bar(row: str, part: tuple[Segment, float, float]) -> go.Bar:
     )  # fmt: skip
 
 
-def _words(name: str, share: float) -> str:
-    if share < SMALLEST_LABELLED:
+def _segment_label(name: str, share: float) -> str:
+    if share < MIN_LABELLED:
         return ""
-    return f"{name}<br>{percent(share)}" if share > LETTER * len(name) else percent(share)
+    return f"{name}<br>{percent(share)}" if share > LETTER_WIDTH * len(name) else percent(share)
 
 
-def _span(prescreened: int, judged: int, unscored: int) -> tuple[float, float]:
+def _judged_span(prescreened: int, judged: int, unscored: int) -> tuple[float, float]:
     total = (prescreened + judged + unscored) or 1
     return prescreened / total, (prescreened + judged) / total
 
 
-def _link(figure: go.Figure, start: float, end: float) -> None:
+def _draw_connectors(figure: go.Figure, start: float, end: float) -> None:
     for top, bottom in ((start, 0.0), (end, 1.0)):
         figure.add_shape(type="line", x0=top, y0=0.25, x1=bottom, y1=0.75, line={"color": "#9aa3ad", "width": 1, "dash": "dot"})
 
@@ -104,8 +104,8 @@ ROW_HEIGHT = 40
 def share_heatmap(frame: pd.DataFrame, by: str, labels: Sequence[str], of: str) -> go.Figure:
     """Shares of `labels` among their own sum, row by row; `frame` holds one count column per label, by its word.
 
-    Columns are on one scale (deepest hue = 100 %), so a deep cell in any column means the same share.
-    A row without any such pair is left blank: no pair is not a share of zero.
+    All columns have the same scale (deepest hue = 100 %), so equally deep cells in any columns mean equal shares. A row without
+    any such pair is left blank, because no pairs is not a share of zero.
     """
     numbers = frame[[LABEL_WORDS[label] for label in labels]].set_axis(list(labels), axis=1)
     total = numbers.sum(axis=1)
@@ -131,6 +131,6 @@ def _cells(rows: list[str], labels: list[str], pairs: pd.DataFrame, shares: pd.D
 
 
 def _scale(labels: list[str]) -> list[list[Any]]:
-    """One scale for all columns: column i takes the part from i to i + 1, from paper to the hue of its label."""
+    """One colour scale for all columns: column i uses the part from i to i + 1, from paper to the hue of its label."""
     ends = [((i / len(labels), "#fafbfc"), ((i + 0.9995) / len(labels), LABEL_COLOURS[label])) for i, label in enumerate(labels)]
     return [[place, colour] for pair in ends for place, colour in pair] + [[1.0, LABEL_COLOURS[labels[-1]]]]

@@ -1,4 +1,4 @@
-"""Shares with their intervals: a dot for the share, a line for where it may lie."""
+"""Shares with their intervals, as dots and lines; the four rates of the audit."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from audit.terms import RATE_TITLES
 from audit.vocabulary import Label
 
 ROW_HEIGHT = 30
-WHOLE = 1.02
-"""The end of a scale to 1: a dot there is drawn whole."""
+FULL_SCALE = 1.02
+"""The end of a scale to 1, so that a dot at 1 is not cut."""
 INDEX_TICKS = (0.0, 0.5, 1.0)
-MANY = 4
-"""Panels beyond these share what room there is between them."""
+MAX_SPACED_PANELS = 4
+"""More panels than these get smaller gaps."""
 DOT, CAP = 7, 5
-"""Pixels: a dot, and half of the bar at each end of its interval, which stands out where the dot covers a short one."""
+"""Pixels: a dot, and half of the bar at each end of its interval, which stays visible where the dot covers a short interval."""
 
 
 @dataclass(frozen=True)
 class Rate:
     """One share of a frame: columns `column`, `column_low`, `column_high`, and its denominator, column `of`.
 
-    index  it is a mean between 0 and 1 that is no share of anything: drawn with decimals on the whole scale, not in percent
+    index  it is a mean between 0 and 1 but not a share: drawn with decimals on the full scale, not in percent
     """
 
     column: str
@@ -50,27 +50,27 @@ class Rate:
     colour: str = ACCENT
     index: bool = False
 
-    def told(self, value: float | None) -> str:
-        """`12.3 %`, or `0.12` of an index; a dash where it is not known."""
+    def text(self, value: float | None) -> str:
+        """`12.3 %`, or `0.12` for an index; a dash where it is unknown."""
         return coefficient(value) if self.index else percent(value)
 
-    def within(self, low: float | None, high: float | None) -> str:
-        """Its interval in the same way; empty where there is none."""
+    def interval_text(self, low: float | None, high: float | None) -> str:
+        """Its interval in the same format; "" where there is none."""
         return interval(low, high) if not self.index else "" if pd.isna(low) else coefficient_interval(low, high)
 
 
 def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str | None = None) -> go.Figure:
-    """One panel per rate, one row per `by`, in the order of the frame; a dashed line marks the row `overall`.
+    """One panel per rate and one row per `by`, in the order of the frame; a dashed line marks the row `overall`.
 
-    Each panel has its own scale from 0, so read along a row for one group, down a panel to compare groups. An index has
-    the scale from 0 to 1.
+    Each panel has its own scale from 0: read along a row for one group, and down a panel to compare groups. An index has the
+    scale from 0 to 1.
     """
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
-    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=_gap(len(rates)), subplot_titles=titles)
-    for place, rate in enumerate(rates, start=1):
-        figure.add_trace(_dots(frame, by, rate), row=1, col=place)
-        _mark_overall(figure, frame, by, rate, overall, place)
-        figure.update_xaxes(range=[0, _top(frame, rate)], **_scale(frame, rate), row=1, col=place)
+    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=_panel_gap(len(rates)), subplot_titles=titles)
+    for column, rate in enumerate(rates, start=1):
+        figure.add_trace(_dots(frame, by, rate), row=1, col=column)
+        _mark_overall(figure, frame, by, rate, overall, column)
+        figure.update_xaxes(range=[0, _top(frame, rate)], **_scale(frame, rate), row=1, col=column)
     figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
     figure.update_yaxes(
         range=[len(frame) - 0.4, -0.6], ticklabelstandoff=8, showgrid=True, gridcolor="#f3f4f6", tickmode="array",
@@ -80,9 +80,9 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
     return styled(figure, 96 + ROW_HEIGHT * len(frame), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
 
 
-def _gap(panels: int) -> float:
-    """What part of the width stands between two panels, room for the ends of their scales; many share what there is."""
-    return 0.08 if panels < MANY else 0.1 if panels == MANY else 0.07
+def _panel_gap(panels: int) -> float:
+    """The gap between two panels as a share of the width, with room for the ends of their scales."""
+    return 0.08 if panels < MAX_SPACED_PANELS else 0.1 if panels == MAX_SPACED_PANELS else 0.07
 
 
 def _row_name(name: str, overall: str | None) -> str:
@@ -93,28 +93,28 @@ def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
     share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
     return go.Scatter(
         x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": DOT},
-        error_x=reach(share, low, high, rate.colour),
+        error_x=interval_bars(share, low, high, rate.colour),
         text=[_hover(row, by, rate) for row in frame.to_dict("records")], hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
 
 
-def reach(middle: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict[str, Any]:
-    """The line of an interval through its dot, with a bar at each end."""
+def interval_bars(middle: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict[str, Any]:
+    """Plotly's settings for the line of an interval through its dot, with a bar at each end."""
     ends = {"array": high - middle, "arrayminus": middle - low}
     return {"type": "data", "symmetric": False, **ends, "color": colour, "thickness": 1.5, "width": CAP}
 
 
 def _hover(row: Mapping[Any, Any], by: str, rate: Rate) -> str:
-    span = rate.within(row[f"{rate.column}_low"], row[f"{rate.column}_high"])
+    span = rate.interval_text(row[f"{rate.column}_low"], row[f"{rate.column}_high"])
     within = f"<br>95 % interval {span}" if span else ""
-    share = f"{rate.title}: {rate.told(row[rate.column])}{within}"
+    share = f"{rate.title}: {rate.text(row[rate.column])}{within}"
     return f"<b>{html(row[by])}</b><br>{share}<br>of {row[rate.of]:,} {rate.unit}"
 
 
-def _mark_overall(figure: go.Figure, frame: pd.DataFrame, by: str, rate: Rate, overall: str | None, place: int) -> None:
-    whole = frame.loc[frame[by] == overall, rate.column]
-    if len(whole) and pd.notna(whole.iloc[0]):
-        figure.add_vline(x=whole.iloc[0], line={"color": FAINT, "width": 1, "dash": "dash"}, row=1, col=place)
+def _mark_overall(figure: go.Figure, frame: pd.DataFrame, by: str, rate: Rate, overall: str | None, column: int) -> None:
+    value = frame.loc[frame[by] == overall, rate.column]
+    if len(value) and pd.notna(value.iloc[0]):
+        figure.add_vline(x=value.iloc[0], line={"color": FAINT, "width": 1, "dash": "dash"}, row=1, col=column)
 
 
 def _scale(frame: pd.DataFrame, rate: Rate) -> dict[str, list[Any]]:
@@ -131,9 +131,9 @@ def _ticks(frame: pd.DataFrame, rate: Rate) -> list[float]:
 
 def _top(frame: pd.DataFrame, rate: Rate) -> float:
     if rate.index:
-        return WHOLE
+        return FULL_SCALE
     highest = frame[[rate.column, f"{rate.column}_high"]].max().max()
-    return 1.0 if pd.isna(highest) else min(WHOLE, max(0.02, float(highest) * 1.08))
+    return 1.0 if pd.isna(highest) else min(FULL_SCALE, max(0.02, float(highest) * 1.08))
 
 
 BOTH_ANSWER = "pairs in which both answer"

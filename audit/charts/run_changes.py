@@ -1,4 +1,4 @@
-"""How rates changed from one run to another: a dot for the change in points, a line for where it may lie, about 0."""
+"""Changes between two runs: rates as dots in percentage points, and disagreeing pairs step by step (a waterfall chart)."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audit.charts.rates import DOT, ROW_HEIGHT, Rate, reach
+from audit.charts.rates import DOT, ROW_HEIGHT, Rate, interval_bars
 from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, clipped, html, percent, styled
 from audit.number_format import signed
 from audit.vocabulary import Label
 
-KNOWN = ("rises", "falls")
-"""What `moves` says where the interval lies on one side of 0: such a dot is filled."""
+CLEAR_DIRECTIONS = ("rises", "falls")
+"""Values of `moves` where the interval excludes 0; such a dot is filled."""
 
 
 def points(change: float | None, digits: int = 1) -> str:
-    """A change of a share in percentage points, `+1.2` or `-1.2` with a true minus; a dash where there is none."""
+    """A change of a share in percentage points, `+1.2` or `-1.2` with a true minus sign; a dash where it is missing."""
     return NO_VALUE if change is None or pd.isna(change) else signed(100 * change, digits)
 
 
 def points_interval(low: float | None, high: float | None) -> str:
-    """`-1.2 to +0.4`; empty where there is no interval."""
+    """`-1.2 to +0.4`; "" where there is no interval."""
     return "" if low is None or high is None or pd.isna(low) or pd.isna(high) else f"{points(low)} to {points(high)}"
 
 
 def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str) -> go.Figure:
-    """One panel per rate, one row per `by` in the order of the frame; a dot is the change in points, its line the interval.
+    """One panel per rate and one row per `by`, in the order of the frame; dots are changes in points, lines their intervals.
 
     frame  the columns of audit.metrics.runs; `rate` is the column of a Rate
 
-    Dots whose interval lies on one side of 0 are filled. Each panel has its own scale, with 0 in the middle.
+    Dots whose interval excludes 0 are filled. Each panel has its own scale, with 0 in the middle.
     """
     groups = list(dict.fromkeys(frame[by]))
     titles = [f"{rate.title.replace(' ', '<br>', 1)}" for rate in rates]
     figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.06, subplot_titles=titles)
-    for place, rate in enumerate(rates, start=1):
+    for column, rate in enumerate(rates, start=1):
         rows = frame[frame["rate"] == rate.column].set_index(by).reindex(groups).reset_index()
-        figure.add_trace(_change(rows, by, rate), row=1, col=place)
-        far = _reach(rows)
+        figure.add_trace(_change(rows, by, rate), row=1, col=column)
+        limit = _half_width(rows)
         figure.update_xaxes(
-            range=[-far, far], tickvals=[-far / 1.25, 0, far / 1.25], row=1, col=place,
-            ticktext=[points(-far / 1.25, 0), "0", points(far / 1.25, 0)],
+            range=[-limit, limit], tickvals=[-limit / 1.25, 0, limit / 1.25], row=1, col=column,
+            ticktext=[points(-limit / 1.25, 0), "0", points(limit / 1.25, 0)],
         )  # fmt: skip
-        figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, row=1, col=place)
+        figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, row=1, col=column)
     figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
     figure.update_yaxes(
         range=[len(groups) - 0.4, -0.6], ticklabelstandoff=8, gridcolor="#f3f4f6", tickvals=list(range(len(groups))),
@@ -63,9 +63,9 @@ def _change(rows: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
         x=change, y=list(range(len(rows))), mode="markers", cliponaxis=False,
         marker={
             "size": DOT, "line": {"color": rate.colour, "width": 1.5},
-            "color": [rate.colour if moves in KNOWN else "#ffffff" for moves in rows["moves"]],
+            "color": [rate.colour if moves in CLEAR_DIRECTIONS else "#ffffff" for moves in rows["moves"]],
         },
-        error_x=reach(change, low, high, rate.colour),
+        error_x=interval_bars(change, low, high, rate.colour),
         text=[_hover(row, by, rate) for row in rows.to_dict("records")], hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
 
@@ -80,24 +80,24 @@ def _hover(row: Mapping[Any, Any], by: str, rate: Rate) -> str:
     return f"<b>{html(row[by])}</b><br>{rate.title}: {points(row['change'])} points<br>{within}<br>{sides}"
 
 
-def _reach(rows: pd.DataFrame) -> float:
-    """Half the width of a panel: the farthest end, to the next whole step."""
+def _half_width(rows: pd.DataFrame) -> float:
+    """Half the width of a panel: the farthest end of an interval, rounded up to the next step."""
     farthest = rows[["change", "change_low", "change_high"]].abs().max().max()
-    wanted = 0.01 if pd.isna(farthest) else max(float(farthest), 0.01)
-    return 1.25 * next(step for step in (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0) if wanted <= 1.2 * step)
+    needed = 0.01 if pd.isna(farthest) else max(float(farthest), 0.01)
+    return 1.25 * next(step for step in (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0) if needed <= 1.2 * step)
 
 
-HEARD, JUDGED, RUN = "#5f9fb8", LABEL_COLOURS[Label.DIVERGENT], "#9aa3ad"
-"""For what is heard or silent (a hue of coverage), for what is judged otherwise (that of disagreement), and for the runs."""
+FOUND_COLOUR, JUDGED_COLOUR, RUN_COLOUR = "#5f9fb8", LABEL_COLOURS[Label.DIVERGENT], "#9aa3ad"
+"""For answers found or lost (the hue of coverage), for different verdicts (that of disagreement), and for the runs."""
 BY_JUDGEMENT = "present in both"
 STEP_HEIGHT = 44
-HALF = 0.31
+HALF_BAR = 0.31
 """Half the height of a bar, in rows."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One bar: its name, where it starts, how far it goes, its text at the end, its hover, and the ends of its interval."""
+    """One bar: its name, start, length, text at the end, hover text, and the ends of its interval."""
 
     name: str
     start: int
@@ -109,70 +109,70 @@ class Step:
 
     @property
     def end(self) -> int:
-        """Where the next one starts."""
+        """Where the next bar starts."""
         return self.start + self.change
 
 
-def change_steps(frame: pd.DataFrame, first: str, second: str, words: Mapping[str, str]) -> go.Figure:
-    """A bar for either run, between them one for each part; the line across a part's end is the 95 % interval of its change.
+def change_steps(frame: pd.DataFrame, first: str, second: str, names: Mapping[str, str]) -> go.Figure:
+    """A bar for each run and, between them, one for each cause; the line at its end is the 95 % interval of the change.
 
     frame          one organ, columns of audit.metrics.runs_change
     first, second  what the runs are called
-    words          part -> what its bar is called, in the order to draw
+    names          part -> name of its bar, in drawing order
     """
     rows: dict[Any, dict[Any, Any]] = frame.set_index("part").to_dict("index")
-    steps = [_run(first, rows["in all"], "first")]
-    for part, name in words.items():
-        steps.append(_part(name, rows[part], steps[-1].end, JUDGED if part == BY_JUDGEMENT else HEARD))
-    return _drawn([*steps, _run(second, rows["in all"], "second")])
+    steps = [_run_step(first, rows["in all"], "first")]
+    for part, name in names.items():
+        steps.append(_part_step(name, rows[part], steps[-1].end, JUDGED_COLOUR if part == BY_JUDGEMENT else FOUND_COLOUR))
+    return _steps_figure([*steps, _run_step(second, rows["in all"], "second")])
 
 
-def _run(name: str, row: Mapping[Any, Any], side: str) -> Step:
+def _run_step(name: str, row: Mapping[Any, Any], side: str) -> Step:
     pairs = int(row[f"disagreeing_{side}"])
     hover = f"<b>{html(name)}</b><br>{pairs:,} disagreeing pairs, {percent(row[f'r_div_{side}'])} of the pairs present"
-    return Step(f"<b>{clipped(name, 34)}</b>", 0, pairs, f"{pairs:,}", hover, RUN)
+    return Step(f"<b>{clipped(name, 34)}</b>", 0, pairs, f"{pairs:,}", hover, RUN_COLOUR)
 
 
-def _part(name: str, row: Mapping[Any, Any], start: int, colour: str) -> Step:
+def _part_step(name: str, row: Mapping[Any, Any], start: int, colour: str) -> Step:
     change, ends = int(row["change"]), (float(row["change_low"]), float(row["change_high"]))
     known = not pd.isna(ends[0])
     within = f"{signed(ends[0], 0)} to {signed(ends[1], 0)}" if known else "too few questions"
-    told = f"{row['pairs']:,} pairs: {row['disagreeing_first']:,} disagreed before, {row['disagreeing_second']:,} do now"
-    hover = f"<b>{name}</b><br>{told}<br>95 % interval of the change: {within}"
+    detail = f"{row['pairs']:,} pairs: {row['disagreeing_first']:,} disagreed before, {row['disagreeing_second']:,} do now"
+    hover = f"<b>{name}</b><br>{detail}<br>95 % interval of the change: {within}"
     return Step(name, start, change, signed(change, 0), hover, colour, (start + ends[0], start + ends[1]) if known else None)
 
 
-def _drawn(steps: list[Step]) -> go.Figure:
-    places = list(range(len(steps)))
+def _steps_figure(steps: list[Step]) -> go.Figure:
+    rows = list(range(len(steps)))
     figure = go.Figure(
         go.Bar(
-            orientation="h", y=places, base=[step.start for step in steps], x=[step.change for step in steps], width=2 * HALF,
+            orientation="h", y=rows, base=[step.start for step in steps], x=[step.change for step in steps], width=2 * HALF_BAR,
             marker={"color": [step.colour for step in steps]}, showlegend=False,
             hovertext=[step.hover for step in steps], hovertemplate="%{hovertext}<extra></extra>",
         )
     )  # fmt: skip
-    for place, step in enumerate(steps):
+    for row, step in enumerate(steps):
         figure.add_annotation(
             x=1,
             xref="paper",
             xanchor="left",
             xshift=10,
-            y=place,
+            y=row,
             text=f"<b>{step.text}</b>",
             showarrow=False,
             font={"size": 15, "color": INK},
         )
-        if place + 1 < len(steps):
+        if row + 1 < len(steps):
             line = {"color": FAINT, "width": 1}
-            figure.add_shape(type="line", x0=step.end, x1=step.end, y0=place - HALF, y1=place + 1 + HALF, line=line)
+            figure.add_shape(type="line", x0=step.end, x1=step.end, y0=row - HALF_BAR, y1=row + 1 + HALF_BAR, line=line)
         if step.ends:
             line = {"color": INK, "width": 2}
-            figure.add_scatter(x=step.ends, y=[place] * 2, mode="lines", line=line, hoverinfo="skip", showlegend=False)
+            figure.add_scatter(x=step.ends, y=[row] * 2, mode="lines", line=line, hoverinfo="skip", showlegend=False)
     farthest = max([1.0, *(float(step.end) for step in steps), *(step.ends[1] for step in steps if step.ends)])
     figure.update_xaxes(range=[0, 1.02 * farthest], gridcolor="#e4e7eb", tickformat=",d", tickfont={"size": 12}, nticks=5)
     figure.update_yaxes(
         range=[len(steps) - 0.5, -0.5],
-        tickvals=places,
+        tickvals=rows,
         ticktext=[step.name for step in steps],
         showgrid=False,
         ticklabelstandoff=8,

@@ -1,7 +1,7 @@
-"""The map of themes: every divergence topic as a point, its theme's place among the others, labels as there is room for them.
+"""The map of themes: every divergence topic as a point, close to similar topics, with as many labels as fit.
 
-Not drawn by Plotly: there, labels cannot come and go with the zoom, a hover text travels with every point, and a browser
-without WebGL (a remote desktop, often) shows nothing. theme_map.js draws it, on the page and in the offline file.
+Not drawn by Plotly: there, labels cannot appear and disappear with the zoom, every point carries its hover text, and a browser
+without WebGL (often a remote desktop) shows nothing. theme_map.js draws it, on the page and in the offline file.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import pandas as pd
 from audit.charts.style import QUALITATIVE
 from audit.terms import display_name
 
-FULL = 65535
-"""Places are sent as 16-bit numbers: finer than a screen at sixtyfold zoom; as a theme's number this means none."""
+MAX_UINT16 = 65535
+"""Positions are sent as 16-bit numbers, finer than a screen at sixtyfold zoom. As the index of a theme it means no theme."""
 
 
 def script() -> str:
@@ -31,38 +31,38 @@ def style() -> str:
 
 
 def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, Any]:
-    """What themeMap draws, as JSON: about 6 kB per 1,000 points, and 60 bytes a theme.
+    """The data that themeMap draws, as JSON: about 6 kB per 1,000 points and 60 bytes per theme.
 
-    points  x, y, theme_id (missing, or not among the themes: no theme), in the order of their numbers
-    themes  theme_id, name, top (the id at the top of it, which may be its own), top_name, in the order of their numbers
-    alt     what the map shows, in a sentence, for those who do not see it
+    points  x, y, theme_id (missing or not among the themes: no theme), in the order of their indices
+    themes  theme_id, name, top (id of the top-level theme, which may be its own), top_name, in the order of their indices
+    alt     what the map shows, in a sentence for screen readers
 
-    A label stands at the median of its points.
+    A label is placed at the median of its points.
     """
-    number = pd.Index(themes["theme_id"]).get_indexer(pd.Index(points["theme_id"]))
-    xy, wide, high = _places(points)
-    tops = _by_size(themes["top"].to_numpy()[number[number >= 0]], themes["top"])
+    index = pd.Index(themes["theme_id"]).get_indexer(pd.Index(points["theme_id"]))
+    xy, wide, high = _scaled_positions(points)
+    tops = _by_size(themes["top"].to_numpy()[index[index >= 0]], themes["top"])
     parent = pd.Index(tops).get_indexer(pd.Index(themes["top"]))
-    of_parent = np.where(number >= 0, parent[number], -1) if len(parent) else number
-    sizes = np.bincount(number[number >= 0], minlength=len(themes))
+    of_parent = np.where(index >= 0, parent[index], -1) if len(parent) else index
+    sizes = np.bincount(index[index >= 0], minlength=len(themes))
     names = dict(zip(themes["top"], themes["top_name"], strict=True))
     return {
         "alt": alt, "none": "no theme", "wide": wide, "high": high,
-        "places": _coded(np.rint(xy * FULL)), "theme": _coded(np.where(number < 0, FULL, number)),
+        "places": _base64_uint16(np.rint(xy * MAX_UINT16)), "theme": _base64_uint16(np.where(index < 0, MAX_UINT16, index)),
         "themes": [
-            [display_name(name), int(above), int(size), *_middle(xy, number == place)]
-            for place, (name, above, size) in enumerate(zip(themes["name"], parent, sizes, strict=True))
+            [display_name(name), int(above), int(size), *_middle(xy, index == rank)]
+            for rank, (name, above, size) in enumerate(zip(themes["name"], parent, sizes, strict=True))
         ],
         "parents": [
-            [display_name(names[top]), int((of_parent == place).sum()), *_middle(xy, of_parent == place), _colour(place)]
-            for place, top in enumerate(tops)
+            [display_name(names[top]), int((of_parent == rank).sum()), *_middle(xy, of_parent == rank), _group_colour(rank)]
+            for rank, top in enumerate(tops)
         ],
         "bySize": np.argsort(-sizes, kind="stable").tolist(),
     }  # fmt: skip
 
 
-def _places(points: pd.DataFrame) -> tuple[np.ndarray[Any, Any], float, float]:
-    """Places in [0, 1], the longer side filling it, and the length of both sides."""
+def _scaled_positions(points: pd.DataFrame) -> tuple[np.ndarray[Any, Any], float, float]:
+    """Positions in [0, 1], where the longer side fills the range, and the length of both sides."""
     xy = points[["x", "y"]].to_numpy(dtype=np.float64)
     if not len(xy):
         return xy, 1.0, 1.0
@@ -76,20 +76,20 @@ def _by_size(tops_of_points: np.ndarray[Any, Any], tops: pd.Series) -> list[str]
     return sorted(dict.fromkeys(tops), key=lambda top: -int(counted.get(top, 0)))
 
 
-def _middle(xy: np.ndarray[Any, Any], mine: np.ndarray[Any, Any]) -> tuple[float, float]:
-    if not mine.any():
+def _middle(xy: np.ndarray[Any, Any], selected: np.ndarray[Any, Any]) -> tuple[float, float]:
+    if not selected.any():
         return -1.0, -1.0
-    x, y = np.median(xy[mine], axis=0)
+    x, y = np.median(xy[selected], axis=0)
     return round(float(x), 4), round(float(y), 4)
 
 
-def _coded(numbers: np.ndarray[Any, Any]) -> str:
+def _base64_uint16(numbers: np.ndarray[Any, Any]) -> str:
     return base64.b64encode(np.ascontiguousarray(numbers, dtype="<u2").tobytes()).decode()
 
 
-def _colour(place: int) -> str:
-    """Nine hues, then the same lighter, then darker: labels say what a colour cannot."""
-    hue, turn = QUALITATIVE[place % len(QUALITATIVE)], place // len(QUALITATIVE) % 3
+def _group_colour(rank: int) -> str:
+    """Nine hues, then the same lighter, then darker. Beyond that colours repeat; the labels tell the groups apart."""
+    hue, turn = QUALITATIVE[rank % len(QUALITATIVE)], rank // len(QUALITATIVE) % 3
     towards = (None, 255, 0)[turn]
     if towards is None:
         return hue

@@ -1,4 +1,4 @@
-"""What one run says of each pair against what another says of it: a matrix in label order, whose cells can be clicked."""
+"""Labels of pairs in two runs: a clickable matrix of transitions, and flows from one run to the other (a Sankey diagram)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ STATE_WORDS = {
     "PRE-SCREENED": "pre-screened", **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
     "UNSCORED": "unscored", "NOT IN THE RUN": "not in the run",
 }  # fmt: skip
-STAYED, MOVED = "#cfe3f2", "#f7dcae"
-"""Behind a cell that says the same twice, and behind one that does not: told apart by the frame too."""
+SAME_COLOUR, CHANGED_COLOUR = "#cfe3f2", "#f7dcae"
+"""Behind cells whose label stayed the same or changed; a frame shows the difference too."""
 ROW_HEIGHT = 44
-MANY = 5
-"""The names of more columns would touch each other in a narrow window: every second one stands a line higher."""
+MAX_LEVEL_HEADS = 5
+"""With more columns every second head is a line higher, because the names would touch in a narrow window."""
 
 
 def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
-    """Rows are what the run called `first` says, columns what `second` says; a cell holds its pairs and their share of the row.
+    """Rows are labels in the run called `first`, columns labels in `second`; a cell has its pairs and their share of the row.
 
     cells  first, second (states, both in the order to draw), pairs, share
 
-    A row or column without any pair is left out. A cell's `customdata` is its two states, with a tab between.
+    Rows and columns without any pair are left out. A cell's `customdata` is its two states, separated by a tab.
     """
     held = cells[cells["pairs"] > 0]
     rows, columns = ([state for state in dict.fromkeys(cells["first"]) if state in {*held[side]}] for side in ("first", "second"))
     shown = held.assign(row=held["first"].map(rows.index), column=held["second"].map(columns.index))
-    figure = go.Figure([_buttons(shown, first, second)])
+    figure = go.Figure([_click_targets(shown, first, second)])
     figure.update_layout(shapes=[_square(cell) for cell in shown.to_dict("records")])
-    return _laid_out(figure, [STATE_WORDS[state] for state in rows], [STATE_WORDS[state] for state in columns], first, second)
+    return _with_axes(figure, [STATE_WORDS[state] for state in rows], [STATE_WORDS[state] for state in columns], first, second)
 
 
 def _square(cell: dict[Any, Any]) -> dict[str, Any]:
@@ -40,12 +40,12 @@ def _square(cell: dict[Any, Any]) -> dict[str, Any]:
     corners = {"x0": cell["column"] - 0.48, "x1": cell["column"] + 0.48, "y0": cell["row"] - 0.46, "y1": cell["row"] + 0.46}
     strength = 0.25 + 0.75 * float(cell["share"])
     return {
-        "type": "rect", "layer": "below", **corners, "fillcolor": STAYED if stays else MOVED, "opacity": strength,
+        "type": "rect", "layer": "below", **corners, "fillcolor": SAME_COLOUR if stays else CHANGED_COLOUR, "opacity": strength,
         "line": {"color": INK, "width": 1.5 if stays else 0},
     }  # fmt: skip
 
 
-def _buttons(shown: pd.DataFrame, first: str, second: str) -> go.Scatter:
+def _click_targets(shown: pd.DataFrame, first: str, second: str) -> go.Scatter:
     rows = shown.to_dict("records")
     return go.Scatter(
         x=shown["column"], y=shown["row"], mode="markers+text", showlegend=False,
@@ -59,55 +59,55 @@ def _buttons(shown: pd.DataFrame, first: str, second: str) -> go.Scatter:
 
 
 def _hover(row: dict[Any, Any], first: str, second: str) -> str:
-    said = f"{html(first)}: <b>{STATE_WORDS[row['first']]}</b><br>{html(second)}: <b>{STATE_WORDS[row['second']]}</b>"
-    return f"{said}<br>{row['pairs']:,} pairs, {percent(row['share'])} of this row"
+    states = f"{html(first)}: <b>{STATE_WORDS[row['first']]}</b><br>{html(second)}: <b>{STATE_WORDS[row['second']]}</b>"
+    return f"{states}<br>{row['pairs']:,} pairs, {percent(row['share'])} of this row"
 
 
-def _laid_out(figure: go.Figure, rows: list[str], columns: list[str], first: str, second: str) -> go.Figure:
+def _with_axes(figure: go.Figure, rows: list[str], columns: list[str], first: str, second: str) -> go.Figure:
     common = {"tickmode": "array", "showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0}
     broken = [word.replace(" ", "<br>", 1).replace("-", "-<br>", 1) for word in columns]
-    over = [f"{word}<br> " if len(columns) > MANY and place % 2 else word for place, word in enumerate(broken)]
+    over = [f"{word}<br> " if len(columns) > MAX_LEVEL_HEADS and place % 2 else word for place, word in enumerate(broken)]
     figure.update_xaxes(
-        title={"text": f"{clipped(second)} says", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
+        title={"text": f"label in {clipped(second)}", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
         tickvals=list(range(len(columns))), ticktext=over, **common,
     )  # fmt: skip
     figure.update_yaxes(
-        title={"text": f"{clipped(first)} says", "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
+        title={"text": f"label in {clipped(first)}", "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
         tickvals=list(range(len(rows))), ticktext=rows, ticklabelstandoff=6, **common,
     )  # fmt: skip
     return styled(figure, 110 + ROW_HEIGHT * max(len(rows), 2), margin={"l": 8, "r": 8, "t": 70, "b": 8}, hovermode="closest")
 
 
-COLOURS = {
+STATE_COLOURS = {
     **{state: LABEL_COLOURS[state] for state in STATE_WORDS if state in LABEL_COLOURS},
     "PRE-SCREENED": "#e9e4da", "UNSCORED": LABEL_COLOURS[UNSCORED], "NOT IN THE RUN": "#f3f4f6",
 }  # fmt: skip
-"""One colour per state: the labels' own; paper, as on the map of absence, for what was pre-screened."""
+"""One colour per state: the labels' own, and the paper colour of the coverage map for pre-screened."""
 HEIGHT, ABOVE, BELOW = 460, 48, 24
-GAP = 0.052
-"""Below each state, of the height: room for a line of text where a state is thin."""
-NARROW = 0.004
-"""Of all pairs drawn: a thinner flow would not be seen, and is drawn this thick; hover has its number."""
+NODE_GAP = 0.052
+"""Share of the height below each state, which leaves room for a line of text where a state is thin."""
+MIN_FLOW = 0.004
+"""Share of all drawn pairs: a thinner flow would be invisible and is drawn this thick; the hover text has its number."""
 
 
 def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
-    """States of the first run at the left, of the second at the right, in label order; a band is as thick as its pairs are many.
+    """States of the first run on the left, of the second on the right, in label order; the width of a flow shows its pairs.
 
     cells  first, second (states, in the order to draw), pairs
 
-    Pairs that are pre-screened in both runs are left out: they are most of all, and would press the others flat.
+    Pairs that are pre-screened in both runs are left out: they are the majority and would flatten all others.
     """
     held = cells[(cells["pairs"] > 0) & ~((cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED"))]
     sides = {side: [state for state in dict.fromkeys(cells[side]) if state in {*held[side]}] for side in ("first", "second")}
     nodes = [(side, state) for side in sides for state in sides[side]]
-    thick = held["pairs"].clip(lower=NARROW * held["pairs"].sum())
+    thick = held["pairs"].clip(lower=MIN_FLOW * held["pairs"].sum())
     figure = go.Figure(
         go.Sankey(
             arrangement="fixed", node=_nodes(nodes, held, thick), textfont={"size": 14, "color": INK, "shadow": "none"},
             link={
                 "source": [nodes.index(("first", state)) for state in held["first"]],
                 "target": [nodes.index(("second", state)) for state in held["second"]],
-                "value": thick, "color": [_faded(COLOURS[state]) for state in held["second"]],
+                "value": thick, "color": [_faded(STATE_COLOURS[state]) for state in held["second"]],
                 "customdata": [f"{STATE_WORDS[a]} to {STATE_WORDS[b]}: {n:,} pairs" for a, b, n in _rows(held)],
                 "hovertemplate": "%{customdata}<extra></extra>",
             },
@@ -126,13 +126,13 @@ def _rows(held: pd.DataFrame) -> list[tuple[str, str, int]]:
 
 
 def _nodes(nodes: list[tuple[str, str]], held: pd.DataFrame, thick: pd.Series) -> dict[str, object]:
-    """Each state under its name with its pairs, in order from top to bottom."""
+    """Each state with its name and number of pairs, from top to bottom."""
     pairs = [int(held.loc[held[side] == state, "pairs"].sum()) for side, state in nodes]
     width = [float(thick[held[side] == state].sum()) for side, state in nodes]
     return {
         "label": [f"{STATE_WORDS[state]}, {count:,}" for (_, state), count in zip(nodes, pairs, strict=True)],
-        "color": [COLOURS[state] for _, state in nodes], "line": {"color": "#9aa3ad", "width": 0.5}, "thickness": 16,
-        "pad": GAP * (HEIGHT - ABOVE - BELOW),
+        "color": [STATE_COLOURS[state] for _, state in nodes], "line": {"color": "#9aa3ad", "width": 0.5}, "thickness": 16,
+        "pad": NODE_GAP * (HEIGHT - ABOVE - BELOW),
         "x": [0.001 if side == "first" else 0.999 for side, _ in nodes], "y": _heights(nodes, width),
         "customdata": pairs, "hovertemplate": "%{customdata:,} pairs<extra></extra>",
     }  # fmt: skip
@@ -140,15 +140,15 @@ def _nodes(nodes: list[tuple[str, str]], held: pd.DataFrame, thick: pd.Series) -
 
 def _heights(nodes: list[tuple[str, str]], width: list[float]) -> list[float]:
     """The middle of each state on its side, from 0 at the top to 1, with a gap below each."""
-    found: list[float] = []
+    middles: list[float] = []
     for side in ("first", "second"):
         own = [w for (s, _), w in zip(nodes, width, strict=True) if s == side]
         total = sum(own) or 1
-        scale, at = max(0.2, 1 - GAP * (len(own) - 1)) / total, 0.0
+        scale, at = max(0.2, 1 - NODE_GAP * (len(own) - 1)) / total, 0.0
         for w in own:
-            found.append(min(0.999, max(0.001, at + w * scale / 2)))
-            at += w * scale + GAP
-    return found
+            middles.append(min(0.999, max(0.001, at + w * scale / 2)))
+            at += w * scale + NODE_GAP
+    return middles
 
 
 def _faded(colour: str) -> str:

@@ -1,4 +1,4 @@
-"""Themes as a treemap: area is how many pairs, colour how much they matter or how many of them disagree."""
+"""Themes as a treemap: area is the number of pairs, colour their severity or the share that disagrees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from audit.number_format import fixed
 from audit.terms import display_name
 
 HEIGHT = 560
-LINE = 15
+LINE_LENGTH = 15
 """Letters in a line of a theme's label."""
 EVERYTHING = "all"
 SEVERITY, SHARE = "severity", "r_div"
@@ -25,9 +25,9 @@ PALE_TO_DARK = ((0.0, "#f4f0e6"), (0.35, "#f6d58f"), (0.65, "#e69f00"), (1.0, "#
 
 
 def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> go.Figure:
-    """Parents and the themes in them; a click on one opens it, one on the bar at the top leads back.
+    """Parents and the themes in them; a click on a parent zooms in, a click on the bar at the top leads back.
 
-    themes   theme_id, name, top (the id at the top of it, its own where it stands alone), pairs, disagreeing, severity, r_div,
+    themes   theme_id, name, top (id of the top-level theme, its own where it has no parent), pairs, disagreeing, severity, r_div,
              share (with _low, _high); themes without a pair are not drawn
     parents  theme_id, name and the same columns
     colour   'severity' (0 to 3) or 'r_div' (0 to 1)
@@ -49,34 +49,39 @@ def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> g
             },
             textinfo="label", hovertext=["All themes", *(_hover(row) for row in rows.to_dict("records"))],
             hovertemplate="%{hovertext}<extra></extra>", tiling={"pad": 2}, pathbar={"thickness": 24},
-            textfont={"size": 14, "color": letters(PALE_TO_DARK, values, (low, high))},
+            textfont={"size": 14, "color": text_colours(PALE_TO_DARK, values, (low, high))},
         )
     )  # fmt: skip
     small = {"minsize": 11, "mode": "hide"}
     return styled(figure, HEIGHT, margin={"l": 4, "r": 4, "t": 8, "b": 4}, uniformtext=small, font={"color": INK})
 
 
-def letters(scale: Sequence[Sequence[Any]], values: Sequence[float], ends: tuple[float, float]) -> list[str]:
-    """A colour for the letters on each area; those of Plotly's own choice stand out as little as 2.2 to 1.
+def text_colours(scale: Sequence[Sequence[Any]], values: Sequence[float], ends: tuple[float, float]) -> list[str]:
+    """A text colour for each area; Plotly's own choice has a contrast as low as 2.2 to 1.
 
-    An area without a value is drawn like the lowest.
+    An area without a value is drawn like the lowest value.
     """
-    inks, (low, high) = [ink_on(ground, BLACK) for ground in shades(scale)], ends
+    inks, (low, high) = [ink_on(shade, BLACK) for shade in shades(scale)], ends
     shares = np.clip((np.nan_to_num(np.asarray(values, dtype=float), nan=low) - low) / (high - low), 0, 1)
-    return [inks[place] for place in (100 * shares).round().astype(int)]
+    return [inks[index] for index in (100 * shares).round().astype(int)]
 
 
 def _wrapped(name: str) -> str:
-    """A name in lines: Plotly would rather shrink it until nobody can read it."""
-    lines = wrap(display_name(name), LINE) or [""]
+    """A name broken into lines; Plotly would shrink a long line until it is unreadable."""
+    lines = wrap(display_name(name), LINE_LENGTH) or [""]
     return "<br>".join(html(line) for line in [*lines[:3], *(["…"] if len(lines) > 3 else [])])
 
 
 def _bar(colour: str) -> dict[str, object]:
     common = {"thickness": 12, "len": 0.6, "outlinewidth": 0}
     if colour == SHARE:
-        return {**common, "title": {"text": "Disagreeing<br>of its pairs"}, **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
-    return {**common, "title": {"text": "Severity<br>per pair"}, "tickvals": [0, 1, 2, 3]}
+        return {**common, "title": {"text": "Share that<br>disagrees"}, **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
+    return {
+        **common,
+        "title": {"text": "Severity<br>per pair"},
+        "tickvals": [0, 1, 2, 3],
+        "ticktext": ["0", "1 low", "2 medium", "3 high"],
+    }
 
 
 def _hover(row: dict[Any, Any]) -> str:
@@ -85,5 +90,5 @@ def _hover(row: dict[Any, Any]) -> str:
     severity = fixed(row["severity"], 2) if pd.notna(row["severity"]) else NO_VALUE
     return (
         f"<b>{html(row['name'])}</b><br>{row['pairs']:,} pairs, {row['disagreeing']:,} of them disagree<br>"
-        f"{percent(row['share'])} of all disagreement{within}<br>severity {severity} per pair, of 3 at most"
+        f"{percent(row['share'])} of all disagreement{within}<br>severity {severity} per pair, out of 3"
     )

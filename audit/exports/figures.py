@@ -206,7 +206,11 @@ def disagreement_of_parts(rows: pd.DataFrame, first: str, second: str) -> pd.Dat
     ]
     by_part: dict[Any, dict[Any, Any]] = rows.set_index("part").to_dict("index")
     return pd.DataFrame(
-        [_part_share(by_part[part], *side_and_name) for part, *side_and_name in parts_of_runs if part == BOTH or by_part[part]["pairs"]]
+        [
+            _part_share(by_part[part], *side_and_name)
+            for part, *side_and_name in parts_of_runs
+            if part == BOTH or by_part[part]["pairs"]
+        ]
     )
 
 

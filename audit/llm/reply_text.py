@@ -41,7 +41,7 @@ def object_obeying(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | Non
     """The JSON object that `text` consists of, if it obeys `schema` in every point; else None.
 
     Covers what this project's schemas use: required properties and no others, each an enum or a string with a maximum length,
-    perhaps null. The general `jsonschema` takes 30 times as long for each reply.
+    perhaps null. The general `jsonschema` takes six times as long (0.24 ms).
     """
     try:
         value = json.loads(text, object_pairs_hook=_unambiguous)

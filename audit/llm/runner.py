@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from audit.errors import AuditError
 from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
-from audit.llm.client import ENDPOINT_FAULTS, Busy, Client, Endpoint
+from audit.llm.client import Client, Endpoint
 from audit.llm.limits import (
     BUSY,
     CUT_SHORT,
@@ -27,6 +27,7 @@ from audit.llm.limits import (
     StoppedError,
     StopRules,
 )
+from audit.llm.responses import ENDPOINT_FAULTS, Busy
 from audit.llm.scheduling import CallAttempt, CallScheduler, next_attempt
 
 RESUME = "Replies received so far are stored; the same command continues from there."

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from audit.errors import AuditError
 from audit.llm.calls import ANSWERED, FAILED, Call, Reply
-from audit.llm.client import Busy, Response, read_response
+from audit.llm.responses import Busy, Response, read_response
 
 MANIFEST = "batch.json"
 MAX_SHARDS = 5_000

@@ -1,7 +1,9 @@
-"""A button that copies the address of the view, which holds all of it: filters, pages, the opened pair.
+"""A button that copies the address of the view, and one entry in the browser's history per user action.
 
-With it comes what makes Back lead back: Streamlit adds an entry to the browser's history for every parameter that a page writes,
-so that a page from the menu, which names its run a moment later, would take two presses to leave.
+The address contains the whole view: filters, page numbers, the open pair. The same script also **replaces the browser's
+`history.pushState`**. Streamlit adds a history entry for every parameter that a page writes, so a page that is opened from the
+menu and writes its run a moment later would take two presses of Back to leave. The replacement keeps the first entry after a
+click or key press and turns all further ones into `replaceState`. It lives here because this component is on every page.
 """
 
 from __future__ import annotations
@@ -15,23 +17,23 @@ button { font: inherit; font-size: 0.875rem; color: inherit; background: var(--s
   min-height: 2.5rem; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); white-space: nowrap; }
 button:hover, button:focus-visible { color: var(--st-primary-color); border-color: var(--st-primary-color); }
 """
-# navigator.clipboard exists on https and localhost only; a dashboard on an intranet is often neither.
+# navigator.clipboard exists only on https and localhost, and a dashboard on an intranet is often neither.
 SCRIPT = """
-const oneEntryAnAct = () => {
+const oneHistoryEntryPerAction = () => {
   const history = window.history, push = history.pushState.bind(history)
-  if (history.oneEntryAnAct) return
-  history.oneEntryAnAct = true
-  let acted = false
-  for (const act of ["pointerdown", "click", "keydown"]) window.addEventListener(act, () => { acted = true }, true)
+  if (history.oneHistoryEntryPerAction) return
+  history.oneHistoryEntryPerAction = true
+  let userActed = false
+  for (const type of ["pointerdown", "click", "keydown"]) window.addEventListener(type, () => { userActed = true }, true)
   history.pushState = (...entry) => {
-    acted ? push(...entry) : history.replaceState(...entry)
-    acted = false
+    userActed ? push(...entry) : history.replaceState(...entry)
+    userActed = false
   }
 }
 export default function (component) {
-  oneEntryAnAct()
+  oneHistoryEntryPerAction()
   const button = component.parentElement.querySelector("button"), label = button.querySelector("span")
-  const selected = (text) => {
+  const copyBySelection = (text) => {
     const area = document.createElement("textarea")
     area.value = text; area.style.position = "fixed"; area.style.opacity = "0"
     document.body.append(area); area.select()
@@ -42,7 +44,7 @@ export default function (component) {
   button.onclick = async () => {
     const link = window.location.href
     let done
-    try { await navigator.clipboard.writeText(link); done = true } catch { done = selected(link) }
+    try { await navigator.clipboard.writeText(link); done = true } catch { done = copyBySelection(link) }
     label.textContent = done ? "Link copied" : "Copy it from the address bar"
     setTimeout(() => { label.textContent = "Copy link" }, 2500)
   }

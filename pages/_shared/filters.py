@@ -14,16 +14,16 @@ from audit.store.runs import Run
 from audit.terms import display_name
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from pages._shared.loaders import load
-from pages._shared.pickers import pick_many, pick_one, type_words
+from pages._shared.pickers import named_by, pick_many, pick_one, type_words
 from pages._shared.terms import fill, title_of
-from pages._shared.themes import quiet_taxonomy, theme_names
+from pages._shared.themes import current_taxonomy_or_none, theme_names
 
 LABEL_CHOICES = (*(label.value for label in reversed(LABELS)), UNSCORED)
-MOST_WORDS = 8
+MAX_WORDS = 8
 
 
 def pick_filters(run: Run, names: dict[str, str]) -> Filters:
-    """Draw the filters (the commonest in one row, the others behind a button) and return what they say."""
+    """Draw the filters (the most used in one row, the others behind a button) and return what was chosen."""
     values = load(filter_values, run)
     words, labels, organs, topics, more = st.columns([4, 4, 3, 3, 2], vertical_alignment="bottom")
     with words:
@@ -35,33 +35,33 @@ def pick_filters(run: Run, names: dict[str, str]) -> Filters:
     with topics:
         topic = pick_many(title_of(run, "topic"), values["topic"], "topic")
     with more:
-        chosen = _more(run, values, names)
+        further = _more_filters(run, values, names)
     return Filters(
         organs=tuple(organ),
         topics=tuple(topic),
         labels=tuple(label) or tuple(label.value for label in DISAGREEING),
-        words=tuple(typed.split()[:MOST_WORDS]),
-        **chosen,
+        words=tuple(typed.split()[:MAX_WORDS]),
+        **further,
     )
 
 
-def _more(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
+def _more_filters(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
     params = {"theme", "subtopic", "significance", "center", "handbook", "phase"}
     used = len(params & set(st.query_params))
     with st.popover(f"More ({used})" if used else "More", icon=":material/tune:", width="stretch"):
         return {
-            "divergence_topics": _of_theme(run),
+            "divergence_topics": _topics_of_theme(run),
             "subtopics": tuple(pick_many(title_of(run, "subtopic"), values["subtopic"], "subtopic")),
             "significances": tuple(pick_many("Clinical significance", tuple(SIGNIFICANCES)[::-1], "significance")),
-            "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", lambda name: names.get(name, name))),
+            "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", named_by(names))),
             "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
             "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),
         }
 
 
-def _of_theme(run: Run) -> tuple[str, ...] | None:
-    """The divergence topics of the theme that is picked; None where none is, or where the run has no themes."""
-    taxonomy = quiet_taxonomy(run)
+def _topics_of_theme(run: Run) -> tuple[str, ...] | None:
+    """The divergence topics of the chosen theme; None where none is chosen or the run has no themes."""
+    taxonomy = current_taxonomy_or_none(run)
     if taxonomy is None:
         return None
     titles = theme_names(taxonomy)

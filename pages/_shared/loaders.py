@@ -1,7 +1,7 @@
-"""The only caches of the dashboard.
+"""Cached loading: runs, metrics of one or two runs, taxonomies. These and the study figures are the dashboard's only caches.
 
-A run is known by its digest and its load time, so a run that is loaded anew is read anew. Streamlit cannot hash a
-function, so a metric is known to the cache by its full name.
+The cache identifies a run by its digest and its load time, so a run that is loaded again is read again. Streamlit cannot hash a
+function, so the cache identifies a metric by its full name.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from audit.themes.taxonomy import Taxonomy
 
 
 def loaded_runs() -> list[Run]:
-    """Every loaded run, newest first; files that cannot be read are left out and told by `damaged_stores`."""
-    return _listing(*_store())[0]
+    """Every loaded run, newest first; `damaged_stores` reports the files that cannot be read."""
+    return _listing(*_store_files())[0]
 
 
 def damaged_stores() -> list[AuditError]:
-    """One problem per store file that cannot be read; the other runs are not touched by it."""
+    """One error per store file that cannot be read; the other runs are not affected."""
     return [
         AuditError(
-            f"The store file {path} cannot be read ({why}). The other runs are shown. "
-            "Delete that file (it holds nothing that its release does not) and run: audit load PATH"
+            f"The store file {path} cannot be read ({reason}). The other runs are shown. "
+            "Delete that file (everything in it comes from its release) and run: audit load PATH"
         )
-        for path, why in _listing(*_store())[1].items()
+        for path, reason in _listing(*_store_files())[1].items()
     ]
 
 
-def _store() -> tuple[str, tuple[tuple[str, int], ...]]:
+def _store_files() -> tuple[str, tuple[tuple[str, int], ...]]:
     folder = Settings().store_dir
     return str(folder), tuple(sorted((path.name, path.stat().st_mtime_ns) for path in folder.glob("*.duckdb")))
 
@@ -48,54 +48,54 @@ def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
 
     Raises what the metric raises (AuditError), and AuditError when the store file is gone or damaged.
     """
-    with _gone(run):
-        return _computed(run.digest, run.loaded_at, _name(metric), arguments, _metric=metric, _path=run.path)
+    with _explain_unreadable(run):
+        return _cached_metric(run.digest, run.loaded_at, _full_name(metric), arguments, _metric=metric, _path=run.path)
 
 
 def load_two(metric: Callable[..., Any], run: Run, other: Run, **arguments: Any) -> Any:
-    """The same for a metric that compares two runs (audit.metrics.Metric.compares)."""
+    """The same for a metric that compares two runs (`Metric.compares`)."""
     stamps = (run.digest, run.loaded_at, other.digest, other.loaded_at)
-    with _gone(run, other):
-        return _compared(stamps, _name(metric), arguments, _metric=metric, _paths=(run.path, other.path))
+    with _explain_unreadable(run, other):
+        return _cached_comparison(stamps, _full_name(metric), arguments, _metric=metric, _paths=(run.path, other.path))
 
 
 def built_taxonomy(run: Run) -> Taxonomy | None:
-    """The taxonomy of themes that belongs to a run, as it was built or brought; None where it has none.
+    """The original taxonomy of a run, as it was built or released; None where it has none.
 
-    Raises ThemesError when the one that was built cannot be read.
+    Raises ThemesError when the built one cannot be read.
     """
-    with _gone(run):
-        return _taxonomy(*_themes(run), _run=run)
+    with _explain_unreadable(run):
+        return _cached_taxonomy(*_taxonomy_key(run), _run=run)
 
 
-def places(run: Run) -> pd.DataFrame:
-    """The map of that taxonomy: phrase, x, y (audit.queries.run_taxonomy.map_points); no row where it has none."""
-    with _gone(run):
-        return _points(*_themes(run), _run=run)
+def theme_map_points(run: Run) -> pd.DataFrame:
+    """The map of that taxonomy: phrase, x, y; no rows where it has none."""
+    with _explain_unreadable(run):
+        return _cached_points(*_taxonomy_key(run), _run=run)
 
 
-def _themes(run: Run) -> tuple[str, str, str, int]:
-    """What the taxonomy of a run is known by to the caches: a build writes its file anew."""
+def _taxonomy_key(run: Run) -> tuple[str, str, str, int]:
+    """Identifies the taxonomy of a run to the caches; its modification time changes when it is rebuilt."""
     path = taxonomy_path(run, Settings().themes_dir)
     return run.digest, run.loaded_at, str(path), path.stat().st_mtime_ns if path.is_file() else 0
 
 
-def _content(taxonomy: Taxonomy) -> int:
-    """A taxonomy as an argument of a metric: curated ones are made anew in every run of a page."""
+def _taxonomy_hash(taxonomy: Taxonomy) -> int:
+    """Hash by content: a curated taxonomy is a new object in every page run, often with the same content."""
     return hash((taxonomy.themes, taxonomy.no_theme))
 
 
-def _name(metric: Callable[..., Any]) -> str:
+def _full_name(metric: Callable[..., Any]) -> str:
     return f"{metric.__module__}.{metric.__qualname__}"
 
 
 @contextmanager
-def _gone(*loaded_runs: Run) -> Iterator[None]:
-    """Say which run's store could not be read, in place of what DuckDB says."""
+def _explain_unreadable(*runs: Run) -> Iterator[None]:
+    """Replace DuckDB's error by one that names the run and says what to do."""
     try:
         yield
     except DuckDBError as error:
-        run = next((run for run in loaded_runs if damage(run.path)), loaded_runs[0])
+        run = next((run for run in runs if damage(run.path)), runs[0])
         raise AuditError(
             f"Run {run.key} could not be read from {run.path} ({error}). Nothing is shown. "
             "If the file was removed or damaged, load the release again: audit load PATH"
@@ -103,17 +103,17 @@ def _gone(*loaded_runs: Run) -> Iterator[None]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _taxonomy(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> Taxonomy | None:
+def _cached_taxonomy(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> Taxonomy | None:
     return taxonomy_of(_run, Path(path).parent)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def _points(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> pd.DataFrame:
+def _cached_points(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> pd.DataFrame:
     return map_points(_run, Path(path).parent)
 
 
-@st.cache_data(show_spinner="Comparing ...", max_entries=100, hash_funcs={Taxonomy: _content})
-def _compared(
+@st.cache_data(show_spinner="Comparing ...", max_entries=100, hash_funcs={Taxonomy: _taxonomy_hash})
+def _cached_comparison(
     stamps: tuple[str, ...], name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _paths: tuple[Path, Path]
 ) -> pd.DataFrame | Any:
     with open_two(*_paths) as con:
@@ -130,8 +130,8 @@ def _connection(path: str, loaded_at: str) -> Connection:
     return open_store(Path(path))
 
 
-@st.cache_data(show_spinner="Counting ...", max_entries=400, hash_funcs={Taxonomy: _content})
-def _computed(
+@st.cache_data(show_spinner="Counting ...", max_entries=400, hash_funcs={Taxonomy: _taxonomy_hash})
+def _cached_metric(
     digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path
 ) -> pd.DataFrame | Any:
     return _metric(_connection(str(_path), loaded_at), **arguments)

@@ -1,4 +1,4 @@
-"""The menu: which pages there are for whom, in which group, under the run's own words."""
+"""The menu: which pages exist for whom, in which group, titled in the run's own terms."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ PAGES = {
     "Coverage": [("coverage", "Coverage"), ("handbook", "handbook"), ("retrieval", "Retrieval")],
     "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }
-FOR_THE_OWNER = ("rejudge",)
-"""These cost something, and are not for everybody who browses: see `may_rejudge`."""
+OWNER_PAGES = ("rejudge",)
+"""Pages that cost money to use and are not open to everybody who browses: see `may_rejudge`."""
 
 
 def menu() -> dict[str, list[StreamlitPage]]:
-    """Every page that exists for whoever is signed in, by group; a page that is not here cannot be opened by its address."""
+    """The pages for the current account, by group; a page that is not here cannot be opened by its address either."""
     st.session_state[MENU_SEEN] = True
     try:
         account = current_account()
         groups = _groups(account)
-    except AuditError as error:  # the database of accounts cannot be opened: nobody is anybody, so nothing is shown
+    except AuditError as error:  # without the database of accounts nobody can be identified, so nothing is shown
         explain(error)
         st.stop()
     return groups
 
 
 def home(account: Account | None) -> str:
-    """The script that opens first for somebody."""
+    """The script that opens first for an account, or for a visitor who is not signed in."""
     own = own_pages(account)
     return "pages/overview.py" if may_browse(account) or not own else f"pages/studies/{own[0]}.py"
 
 
-def way_to_the_tour() -> None:
-    """Below the menu, for whoever has a start page with a tour."""
+def tour_entry() -> None:
+    """The link to the tour below the menu, for everybody whose first page has one."""
     account = current_account()
     if account is not None or may_browse(account):
         tour_link(home(account))
@@ -71,19 +71,19 @@ def _groups(account: Account | None) -> dict[str, list[StreamlitPage]]:
     first = home(account)
     groups = _browsing(first, may_rejudge(account)) if may_browse(account) else {}
     own = [page for script in own_pages(account) for page in _own(script, first)]
-    if st.session_state.get(SIGN_IN_CHANGED):  # the page on which somebody turns into somebody else leads on from there
+    if st.session_state.get(SIGN_IN_CHANGED):  # the sign-in or sign-out page that is still open must exist until it redirects
         shown = own_pages(account)
         own += [page for script in ("sign_in", "sign_out") if script not in shown for page in _own(script, first, hidden=True)]
     if account is None and own:
-        own += _doors({page.url_path for pages in (*groups.values(), own) for page in pages})
+        own += _sign_in_entries({page.url_path for pages in (*groups.values(), own) for page in pages})
     title = escaped(account.name) if account is not None else "Account"
     return {**groups, title: own} if own else groups
 
 
-def _doors(there: set[str]) -> Iterator[StreamlitPage]:
-    """The sign-in page at every address that only others have: a bookmark outlives a session, and leads on once signed in."""
+def _sign_in_entries(existing: set[str]) -> Iterator[StreamlitPage]:
+    """The sign-in page at every address that needs an account, so that a bookmark works again after signing in."""
     for script in [*STUDY_PAGES, *(script for scripts in PAGES.values() for script, _ in scripts)]:
-        if script not in there:
+        if script not in existing:
             yield st.Page("pages/studies/sign_in.py", title=STUDY_PAGES["sign_in"], url_path=script, visibility="hidden")
 
 
@@ -92,7 +92,7 @@ def _own(script: str, first: str, *, hidden: bool = False) -> Iterator[Streamlit
 
 
 def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
-    """Every page on a run. A small-lettered title is a word that the run may have renamed."""
+    """Every page about a run. A title in lower case is a term that the run may have renamed."""
     return {
         group: [page for path, title in _paths(scripts, owner) for page in _pages(path, _title(title), first)]
         for group, scripts in PAGES.items()
@@ -100,26 +100,26 @@ def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
 
 
 def _pages(path: str, title: str, first: str, *, hidden: bool = False) -> Iterator[StreamlitPage]:
-    """The page of a script; of the one that opens first, two: Streamlit serves that at `/` and would not know its name.
+    """The page of a script. The first page exists twice, because Streamlit serves the default page at `/` only.
 
-    The menu has the one that was opened, so that its entry is the marked one.
+    The menu lists whichever of the two was opened, so that the right entry is highlighted.
     """
-    named = path != first or _asked_for(path)
-    yield st.Page(path, title=title, visibility="visible" if named and not hidden else "hidden")
+    by_name = path != first or _address_names(path)
+    yield st.Page(path, title=title, visibility="visible" if by_name and not hidden else "hidden")
     if path == first:
         yield st.Page(
             path, title=title, url_path=f"first-{PurePosixPath(path).stem}", default=True,
-            visibility="hidden" if named or hidden else "visible",
+            visibility="hidden" if by_name or hidden else "visible",
         )  # fmt: skip
 
 
-def _asked_for(path: str) -> bool:
+def _address_names(path: str) -> bool:
     """Whether the address names the script."""
     return PurePosixPath(st.context.url or "").name == PurePosixPath(path).stem
 
 
 def _paths(scripts: list[tuple[str, str]], owner: bool) -> list[tuple[str, str]]:
-    return [(f"pages/{script}.py", title) for script, title in scripts if owner or script not in FOR_THE_OWNER]
+    return [(f"pages/{script}.py", title) for script, title in scripts if owner or script not in OWNER_PAGES]
 
 
 def _title(title: str) -> str:

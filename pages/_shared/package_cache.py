@@ -1,4 +1,4 @@
-"""Packages to download, built when they are asked for and kept as long as nothing in them has changed."""
+"""Export packages for download, built on request and cached as long as nothing in them has changed."""
 
 from __future__ import annotations
 
@@ -14,80 +14,83 @@ from streamlit import runtime
 from audit.exports.package import ExportRequest, package
 from audit.exports.zip_bytes import zipped
 
-KEPT = 4
-"""Packages that the server remembers; each is about 15 MB."""
-PATIENCE_S = 15
-"""A browser that has been told to fetch, and does not within this time, will not."""
-ASKED = "Beginning"
-ZIP = "application/zip"
-Key = tuple[object, ...]
+MAX_PACKAGES = 4
+"""Packages that the server keeps in memory; each is about 15 MB."""
+MAX_WAIT_S = 15
+"""A browser that was told to download and has not started within this time never will."""
+REQUESTED = "Starting"
+ZIP_TYPE = "application/zip"
+PackageKey = tuple[object, ...]
+"""Everything that a package depends on: equal keys mean equal files."""
 
 
-class Shelf:
-    """Finished packages by what they are of, and how far the others are."""
+class PackageCache:
+    """Finished packages by key, and the progress of those being built. Used by several threads at once."""
 
     def __init__(self) -> None:
-        self._done: OrderedDict[Key, bytes] = OrderedDict()
-        self._steps: dict[Key, tuple[str, float]] = {}
-        self._places = count()
+        self._packages: OrderedDict[PackageKey, bytes] = OrderedDict()
+        self._steps: dict[PackageKey, tuple[str, float]] = {}
+        self._slots = count()
         self._one_at_a_time = Lock()
 
-    def ask(self, key: Key) -> None:
-        """Somebody has pressed the button: the package will be fetched in a moment."""
-        if key not in self._done:
-            self._steps.setdefault(key, (ASKED, time.monotonic()))
+    def request(self, key: PackageKey) -> None:
+        """Note that the button was clicked: the browser will fetch the package in a moment."""
+        if key not in self._packages:
+            self._steps.setdefault(key, (REQUESTED, time.monotonic()))
 
-    def step(self, key: Key) -> str:
-        """What is being done for a package; empty where nothing is."""
-        said, since = self._steps.get(key, ("", 0.0))
-        return "" if said == ASKED and time.monotonic() - since > PATIENCE_S else said
+    def current_step(self, key: PackageKey) -> str:
+        """What is being done for a package; "" where nothing is."""
+        step, since = self._steps.get(key, ("", 0.0))
+        return "" if step == REQUESTED and time.monotonic() - since > MAX_WAIT_S else step
 
-    def size(self, key: Key) -> int | None:
+    def size(self, key: PackageKey) -> int | None:
         """Bytes of a finished package; None where it is not built."""
-        done = self._done.get(key)  # looked up once: another visitor's package may take its place meanwhile
-        return None if done is None else len(done)
+        # Looked up once: another visitor's package may push it out between a check and a second look.
+        package_bytes = self._packages.get(key)
+        return None if package_bytes is None else len(package_bytes)
 
-    def take(self, key: Key, order: Callable[[], ExportRequest], name: str) -> bytes:
-        """The package under a file name, built now where it is not there. Raises AuditError as the build does."""
+    def fetch(self, key: PackageKey, order: Callable[[], ExportRequest], name: str) -> bytes:
+        """The package under a file name, built now where it is not cached. Raises AuditError as the build does."""
         with self._one_at_a_time:
             try:
-                if key not in self._done:
-                    self._put(key, zipped(package(order(), lambda step: self._tell(key, step))), name)
+                if key not in self._packages:
+                    self._put(key, zipped(package(order(), lambda step: self._set_step(key, step))), name)
             finally:
                 self._steps.pop(key, None)
-            return self._done[key]
+            return self._packages[key]
 
-    def _put(self, key: Key, data: bytes, name: str) -> None:
-        self._done[key] = data
-        while len(self._done) > KEPT:
-            self._done.popitem(last=False)
-        hold(data, name, next(self._places) % KEPT)
+    def _put(self, key: PackageKey, data: bytes, name: str) -> None:
+        self._packages[key] = data
+        while len(self._packages) > MAX_PACKAGES:
+            self._packages.popitem(last=False)
+        keep_available(data, name, next(self._slots) % MAX_PACKAGES)
 
-    def _tell(self, key: Key, step: str) -> None:
+    def _set_step(self, key: PackageKey, step: str) -> None:
         self._steps[key] = (step, time.monotonic())
 
 
-def hold(data: bytes, name: str, place: int) -> None:
-    """Keep what a click has made on the server until KEPT others have taken its place.
+def keep_available(data: bytes, name: str, slot: int) -> None:
+    """Keep a file available for download until a later one takes its slot.
 
-    Streamlit forgets such a file at the end of the second run of anybody's page: with people at work, before a slow browser
-    has begun to fetch it. The same bytes under the same name are the same file to it, and this reference no run takes away.
+    Streamlit drops a file made by a click at the end of the second page run of any visitor, which may be before a slow browser
+    has started to fetch it. Streamlit identifies files by content and name, so registering the same bytes under coordinates of
+    our own adds a reference that no page run removes.
     """
     if runtime.exists():
         files = runtime.get_instance().media_file_mgr
-        files.add(data, ZIP, f"package {place}", file_name=name, is_for_static_download=True)
+        files.add(data, ZIP_TYPE, f"package {slot}", file_name=name, is_for_static_download=True)
 
 
 @st.cache_resource(show_spinner=False)
-def shelf() -> Shelf:
-    """The one shelf of this server."""
-    return Shelf()
+def package_cache() -> PackageCache:
+    """The one cache of this server."""
+    return PackageCache()
 
 
 @st.fragment(run_every=0.5)
-def progress(key: Key) -> None:
-    """What is being done, until it is done."""
-    step = shelf().step(key)
+def show_progress(key: PackageKey) -> None:
+    """Show what is being done, until it is done."""
+    step = package_cache().current_step(key)
     if not step:
         st.rerun()
     st.info(f"{step} …", icon=":material/hourglass_top:")

@@ -1,4 +1,4 @@
-"""The frame of every page: heading, run, notices, and a failure said in one sentence."""
+"""The frame of every browsing page: heading, run, notices, and errors explained in a sentence."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import pick_run
 from pages._shared.terms import say
 
-NOTHING_LOADED = "No run is loaded yet. In a terminal, one of these two loads one; then reload this page."
+NOTHING_LOADED = "No run is loaded yet. Run one of these two commands in a terminal, then reload this page."
 COMMANDS = """\
-audit demo          # a synthetic release, to look around
-audit load PATH     # your own release: a folder, .zip or .tar.gz"""
+audit demo          # load a synthetic release to explore
+audit load PATH     # load your own release: a folder, .zip or .tar.gz"""
 NO_RUN = Run("", "No run yet", "", False, False, "", Path())
-"""Lends its words to a page before anything is loaded."""
+"""Provides the default terms for a page before anything is loaded."""
 
 
 @contextmanager
 def page(title: str, lead: str) -> Iterator[Run]:
-    """Draw a page's frame and hand its run to the body; an AuditError in the body is explained, not traced.
+    """Draw a page's frame and pass its run to the body; an AuditError in the body is shown as a message, not as a traceback.
 
     `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms.
     """
-    _come_through_the_menu()
+    _enter_through_menu()
     st.html(STYLE)
     rerun_on_theme_change()
     heading = st.container()
@@ -48,11 +48,11 @@ def page(title: str, lead: str) -> Iterator[Run]:
         explain(error)
 
 
-def _come_through_the_menu() -> None:
-    """Draw the menu and run again where Streamlit left app.py out; stop where the page does not exist for this session.
+def _enter_through_menu() -> None:
+    """Draw the menu and rerun where Streamlit skipped app.py; stop where the page does not exist for this session.
 
-    It does so for the first address that is opened after a start, because our folder has the name that its older kind
-    of multi-page app used: a copied link would then open under a menu of bare file names.
+    For the first address opened after a start, Streamlit runs the page script directly, because `pages/` is the folder name of
+    its older kind of multi-page app. A copied link would then open with a menu of bare file names.
     """
     if not st.session_state.get(MENU_SEEN):
         st.navigation(menu())
@@ -64,7 +64,7 @@ def _come_through_the_menu() -> None:
 def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
     runs = loaders.loaded_runs()
     if not runs:
-        _empty_state(heading, title)
+        _show_nothing_loaded(heading, title)
         st.stop()
     run = pick_run(runs)
     with st.sidebar:
@@ -72,7 +72,7 @@ def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
     return run
 
 
-def _empty_state(heading: st.delta_generator.DeltaGenerator, title: str) -> None:
+def _show_nothing_loaded(heading: st.delta_generator.DeltaGenerator, title: str) -> None:
     heading.title(say(NO_RUN, title), anchor=False)
     for problem in loaders.damaged_stores():
         explain(problem)

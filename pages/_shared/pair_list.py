@@ -1,4 +1,4 @@
-"""The ranked list of pairs, a page at a time; the row that is picked goes into the address."""
+"""The ranked list of pairs, a page at a time, and which pair is open: parameters question, a and b of the address."""
 
 from __future__ import annotations
 
@@ -12,64 +12,73 @@ import streamlit as st
 
 from audit.charts.dark_mode import DARK_BACKGROUND, DARK_LABEL_COLOURS, LIGHT_BACKGROUND
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
+from audit.store.runs import Run
 from audit.vocabulary import Label
 from pages._blinded.theme import is_dark
 from pages._shared.pickers import param_value, warn_unknown_value
+from pages._shared.terms import title_of
 
 PER_PAGE = 100
-ROW_HEIGHT, ROWS_IN_SIGHT = 68, 7
-"""Rows higher than 4 rem wrap their text."""
+ROW_HEIGHT_PX, MAX_VISIBLE_ROWS = 68, 7
+"""Streamlit wraps text in rows that are higher than 4 rem."""
+PairKey = tuple[str, str, str]
+"""Question id and the ids of both handbooks."""
+PARAMS = ("question", "a", "b")
+COLUMNS = ["question_id", "handbook_a", "handbook_b"]
+STEPS_TAKEN = "steps taken in the list"
+SEVERITY = {label.value: label.code for label in Label}
 
 
-def pair_list(table: pd.DataFrame, names: dict[str, str]) -> None:
-    """Draw the list, the opened pair selected; a click anywhere in a row, or the arrow keys, open another."""
+def pair_list(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
+    """Draw the list with the open pair selected; a click anywhere in a row opens another pair."""
     pairs = pairs_of(table)
-    now = opened_pair(table)
-    shown = hashlib.sha256(repr(pairs).encode()).hexdigest()[:12]
-    key = f"pairs_{shown}_{st.session_state.get(MOVES, 0)}"
+    current = opened_pair(table)
+    # The key changes with the pairs listed: a selection of row 3 must not carry over to another list.
+    content = hashlib.sha256(repr(pairs).encode()).hexdigest()[:12]
+    key = f"pairs_{content}_{st.session_state.get(STEPS_TAKEN, 0)}"
     st.dataframe(
-        _coloured(_readable(table, names)), key=key, hide_index=True, row_height=ROW_HEIGHT, placeholder="",
-        height=38 + ROW_HEIGHT * min(len(table), ROWS_IN_SIGHT), on_select=partial(_picked, key, pairs),
+        _with_label_colours(_list_rows(table, names)), key=key, hide_index=True, row_height=ROW_HEIGHT_PX, placeholder="",
+        height=38 + ROW_HEIGHT_PX * min(len(table), MAX_VISIBLE_ROWS), on_select=partial(_open_picked, key, pairs),
         selection_mode="single-cell",
-        selection_default={"selection": {"cells": [(pairs.index(now), "about")] if now in pairs else []}},
+        selection_default={"selection": {"cells": [(pairs.index(current), "about")] if current in pairs else []}},
         column_config={
             "label": st.column_config.TextColumn("Label", width=100),
-            "about": st.column_config.TextColumn("What about", width=180),
-            "question": st.column_config.TextColumn("Question", width=220),
-            "between": st.column_config.TextColumn("Between", width=220),
+            "about": st.column_config.TextColumn("About", width=180),
+            "question": st.column_config.TextColumn(title_of(run, "question"), width=220),
+            "between": st.column_config.TextColumn(title_of(run, "handbooks"), width=220),
         },
     )  # fmt: skip
 
 
 def page_number() -> int:
-    """The page of the list that the address asks for, from 1."""
-    asked = param_value("page", None, "1") or "1"
-    if asked.isdecimal() and 0 < int(asked) < 10**6:
-        return int(asked)
-    warn_unknown_value("page", asked)
+    """The page of the list in the address, counted from 1."""
+    requested = param_value("page", None, "1") or "1"
+    if requested.isdecimal() and 0 < int(requested) < 10**6:
+        return int(requested)
+    warn_unknown_value("page", requested)
     return 1
 
 
 def page_picker(total: int) -> None:
-    """Pages of the list, where it has more than one."""
+    """Page numbers below the list, where it has more than one page."""
     pages = -(-total // PER_PAGE)
     if pages > 1:
-        now = min(page_number(), pages)
-        key = f"page_{now}"
-        st.pagination(pages, default=now, key=key, max_visible_pages=5, on_change=_turned, args=(key,))
+        current = min(page_number(), pages)
+        key = f"page_{current}"
+        st.pagination(pages, default=current, key=key, max_visible_pages=5, on_change=_turn_page, args=(key,))
 
 
-def _turned(key: str) -> None:
+def _turn_page(key: str) -> None:
     st.query_params["page"] = str(st.session_state[key])
 
 
-def _picked(key: str, pairs: list[Opened]) -> None:
+def _open_picked(key: str, pairs: list[PairKey]) -> None:
     for row, _ in st.session_state[key]["selection"]["cells"]:
         if row < len(pairs):
             open_pair(pairs[row])
 
 
-def _readable(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+def _list_rows(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     label = table["label"].astype("object").where(table["label"].notna(), "unscored")
     about = table["divergence_topic"].fillna("").replace("", pd.NA).fillna(table["question_text"])
     significance = table["significance"].astype("object").where(table["significance"].notna(), "")
@@ -83,82 +92,79 @@ def _readable(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     )
 
 
-def _coloured(frame: pd.DataFrame) -> object:
+def _with_label_colours(frame: pd.DataFrame) -> object:
     background, colours = (DARK_BACKGROUND, DARK_LABEL_COLOURS) if is_dark() else (LIGHT_BACKGROUND, LABEL_COLOURS)
     tints = {LABEL_WORDS[name]: _tint(colour, background) for name, colour in colours.items()}
     return frame.style.map(lambda label: f"background-color: {tints[label.splitlines()[0]]}", subset=["label"])
 
 
-def _tint(colour: str, ground: str, share: float = 0.3) -> str:
-    """A label's colour as a pale ground, or a dim one in the dark, for the page's own letters."""
-    mixed = (round((1 - share) * int(ground[i : i + 2], 16) + share * int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+def _tint(colour: str, background: str, share: float = 0.3) -> str:
+    """A label's colour mixed into the background, so that text on it stays readable in light and in dark mode."""
+    mixed = (round((1 - share) * int(background[i : i + 2], 16) + share * int(colour[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-Opened = tuple[str, str, str]
-PARAMS = ("question", "a", "b")
-COLUMNS = ["question_id", "handbook_a", "handbook_b"]
-MOVES = "moves in the list"
-GRAVITY = {label.value: label.code for label in Label}
+def step_buttons(table: pd.DataFrame, current: PairKey) -> None:
+    """Buttons for the previous and the next pair of the list, also on the keys P and N."""
+    pairs = pairs_of(table)
+    index = pairs.index(current) if current in pairs else -1
+    _step_button("Previous", "P", pairs, index - 1, index > 0)
+    _step_button("Next", "N", pairs, index + 1, index + 1 < len(pairs))
 
 
-def pairs_of(table: pd.DataFrame) -> list[Opened]:
-    """The pairs of a list, as the address names them."""
+def _step_button(label: str, key: str, pairs: list[PairKey], target: int, possible: bool) -> None:
+    st.button(
+        label, shortcut=key, key=label, disabled=not possible, on_click=_step_to, args=(pairs[target] if possible else None,)
+    )
+
+
+def _step_to(pair: PairKey) -> None:
+    open_pair(pair)
+    # Streamlit applies `selection_default` only to a table that is drawn for the first time, so the key has to change.
+    st.session_state[STEPS_TAKEN] = st.session_state.get(STEPS_TAKEN, 0) + 1
+
+
+# -- which pair is open -----------------------------------------------------------------------------------------------
+
+
+def pairs_of(table: pd.DataFrame) -> list[PairKey]:
+    """The keys of the pairs in a list."""
     return list(table[COLUMNS].itertuples(index=False, name=None))
 
 
-def opened_pair(table: pd.DataFrame) -> Opened:
-    """The pair that the address names, else the first of the list."""
+def opened_pair(table: pd.DataFrame) -> PairKey:
+    """The pair in the address, else the first of the list."""
     question, a, b = (st.query_params.get(name) for name in PARAMS)
     return (question, a, b) if question and a and b else pairs_of(table)[0]
 
 
-def open_pair(pair: Opened) -> None:
-    """Write a pair into the address."""
+def open_pair(pair: PairKey) -> None:
+    """Write a pair to the address."""
     st.query_params.update(zip(PARAMS, pair, strict=True))
 
 
 def close_when_changed(name: str, view: Any, params: tuple[str, ...]) -> None:
-    """Drop `params` from the address when the view called `name` is no longer that of the last run of the page.
+    """Drop `params` from the address when the view called `name` has changed since the previous run of the page.
 
-    The first run after a link is opened has no last one, so a linked pair stays open.
+    The first run after a link is opened has no previous one, so a linked pair stays open.
     """
-    seen = f"{name} seen"
-    if st.session_state.get(seen, view) != view:
+    key = f"{name} seen"
+    if st.session_state.get(key, view) != view:
         for param in params:
             st.query_params.pop(param, None)
-    st.session_state[seen] = view
+    st.session_state[key] = view
 
 
 def opened_on(question_id: str, cells: pd.DataFrame, answering: pd.Series) -> tuple[str, str]:
-    """The two handbooks opened on a question: those of the address, else the first couple with the gravest label."""
+    """The open pair of handbooks on a question: the one in the address, else the first with the most serious label."""
     a, b = st.query_params.get("a"), st.query_params.get("b")
     if st.query_params.get("question", question_id) == question_id and a in cells.index and b in cells.index and a != b:
         return str(a), str(b)
-    couples = list(combinations(answering, 2))
-    return max(couples, key=lambda couple: GRAVITY.get(str(cells.at[couple]), -1))
+    return max(combinations(answering, 2), key=lambda handbooks: SEVERITY.get(str(cells.at[handbooks]), -1))
 
 
 def click_opens(clicked: tuple[str, str], opened: tuple[str, str]) -> None:
-    """Open the pair of a clicked cell where another is open."""
+    """Open the pair of a clicked cell, unless it is open already."""
     if clicked != opened:
         st.query_params.update(zip(("a", "b"), clicked, strict=True))
         st.rerun()
-
-
-def step_buttons(table: pd.DataFrame, now: Opened) -> None:
-    """Previous and next pair of the list, also on the keys P and N."""
-    pairs = pairs_of(table)
-    place = pairs.index(now) if now in pairs else -1
-    _step("Previous", "P", pairs, place - 1, place > 0)
-    _step("Next", "N", pairs, place + 1, place + 1 < len(pairs))
-
-
-def _step(label: str, key: str, pairs: list[Opened], to: int, possible: bool) -> None:
-    st.button(label, shortcut=key, key=label, disabled=not possible, on_click=_move, args=(pairs[to] if possible else None,))
-
-
-def _move(pair: Opened) -> None:
-    open_pair(pair)
-    # A table takes a selection from the program only when it is drawn anew.
-    st.session_state[MOVES] = st.session_state.get(MOVES, 0) + 1

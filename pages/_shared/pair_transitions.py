@@ -1,4 +1,4 @@
-"""Two runs pair by pair: what each says of it, how far their judges agree, and a pair that moved with both verdicts."""
+"""Two runs pair by pair: label against label, how far the judges agree, and the pairs whose label changed."""
 
 from __future__ import annotations
 
@@ -16,100 +16,104 @@ from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from audit.tables import Column
 from pages._shared.loaders import load, load_two
-from pages._shared.run_comparison import Two
+from pages._shared.run_comparison import ComparedRuns
 from pages._shared.side_by_side import CSS, answers_html, verdict_html
 from pages._shared.tables import clicked_row, table
 from pages._shared.terms import escaped
 from pages._shared.widgets import chart, clicked_point, counts, footer, link
 
-MOST_LISTED = 200
+MAX_LISTED = 200
+PRESCREENED_NOTE = (
+    "{n} pairs that are pre-screened in both runs are not drawn. The thinnest flows are drawn thicker than to scale."
+)
 CELL = "cell"
+"""The clicked cell in the session: the comparison it belongs to, and the states in the first and the second run."""
 
 
-def flows(two: Two) -> None:
-    """Every pair from what the first run says to what the second says: as a matrix that can be clicked, and as bands."""
+def transitions_section(compared: ComparedRuns) -> None:
+    """The labels of the first run against those of the second: a clickable matrix, and flows."""
     st.header("Label by label", anchor=False)
-    cells = load_two(transitions, two.first, two.second)
-    alt = "What the first run says of each pair, against what the second run says of the same pair."
+    cells = load_two(transitions, compared.first, compared.second)
+    alt = "The label of each pair in the first run against its label in the second run."
     matrix, bands = st.tabs(["Matrix", "Flow"])
     with matrix:
-        if clicked := clicked_point(transitions_figure(cells, *two.names), f"transitions_{two.id}", alt):
-            st.session_state[CELL] = (two.id, *str(clicked).split("\t"))
+        if clicked := clicked_point(transitions_figure(cells, *compared.names), f"transitions_{compared.id}", alt):
+            st.session_state[CELL] = (compared.id, *str(clicked).split("\t"))
         counts(
-            two.run,
-            "Each cell: pairs, and their share of the row. Framed: the same in both. Click a cell to list its pairs below.",
+            compared.run,
+            "Each cell gives the number of pairs and their share of the row; framed cells kept their label. Click a "
+            "cell to list its pairs.",
         )
     with bands:
-        chart(flows_figure(cells, *two.names), f"flows_{two.id}", alt)
-        alone = cells[(cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED")]["pairs"].sum()
-        counts(two.run, "Without {n} pairs that are pre-screened in both. The thinnest bands are drawn thicker.", n=f"{alone:,}")
-    agreed = load_two(run_agreement, two.first, two.second)
-    _agreement(two, agreed)
-    footer(cells, "transitions", two.run, "transitions", "run_agreement", "changed_pairs")
+        chart(flows_figure(cells, *compared.names), f"flows_{compared.id}", alt)
+        prescreened = cells[(cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED")]["pairs"].sum()
+        counts(compared.run, PRESCREENED_NOTE, n=f"{prescreened:,}")
+    _agreement_table(compared, load_two(run_agreement, compared.first, compared.second))
+    footer(cells, "transitions", compared.run, "transitions", "run_agreement", "changed_pairs")
 
 
-def _agreement(two: Two, agreed: pd.DataFrame) -> None:
-    kappa = agreed[agreed["figure"] == "kappa"].iloc[0]
+def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
+    kappa = agreement[agreement["figure"] == "kappa"].iloc[0]
     counts(
-        two.run, "Over the {n} pairs that both judges labelled, kappa is **{value}** (95 % interval {span}).",
+        compared.run, "On the {n} pairs that both judges labelled, kappa is **{value}** (95 % interval {span}).",
         n=f"{kappa['of']:,}", value=coefficient(kappa["value"]),
         span=coefficient_interval(kappa["value_low"], kappa["value_high"]),
     )  # fmt: skip
-    shares = agreed[agreed["figure"] != "kappa"]
-    figure, count, of, value, method = run_agreement.table.pick(two.run)
+    shares = agreement[agreement["figure"] != "kappa"]
+    figure, count, of, value, method = run_agreement.table.pick(compared.run)
     table(shares, "run_agreement", (figure, count, of, Column.share("value", value.heading), method))
 
 
-def moved_pairs(two: Two) -> None:
-    """The pairs of the clicked cell, or all that moved; the one clicked with both verdicts."""
-    key, first, second = st.session_state.get(CELL, (two.id, ANY, ANY))
-    if key != two.id:
+def changed_pairs_section(compared: ComparedRuns) -> None:
+    """The pairs of the clicked cell, or all whose label changed; the clicked one with both verdicts."""
+    key, first, second = st.session_state.get(CELL, (compared.id, ANY, ANY))
+    if key != compared.id:
         first = second = ANY
-    listed = load_two(changed_pairs, two.first, two.second, first=first, second=second, limit=MOST_LISTED)
+    listed = load_two(changed_pairs, compared.first, compared.second, first=first, second=second, limit=MAX_LISTED)
     if listed.empty:
-        counts(two.run, "No pair moved from one label to another.")
+        counts(compared.run, "No pair changed its label.")
         return
     total = int(listed["total"].iloc[0])
-    which = "moved" if first == ANY else f"{STATE_WORDS[first]} before and {STATE_WORDS[second]} after"
-    st.header("The pairs behind it", anchor=False)
+    change = "changed their label" if first == ANY else f"{STATE_WORDS[first]} before and {STATE_WORDS[second]} after"
+    st.header("Pairs whose label changed", anchor=False)
     counts(
-        two.run, "**{total}** {which}{cut}. Click one to read both verdicts.",
-        total=f"{total:,} {'pair' if total == 1 else 'pairs'}", which=which,
-        cut=f", {MOST_LISTED} listed" if total > MOST_LISTED else "",
+        compared.run, "**{total}** {change}{cut}. Click one to read both verdicts.",
+        total=f"{total:,} {'pair' if total == 1 else 'pairs'}", change=change,
+        cut=f", of which {MAX_LISTED} are listed" if total > MAX_LISTED else "",
     )  # fmt: skip
-    names = handbook_names(load(handbook_list, two.first))
-    with_names = listed.assign(a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names))
-    question, one, other, before, after = changed_pairs.table.pick(two.run)
-    titles = replace(before, heading=two.names[0]), replace(after, heading=two.names[1])
+    names = handbook_names(load(handbook_list, compared.first))
+    rows = listed.assign(a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names))
+    question, one, other, before, after = changed_pairs.table.pick(compared.run)
+    titles = replace(before, heading=compared.names[0]), replace(after, heading=compared.names[1])
     columns = (question, replace(one, name="a"), replace(other, name="b"), *titles)
-    picked = clicked_row(with_names, f"moved_{two.id}_{first}_{second}", columns, rows=8)
-    footer(listed.drop(columns="total"), "moved", two.run)
+    picked = clicked_row(rows, f"moved_{compared.id}_{first}_{second}", columns, rows=8)
+    footer(listed.drop(columns="total"), "moved", compared.run)
     if picked is not None:
-        both_verdicts(two, picked, names)
+        both_verdicts(compared, picked, names)
 
 
-def both_verdicts(two: Two, row: pd.Series, names: dict[str, str]) -> None:
-    """One pair: what each run's judge says of it beside each other, then both answers."""
+def both_verdicts(compared: ComparedRuns, row: pd.Series, names: dict[str, str]) -> None:
+    """One pair: the verdicts of both runs next to each other, then both answers."""
     chosen = {"question_id": row["question_id"], "handbook_a": row["handbook_a"], "handbook_b": row["handbook_b"]}
-    before, after = (load(pair, each, **chosen) for each in (two.first, two.second))
+    before, after = (load(pair, run, **chosen) for run in (compared.first, compared.second))
     st.html(CSS)
     st.header(escaped(before.question.text), anchor=False)
-    for column, each, found in zip(st.columns(2), (two.first, two.second), (before, after), strict=True):
+    for column, run, judged in zip(st.columns(2), (compared.first, compared.second), (before, after), strict=True):
         with column:
-            _verdict(each, found, row)
+            _verdict(run, judged, row)
     differ = (before.a.answer, before.b.answer) != (after.a.answer, after.b.answer)
     if differ:
-        counts(two.run, "The two runs hold different answers to this {question}:")
-    for name, each in zip(two.names, (before, after) if differ else (after,), strict=False):
+        counts(compared.run, "The two runs have different answers to this {question}:")
+    for name, judged in zip(compared.names, (before, after) if differ else (after,), strict=False):
         if differ:
             st.caption(escaped(name))
-        st.html(f'<div class="pair">{answers_html(each, names, "all")}</div>')
+        st.html(f'<div class="pair">{answers_html(judged, names, "all")}</div>')
 
 
-def _verdict(each: Run, found: Pair, row: pd.Series) -> None:
-    st.caption(escaped(each.title))
-    st.html(f'<div class="pair">{verdict_html(each, found)}</div>')
+def _verdict(run: Run, judged: Pair, row: pd.Series) -> None:
+    st.caption(escaped(run.title))
+    st.html(f'<div class="pair">{verdict_html(run, judged)}</div>')
     link(
-        "disagreements", "Open it among the disagreements of this run", each, icon=":material/open_in_new:",
+        "disagreements", "Open on Disagreements in this run", run, icon=":material/open_in_new:",
         question=row["question_id"], a=row["handbook_a"], b=row["handbook_b"],
     )  # fmt: skip

@@ -1,29 +1,36 @@
-"""Pickers whose choice is kept in the address: the key of the widget is the name of the parameter."""
+"""Pickers whose choice is kept in the address, so that a copied link reopens the same view.
+
+The address is the single source of truth: a widget's state is set from it before the widget is drawn, and a change is written to
+it first. The key of a widget is the name of its URL parameter. A value that the current view cannot use is ignored with a
+warning and left in the address, because another run may have it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
+from audit.queries.picker_options import question_list
 from audit.store.runs import Run, newest_whole
 from audit.terms import display_name
 from pages._shared import loaders
-from pages._shared.terms import escaped
+from pages._shared.terms import escaped, fill
 
 LAST_RUN = "last run seen"
-NOT_LOADED = "which is not loaded here. **The figures below are those of the run named at the left.**"
+IGNORED_VALUE = "which this run does not have. It was ignored."
+NOT_LOADED = "which is not loaded here. **The page shows the run named in the sidebar instead.**"
 
 
 def pick_run(runs: list[Run]) -> Run:
-    """The run of this page: the one in the address, else the one seen last, else the newest whole one. Drawn in the sidebar."""
+    """The run in the address, else the one seen last, else the newest that is complete. Drawn in the sidebar."""
     by_key = {run.key: run for run in runs}
     last = st.session_state.get(LAST_RUN)
     key = param_value("run", by_key, last if last in by_key else newest_whole(runs).key, NOT_LOADED)
     st.session_state["run"] = key
     st.sidebar.selectbox(
-        "Run", list(by_key), key="run", format_func=lambda key: _described(by_key[key]),
+        "Run", list(by_key), key="run", format_func=lambda key: run_label(by_key[key]),
         on_change=remember_choice, args=("run", None, list(by_key)),
     )  # fmt: skip
     st.sidebar.caption(f"{escaped(key)}  \nloaded {escaped(by_key[str(key)].loaded_at[:10])}")
@@ -34,10 +41,29 @@ def pick_run(runs: list[Run]) -> Run:
 
 
 def current_run() -> Run | None:
-    """The run that the page will show, without drawing anything: for the menu's words."""
+    """The run that the page will show, without drawing anything: the menu uses its terms."""
     by_key = {run.key: run for run in loaders.loaded_runs()}
-    asked = (st.query_params.get("run"), st.session_state.get(LAST_RUN))
-    return next((by_key[key] for key in asked if key in by_key), newest_whole(list(by_key.values())) if by_key else None)
+    requested = (st.query_params.get("run"), st.session_state.get(LAST_RUN))
+    return next((by_key[key] for key in requested if key in by_key), newest_whole(list(by_key.values())) if by_key else None)
+
+
+def run_label(run: Run) -> str:
+    """A run as an option of a picker: its title and its key, because two runs may share a title."""
+    return f"{run.title} ({run.key})"
+
+
+def pick_question(run: Run) -> str:
+    """The id of the question in the address, else of the most disputed one."""
+    questions = loaders.load(question_list, run)
+    texts = dict(zip(questions["question_id"], questions["text"], strict=True))
+    most_disputed = next(iter(texts))
+    label = fill(run, "{Question} (type to search; the most disputed come first)")
+    return pick_one(label, list(texts), "question", default=most_disputed, format_func=named_by(texts)) or most_disputed
+
+
+def named_by(names: Mapping[str, str]) -> Callable[[str], str]:
+    """A `format_func` that shows each option by its name; an option without a name, left over from another run, by its id."""
+    return lambda option: names.get(option, option)
 
 
 def pick_one(
@@ -48,7 +74,7 @@ def pick_one(
     format_func: Callable[[str], str] = display_name,
     placeholder: str = "All",
 ) -> str | None:
-    """One of `options`; with no default it may be left open (None)."""
+    """One of `options`; without a default the picker may stay empty (None)."""
     st.session_state[param] = param_value(param, set(options), default)
     chosen: str | None = st.selectbox(
         escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
@@ -72,7 +98,7 @@ def pick_many(
 def choose(
     label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = display_name, *, show_label: bool = True
 ) -> str:
-    """One of a few `options`, all of them in sight; the first is the default."""
+    """One of a few `options`, all of them visible; the first is the default."""
     st.session_state[param] = param_value(param, set(options), options[0])
     chosen = st.segmented_control(
         escaped(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(format_func(name)),
@@ -83,7 +109,7 @@ def choose(
 
 
 def type_words(label: str, param: str, placeholder: str = "") -> str:
-    """Words a person types, as typed, without the spaces around them."""
+    """The words a person typed, without surrounding spaces."""
     st.session_state[param] = param_value(param, None, "")
     typed: str = st.text_input(
         escaped(label), key=param, placeholder=placeholder, max_chars=200, on_change=remember_choice, args=(param, "")
@@ -91,45 +117,41 @@ def type_words(label: str, param: str, placeholder: str = "") -> str:
     return typed.strip()
 
 
-def _described(run: Run) -> str:
-    return f"{run.title} ({run.key})"
-
-
-IGNORED_VALUE = "which this run does not have. It was passed over."
+# -- the address -------------------------------------------------------------------------------------------------------
 
 
 def param_value(name: str, allowed: Collection[Any] | None, default: str | None, otherwise: str = IGNORED_VALUE) -> str | None:
     """The value of a parameter that takes one of `allowed` (any text when None), or `default`."""
-    found = st.query_params.get(name) or None  # `run=` with nothing behind it asks for nothing
-    if found is None or allowed is None or found in allowed:
-        return default if found is None else found
-    warn_unknown_value(name, found, otherwise)
+    value = st.query_params.get(name) or None  # `run=` without a value asks for nothing
+    if value is None or allowed is None or value in allowed:
+        return default if value is None else value
+    warn_unknown_value(name, value, otherwise)
     return default
 
 
 def param_values(name: str, allowed: Collection[Any], default: list[str]) -> list[str]:
-    """The values of a parameter that may be repeated, those not in `allowed` left out, or `default`."""
-    found = st.query_params.get_all(name)
-    for value in found:
+    """The allowed values of a parameter that may be repeated, or `default` where the address has none."""
+    values = st.query_params.get_all(name)
+    for value in values:
         if value not in allowed:
             warn_unknown_value(name, value)
-    return [value for value in found if value in allowed] if found else default
+    return [value for value in values if value in allowed] if values else default
 
 
 def warn_unknown_value(name: str, value: str, otherwise: str = IGNORED_VALUE) -> None:
-    """Say that the address asks for something that this view does not have, and what is shown instead."""
+    """Warn that the link asks for something that this view does not have, and say what is shown instead."""
     st.warning(f"The link asks for **{escaped(name)} = {escaped(value[:80])}**, {otherwise}")
 
 
 def remember_choice(name: str, default: Any, options: Collection[Any] | None = None) -> None:
-    """Write the state of the widget `name` into the address; the default needs no mention there.
+    """Write the state of the widget `name` to the address; a default is left out.
 
-    A browser names a choice by the words that it showed. Where these changed meanwhile (a theme was renamed by somebody else)
-    they come back as no option at all: nobody chose that, and the address keeps what it has.
+    A browser reports a choice by its label. Where the label has changed in the meantime (somebody else renamed a theme), the
+    value is not among the options: nobody chose that, so the address stays as it is.
     """
     value = st.session_state.get(name)
     chosen = value if isinstance(value, list) else [value]
-    if options is not None and not all(each is None or each in options for each in chosen):
+    if options is not None and not all(choice is None or choice in options for choice in chosen):
         return
     if value == default or value is None or value == []:
         st.query_params.pop(name, None)

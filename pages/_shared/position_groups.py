@@ -1,4 +1,4 @@
-"""One question in a sentence, and its camps as cards: the value, how many hold it, and who."""
+"""One question in a sentence, its position groups as cards, and every answer group by group."""
 
 from __future__ import annotations
 
@@ -13,89 +13,95 @@ from pages._shared.side_by_side import CSS, shortened
 from pages._shared.terms import listed, say, terms
 from pages._shared.widgets import link
 
-ASKED = "**{asked}** {handbooks} were asked, **{answering}** answer, **{silent}** do not address it. "
+ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
 UNREAD = "The replies of **{unread}** could not be read. "
 DISPUTED = (
-    "**{disagreeing}** of {present} present pairs disagree ({share}; 95 % interval {span}){unscored}. **{camps}** {camp_word}."
+    "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}; 95 % interval "
+    "{span}){unscored}. "
+    "There {groups_are}."
 )
-IN_SIGHT = 14
-"""Members of a camp that are named at once; a click shows the others."""
+NAMED_MEMBERS = 14
+"""Members of a group that are visible at once; a click shows the others."""
+WITHOUT_ANSWER = {
+    "not addressed": "Not addressed ({n}): {who}.",
+    "unread": "Reply not readable ({n}): {who}.",
+    "not asked": "Not asked ({n}): {who}.",
+}
+"""State of a handbook in the metric's table -> the sentence below the answers."""
 
 
 def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
     """How many were asked, answer and disagree: the counts behind the rate, and its interval (a row of `questions`)."""
-    asked, answering, silent, unread = (
+    asked, answering, not_addressing, unread = (
         (table["state"].isin(states)).sum()
         for states in (("answers", "not addressed", "unread"), ("answers",), ("not addressed",), ("unread",))
     )
-    camps = table["group"].nunique()
+    groups = table["group"].nunique()
     st.markdown(
         say(
             run, ASKED + (UNREAD if unread else "") + (DISPUTED if rates["present"] else ""),
-            asked=asked, answering=answering, silent=silent, unread=unread,
+            asked=asked, answering=answering, not_addressing=not_addressing, unread=unread,
             disagreeing=f"{rates['disagreeing']:,}", present=f"{rates['present']:,}", share=percent(rates["r_div"]),
             span=interval(rates["r_div_low"], rates["r_div_high"]) or "unknown",
-            unscored=f"; {rates['unscored']:,} more unscored" if rates["unscored"] else "",
-            camps=camps, camp_word="camp" if camps == 1 else "camps",
+            unscored=_unscored_words(rates["unscored"]),
+            groups_are="is 1 position group" if groups == 1 else f"are {groups} position groups",
         )
     )  # fmt: skip
 
 
-def camp_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None:
-    """One card per camp, in the order of the matrix."""
+def _unscored_words(pairs: int) -> str:
+    return "" if not pairs else "; 1 more pair is unscored" if pairs == 1 else f"; {pairs:,} more pairs are unscored"
+
+
+def group_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None:
+    """One card per position group, in the order of the matrix."""
     st.html(CSS)
-    cards = "".join(_card(run, group, names) for _, group in answering.groupby("group"))
-    st.html(f'<div class="camps">{cards}</div>')
+    cards = "".join(_card_html(run, group, names) for _, group in answering.groupby("group"))
+    st.html(f'<div class="position-groups">{cards}</div>')
 
 
-def _card(run: Run, group: pd.DataFrame, names: dict[str, str]) -> str:
+def _card_html(run: Run, group: pd.DataFrame, names: dict[str, str]) -> str:
     size, words = len(group), terms(run)
-    held = f"{size} {words['handbook' if size == 1 else 'handbooks']}"
-    head = f'<div class="value">{escape(group["name"].iloc[0])} <span class="count">{escape(held)}</span></div>'
-    members = _members([escape(names.get(handbook, handbook)) for handbook in group["handbook_id"]])
-    return f'<div class="camp">{head}<div class="members">{members}</div>{_doubt(group.iloc[0])}</div>'
+    count = f"{size} {words['handbook' if size == 1 else 'handbooks']}"
+    head = f'<div class="value">{escape(group["name"].iloc[0])} <span class="count">{escape(count)}</span></div>'
+    members = _members_html([escape(names.get(handbook, handbook)) for handbook in group["handbook_id"]])
+    return (
+        f'<div class="position-group">{head}<div class="members">{members}</div>{_inner_disagreement_html(group.iloc[0])}</div>'
+    )
 
 
-def _members(names: list[str]) -> str:
-    if len(names) <= IN_SIGHT + 2:
+def _members_html(names: list[str]) -> str:
+    if len(names) <= NAMED_MEMBERS + 2:
         return "; ".join(names)
-    first, others = names[:IN_SIGHT], names[IN_SIGHT:]
+    first, others = names[:NAMED_MEMBERS], names[NAMED_MEMBERS:]
     return f"{'; '.join(first)}<details><summary>and {len(others)} more</summary>{'; '.join(others)}</details>"
 
 
-def _doubt(camp: pd.Series) -> str:
-    """The pairs inside a camp that disagree: verdicts to look at twice."""
-    if not camp["inside_disagreeing"]:
+def _inner_disagreement_html(group: pd.Series) -> str:
+    """Pairs within a group that disagree: verdicts that deserve a second look."""
+    if not group["inside_disagreeing"]:
         return ""
-    return f'<div class="count">{camp["inside_disagreeing"]} of {camp["inside"]} pairs inside it disagree</div>'
-
-
-OTHERS = {
-    "not addressed": "{n} do not address this question: {who}.",
-    "unread": "{n} gave a reply that could not be read: {who}.",
-    "not asked": "{n} were not asked: {who}.",
-}
+    return f'<div class="count">{group["inside_disagreeing"]} of {group["inside"]} pairs within this group disagree</div>'
 
 
 def all_answers(run: Run, question_id: str, table: pd.DataFrame, names: dict[str, str]) -> None:
-    """The answers, camp by camp, behind a click; then who is silent and who was not asked."""
+    """Every answer, group by group, behind a click; then which handbooks gave none, and why."""
     answering = table[table["state"] == "answers"]
     with st.expander(say(run, "All {n} answers", n=len(answering)), on_change="rerun", key="all_answers") as expander:
         if expander.open:
             st.html(CSS)
             for row in answering.itertuples():
-                st.html(f'<div class="answers">{_answer(row, names)}</div>')
-                handbook_id = str(row.handbook_id)
-                link("answer", "The passages behind it", run, question=question_id, handbook=handbook_id)
-    for state, template in OTHERS.items():
-        absent = table.loc[table["state"] == state, "handbook_id"]
-        if len(absent):
-            st.caption(say(run, template, n=len(absent), who=listed(sorted(names.get(h, h) for h in absent))))
+                st.html(f'<div class="answers">{_answer_html(row, names)}</div>')
+                link("answer", "See the passages behind it", run, question=question_id, handbook=str(row.handbook_id))
+    for state, template in WITHOUT_ANSWER.items():
+        handbook_ids = table.loc[table["state"] == state, "handbook_id"]
+        if len(handbook_ids):
+            st.caption(say(run, template, n=len(handbook_ids), who=listed(sorted(names.get(h, h) for h in handbook_ids))))
 
 
-def _answer(row: object, names: dict[str, str]) -> str:
+def _answer_html(row: object, names: dict[str, str]) -> str:
     handbook_id, answer = str(row.handbook_id), row.answer  # type: ignore[attr-defined]
-    camp = f"camp: {row.name}"  # type: ignore[attr-defined]
+    group = f"position group: {row.name}"  # type: ignore[attr-defined]
     text = shortened(answer) if isinstance(answer, str) else "This release came without answers."
-    head = f'<div class="name">{escape(names.get(handbook_id, handbook_id))}</div><div class="faint">{escape(camp)}</div>'
+    head = f'<div class="name">{escape(names.get(handbook_id, handbook_id))}</div><div class="faint">{escape(group)}</div>'
     return f'<div class="side">{head}<div class="said">{escape(text)}</div></div>'

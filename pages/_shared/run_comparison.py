@@ -1,4 +1,4 @@
-"""Which two runs are compared, in which direction, and what they share."""
+"""Two runs compared: which, in which direction, what they have in common, and how the rates changed and why."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import ALL, display_name
 from pages._shared.loaders import load, load_two, loaded_runs
-from pages._shared.pickers import choose, pick_one
+from pages._shared.pickers import choose, named_by, pick_one, run_label
 from pages._shared.tables import clicked_row, table
 from pages._shared.terms import fill, say, title_of
 from pages._shared.widgets import chart, counts, footer, link
 
-ONLY_RUN = "Only this run is loaded. Judge it again, or load another release over the same questions, to compare the two:"
-AGAIN = "audit judge {run} --out rejudged --load"
-COMMAND = "audit metrics runs --run {first} --against {second}"
+ONLY_RUN = "Only this run is loaded. To compare two runs, judge this one again or load another release with the same questions:"
+REJUDGE_COMMAND = "audit judge {run} --out rejudged --load"
+METRICS_COMMAND = "audit metrics runs --run {first} --against {second}"
 FORWARD, BACK = "forward", "back"
 
 
 @dataclass(frozen=True)
-class Two:
-    """Two runs, read from the first to the second; `run` is the one that the page is on, in whose words it speaks."""
+class ComparedRuns:
+    """Two runs, compared from the first to the second; `run` is the one chosen in the sidebar, whose terms the page uses."""
 
     run: Run
     first: Run
@@ -44,158 +44,168 @@ class Two:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What each is called in a chart or a heading."""
+        """What each run is called in charts and headings."""
         return distinct_names(self.first, self.second)
 
     @property
     def id(self) -> str:
-        """For the keys of widgets."""
+        """Identifies the comparison in the keys of widgets."""
         return f"{self.first.key}_{self.second.key}"
 
 
-def pick_two(run: Run) -> Two | None:
-    """The run and another one, from the one loaded earlier to the later one unless it is turned round; None without another."""
+def pick_two_runs(run: Run) -> ComparedRuns | None:
+    """The run and another, by default from the one loaded earlier to the later one; None where no other run is loaded."""
     loaded = loaded_runs()
     others = {other.key: other for other in loaded if other.key != run.key}
     if not others:
         st.info(ONLY_RUN)
-        st.code(AGAIN.format(run=run.key), language="bash", wrap_lines=True)
+        st.code(REJUDGE_COMMAND.format(run=run.key), language="bash", wrap_lines=True)
         return None
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        other = others[_other(loaded, run, others)]
-    older, newer = sorted((run, other), key=lambda each: each.loaded_at)
-    ways = {FORWARD: Two(run, older, newer), BACK: Two(run, newer, older)}
+        other = others[_pick_other(loaded, run, others)]
+    older, newer = sorted((run, other), key=lambda loaded_run: loaded_run.loaded_at)
+    directions = {FORWARD: ComparedRuns(run, older, newer), BACK: ComparedRuns(run, newer, older)}
     with right:
-        way = choose("Read", list(ways), "read", format_func=lambda name: "from {} to {}".format(*ways[name].names))
-    return ways[way]
+        chosen = choose(
+            "Direction", list(directions), "read", format_func=lambda name: "from {} to {}".format(*directions[name].names)
+        )
+    return directions[chosen]
 
 
-def _other(loaded: list[Run], run: Run, others: dict[str, Run]) -> str:
-    """The key of the other run, kept in the address: the next older one to begin with, else the next newer."""
-    place = [each.key for each in loaded].index(run.key)
-    default = loaded[place + 1 if place + 1 < len(loaded) else place - 1].key
-    key = pick_one("Compare with", list(others), "against", default, format_func=lambda name: f"{others[name].title} ({name})")
+def _pick_other(loaded: list[Run], run: Run, others: dict[str, Run]) -> str:
+    """The key of the other run, kept in the address; by default the next older run, else the next newer."""
+    index = [loaded_run.key for loaded_run in loaded].index(run.key)
+    default = loaded[index + 1 if index + 1 < len(loaded) else index - 1].key
+    key = pick_one("Compare with", list(others), "against", default, format_func=lambda key: run_label(others[key]))
     if "against" not in st.query_params:
         st.query_params["against"] = str(key)
     return str(key) if key in others else default
 
 
-def nothing_shared(run: Run, in_common: pd.DataFrame) -> bool:
-    """Whether the runs have no pair in common; then it is said."""
-    shares = bool(in_common.set_index("what")["in_both"]["pairs"])
-    if not shares:
-        st.info(say(run, "The two runs share no pair: no {question} with two {handbooks} of the same ids stands in both."))
-    return not shares
+def nothing_in_common(run: Run, in_common: pd.DataFrame) -> bool:
+    """Whether the runs have no pair in common, in which case the page says so."""
+    any_pair = bool(in_common.set_index("what")["in_both"]["pairs"])
+    if not any_pair:
+        st.info(say(run, "The two runs have no pair in common: no {question} with the same two {handbooks} (by id) is in both."))
+    return not any_pair
 
 
-def what_is_shared(two: Two, in_common: pd.DataFrame) -> None:
-    """How much both runs have, and what is left out because only one has it."""
-    words = {"questions": two.run.term("question", 2), "handbooks": two.run.term("handbook", 2), "pairs": "pairs"}
-    told = []
-    for what, both, here, there in in_common.itertuples(index=False, name=None):
-        alone = [f"{count:,} only in {name}" for count, name in zip((here, there), two.names, strict=True) if count]
-        told.append(", ".join([f"{both:,} {words[what]} in both", *alone]))
-    counts(two.run, "{shared}. What only one run has is compared with nothing.", shared="; ".join(told))
-    listed = load_two(left_out, two.first, two.second)
+def common_data(compared: ComparedRuns, in_common: pd.DataFrame) -> None:
+    """How much both runs have, and what is excluded because only one has it."""
+    words = {"questions": compared.run.term("question", 2), "handbooks": compared.run.term("handbook", 2), "pairs": "pairs"}
+    parts = []
+    for what, both, first, second in in_common.itertuples(index=False, name=None):
+        only_in_one = [f"{count:,} only in {name}" for count, name in zip((first, second), compared.names, strict=True) if count]
+        parts.append(", ".join([f"{both:,} {words[what]} in both", *only_in_one]))
+    counts(compared.run, "{shared}. Items in only one run are excluded.", shared="; ".join(parts))
+    listed = load_two(left_out, compared.first, compared.second)
     if not listed.empty:
-        with st.expander(f"What is left out, name by name ({len(listed):,})"):
-            _list_left_out(two, listed)
+        with st.expander(f"List of excluded items ({len(listed):,})"):
+            _excluded_items(compared, listed)
 
 
-def _list_left_out(two: Two, listed: pd.DataFrame) -> None:
-    names = dict(zip(("first", "second"), two.names, strict=True))
-    columns = [replace(column, words=names) if column.name == "run" else column for column in left_out.table.pick(two.run)]
-    table(listed, f"left_out_{two.id}", columns)
-    footer(listed, "left-out", two.run, "left_out", "shared")
+def _excluded_items(compared: ComparedRuns, listed: pd.DataFrame) -> None:
+    names = dict(zip(("first", "second"), compared.names, strict=True))
+    columns = [replace(column, words=names) if column.name == "run" else column for column in left_out.table.pick(compared.run)]
+    table(listed, f"left_out_{compared.id}", columns)
+    footer(listed, "left-out", compared.run, "left_out", "shared")
 
 
 AMOUNTS = (
-    "From **{first}** to **{second}**, of {pairs} pairs that both runs scored, disagreeing pairs went from {before} to {after}: "
-    "**{revealed}** where answers are newly found, **{lost}** where answers are no longer found, **{judged}** by other verdicts "
+    "From **{first}** to **{second}**, disagreeing pairs went from {before} to {after}, out of {pairs} pairs that "
+    "both runs scored: "
+    "**{revealed}** where answers were newly found, **{lost}** where answers were lost, and **{judged}** from different verdicts "
     "on pairs in which both runs have both answers."
 )
 WHERE_BOTH = {
-    SAME: "Where both runs have both answers, every verdict on disagreement is the same ({was} of these pairs disagree).",
-    UNKNOWN: "Where both runs have both answers, the share that disagrees went from {was} to {now}, too few {questions} to tell.",
+    SAME: "Where both runs have both answers, all verdicts on disagreement are the same ({was} of these pairs disagree).",
+    UNKNOWN: "Where both runs have both answers, the share that disagrees went from {was} to {now}, but there are "
+    "too few {questions} "
+    "to draw a conclusion.",
 }
-WHERE_BOTH_ELSE = (
+WHERE_BOTH_CHANGED = (
     "Where both runs have both answers, the share that disagrees went from {was} to {now}: {change} points "
     "(95 % interval {span})."
 )  # fmt: skip
-KINDS = {DISAGREEMENT: "disagreement", ABSENCE: "silence", LABEL: "any label"}
+CHANGE_KINDS = {DISAGREEMENT: "disagreement", ABSENCE: "not addressed", LABEL: "any label"}
 MOVED = ("moved", "compared", "share", "revealed", "lost", "judged_new", "judged_gone", "change")
 
 
-def headline(two: Two) -> None:
-    """What changed, in a few sentences."""
-    table = load_two(runs_change, two.first, two.second)
+def headline(compared: ComparedRuns) -> None:
+    """The change in a few sentences."""
+    table = load_two(runs_change, compared.first, compared.second)
     rows = table[table["organ"] == ALL].set_index("part")
     both, whole = rows.loc[BOTH], rows.loc[IN_ALL]
-    names = dict(zip(("first", "second"), two.names, strict=True))
+    names = dict(zip(("first", "second"), compared.names, strict=True))
     amounts = say(
-        two.run, AMOUNTS, **names, pairs=f"{whole['pairs']:,}", before=f"{whole['disagreeing_first']:,}",
+        compared.run, AMOUNTS, **names, pairs=f"{whole['pairs']:,}", before=f"{whole['disagreeing_first']:,}",
         after=f"{whole['disagreeing_second']:,}", revealed=signed(rows.loc[REVEALED, "change"], 0),
         lost=signed(rows.loc[LOST, "change"], 0), judged=signed(both["change"], 0),
     )  # fmt: skip
-    st.markdown(f"**{say(two.run, VERDICTS[verdict(table)], **names)}** {amounts} {_where_both(two, both)}")
+    st.markdown(f"**{say(compared.run, VERDICTS[verdict(table)], **names)}** {amounts} {_where_both(compared, both)}")
 
 
-def _where_both(two: Two, both: pd.Series) -> str:
+def _where_both(compared: ComparedRuns, both: pd.Series) -> str:
     return say(
-        two.run, WHERE_BOTH.get(both["moves"], WHERE_BOTH_ELSE),
+        compared.run, WHERE_BOTH.get(both["moves"], WHERE_BOTH_CHANGED),
         was=percent(both["r_div_first"]), now=percent(both["r_div_second"]),
         change=points(both["effect"]), span=points_interval(both["effect_low"], both["effect_high"]),
     )  # fmt: skip
 
 
-def why(two: Two) -> None:
-    """Absence against judgement: the disagreeing pairs step by step, and how often each part disagrees."""
-    st.header("Found, or judged otherwise?", anchor=False)
-    table = load_two(runs_change, two.first, two.second)
+def causes_section(compared: ComparedRuns) -> None:
+    """Answers found or lost against different verdicts: disagreeing pairs step by step, and how often each part disagrees."""
+    st.header("Were answers found, or judged differently?", anchor=False)
+    table = load_two(runs_change, compared.first, compared.second)
     rows = table[table["organ"] == ALL]
-    alt = "Disagreeing pairs of the first run; what newly found answers, lost answers and other verdicts add; of the second run."
+    alt = (
+        "Disagreeing pairs of the first run, the changes by found answers, lost answers and different verdicts, "
+        "and of the second."
+    )
     st.markdown("**Disagreeing pairs**, from one run to the other")
-    chart(change_steps(rows, *two.names, STEPS), f"steps_{two.id}", alt)
-    st.markdown("**How often they disagree**: the pairs that both runs have, and those that came or went")
-    figure = rate_dots(disagreement_of_parts(rows, *two.names), "name", (DISAGREEMENT_RATE,))
-    chart(figure, f"shares_{two.id}", "Share of disagreeing pairs among pairs present in both runs, revealed and lost.")
+    chart(change_steps(rows, *compared.names, STEPS), f"steps_{compared.id}", alt)
+    st.markdown("**How often answers disagree**: in pairs that both runs have, and in those found or lost")
+    figure = rate_dots(disagreement_of_parts(rows, *compared.names), "name", (DISAGREEMENT_RATE,))
+    chart(figure, f"shares_{compared.id}", "Share of disagreeing pairs among pairs present in both runs, revealed and lost.")
     effect = rows.set_index("part")["effect"]
     counts(
-        two.run,
-        "Lines are 95 % intervals. The share of disagreement among present pairs changed by {all} points: {both} by judgement, "
-        "{new} because newly found pairs disagree more or less often than the others, {lost} because lost ones did.",
+        compared.run,
+        "Lines are 95 % intervals. The share of disagreement among present pairs changed by {all} points: {both} from different "
+        "verdicts, {new} because newly found pairs disagree more or less often than the others, and {lost} because "
+        "lost pairs did.",
         all=points(effect[IN_ALL], 2), both=points(effect[BOTH], 2),
         new=points(effect[REVEALED], 2), lost=points(effect[LOST], 2),
     )  # fmt: skip
-    footer(table, "runs-change", two.run, "runs_change")
+    footer(table, "runs-change", compared.run, "runs_change")
 
 
-def by_organ(two: Two) -> None:
+def organ_section(compared: ComparedRuns) -> None:
     """The four rates per organ, as changes with paired intervals."""
-    st.header(say(two.run, "What changed, by {organ}"), anchor=False)
-    frame = load_two(runs, two.first, two.second)
-    everything = f"all {two.run.term('organ', 2)}"
+    st.header(say(compared.run, "What changed, by {organ}"), anchor=False)
+    frame = load_two(runs, compared.first, compared.second)
+    everything = f"all {compared.run.term('organ', 2)}"
     named = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
     chart(
         change_dots(named, "organ", AUDIT_RATES, everything),
-        f"changes_{two.id}",
-        fill(two.run, "Change of the four rates per {organ}, in points."),
+        f"changes_{compared.id}",
+        fill(compared.run, "Change of the four rates per {organ}, in points."),
     )
     counts(
-        two.run, "Percentage points from {first} to {second}, on the pairs that both scored. Filled: the 95 % interval leaves "
-        "out 0. A hollow dot without a line: too few {questions} changed for an interval.",
-        first=two.names[0], second=two.names[1],
+        compared.run, "Change in percentage points from {first} to {second}, on the pairs that both runs scored. A "
+        "filled dot means "
+        "that the 95 % interval excludes 0. A hollow dot without a line means that too few {questions} changed for an interval.",
+        first=compared.names[0], second=compared.names[1],
     )  # fmt: skip
-    with st.expander("As a table"):
-        _rates_table(two, named)
-    footer(frame, "runs", two.run, "runs")
+    with st.expander("Show as a table"):
+        _rates_table(compared, named)
+    footer(frame, "runs", compared.run, "runs")
     st.caption("In a terminal:")
-    st.code(COMMAND.format(first=two.first.key, second=two.second.key), language="bash", wrap_lines=True)
+    st.code(METRICS_COMMAND.format(first=compared.first.key, second=compared.second.key), language="bash", wrap_lines=True)
 
 
-def _rates_table(two: Two, named: pd.DataFrame) -> None:
-    by_name = {column.name: column for column in runs.table.pick(two.run)}
+def _rates_table(compared: ComparedRuns, named: pd.DataFrame) -> None:
+    by_name = {column.name: column for column in runs.table.pick(compared.run)}
     rows = named.assign(
         change=named["change"].map(points),
         span=[points_interval(*ends) or "too few" for ends in zip(named["change_low"], named["change_high"], strict=True)],
@@ -217,31 +227,46 @@ def _rates_table(two: Two, named: pd.DataFrame) -> None:
         "of_second",
     )
     columns = {**by_name, **as_text, "span": Column.text("span", "95 % interval")}
-    table(rows, f"rates_{two.id}", [columns[name] for name in order], rows=14)
+    table(rows, f"rates_{compared.id}", [columns[name] for name in order], rows=14)
 
 
-def movers(two: Two) -> None:
-    """The questions and handbooks that moved most, each with the way to its page."""
-    st.header("Where it moved most", anchor=False)
-    kind = choose("Moved in", list(KINDS), "moved_in", format_func=lambda name: KINDS[name])
-    questions = load_two(questions_moved, two.first, two.second, kind=kind)
+def moved_section(compared: ComparedRuns) -> None:
+    """The questions and handbooks that changed most, with links to their pages."""
+    st.header("Where most changed", anchor=False)
+    kind = choose("Changes in", list(CHANGE_KINDS), "moved_in", format_func=named_by(CHANGE_KINDS))
+    questions = load_two(questions_moved, compared.first, compared.second, kind=kind)
     if questions.empty:
-        counts(two.run, "No pair moved in this.")
+        counts(compared.run, "No pair changed in this respect.")
         return
-    picked = clicked_row(questions, f"questions_{two.id}_{kind}", questions_moved.table.pick(two.run, "text", *MOVED), rows=8)
-    if picked is not None:
-        link("question", "Open this {question}", two.second, icon=":material/open_in_new:", question=str(picked["question_id"]))
-    footer(questions, "questions-moved", two.run, "questions_moved")
-    names = handbook_names(load(handbook_list, two.second))
-    handbooks = load_two(handbooks_moved, two.first, two.second, kind=kind)
-    rows = handbooks.assign(name=handbooks["handbook_id"].map(names))
-    columns = (Column.text("name", title_of(two.run, "handbook")), *handbooks_moved.table.pick(two.run, *MOVED))
-    picked = clicked_row(rows, f"handbooks_{two.id}_{kind}", columns, rows=8)
-    if picked is not None:
-        link("handbook", "Open this {handbook}", two.second, icon=":material/open_in_new:", handbook=str(picked["handbook_id"]))
-    counts(
-        two.run,
-        "In the order of the lower end of the interval, so that a few pairs do not lead by chance. Click a row to open it. Came "
-        "to light, fell silent, judged: disagreeing pairs. A pair counts for both its {handbooks}.",
+    picked = clicked_row(
+        questions, f"questions_{compared.id}_{kind}", questions_moved.table.pick(compared.run, "text", *MOVED), rows=8
     )
-    footer(handbooks, "handbooks-moved", two.run, "handbooks_moved")
+    if picked is not None:
+        link(
+            "question",
+            "Open this {question}",
+            compared.second,
+            icon=":material/open_in_new:",
+            question=str(picked["question_id"]),
+        )
+    footer(questions, "questions-moved", compared.run, "questions_moved")
+    names = handbook_names(load(handbook_list, compared.second))
+    handbooks = load_two(handbooks_moved, compared.first, compared.second, kind=kind)
+    rows = handbooks.assign(name=handbooks["handbook_id"].map(names))
+    columns = (Column.text("name", title_of(compared.run, "handbook")), *handbooks_moved.table.pick(compared.run, *MOVED))
+    picked = clicked_row(rows, f"handbooks_{compared.id}_{kind}", columns, rows=8)
+    if picked is not None:
+        link(
+            "handbook",
+            "Open this {handbook}",
+            compared.second,
+            icon=":material/open_in_new:",
+            handbook=str(picked["handbook_id"]),
+        )
+    counts(
+        compared.run,
+        "Ranked by the lower end of the interval, so that a few pairs do not lead by chance. Click a row to open it. "
+        "The columns for "
+        "found, lost and judged count disagreeing pairs. A pair counts for both of its {handbooks}.",
+    )
+    footer(handbooks, "handbooks-moved", compared.run, "handbooks_moved")

@@ -1,4 +1,4 @@
-"""Text on a page: a release's own terms, and nothing that a release wrote taken for Markdown."""
+"""Text on a page: the release's own terms filled in, and untrusted text escaped so that it is never read as Markdown."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
 
 
 def say(run: Run, template: str, **values: object) -> str:
-    """Markdown from a template of ours: `{handbooks}`, `{Organ}`, `{a_handbook}` are the run's terms, all values are escaped.
+    """Markdown from one of our templates: `{handbooks}`, `{Organ}`, `{a_handbook}` are the run's terms; all values are escaped.
 
-    No line ends between a number and its percent sign.
+    A number and its percent sign stay on one line.
     """
-    known = {name: escaped(value) for name, value in {**terms(run), **values}.items()}
-    return BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", template.format(**known))
+    values_by_name = {name: escaped(value) for name, value in {**terms(run), **values}.items()}
+    return BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", template.format(**values_by_name))
 
 
 def title_of(run: Run, word: str) -> str:
     """The run's word for `word` as a column heading or a label: `Topic area` for `organ` in a release that says so.
 
-    Plain text: labels of widgets interpret Markdown, so escape it there with `escaped`.
+    Plain text: widget labels interpret Markdown, so pass it through `escaped` there.
     """
     return terms(run)[word.capitalize()]
 
 
 def listed(names: Iterable[object]) -> str:
     """`a, b and c`."""
-    *most, last = [str(name) for name in names] or [""]
-    return f"{', '.join(most)} and {last}" if most else last
+    *first, last = [str(name) for name in names] or [""]
+    return f"{', '.join(first)} and {last}" if first else last

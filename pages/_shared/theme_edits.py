@@ -1,4 +1,4 @@
-"""Curation on the pages about themes: the curated taxonomy, that it is curated, and every act with the way back."""
+"""Edits to themes on the pages about them: the curated taxonomy, who changed it, and the list of edits with undo."""
 
 from __future__ import annotations
 
@@ -26,101 +26,102 @@ from pages._shared.terms import escaped
 from pages._shared.widgets import counts
 
 CURATED, AS_BUILT = "curated", "as built"
-SAID = "what came of an act of curation"
-CONTROLS, LIST = "controls", "list"
-"""Places of a page that have buttons, and say what came of them."""
-SEEN = "acts that were there when somebody began to fill in what to change"
-PRESS = "name of the next press of a button of curation"
+RESULT = "result of the last edit"
+FORM, EDIT_LIST = "controls", "list"
+"""The two parts of a page with buttons; each shows the result of its own."""
+EDITS_SEEN = "edits that existed when somebody began to fill in the form"
+PRESS_TOKEN = "idempotency key of the next edit"  # noqa: S105 - a session key, not a password
 HEADINGS = {
-    "act": "Act", "when": "When (UTC)", "author": "Author", "what": "What", "reason": "Why", "standing": "Standing",
+    "act": "Edit", "when": "When (UTC)", "author": "Author", "what": "Change", "reason": "Reason", "standing": "Status",
 }  # fmt: skip
 NO_ACCOUNT = (
-    "Themes can be renamed, merged, split, moved and set aside by a clinician or a PI. Each act needs an author, and there is no "
-    "account here yet. In a terminal, make one, then sign in:"
+    "A clinician or a PI can rename, merge, split, move and set aside themes. Every edit needs an author, and there "
+    "is no account "
+    "here yet. Create one in a terminal, then sign in:"
 )
 ADD_ACCOUNT = "audit account add NAME --role viewer"
 SIGN_IN = (
-    "Themes can be renamed, merged, split, moved and set aside by a clinician (viewer) or a PI who is signed in: each act needs "
-    "an author. An account is made in a terminal with `audit account add NAME --role viewer`."
+    "A clinician (viewer) or a PI can rename, merge, split, move and set aside themes after signing in, because every edit needs "
+    "an author. To create an account, run in a terminal: `audit account add NAME --role viewer`."
 )
 
 
 @dataclass(frozen=True)
-class Themes:
+class ThemeView:
     """The themes of a run as a page shows them.
 
-    taxonomy  what to count and draw: as curated or, where the reader asks for it, as built
-    built     the taxonomy as it was built
-    now       what came of the acts of curation
-    acts      all of them, first to last
+    taxonomy  what to count and draw: the curated taxonomy or, at the reader's choice, the original one
+    built     the original taxonomy, as it was built or released
+    curated   the result of all edits
+    edits     all of them, first to last
     """
 
     taxonomy: Taxonomy
     built: Taxonomy
-    now: CuratedTaxonomy
-    acts: Sequence[ThemeEdit]
+    curated: CuratedTaxonomy
+    edits: Sequence[ThemeEdit]
 
     @property
-    def original(self) -> bool:
-        """Whether the reader looks at the themes as built, although people have curated them."""
-        return self.taxonomy is self.built and self.now.edits > 0
+    def shows_original(self) -> bool:
+        """Whether the reader looks at the original themes although people have edited them."""
+        return self.taxonomy is self.built and self.curated.edits > 0
 
-    def find(self, theme_id: str) -> str:
-        """The id under which a theme is found today: one that was merged into another leads there."""
-        return theme_id if self.original else self.now.merged.get(theme_id, theme_id)
+    def current_id(self, theme_id: str) -> str:
+        """The id of the theme today: the id of a merged theme leads to the theme that it is now part of."""
+        return theme_id if self.shows_original else self.curated.merged.get(theme_id, theme_id)
 
 
-def curated_themes(run: Run, built: Taxonomy) -> Themes:
-    """The themes of a run with what people made of them, and a line that says so, the original one click away."""
-    acts, found = curation_now(run, built)
-    if not found.edits:
-        return Themes(built, built, found, acts)
+def theme_view(run: Run, built: Taxonomy) -> ThemeView:
+    """The themes of a run with people's edits; draws who edited them, with the original themes one click away."""
+    edits, curated = current_curation(run, built)
+    if not curated.edits:
+        return ThemeView(built, built, curated, edits)
     with st.container(horizontal=True, vertical_alignment="center"):
         version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, show_label=False)
-        _say(run, found)
-    return Themes(found.taxonomy if version == CURATED else built, built, found, acts)
+        _show_last_edit(run, curated)
+    return ThemeView(curated.taxonomy if version == CURATED else built, built, curated, edits)
 
 
-def taxonomy_now(run: Run, built: Taxonomy) -> Taxonomy:
-    """The same for a page that is about something else: the themes as curated, and nothing is drawn."""
-    return curation_now(run, built)[1].taxonomy
+def current_taxonomy(run: Run, built: Taxonomy) -> Taxonomy:
+    """The curated taxonomy, without drawing anything: for pages that are about something else."""
+    return current_curation(run, built)[1].taxonomy
 
 
-def acts_on(run: Run) -> list[ThemeEdit]:
-    """Every act on the themes of a run, first to last."""
+def edits_of_run(run: Run) -> list[ThemeEdit]:
+    """Every edit to the themes of a run, first to last."""
     return list_edits(label_store(), run.digest) if accounts_exist() else []
 
 
-def curation_now(run: Run, built: Taxonomy) -> tuple[list[ThemeEdit], CuratedTaxonomy]:
-    """Every act on the themes of a run, first to last, and what came of them."""
-    acts = acts_on(run)
-    return acts, _curated((run.digest, built.sha256, len(acts), acts[-1].made_at), built, acts) if acts else CuratedTaxonomy(
-        built
-    )
+def current_curation(run: Run, built: Taxonomy) -> tuple[list[ThemeEdit], CuratedTaxonomy]:
+    """Every edit to the themes of a run, first to last, and their result."""
+    edits = edits_of_run(run)
+    if not edits:
+        return edits, CuratedTaxonomy(built)
+    return edits, _cached_curation((run.digest, built.sha256, len(edits), edits[-1].made_at), built, edits)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _curated(known_by: tuple[str, str, int, str], _built: Taxonomy, _acts: Sequence[ThemeEdit]) -> CuratedTaxonomy:
-    return apply_edits(_built, _acts)
+def _cached_curation(cache_key: tuple[str, str, int, str], _built: Taxonomy, _edits: Sequence[ThemeEdit]) -> CuratedTaxonomy:
+    return apply_edits(_built, _edits)
 
 
-def _say(run: Run, found: CuratedTaxonomy) -> None:
-    last = found.last
-    many = "1 act" if found.edits == 1 else f"{found.edits:,} acts"
+def _show_last_edit(run: Run, curated: CuratedTaxonomy) -> None:
+    last = curated.last
+    edits = "1 edit" if curated.edits == 1 else f"{curated.edits:,} edits"
     counts(
-        run, "**Curated**: {many}, last by {author} on {day}.", many=many,
+        run, "**Curated**: {edits}, the last by {author} on {day}.", edits=edits,
         author=last.author if last else "", day=last.made_at[:10] if last else "",
     )  # fmt: skip
 
 
-def curator() -> Account | None:
-    """Who is signed in, where that person may curate."""
+def signed_in_curator() -> Account | None:
+    """The signed-in account if it may edit themes, else None."""
     account = current_account()
     return account if account is not None and account.role in EDITOR_ROLES else None
 
 
-def say_who_may() -> None:
-    """How somebody who may not curate comes to it."""
+def explain_who_may_edit() -> None:
+    """Explain how to get permission to edit themes."""
     if accounts_exist():
         st.info(SIGN_IN)
     else:
@@ -128,121 +129,122 @@ def say_who_may() -> None:
         st.code(ADD_ACCOUNT, language="bash")
 
 
-def save(run: Run, built: Taxonomy, wish: NewEdit, place: str) -> bool:
-    """Write an act, and keep what is to be said of it at a `place` of the page; whether it is written.
+def save_edit(run: Run, built: Taxonomy, new_edit: NewEdit, part: str) -> bool:
+    """Record an edit and keep the result for a `part` of the page; whether it was saved.
 
-    For callbacks: they run before the page does, with what the page had shown when the button was drawn.
+    For callbacks: Streamlit runs them before the page, with the arguments that the page had when the button was drawn.
     """
     try:
-        account = curator()
+        account = signed_in_curator()
         if account is None:
-            raise AuditError("Your session has ended. Nothing was saved, and what you typed is still there. Sign in again.")
-        act = record_edit(label_store(), run.digest, built, account, wish, now())
+            raise AuditError("Your session has ended. Nothing was saved; what you typed is still there. Sign in again.")
+        edit = record_edit(label_store(), run.digest, built, account, new_edit, now())
     except AuditError as error:
-        refuse(str(error), place)
+        report_refusal(str(error), part)
         if isinstance(error, ConflictError):
-            st.session_state.pop(SEEN, None)
+            st.session_state.pop(EDITS_SEEN, None)
         return False
-    st.session_state.pop(SEEN, None)
-    st.session_state[SAID] = (place, True, f"Saved as act {act.seq}: {act.author} {describe_change(act.change)}.")
-    st.session_state[PRESS] = secrets.token_hex(8)
+    st.session_state.pop(EDITS_SEEN, None)
+    st.session_state[RESULT] = (part, True, f"Saved as edit {edit.seq}: {edit.author} {describe_change(edit.change)}.")
+    st.session_state[PRESS_TOKEN] = secrets.token_hex(8)
     return True
 
 
-def refuse(words: str, place: str) -> None:
-    """Have a `place` of the page say why nothing was saved."""
-    st.session_state[SAID] = (place, False, words)
+def report_refusal(reason: str, part: str) -> None:
+    """Have a `part` of the page show why nothing was saved."""
+    st.session_state[RESULT] = (part, False, reason)
 
 
-def press() -> str:
-    """A name for the next press of a button: pressed twice, it is one act."""
-    name: str = st.session_state.setdefault(PRESS, secrets.token_hex(8))
-    return name
+def press_token() -> str:
+    """An idempotency key for the next click of a button, so that a double click saves one edit."""
+    token: str = st.session_state.setdefault(PRESS_TOKEN, secrets.token_hex(8))
+    return token
 
 
-def what_came_of_it(place: str) -> None:
-    """Say what came of the last press at a `place` of the page, once."""
-    if st.session_state.get(SAID, ("",))[0] == place:
-        _, saved, words = st.session_state.pop(SAID)
-        (st.success if saved else st.error)(escaped(words))
+def show_result(part: str) -> None:
+    """Show the result of the last click in a `part` of the page, once."""
+    if st.session_state.get(RESULT, ("",))[0] == part:
+        _, saved, message = st.session_state.pop(RESULT)
+        (st.success if saved else st.error)(escaped(message))
 
 
-# -- the list of acts --------------------------------------------------------------------------------------------------
+# -- the list of edits ------------------------------------------------------------------------------------------------
 
 
-def curation_list(run: Run, themes: Themes, theme_id: str | None = None) -> None:
-    """Every act of curation, or those on one theme, newest first: undo, export, and what fits the taxonomy no longer."""
-    st.header("Curation", anchor=False)
-    what_came_of_it(LIST)
-    if not themes.acts:
-        counts(run, "Nobody has changed these themes: they are as they were built.")
+def edit_list(run: Run, view: ThemeView, theme_id: str | None = None) -> None:
+    """All edits, or those to one theme, newest first: undo, export, and edits that no longer fit the taxonomy."""
+    st.header("Edits to the themes", anchor=False)
+    show_result(EDIT_LIST)
+    if not view.edits:
+        counts(run, "Nobody has edited these themes: they are as they were built.")
         return
-    _conflicts(themes.now)
-    shown = [act for act in themes.acts if theme_id is None or theme_id in about(act, themes)]
+    _show_conflicts(view.curated)
+    shown = [edit for edit in view.edits if theme_id is None or theme_id in themes_concerned(edit, view)]
     if shown:
-        _history(run, themes, shown)
+        _history(run, view, shown)
     else:
-        counts(run, "Nobody has changed this theme. Other themes of the run were: {n} acts in all.", n=len(themes.acts))
-    _export(run, themes)
+        counts(run, "Nobody has edited this theme. There are {n} edits to other themes of the run.", n=len(view.edits))
+    _export_buttons(run, view)
 
 
-def about(act: ThemeEdit, themes: Themes) -> set[str]:
-    """The themes that an act is about, by the ids under which they are found today; an undo is about those of the undone act."""
-    change = act.change if act.change.undoes is None else themes.acts[act.change.undoes - 1].change
-    return {themes.now.merged.get(theme, theme) for theme in (change.theme, change.into) if theme is not None}
+def themes_concerned(edit: ThemeEdit, view: ThemeView) -> set[str]:
+    """The current ids of the themes that an edit changes; an undo concerns the themes of the edit that it undoes."""
+    change = edit.change if edit.change.undoes is None else view.edits[edit.change.undoes - 1].change
+    return {view.curated.merged.get(theme, theme) for theme in (change.theme, change.into) if theme is not None}
 
 
-def _conflicts(found: CuratedTaxonomy) -> None:
-    if not found.conflicts:
+def _show_conflicts(curated: CuratedTaxonomy) -> None:
+    if not curated.conflicts:
         return
-    many = "1 act fits" if len(found.conflicts) == 1 else f"{len(found.conflicts):,} acts fit"
-    st.warning(f"{many} these themes no longer, as the themes were built again since. The other acts stand.")
-    with st.expander("What does not fit", expanded=len(found.conflicts) < 4):
-        for conflict in found.conflicts:
+    fit = "1 edit no longer fits" if len(curated.conflicts) == 1 else f"{len(curated.conflicts):,} edits no longer fit"
+    st.warning(f"{fit} these themes, because the themes have been rebuilt. The other edits still apply.")
+    with st.expander("Edits that no longer fit", expanded=len(curated.conflicts) < 4):
+        for conflict in curated.conflicts:
             st.markdown(escaped(conflict.sentence))
 
 
-def _history(run: Run, themes: Themes, shown: Sequence[ThemeEdit]) -> None:
-    table = history_table(themes.acts, themes.now.conflicts)
-    table = table[table["act"].isin([act.seq for act in shown])].reset_index(drop=True)
+def _history(run: Run, view: ThemeView, shown: Sequence[ThemeEdit]) -> None:
+    table = history_table(view.edits, view.curated.conflicts)
+    table = table[table["act"].isin([edit.seq for edit in shown])].reset_index(drop=True)
     table = table.assign(when=table["made_at"].str[:16].str.replace("T", " "))
-    picked = clicked_row(table, f"curation_{len(themes.acts)}", HEADINGS, rows=8)
+    picked = clicked_row(table, f"curation_{len(view.edits)}", HEADINGS, rows=8)
     if picked is None:
-        counts(run, "Click an act to read it in full or to undo it.")
+        counts(run, "Click an edit to read it in full or to undo it.")
     else:
-        _one_act(run, themes, picked)
+        _edit_details(run, view, picked)
 
 
-def _one_act(run: Run, themes: Themes, row: pd.Series) -> None:
-    """An act in full, and the button that takes it back."""
+def _edit_details(run: Run, view: ThemeView, row: pd.Series) -> None:
+    """One edit in full, and its undo button."""
     seq = int(row["act"])
-    st.markdown(escaped(f"Act {seq}, {row['when']}: {row['author']} {row['what']}. Why: {row['reason']}"))
+    st.markdown(escaped(f"Edit {seq}, {row['when']}: {row['author']} {row['what']}. Reason: {row['reason']}"))
     if row["phrases"]:
         st.text(row["phrases"])
-    if seq in undos_by_edit(themes.acts):
+    if seq in undos_by_edit(view.edits):
         return
-    if curator() is None:
-        say_who_may()
+    if signed_in_curator() is None:
+        explain_who_may_edit()
         return
-    st.text_input("Why it is undone, in a sentence", key=f"undo_reason_{seq}", max_chars=4000)
-    st.button(f"Undo act {seq}", key=f"undo_{seq}", on_click=_undo, args=(run, themes.built, seq, press(), len(themes.acts)))
+    st.text_input("Reason for the undo, in a sentence", key=f"undo_reason_{seq}", max_chars=4000)
+    st.button(f"Undo edit {seq}", key=f"undo_{seq}", on_click=_undo, args=(run, view.built, seq, press_token(), len(view.edits)))
 
 
 def _undo(run: Run, built: Taxonomy, seq: int, key: str, seen: int) -> None:
     reason = st.session_state.get(f"undo_reason_{seq}", "")
-    save(run, built, NewEdit(ThemeChange(EditKind.UNDO, undoes=seq), reason, key, seen), LIST)
+    save_edit(run, built, NewEdit(ThemeChange(EditKind.UNDO, undoes=seq), reason, key, seen), EDIT_LIST)
 
 
-def _export(run: Run, themes: Themes) -> None:
-    """Every act of the run, as a table and as JSON lines that can be replayed."""
-    table = history_table(themes.acts, themes.now.conflicts)
+def _export_buttons(run: Run, view: ThemeView) -> None:
+    """Download all edits of the run, as a table and as JSON lines that can be replayed."""
+    table = history_table(view.edits, view.curated.conflicts)
     name = file_name(run, "curation")
     with st.container(horizontal=True):
         st.download_button(
-            "All acts as CSV", data=lambda: csv_bytes(table), file_name=name, mime="text/csv", key="curation_csv",
+            "Download edits (CSV)", data=lambda: csv_bytes(table), file_name=name, mime="text/csv", key="curation_csv",
             on_click="ignore", icon=":material/download:",
         )  # fmt: skip
         st.download_button(
-            "All acts as JSON lines", data=lambda: edits_to_jsonl(themes.acts).encode(), file_name=name.removesuffix("csv") + "jsonl",
+            "Download edits (JSON lines)", data=lambda: edits_to_jsonl(view.edits).encode(),
+            file_name=name.removesuffix("csv") + "jsonl",
             mime="application/x-ndjson", key="curation_jsonl", on_click="ignore", icon=":material/download:",
         )  # fmt: skip

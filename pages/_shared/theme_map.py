@@ -1,4 +1,4 @@
-"""The map of themes on a page; what the pointer rests on is fetched for that point alone."""
+"""The map of themes as a page component; the phrase under the pointer is fetched for that point alone."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ import streamlit as st
 
 from audit.charts.theme_map import script, style
 
-HEIGHT = 620
-WRAP = """
+HEIGHT_PX = 620
+COMPONENT_SCRIPT = """
 export default function (component) {
   const host = component.parentElement.querySelector(".theme-map")
   const tell = (event, number) => component.setTriggerValue(event, number)
-  // Every run of the page comes by here; the map stays as it is, where it was moved to, until its points are others.
-  const known = `${component.data.places.length} ${component.data.places.slice(0, 400)} ${component.data.theme}`
-  if (host.known !== known) {
+  // This runs at every rerun of the page. The map keeps its position and zoom until its points change.
+  const content = `${component.data.places.length} ${component.data.places.slice(0, 400)} ${component.data.theme}`
+  if (host.content !== content) {
     host.map?.stop()
-    host.known = known
+    host.content = content
     host.map = themeMap(host, component.data, (event, number) => host.tell(event, number))
   } else host.map?.repaint()
   host.tell = tell
-  return () => { host.map?.stop(); host.known = null }
+  return () => { host.map?.stop(); host.content = null }
 }
 """
 _map = st.components.v2.component(
     "theme_map",
     html='<div class="theme-map"></div>',
-    css=f"{style()}\n.theme-map {{ height: {HEIGHT}px; }}",
-    js=script() + WRAP,
+    css=f"{style()}\n.theme-map {{ height: {HEIGHT_PX}px; }}",
+    js=script() + COMPONENT_SCRIPT,
 )
 
 
 def theme_map(data: dict[str, Any], key: str) -> tuple[int | None, int | None]:
-    """Draw the map (audit.charts.theme_map.map_data); the numbers of the point rested on and of the theme clicked, once each.
+    """Draw the map of `audit.charts.theme_map.map_data`; the index of the hovered point and of the clicked theme, once each.
 
-    The number of a theme is -1 where the clicked point has none.
+    The index of the theme is -1 where the clicked point has no theme.
     """
-    told = _map(key=key, data=data, on_asked_change=_nothing, on_opened_change=_nothing)
-    asked, opened = (getattr(told, event, None) for event in ("asked", "opened"))
-    return None if asked is None else int(asked), None if opened is None else int(opened)
+    events = _map(key=key, data=data, on_asked_change=_ignore, on_opened_change=_ignore)
+    hovered, opened = (getattr(events, event, None) for event in ("asked", "opened"))
+    return None if hovered is None else int(hovered), None if opened is None else int(opened)
 
 
-def _nothing() -> None:
-    """A trigger has to have a callback; what it says is read where the map is drawn."""
+def _ignore() -> None:
+    """Streamlit requires a callback for each trigger; the value is read where the map is drawn."""

@@ -20,7 +20,7 @@ from audit.errors import AuditError
 from audit.number_format import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
-from pages._shared.study_figures import current_report, floor, pick_study, seat_names, with_ends
+from pages._shared.study_figures import baseline_section, current_report, pick_study, rater_names, with_interval_columns
 from pages._shared.tables import clicked_row, table
 
 LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
@@ -171,7 +171,7 @@ def prevalence(report: Report, scope: str, names: dict[str, str]) -> None:
     rows = report.figures[(report.figures["name"] == "prevalence") & (report.figures["scope"] == scope)]
     with st.expander("How often each label was chosen"):
         named = rows.assign(first=rows["first"].map(lambda seat: names.get(seat, seat)))
-        table(with_ends(named), "prevalence", LABEL_SHARES, shares=("value",))
+        table(with_interval_columns(named), "prevalence", LABEL_SHARES, shares=("value",))
 
 
 def intra_rater(report: Report) -> None:
@@ -195,7 +195,7 @@ def figures(study_id: str) -> None:
     try:
         account, study = require_role(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
         judged = judge_is_shown(study, account)
-        report, names = current_report(study_id, judged=judged), seat_names(study_id)
+        report, names = current_report(study_id, judged=judged), rater_names(study_id)
     except AuditError as error:
         explain(error)
         return
@@ -217,7 +217,8 @@ def figures(study_id: str) -> None:
     prevalence(report, scope, names)
     if judged:
         errors(report, study, names)
-        floor(study.study_id, comparison[1] if comparison[2] == JUDGE and comparison[0] == "label" else "", scope, names)
+        judged_by = comparison[1] if comparison[2] == JUDGE and comparison[0] == "label" else ""
+        baseline_section(study.study_id, judged_by, scope, names)
     intra_rater(report)
     effort(report, names)
 

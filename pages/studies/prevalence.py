@@ -12,7 +12,7 @@ from annotation.ratings import GOLD
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
 from pages._blinded.frame import study_page, synthetic_notice
-from pages._shared.study_figures import checked_shares, current_ratings, current_shares, pick_study, seat_names
+from pages._shared.study_figures import current_ratings, current_shares, pick_study, rater_names, sensitivity_shares
 from pages._shared.tables import table
 from pages._shared.widgets import chart
 
@@ -62,7 +62,7 @@ def headline(shares: pd.DataFrame) -> None:
 def every_method(study: Study, human: str, shares: pd.DataFrame) -> None:
     """One label by every method: a chart, a table, and why one of them is the headline."""
     st.header("Other estimators", anchor=False)
-    checked, missing = checked_shares(study.study_id, human)
+    checked, missing = sensitivity_shares(study.study_id, human)
     everything = pd.concat([shares, checked], ignore_index=True)
     label = st.segmented_control("Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="road")
     order = [method for method in METHODS if method in set(everything["method"])]
@@ -98,7 +98,7 @@ with study_page("Prevalence", LEAD, Role.PI):
         synthetic_notice(study)
         names = {
             GOLD: "gold: agreed or adjudicated; undecided items are split between both labels",
-            **seat_names(study.study_id),
+            **rater_names(study.study_id),
         }
         people = [name for name in names if name != "judge"]
         human = st.selectbox("Reference labels", people, format_func=lambda name: names[name], key="human")

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.studies import StudyState
 from pages._blinded.access import STUDY_PAGES
-from pages._shared.navigation import FOR_THE_OWNER, PAGES
+from pages._shared.navigation import OWNER_PAGES, PAGES
 from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
 from tests.browser.reading_aloud import heading_ranks, unnamed
 from tests.support.loading import load
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 BROWSING = {script for scripts in PAGES.values() for script, _ in scripts}
 ADDRESSES = sorted(BROWSING | set(STUDY_PAGES) - {"sign_out"})
 OWN = {
-    "vera": BROWSING - set(FOR_THE_OWNER),
+    "vera": BROWSING - set(OWNER_PAGES),
     "ana": {"annotate", "protocol"},
     "ada": {"adjudicate", "agreement", "protocol"},
     "petra": BROWSING | {"study", "adjudicate", "agreement", "prevalence", "protocol"},

@@ -56,8 +56,8 @@ def curate(page: Page, action: str) -> None:
 
 
 def save(page: Page, reason: str) -> None:
-    page.get_by_label("Why, in a sentence").fill(reason)
-    page.get_by_label("Why, in a sentence").press("Enter")  # the page may move under the pointer when it gets what was typed
+    page.get_by_label("Reason, in a sentence").fill(reason)
+    page.get_by_label("Reason, in a sentence").press("Enter")  # the page may move under the pointer when it gets what was typed
     settled(page).get_by_role("button", name="Save", exact=True).click()
     settled(page)
 
@@ -89,30 +89,30 @@ def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
     address = f"/theme?run={run.key}&theme={one.theme_id}"
     page = signed_in_as(dashboard, "vera", dashboard.open("/sign_in"))
     page.goto(dashboard.address + address)
-    settled(page).get_by_text("Curate this theme").click()
+    settled(page).get_by_text("Edit this theme").click()
 
     page.get_by_label("New name").fill("Antibiotics and teeth")
     save(page, "Clearer for patients.")
     shown_theme(page, "Antibiotics and teeth")
-    expect(page.get_by_text("Saved as act 1: vera renamed")).to_be_visible()
+    expect(page.get_by_text("Saved as edit 1: vera renamed")).to_be_visible()
     expect(page.get_by_label("New name")).to_have_value("")
-    expect(page.get_by_label("Why, in a sentence")).to_have_value("")
+    expect(page.get_by_label("Reason, in a sentence")).to_have_value("")
 
     curate(page, "Merge")
     page.get_by_label("Merge into").click()
     page.get_by_role("option", name=other.name).first.click()
     save(page, "The same advice.")
     shown_theme(page, other.name)
-    expect(page.get_by_text("That theme was merged into this one.")).to_be_visible()
+    expect(page.get_by_text("The theme you asked for was merged into this one.")).to_be_visible()
 
     looking_on = signed_in_as(dashboard, "petra", dashboard.open("/sign_in"))
     looking_on.goto(dashboard.address + address)
     expect(settled(looking_on).get_by_text("2 acts, last by vera")).to_be_visible()
     shown_theme(looking_on, other.name)
     click_act(looking_on, 0)
-    looking_on.get_by_label("Why it is undone").fill("They differ in the dose.")
+    looking_on.get_by_label("Reason for the undo").fill("They differ in the dose.")
     looking_on.get_by_role("button", name="Undo act 2").click()
-    expect(settled(looking_on).get_by_text("Saved as act 3: petra undid edit 2")).to_be_visible()
+    expect(settled(looking_on).get_by_text("Saved as edit 3: petra undid edit 2")).to_be_visible()
 
     page.goto(dashboard.address + address)
     shown_theme(settled(page), "Antibiotics and teeth")
@@ -120,7 +120,7 @@ def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
     shown_theme(settled(page), one.name)
 
     with settled(page).expect_download() as caught:
-        page.get_by_role("button", name="All acts as JSON lines").click()
+        page.get_by_role("button", name="Download edits (JSON lines)").click()
     caught.value.save_as(tmp_path / "acts.jsonl")
     taken = edits_from_jsonl((tmp_path / "acts.jsonl").read_text(encoding="utf-8"))
     assert taken == list_edits(store, run.digest)
@@ -139,14 +139,14 @@ def test_of_two_who_press_at_once_the_second_is_told_and_keeps_what_was_typed(da
     pages = {name: signed_in_as(dashboard, name, dashboard.open("/sign_in")) for name in ("vera", "petra")}
     for name, page in pages.items():
         page.goto(f"{dashboard.address}/theme?run={run.key}&theme={theme.theme_id}")
-        settled(page).get_by_text("Curate this theme").click()
+        settled(page).get_by_text("Edit this theme").click()
         page.get_by_label("New name").fill(f"As {name} calls it")
     save(pages["vera"], "Mine.")
     shown_theme(pages["vera"], "As vera calls it")
     save(pages["petra"], "No, mine.")
     expect(pages["petra"].get_by_text("Since you looked, vera renamed")).to_be_visible()
     expect(pages["petra"].get_by_label("New name")).to_have_value("As petra calls it")
-    expect(pages["petra"].get_by_label("Why, in a sentence")).to_have_value("No, mine.")
+    expect(pages["petra"].get_by_label("Reason, in a sentence")).to_have_value("No, mine.")
     shown_theme(pages["petra"], "As vera calls it")
     pages["petra"].get_by_role("button", name="Save", exact=True).click()
     shown_theme(settled(pages["petra"]), "As petra calls it")

@@ -34,7 +34,7 @@ def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboa
     said = [text.partition(" [")[0] for text in page.locator(".pair .said").all_inner_texts()]
     assert len(said) == 2
 
-    page.get_by_role("link", name="The passages behind both answers").click()
+    page.get_by_role("link", name="See the passages behind both answers").click()
     expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
     settled(page)
     assert "handbook=" in page.url
@@ -42,6 +42,6 @@ def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboa
     shown = page.locator('[data-testid="stMain"]').inner_text()
     for sentence in said:  # the generator is extractive: what it says stands word for word in a section of the code too
         assert shown.count(sentence) >= 2
-    expect(page.get_by_text("The search, layer by layer")).to_have_count(2)
+    expect(page.get_by_text("Search results, layer by layer")).to_have_count(2)
     assert tenancy.complaints == []
     assert tenancy.strangers == []

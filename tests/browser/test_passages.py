@@ -23,7 +23,7 @@ def test_a_clinician_walks_from_a_disagreement_to_the_passages_behind_both_answe
     page = demo.open("/disagreements?label=CONTRADICTORY")
     expect(page.locator(".pair .side")).to_have_count(2)
     names = page.locator(".pair .side .name").all_inner_texts()
-    page.get_by_role("link", name="The passages behind both answers").click()
+    page.get_by_role("link", name="See the passages behind both answers").click()
     page.wait_for_url(re.compile(r"/answer\?.*handbook=.*other="))
     settled(page)
 
@@ -42,7 +42,7 @@ def test_a_clinician_walks_from_a_disagreement_to_the_passages_behind_both_answe
     expect(target).to_be_in_viewport()
     expect(page.get_by_role("heading", name="Answer", exact=True)).to_have_count(1)  # still the same page
 
-    page.get_by_text("The search, layer by layer").first.click()
+    page.get_by_text("Search results, layer by layer").first.click()
     expect(page.locator(".behind .layer").first).to_be_visible()
     expect(page.get_by_text("Skipped: no reranker was given.").first).to_be_visible()
 
@@ -56,15 +56,15 @@ def test_a_clinician_walks_from_a_disagreement_to_the_passages_behind_both_answe
 def test_a_miss_of_a_strategy_leads_to_its_answer(demo: Dashboard) -> None:
     page = demo.open("/retrieval?strategy=bm25")
     expect(page.get_by_text("Each against hero, search by search")).to_be_visible()
-    expect(page.get_by_text("What a strategy misses")).to_be_visible()
+    expect(page.get_by_text("Searches that a strategy missed")).to_be_visible()
     assert page.get_by_test_id("stException").count() == 0
 
 
 def test_a_release_without_texts_shows_titles_and_says_why(institutes: Dashboard) -> None:
     page = institutes.open("/disagreements")
-    page.get_by_role("link", name="The passages behind both answers").click()
+    page.get_by_role("link", name="See the passages behind both answers").click()
     page.wait_for_url(re.compile("/answer"))
     expect(page.get_by_text("This release does not bring the texts of its institutes").first).to_be_visible()
     expect(page.locator(".behind li").first).to_be_visible()
     page = institutes.open("/retrieval")
-    expect(page.get_by_text("This run has no trials of retrieval")).to_be_visible()
+    expect(page.get_by_text("This run has no retrieval trials")).to_be_visible()

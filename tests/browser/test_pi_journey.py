@@ -87,7 +87,7 @@ def compare(page: Page) -> str:
 def download(page: Page, to: Path) -> Path:
     page.get_by_role("link", name="Downloads", exact=True).click()
     settled(page)
-    choose_option(page, "Validation tables of a study", RUNNING)
+    choose_option(page, "Include the validation tables of a study", RUNNING)
     choose_option(page, "Compare with another run", "demo-earlier")
     with settled(page).expect_download(timeout=BUILD_MS) as waiting:
         page.get_by_role("button", name="Download everything").click()
@@ -127,7 +127,11 @@ def test_a_pi_watches_compares_downloads_and_reads_the_report_offline(
     agreed = row(report, "study_agreement", "annotator A and annotator B", KAPPA)
     assert agreed[3].startswith(f"{kappa} [")
     whole, lost = row(report, "run_change", "in all"), row(report, "run_change", "lost")
-    before, after, change = re.search(r"from ([\d,]+) to ([\d,]+): [^,]+, (\S+) where answers are no longer", headline).groups()
+    before, after, change = re.search(
+        r"from ([\d,]+) to ([\d,]+), out of [^:]+: [^,]+, (\S+) where answers were "
+        r"lost",
+        headline,
+    ).groups()
     assert (whole[3], whole[4], lost[5].split(" ")[0]) == (before, after, change)
     expect(report.get_by_text("The second run finds fewer answers, and so hides disagreement")).to_be_visible()
     assert report.locator("figure svg").count() >= report.locator("figure").count() > 10

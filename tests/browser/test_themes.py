@@ -42,7 +42,7 @@ def test_from_the_map_to_a_theme_to_its_pairs(demo: Dashboard) -> None:
     page.wait_for_url("**/theme?*")
     settled(page)
     expect(page.locator("h2", has_text=name).first).to_be_visible()
-    page.get_by_role("link", name="All its pairs among the disagreements").click()
+    page.get_by_role("link", name="See all its pairs on Disagreements").click()
     page.wait_for_url("**/disagreements?*")
     settled(page)
     expect(page.get_by_text("pairs match")).to_be_visible()

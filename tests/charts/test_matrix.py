@@ -1,9 +1,9 @@
-"""The label matrix: every label its own colour, every answering couple a place to click, camps framed."""
+"""The label matrix: every label its own colour, every answering couple a place to click, position groups framed."""
 
 import numpy as np
 import pandas as pd
 
-from audit.charts.matrix import BOTH_TRIANGLES, VALUES, matrix_figure
+from audit.charts.matrix import MAX_BOTH_TRIANGLES, VALUES, matrix_figure
 
 IDS = ["a", "b", "c", "d"]
 CELLS = pd.DataFrame(
@@ -48,7 +48,7 @@ def test_the_legend_names_only_what_is_drawn():
     assert [trace.name for trace in figure.data[1:-1]] == ["absent", "consistent", "divergent ≠", "unscored ?"]
 
 
-def test_a_frame_stands_round_each_camp_and_round_the_opened_pair():
+def test_each_position_group_and_the_open_pair_have_a_frame():
     shapes = [(s.x0, s.x1, s.y0, s.y1) for s in matrix_figure(CELLS, NAMES, CAMPS, ("a", "c")).layout.shapes]
     assert shapes == [(-0.5, 1.5, -0.5, 1.5), (1.5, 2.5, 1.5, 2.5), (-0.5, 0.5, 1.5, 2.5), (1.5, 2.5, -0.5, 0.5)]
 
@@ -66,6 +66,6 @@ def test_a_hundred_handbooks_stay_under_a_megabyte():
     values = np.full((102, 102), "COMPLEMENTARY", dtype=object)
     np.fill_diagonal(values, "self")
     figure = matrix_figure(pd.DataFrame(values, ids, ids), dict(zip(ids, ids, strict=True)), pd.Series(1, ids, dtype="Int64"))
-    assert len(ids) > BOTH_TRIANGLES
+    assert len(ids) > MAX_BOTH_TRIANGLES
     assert len(buttons(figure).customdata) == 102 * 101 // 2
     assert len(figure.to_json()) < 500_000

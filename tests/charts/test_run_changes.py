@@ -8,7 +8,7 @@ import pytest
 
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE
 from audit.charts.run_changes import change_dots, change_steps, points, points_interval
-from audit.charts.transitions import COLOURS, STATE_WORDS, flows_figure
+from audit.charts.transitions import STATE_COLOURS, STATE_WORDS, flows_figure
 from audit.number_format import signed
 
 
@@ -99,8 +99,8 @@ def test_flows_go_from_what_one_run_says_to_what_the_other_says_without_what_is_
 
 
 def test_every_state_of_a_flow_has_its_colour_and_labels_have_their_own():
-    assert set(COLOURS) == set(STATE_WORDS)
-    assert COLOURS["DIVERGENT"] == "#e69f00"
+    assert set(STATE_COLOURS) == set(STATE_WORDS)
+    assert STATE_COLOURS["DIVERGENT"] == "#e69f00"
 
 
 def test_a_thin_flow_is_drawn_thick_enough_to_be_seen_and_keeps_its_number():

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from audit.charts.theme_map import FULL, map_data, script
+from audit.charts.theme_map import MAX_UINT16, map_data, script
 from audit.charts.treemap import theme_treemap
 
 THEMES = pd.DataFrame(
@@ -24,10 +24,10 @@ def numbers(text: str) -> list[int]:
 
 def test_points_keep_their_order_their_theme_and_their_proportions():
     data = map_data(POINTS, THEMES, "a map")
-    assert numbers(data["theme"]) == [0, 0, 1, FULL]
+    assert numbers(data["theme"]) == [0, 0, 1, MAX_UINT16]
     x, y = numbers(data["places"])[::2], numbers(data["places"])[1::2]
-    assert [round(4 * place / FULL, 3) for place in x] == [0, 2, 1, 4]
-    assert [round(1 + 4 * place / FULL, 3) for place in y] == [1, 1, 3, 2]
+    assert [round(4 * place / MAX_UINT16, 3) for place in x] == [0, 2, 1, 4]
+    assert [round(1 + 4 * place / MAX_UINT16, 3) for place in y] == [1, 1, 3, 2]
     assert (data["wide"], data["high"]) == (1.0, 0.5)
 
 

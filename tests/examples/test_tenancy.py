@@ -5,7 +5,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from audit.themes.llm_names import naming_prompt
 
 from audit.cli.main import main
 from audit.corpus.questions.importing import import_questions
@@ -14,6 +13,7 @@ from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import words_encoder
 from audit.judging.baseline import judge
 from audit.judging.prompts import load_prompts
+from audit.themes.llm_names import naming_prompt
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 
 LABELS = {"agree": {"CONSISTENT", "COMPLEMENTARY"}, "differ": {"DIVERGENT"}, "opposite": {"CONTRADICTORY"}}

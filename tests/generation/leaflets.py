@@ -29,7 +29,7 @@ QUESTIONS = (
 
 def found(document: Document, *section_ids: str, mode: str = "passages") -> dict[str, Any]:
     """A retrieval of whole sections, in this order."""
-    sections = [document.by_id[each] for each in section_ids]
+    sections = [document.by_id[section_id] for section_id in section_ids]
     passages = [
         {"passage": n, "section_id": s.section_id, "start": 0, "end": len(s.text), "origin": "parent", "rank": n, "text": s.text}
         for n, s in enumerate(sections, 1)
@@ -51,10 +51,10 @@ def work_folder(root: Path, *, mode: str = "passages", extra: tuple[Query, ...] 
     for document in (ALDER, BIRCH):
         last = document.sections[-1].section_id
         write_document(document, root / "documents" / f"{document.handbook_id}.json")
-        told = [
+        retrievals = [
             {"question_id": q.question_id, "handbook_id": document.handbook_id, "retrieval": found(document, *ids, mode=mode)}
             for q, ids in zip(questions, [("s1", "s3"), ("s2", last), ("s3", "s2"), *[("s1", last)] * len(extra)], strict=True)
         ]
         path = root / "retrieval" / f"{document.handbook_id}.jsonl"
-        path.write_text("".join(json.dumps(line) + "\n" for line in told))
+        path.write_text("".join(json.dumps(line) + "\n" for line in retrievals))
     return [str(root / "retrieval"), "--questions", str(root / "questions.jsonl"), "--documents", str(root / "documents")]

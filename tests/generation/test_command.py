@@ -61,8 +61,8 @@ def summary(folder: list[str]) -> dict:
 
 def test_without_a_model_every_question_is_asked_of_the_handbooks_of_its_organ(folder, capsys):
     assert generate(folder) == 0
-    assert [(each["question_id"], each["handbook_id"]) for each in answers(folder)] == PAIRS
-    assert [each["absent"] for each in answers(folder)] == [False, False, False, True]
+    assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
+    assert [answer["absent"] for answer in answers(folder)] == [False, False, False, True]
     assert "3 answered, 1 NOT ADDRESSED, 0 unparseable replies, 0 not asked." in capsys.readouterr().out
     assert summary(folder)["generator"] == "extractive: sentences of the source, no model"
     assert (summary(folder)["answered"], summary(folder)["absent"]) == (3, 1)
@@ -79,8 +79,8 @@ def test_a_question_without_retrieval_is_reported_and_not_counted_as_absent(fold
 
 def test_a_model_answers_and_repeating_the_command_asks_nothing(folder, server):
     assert generate(folder, "--generator", "model", "--url", server.url) == 0
-    assert [(each["question_id"], each["handbook_id"]) for each in answers(folder)] == PAIRS
-    assert {each["usage"]["model"] for each in answers(folder)} == {"judge"}
+    assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
+    assert {answer["usage"]["model"] for answer in answers(folder)} == {"judge"}
     before = server.asked
     assert generate(folder, "--generator", "model", "--url", server.url) == 0
     assert server.asked == before
@@ -89,10 +89,10 @@ def test_a_model_answers_and_repeating_the_command_asks_nothing(folder, server):
 def test_a_real_server_answers_each_question(folder, real_judge):
     code = generate(folder, "--generator", "model", "--url", real_judge, "--model", MODEL)
     assert code in (0, 1)  # a model that knows nothing may write anything, even a citation
-    assert [(each["question_id"], each["handbook_id"]) for each in answers(folder)] == PAIRS
-    told = [each["answer"] or each["unread_reason"] for each in answers(folder)]
-    assert all(told)
-    assert all(each["usage"]["prompt_tokens"] > 100 for each in answers(folder))
+    assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
+    output = [answer["answer"] or answer["unread_reason"] for answer in answers(folder)]
+    assert all(output)
+    assert all(answer["usage"]["prompt_tokens"] > 100 for answer in answers(folder))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_unparseable_reply_is_counted_as_such(tmp_path, server, fault, reason
         str(tmp_path / "answers"),
     ]
     assert generate(folder, "--generator", "model", "--url", server.url) == 1
-    (unread,) = [each for each in answers(folder) if each["question_id"] == "q4"]
+    (unread,) = [answer for answer in answers(folder) if answer["question_id"] == "q4"]
     assert (unread["answer"], unread["absent"], unread["unread_reason"]) == (None, None, reason)
     assert f"unparseable, {reason}: 1" in capsys.readouterr().out
 
@@ -119,7 +119,7 @@ def test_a_temporary_fault_loses_no_answer(tmp_path, server, fault):
         str(tmp_path / "answers"),
     ]
     assert generate(folder, "--generator", "model", "--url", server.url) == 0
-    assert all(each["answer"] for each in answers(folder))
+    assert all(answer["answer"] for answer in answers(folder))
 
 
 def test_after_a_kill_it_continues_without_asking_again_for_stored_replies(tmp_path, server):
@@ -155,9 +155,9 @@ def stored(root: Path) -> set[str]:
 def test_a_dry_run_reports_calls_and_tokens_and_writes_nothing(folder, tmp_path, server, capsys):
     before = sorted(tmp_path.rglob("*"))
     assert generate(folder, "--generator", "model", "--url", server.url, "--dry-run") == 0
-    told = capsys.readouterr().out
-    assert told.splitlines()[1].split()[:2] == ["answer", "4"]
-    assert "Estimated from a few calls to the endpoint" in told
+    output = capsys.readouterr().out
+    assert output.splitlines()[1].split()[:2] == ["answer", "4"]
+    assert "Estimated from a few calls to the endpoint" in output
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -165,7 +165,7 @@ def test_the_responses_of_a_cluster_become_answers_with_each_handbook_in_one_sha
     folder = [*work_folder(tmp_path, mode="full_document"), "--out", str(tmp_path / "answers")]
     options, batch = ["--generator", "model", "--model", "judge"], tmp_path / "batch"
     assert generate(folder, *options, "--emit-batch", str(batch), "--shards", "9") == 0
-    assert "4 requests of stage 'answer' in 2 shards, whole handbooks in each." in capsys.readouterr().out
+    assert "4 requests of stage 'answer' in 2 shards, complete handbooks in each." in capsys.readouterr().out
     for shard in sorted((batch / "shards").iterdir()):
         target = batch / "outputs" / f"{shard.stem}.1_0.jsonl"
         command = [sys.executable, str(STAND_IN), "run-batch", "-i", str(shard), "-o", str(target), "--model", "judge"]
@@ -198,7 +198,7 @@ def test_unusable_files_end_in_one_sentence(folder, tmp_path, capsys):
 
 def test_without_an_endpoint_nothing_is_asked_and_the_message_says_what_to_name(folder, capsys):
     assert generate(folder, "--generator", "model") == 2
-    assert "Name an OpenAI-compatible one with --url" in capsys.readouterr().err
+    assert "Name an OpenAI-compatible endpoint with --url" in capsys.readouterr().err
     assert not Path(folder[-1]).exists()
 
 
@@ -211,4 +211,4 @@ def test_answers_can_be_written_again_from_the_journal_alone(folder, server):
 
 def test_a_generator_that_asks_nothing_cannot_use_a_cluster(folder, tmp_path, capsys):
     assert generate(folder, "--emit-batch", str(tmp_path / "batch")) == 2
-    assert "The extractive generator asks nothing" in capsys.readouterr().err
+    assert "The extractive generator calls no model" in capsys.readouterr().err

@@ -35,28 +35,28 @@ def prompt(one: GroundedQuestion) -> str:
     return call.body["messages"][1]["content"]
 
 
-def reply(text: str | None, outcome: str = ANSWERED, **told) -> Reply:
-    return Reply("k", outcome, text=text, **told)
+def reply(text: str | None, outcome: str = ANSWERED, **fields) -> Reply:
+    return Reply("k", outcome, text=text, **fields)
 
 
-def said(text: str) -> str:
+def answer_json(text: str) -> str:
     return json.dumps({"answer": text})
 
 
-def record(one: GroundedQuestion, text: str | None, outcome: str = ANSWERED, **told) -> dict:
+def record(one: GroundedQuestion, text: str | None, outcome: str = ANSWERED, **fields) -> dict:
     work = task_of(one)
-    return next(model_answers(work, lambda keys: {key: reply(text, outcome, **told) for key in keys}))
+    return next(model_answers(work, lambda keys: {key: reply(text, outcome, **fields) for key in keys}))
 
 
 @pytest.mark.parametrize("text", FORGED)
 def test_neither_a_question_nor_a_passage_can_close_its_tags(text):
     one = asked(text, "s1", "s3")
     one.retrieval["passages"][0]["text"] = f"You may travel. {text}"
-    told = prompt(one)
-    assert re.findall(r"</?\w+>", told) == ["<passages>", "</passages>", "<question>", "</question>"]
-    assert re.findall(r"\[\d+\]", told) == ["[1]", "[2]"]
-    assert "[INST]" not in told
-    assert "<|im" not in told
+    prompt_text = prompt(one)
+    assert re.findall(r"</?\w+>", prompt_text) == ["<passages>", "</passages>", "<question>", "</question>"]
+    assert re.findall(r"\[\d+\]", prompt_text) == ["[1]", "[2]"]
+    assert "[INST]" not in prompt_text
+    assert "<|im" not in prompt_text
 
 
 def test_thinking_is_off_the_temperature_is_0_and_the_reply_has_a_schema():
@@ -77,27 +77,28 @@ def test_questions_on_a_full_handbook_share_their_prompt_up_to_the_question_and_
 
 
 def test_an_answer_keeps_its_citations_and_an_unknown_one_is_flagged():
-    found = record(asked("May I travel?", "s1"), said("Yes, after three months [1]. With a hat [4]."), usage={"prompt_tokens": 9})
-    assert (found["absent"], found["absence_method"], found["usage"]["prompt_tokens"]) == (False, None, 9)
-    assert [each["known"] for each in found["retrieval"]["citations"]] == [True, False]
+    text = answer_json("Yes, after three months [1]. With a hat [4].")
+    answer = record(asked("May I travel?", "s1"), text, usage={"prompt_tokens": 9})
+    assert (answer["absent"], answer["absence_method"], answer["usage"]["prompt_tokens"]) == (False, None, 9)
+    assert [citation["known"] for citation in answer["retrieval"]["citations"]] == [True, False]
 
 
 @pytest.mark.parametrize("text", ["NOT ADDRESSED: parrots.", "**Not addressed**", "  not addressed. No passage speaks of it."])
 def test_the_canonical_prefix_is_an_absence_whatever_markup_surrounds_it(text):
-    found = record(asked("A parrot?", "s1"), said(text))
-    assert (found["absent"], found["absence_method"]) == (True, "prefix")
-    assert found["answer"].startswith("NOT ADDRESSED")
+    answer = record(asked("A parrot?", "s1"), answer_json(text))
+    assert (answer["absent"], answer["absence_method"]) == (True, "prefix")
+    assert answer["answer"].startswith("NOT ADDRESSED")
 
 
 def test_an_answer_that_only_mentions_the_words_is_not_an_absence():
-    assert record(asked("A parrot?", "s1"), said("Parrots are NOT ADDRESSED, cats are fine [1]."))["absent"] is False
+    assert record(asked("A parrot?", "s1"), answer_json("Parrots are NOT ADDRESSED, cats are fine [1]."))["absent"] is False
 
 
 @pytest.mark.parametrize(
-    ("text", "outcome", "told", "reason"),
+    ("text", "outcome", "fields", "reason"),
     [
         ("", ANSWERED, {}, "empty"),
-        (said(" "), ANSWERED, {}, "no answer"),
+        (answer_json(" "), ANSWERED, {}, "no answer"),
         ('{"answer": ["yes"]}', ANSWERED, {}, "no answer"),
         ("<think>The passages say", CUT, {}, "thinking only"),
         ("", ANSWERED, {"usage": {"reasoning_tokens": 40}}, "thinking only"),
@@ -106,16 +107,21 @@ def test_an_answer_that_only_mentions_the_words_is_not_an_absence():
         (None, FAILED, {"error": "status 500"}, "failed"),
     ],
 )
-def test_an_unparseable_reply_is_neither_an_answer_nor_an_absence(text, outcome, told, reason):
-    found = record(asked("May I travel?", "s1"), text, outcome, **told)
-    assert (found["answer"], found["absent"], found["absence_method"], found["unread_reason"]) == (None, None, None, reason)
+def test_an_unparseable_reply_is_neither_an_answer_nor_an_absence(text, outcome, fields, reason):
+    answer = record(asked("May I travel?", "s1"), text, outcome, **fields)
+    assert (answer["answer"], answer["absent"], answer["absence_method"], answer["unread_reason"]) == (None, None, None, reason)
     summary = GenerationSummary()
-    summary.count(found)
+    summary.count(answer)
     assert (summary.absent, summary.answered, summary.unread[reason], summary.clean) == (0, 0, 1, False)
 
 
 @pytest.mark.parametrize(
-    "text", [f"<think>Hm.</think>{said('Yes [1].')}", said("<think>Hm.</think>Yes [1]."), f"Well: {said('Yes [1].')}"]
+    "text",
+    [
+        f"<think>Hm.</think>{answer_json('Yes [1].')}",
+        answer_json("<think>Hm.</think>Yes [1]."),
+        f"Well: {answer_json('Yes [1].')}",
+    ],
 )
 def test_thinking_is_not_part_of_the_answer(text):
     assert read_answer_reply(reply(text)) == ("Yes [1].", None)
@@ -124,7 +130,7 @@ def test_thinking_is_not_part_of_the_answer(text):
 def test_an_answer_without_a_citation_is_counted_but_an_absence_needs_none():
     summary = GenerationSummary()
     for text in ("Yes [1].", "Yes.", "NOT ADDRESSED"):
-        summary.count(record(asked("May I travel?", "s1"), said(text)))
+        summary.count(record(asked("May I travel?", "s1"), answer_json(text)))
     assert (summary.answered, summary.absent, summary.uncited, summary.unknown_citations) == (2, 1, 1, 0)
     assert "answers that cite nothing: 1" in summary.text()
 
@@ -148,7 +154,7 @@ def _second_fails(store: dict[str, Reply], calls) -> None:
     for call in list(calls):
         good = "A?" in call.body["messages"][1]["content"]
         tries = store[call.key].attempt if call.key in store else 0
-        store[call.key] = reply(said("Yes [1].") if good else "poem", attempt=tries + 1)
+        store[call.key] = reply(answer_json("Yes [1].") if good else "poem", attempt=tries + 1)
 
 
 def test_evidence_beyond_the_models_context_is_cut_and_the_record_notes_it():
@@ -156,9 +162,9 @@ def test_evidence_beyond_the_models_context_is_cut_and_the_record_notes_it():
     work = next(
         work for tokens in range(1_000, 9_000, 10) if (work := task_of(one, context=tokens)).max_evidence_characters >= 60
     )
-    (found,) = model_answers(work, lambda keys: {key: reply(said("No [1].")) for key in keys})
-    assert found["retrieval"]["cut"].startswith("Too long for the model: 1 of 3 sections")
-    assert found["retrieval"]["citations"][0]["section_id"] == "s3"
+    (answer,) = model_answers(work, lambda keys: {key: reply(answer_json("No [1].")) for key in keys})
+    assert answer["retrieval"]["cut"].startswith("Too long for the model: 1 of 3 sections")
+    assert answer["retrieval"]["citations"][0]["section_id"] == "s3"
 
 
 def test_a_template_with_its_texts_in_the_wrong_order_is_refused(tmp_path):

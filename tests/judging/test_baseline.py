@@ -78,8 +78,8 @@ def test_a_time_of_day_is_not_rounded():
 
 def test_the_numbers_of_cited_passages_are_not_read():
     may, must_not = "[3] You may drive in the first month [1].", "[4] Do not drive in the first month."
-    told = judge("May I drive in the first month?", may, must_not).reasoning
-    assert 'A says "You may drive in the first month.", B says "Do not drive in the first month."' in str(told)
+    reasoning = judge("May I drive in the first month?", may, must_not).reasoning
+    assert 'A says "You may drive in the first month.", B says "Do not drive in the first month."' in str(reasoning)
 
 
 def test_counts_of_the_same_thing_that_differ_are_divergent():
@@ -88,9 +88,10 @@ def test_counts_of_the_same_thing_that_differ_are_divergent():
 
 
 def test_what_patients_tell_about_themselves_is_not_part_of_the_question():
-    told = "I have two cats and live alone. Can I eat sushi?"
+    question = "I have two cats and live alone. Can I eat sushi?"
     assert (
-        label(told, "You may keep cats. Sushi is not allowed.", "Cats are not allowed. Sushi is not allowed.") != "CONTRADICTORY"
+        label(question, "You may keep cats. Sushi is not allowed.", "Cats are not allowed. Sushi is not allowed.")
+        != "CONTRADICTORY"
     )
 
 

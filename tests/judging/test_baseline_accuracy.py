@@ -41,8 +41,8 @@ def written_on(text: str) -> bool:
 
 def table(rows: Iterable[tuple[str, str]]) -> np.ndarray:
     cells = np.zeros((len(LABELS),) * 2)
-    for true, said in rows:
-        cells[Label(true).code, Label(said).code] += 1
+    for true, judged_label in rows:
+        cells[Label(true).code, Label(judged_label).code] += 1
     return cells
 
 
@@ -76,8 +76,8 @@ def test_on_the_demo_it_finds_most_of_the_planted_relations():
     present = np.delete(np.delete(cells, silent, 0), silent, 1)
     assert present.sum() == 5_383
     assert kappa(np.pad(present, ((1, 0), (1, 0)))) > 0.87  # measured: .898 [.884, .909]
-    found = np.diagonal(present) / present.sum(axis=1)
-    assert (found > [0.75, 0.98, 0.85, 0.75]).all()  # measured: .82, 1.00, .91, .82
+    recall = np.diagonal(present) / present.sum(axis=1)
+    assert (recall > [0.75, 0.98, 0.85, 0.75]).all()  # measured: .82, 1.00, .91, .82
 
 
 def test_at_the_shape_of_the_paper_a_pair_costs_microseconds():
@@ -95,12 +95,14 @@ def test_at_the_shape_of_the_paper_a_pair_costs_microseconds():
 def nih_rows(release: Path) -> Iterator[tuple[str, Row]]:
     """Question id, and the pair, of every pair that the release's judge was asked about."""
     questions = {row["question_id"]: row["question"] for row in map(json.loads, (release / "questions.jsonl").open())}
-    said = {(row["question_id"], row["handbook_id"]): row for row in map(json.loads, (release / "answers.jsonl").open())}
+    answers_by_key = {
+        (row["question_id"], row["handbook_id"]): row for row in map(json.loads, (release / "answers.jsonl").open())
+    }
     for path in sorted((release / "comparisons").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         name = record["question_id"]
         for pair in record["pairs"]:
-            two = [said[name, pair[f"handbook_{side}"]] for side in "ab"]
+            two = [answers_by_key[name, pair[f"handbook_{side}"]] for side in "ab"]
             if not any(answer["absent"] for answer in two):
                 yield name, (questions[name], two[0]["answer"], two[1]["answer"], pair["classification"])
 
@@ -131,8 +133,8 @@ def test_against_each_rater_of_the_institute_pairs(rater, floor, nih):
 
 def test_the_released_judge_beats_it_by_more_than_chance(nih):
     frame = read_table(nih / "annotations" / "validation_labels.csv")
-    found = beside(ratings_from(frame), baseline_of_release(frame, nih, 2**30, 2**30))
-    rows: pd.DataFrame = found[(found["by"] == "majority") & (found["scope"] == "sample")].set_index("name")
+    comparison = beside(ratings_from(frame), baseline_of_release(frame, nih, 2**30, 2**30))
+    rows: pd.DataFrame = comparison[(comparison["by"] == "majority") & (comparison["scope"] == "sample")].set_index("name")
     assert rows.loc["kappa", "difference"] == pytest.approx(0.385, abs=0.06)  # measured: .385 [.229, .550]
     assert (rows["difference_low"] > 0).all()
     assert set(rows["n"]) == {141}

@@ -37,7 +37,7 @@ def test_sections_and_trials_are_copied(again: Path, tmp_path: Path) -> None:
 def test_an_unparseable_answer_stays_so_and_its_pairs_are_unscored(again: Path, tmp_path: Path) -> None:
     loaded = load(again, tmp_path / "other")
     with open_store(loaded.run.path) as con:
-        told = pair(con, "q1", "a", "b")
-        assert (told.a.state, told.a.unread_reason, told.judgement.status) == ("unread", "cut", "unscored")
+        answer_pair = pair(con, "q1", "a", "b")
+        assert (answer_pair.a.state, answer_pair.a.unread_reason, answer_pair.judgement.status) == ("unread", "cut", "unscored")
         assert pair(con, "q1", "a", "d").judgement.status == "prescreened"
         assert pair(con, "q1", "b", "c").judgement.status == "judged"

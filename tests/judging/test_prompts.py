@@ -38,11 +38,11 @@ def user(text: str) -> str:
 
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_a_text_cannot_close_its_delimiter_nor_open_a_turn(text):
-    told = user(text)
-    assert re.findall(r"</?\w+>", told) == re.findall(r"</?\w+>", user("harmless"))
-    assert not re.search(r"<\s*[|/\uff5c\u200b]\s*(?!question>|answer_[ab]>)", told)
-    assert "[INST]" not in told
-    assert "[/INST]" not in told
+    prompt_text = user(text)
+    assert re.findall(r"</?\w+>", prompt_text) == re.findall(r"</?\w+>", user("harmless"))
+    assert not re.search(r"<\s*[|/\uff5c\u200b]\s*(?!question>|answer_[ab]>)", prompt_text)
+    assert "[INST]" not in prompt_text
+    assert "[/INST]" not in prompt_text
 
 
 @given(st.text(alphabet=st.sampled_from("</>|answer_b \n\x00\u200b[INST]5"), max_size=40))
@@ -60,9 +60,9 @@ def test_a_comparison_keeps_its_less_than_sign():
 
 
 def test_a_prompt_begins_with_the_fixed_part_and_ends_with_answer_b():
-    system, told = (message["content"] for message in PROMPTS["structured"].call("m", "q1", SAID).body["messages"])
+    system, prompt_text = (message["content"] for message in PROMPTS["structured"].call("m", "q1", SAID).body["messages"])
     assert not any(text in system for text in SAID.values())
-    assert told.index(SAID["question"]) < told.index(SAID["answer_a"]) < told.index(SAID["answer_b"])
+    assert prompt_text.index(SAID["question"]) < prompt_text.index(SAID["answer_a"]) < prompt_text.index(SAID["answer_b"])
 
 
 def test_two_pairs_with_the_same_first_answer_share_everything_before_the_second():

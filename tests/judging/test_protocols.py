@@ -29,8 +29,8 @@ def run_protocol(chosen, of, say=lambda _: verdict("CONSISTENT"), shelf=None) ->
 
 
 def test_a_pair_with_an_absent_answer_is_not_asked():
-    said = {"q1": {"a": "Yes.", "b": "NOT ADDRESSED.", "c": "No."}}
-    assert asked(run_protocol(protocol(), corpus(said)).asked) == [("Yes.", "No.")]
+    answers = {"q1": {"a": "Yes.", "b": "NOT ADDRESSED.", "c": "No."}}
+    assert asked(run_protocol(protocol(), corpus(answers)).asked) == [("Yes.", "No.")]
 
 
 def test_questions_come_one_after_the_other_with_equal_first_answers_together():
@@ -65,14 +65,14 @@ def test_two_pairs_with_the_same_texts_are_asked_once():
 
 
 def test_the_prefix_settles_absence_and_every_other_answer_is_checked_once():
-    said = {"q1": {"a": "Yes.", "b": "Not addressed in this leaflet.", "c": "See page 9.", "d": "No."}}
+    answers = {"q1": {"a": "Yes.", "b": "Not addressed in this leaflet.", "c": "See page 9.", "d": "No."}}
 
     def say(call):
         if call.purpose == "absence":
             return '{"addressed": "NO"}' if "page" in texts(call)["answer"] else '{"addressed": "YES"}'
         return verdict("CONTRADICTORY", "low")
 
-    calls = run_protocol(protocol(absence="check"), corpus(said), say).asked
+    calls = run_protocol(protocol(absence="check"), corpus(answers), say).asked
     assert [texts(call)["answer"] for call in calls if call.purpose == "absence"] == ["Yes.", "See page 9.", "No."]
     assert asked(call for call in calls if call.purpose == "structured") == [("Yes.", "No.")]
 
@@ -132,6 +132,6 @@ def test_an_empty_reply_is_asked_for_twice_at_most():
 
 
 def test_a_limit_counts_pairs_that_need_a_judge():
-    said = {"q1": {"a": "1", "b": "NOT ADDRESSED", "c": "3"}, "q2": {"a": "4", "b": "5"}, "q3": {"a": "6", "b": "7"}}
-    assert asked(run_protocol(protocol(), first_pairs(corpus(said), 2)).asked) == [("1", "3"), ("4", "5")]
-    assert [len(item.pairs) for item in first_pairs(corpus(said), 1).items()] == [2]
+    answers = {"q1": {"a": "1", "b": "NOT ADDRESSED", "c": "3"}, "q2": {"a": "4", "b": "5"}, "q3": {"a": "6", "b": "7"}}
+    assert asked(run_protocol(protocol(), first_pairs(corpus(answers), 2)).asked) == [("1", "3"), ("4", "5")]
+    assert [len(item.pairs) for item in first_pairs(corpus(answers), 1).items()] == [2]

@@ -21,8 +21,8 @@ LABELS = {"Wait 12 months.": "DIVERGENT", "Ask Birch Clinic.": "ABSENT", "Ask [n
 
 
 def say(call):
-    told = texts(call)
-    return verdict(LABELS.get(told["answer_b"], "CONTRADICTORY"), "high")
+    fields = texts(call)
+    return verdict(LABELS.get(fields["answer_b"], "CONTRADICTORY"), "high")
 
 
 def judged(tmp_path: Path, chosen, of=None, say=say) -> tuple[Path, ModelVerdicts]:
@@ -64,11 +64,11 @@ def test_every_pair_has_its_label_its_tokens_and_its_time(tmp_path):
 
 def test_the_manifest_tells_who_judged_and_how(tmp_path):
     root, _ = judged(tmp_path, protocol())
-    told = manifest(root)
-    assert (told["judge"], told["pairs_judged"], told["pairs"]) == ("tiny-model", 3 + 3, 6 + 6)
-    assert told["judge_settings"]["source_digest"] == "d" * 64
-    assert told["judge_settings"]["prompts"] == {"structured": protocol().prompts["structured"].title}
-    assert (told["judge_settings"]["unscored"], told["judge_settings"]["parse"]) == ({}, {"strict": 6})
+    fields = manifest(root)
+    assert (fields["judge"], fields["pairs_judged"], fields["pairs"]) == ("tiny-model", 3 + 3, 6 + 6)
+    assert fields["judge_settings"]["source_digest"] == "d" * 64
+    assert fields["judge_settings"]["prompts"] == {"structured": protocol().prompts["structured"].title}
+    assert (fields["judge_settings"]["unscored"], fields["judge_settings"]["parse"]) == ({}, {"strict": 6})
 
 
 def test_checks_are_recorded_beside_the_verdict_and_do_not_change_it(tmp_path):
@@ -86,9 +86,9 @@ def test_checks_are_recorded_beside_the_verdict_and_do_not_change_it(tmp_path):
 
 def test_an_unparseable_reply_leaves_its_pair_unscored_with_the_reason(tmp_path):
     def faulty(call):
-        told = texts(call)["answer_b"]
+        fields = texts(call)["answer_b"]
         replies = {"Wait 12 months.": "Either.", "Ask Birch Clinic.": Reply(call.key, REFUSED, status=400, error="too long")}
-        return replies.get(told, Reply(call.key, FAILED, error="status 500"))
+        return replies.get(fields, Reply(call.key, FAILED, error="status 500"))
 
     root, source = judged(tmp_path, protocol(), say=faulty)
     assert pairs(root, "q1")["ab"]["classification"] is None
@@ -126,8 +126,8 @@ def test_an_answer_that_is_found_absent_is_written_as_absent(tmp_path):
             if call.purpose == "structured" else '{"addressed": "YES"}'  # fmt: skip
 
     root, _ = judged(tmp_path, protocol(absence="check"), say=say)
-    found = [json.loads(line) for line in (root / "answers.jsonl").read_text().splitlines()]
-    assert [(a["handbook_id"], a["absent"], a["absence_method"]) for a in found if a["question_id"] == "q1"] == [
+    answers = [json.loads(line) for line in (root / "answers.jsonl").read_text().splitlines()]
+    assert [(a["handbook_id"], a["absent"], a["absence_method"]) for a in answers if a["question_id"] == "q1"] == [
         ("a", False, None), ("b", False, None), ("c", True, "check"), ("d", True, "prefix"),
     ]  # fmt: skip
     assert pairs(root, "q1")["ac"]["classification"] == "ABSENT"
@@ -155,8 +155,8 @@ def test_rules_judge_without_asking_and_the_record_says_so(tmp_path):
 
 
 def test_a_question_whose_id_names_another_folder_stays_in_the_release(tmp_path):
-    said = {"../../q/1": {"a": "x", "b": "y"}, "q" * 300: {"a": "x", "b": "y"}}
-    root, _ = judged(tmp_path, protocol(), corpus(said))
+    by_question = {"../../q/1": {"a": "x", "b": "y"}, "q" * 300: {"a": "x", "b": "y"}}
+    root, _ = judged(tmp_path, protocol(), corpus(by_question))
     assert [path.name for path in tmp_path.iterdir()] == ["again"]
     loaded = load(root, tmp_path / "data")
     assert quarantined(loaded) == []
@@ -172,8 +172,8 @@ def test_a_folder_with_other_files_is_not_overwritten(tmp_path):
     check_output_folder(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("told", ['{"judge_settings": {"model": "m"}}', '{"judge_settings": null}', "no JSON", "[]"])
-def test_a_release_of_another_origin_is_never_overwritten_although_it_names_its_judge(tmp_path, told):
-    (tmp_path / "manifest.json").write_text(told)
+@pytest.mark.parametrize("manifest_text", ['{"judge_settings": {"model": "m"}}', '{"judge_settings": null}', "no JSON", "[]"])
+def test_a_release_of_another_origin_is_never_overwritten_although_it_names_its_judge(tmp_path, manifest_text):
+    (tmp_path / "manifest.json").write_text(manifest_text)
     with pytest.raises(AuditError, match="does not contain an earlier judgement"):
         check_output_folder(tmp_path)

@@ -12,10 +12,11 @@ import pytest
 
 from audit.errors import AuditError
 from audit.llm.calls import Reply
-from audit.llm.client import Busy, Client, Endpoint, retry_after_seconds
+from audit.llm.client import Client, Endpoint
+from audit.llm.responses import Busy, retry_after_seconds
 from tests.llm.helpers import KEY, QUICK, ask, call
 from tests.support.llm.fault_server import fault_server
-from tests.support.llm.faults import FAULTS, RUDE
+from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS
 
 ONE_ATTEMPT = """
     none         answered
@@ -64,7 +65,7 @@ def server():
 
 def test_every_fault_of_one_attempt_has_its_outcome(server):
     expected = dict(line.split() for line in ONE_ATTEMPT.strip().splitlines())
-    assert set(expected) == {"none", *FAULTS, *RUDE}
+    assert set(expected) == {"none", *FAULTS, *CONNECTION_FAULTS}
     outcomes = {}
     for fault in expected:
         reply = ask(server, f"fault:{fault}" if fault != "none" else "well")

@@ -13,7 +13,7 @@ from audit.llm.limits import Limits, StoppedError
 from audit.llm.runner import run_calls
 from tests.llm.helpers import QUICK, call, limits_for, readable, run
 from tests.support.llm.fault_server import fault_server
-from tests.support.llm.faults import FAULTS, RUDE
+from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS
 
 # fault, how the call ends, how many replies are stored, how often the server was asked
 EVERY_FAULT = """
@@ -87,7 +87,11 @@ def test_every_fault_has_its_outcome(line):
 
 
 def test_the_table_names_every_fault():
-    assert {line.split()[0].partition("*")[0] for line in EVERY_FAULT.strip().splitlines()} == {"none", *FAULTS, *RUDE}
+    assert {line.split()[0].partition("*")[0] for line in EVERY_FAULT.strip().splitlines()} == {
+        "none",
+        *FAULTS,
+        *CONNECTION_FAULTS,
+    }
 
 
 def test_stored_texts_can_be_written_as_utf8():

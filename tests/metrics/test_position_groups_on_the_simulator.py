@@ -51,7 +51,9 @@ def test_a_group_named_by_a_value_goes_by_the_value_most_of_it_holds(found):
 def _by_value(table):
     named = table[(table["basis"] == "value") & (table["size"] > 1)]
     return [
-        (number, group) for number, group in named.groupby("group") if find_quantities(Counter(group["value"]).most_common(1)[0][0])
+        (number, group)
+        for number, group in named.groupby("group")
+        if find_quantities(Counter(group["value"]).most_common(1)[0][0])
     ]
 
 

@@ -73,7 +73,7 @@ def test_a_passage_is_marked_inside_its_section_with_pages_and_source(write: Wri
     assert "pages 4 to 5" in html
     assert 'href="https://x.example/fruit"' in html
     assert '<mark>Wash fruit.</mark><span class="around"> Peel it too.</span>' in html
-    assert "found by the search, score 0.5, by meaning at place 3 (0.71)" in html
+    assert "found by the search, score 0.5, by meaning at rank 3 (0.71)" in html
 
 
 def test_a_cited_sentence_leads_to_its_passage_and_what_was_not_given_is_flagged(write: Write, open_page: Open) -> None:
@@ -83,7 +83,7 @@ def test_a_cited_sentence_leads_to_its_passage_and_what_was_not_given_is_flagged
     assert 'id="a-1"' in html
     assert "<mark>Wash it [1]</mark>" in html
     assert '<mark class="unknown">Then dry it [7]</mark>' in html
-    assert "It cites what it was not given: passage 7." in html
+    assert "The answer cites a passage that the generator was not given: 7." in html
 
 
 def test_a_citation_may_say_itself_which_part_it_supports(write: Write, open_page: Open) -> None:
@@ -91,13 +91,14 @@ def test_a_citation_may_say_itself_which_part_it_supports(write: Write, open_pag
     write(answer="Salt little.", retrieval={**RETRIEVAL, "citations": cited})
     html = opened(open_page)
     assert "<mark>Salt</mark> little." in html
-    assert "not given: passage 1." in html
+    assert "not given: 1." in html
 
 
 def test_how_it_was_found_is_said_in_words_and_layer_by_layer(write: Write, open_page: Open) -> None:
     write(answer="Wash it.", retrieval=RETRIEVAL)
     html = opened(open_page)
-    assert "The passages found were not enough, so the generator was given the whole handbook. Why: too little was found." in html
+    assert "The passages found were not enough, so the generator was given the full text of the handbook." in html
+    assert "Reason: too little was found." in html
     assert "Searched for: washing fruit." in html
     assert "Search by meaning (dense)" in html
     assert "<td>Eating &gt; Fruit</td>" in html
@@ -110,7 +111,7 @@ def test_a_passage_that_points_nowhere_is_shown_without_its_text_and_says_so(wri
     write(answer="Wash it.", retrieval=RETRIEVAL)
     html = opened(open_page)
     assert "Section s9: its text is not in the release." in html
-    assert "its place is not in the text" in html
+    assert "position not found in the text" in html
 
 
 def test_no_text_of_a_release_is_taken_for_html(write: Write, open_page: Open) -> None:
@@ -142,14 +143,14 @@ def test_a_source_that_is_no_web_address_is_no_link(write: Write, open_page: Ope
 def test_without_sections_the_titles_are_shown_and_it_is_said_why(write: Write, open_page: Open) -> None:
     write(None, answer="Wash it.", retrieval={"mode": "passages", "sections": ["Eating > Fruit"], "url": "https://x.example/all"})
     html = opened(open_page)
-    assert "This release does not bring the texts of its handbooks (sections.jsonl)" in html
+    assert "This release does not include the texts of its handbooks (sections.jsonl)" in html
     assert "<li>Eating &gt; Fruit</li>" in html
     assert 'href="https://x.example/all"' in html
 
 
 def test_sections_of_other_handbooks_only_are_told_apart_from_none(write: Write, open_page: Open) -> None:
     write(SECTIONS[2:], answer="Wash it.", retrieval=RETRIEVAL)
-    assert "This release brings texts, but not that of this handbook." in opened(open_page)
+    assert "This release includes texts, but not the text of this handbook." in opened(open_page)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +182,7 @@ def test_two_answers_stand_beside_each_other_under_the_judge_s_word(write: Write
 
 def test_a_release_s_own_words_stand_in_every_sentence(write: Write, open_page: Open) -> None:
     write(manifest={"terms": {"handbook": "institute"}}, answer="Wash it.", retrieval=RETRIEVAL)
-    assert "was given the whole institute" in opened(open_page)
+    assert "was given the full text of the institute" in opened(open_page)
 
 
 def test_an_unknown_handbook_in_the_address_is_passed_over_with_a_note(run: Run, open_page: Open) -> None:

@@ -43,7 +43,7 @@ def test_with_one_run_there_is_nothing_to_compare_and_the_page_says_how_to_come_
 def test_runs_without_a_common_pair_say_so_and_what_each_has_alone(load_run, open_page):
     before, after = load_run("q1 kidney ab=DIVERGENT", run_id="x").key, load_run("q9 kidney ab=DIVERGENT", run_id="y").key
     at = open_page("compare", run=before, against=after)
-    assert "The two runs share no pair" in words_on(at)
+    assert "The two runs have no pair in common" in words_on(at)
     assert sorted(table_with(at, "run")["id"]) == ["q1", "q9"]
 
 
@@ -57,19 +57,19 @@ def test_both_runs_stand_in_the_address_also_when_only_one_was_asked_for(two_run
 def test_a_comparison_is_read_from_the_run_loaded_earlier_and_can_be_turned_round(two_runs, open_page):
     before, after = two_runs
     # nine pairs scored twice but for bc of q1: 1 disagrees before (q1 ab); 2 after (q2 ac judged otherwise, q2 bc newly present)
-    assert "From before to after, of 8 pairs that both runs scored, disagreeing pairs went from 1 to 2: +1 where" in plain(
+    assert "From before to after, disagreeing pairs went from 1 to 2, out of 8 pairs that both runs scored: +1 where" in plain(
         open_page("compare", run=before, against=after)
     )
     turned = plain(open_page("compare", run=before, against=after, read="back"))
-    assert "From after to before, of 8 pairs that both runs scored, disagreeing pairs went from 2 to 1: 0 where" in turned
-    assert "−1 where answers are no longer found" in turned
+    assert "From after to before, disagreeing pairs went from 2 to 1, out of 8 pairs that both runs scored: 0 where" in turned
+    assert "−1 where answers were lost" in turned
     assert f"audit metrics runs --run {after} --against {before}" in turned
 
 
 def test_too_few_questions_draw_no_conclusion(two_runs, open_page):
     words = plain(open_page("compare"))
     assert "No change beyond what chance could produce." in words
-    assert "too few questions to tell" in words
+    assert "too few questions to draw a conclusion" in words
 
 
 def test_what_only_one_run_has_is_counted_and_named(two_runs, open_page):
@@ -101,7 +101,7 @@ def test_judges_are_compared_on_the_pairs_that_both_were_asked_about(two_runs, o
     at = open_page("compare")
     agreed = table_with(at, "figure").set_index("figure")
     assert tuple(agreed.loc["Same label", ["count", "of"]]) == (2, 5)
-    assert tuple(agreed.loc["Divergent in both, of those divergent in the first", ["count", "of"]]) == (0, 1)
+    assert tuple(agreed.loc["Divergent in both", ["count", "of"]]) == (0, 1)
     assert "Over the 5 pairs that both judges labelled" in words_on(at)
 
 
@@ -134,6 +134,6 @@ def test_the_demo_s_weaker_run_is_found_to_hide_what_the_main_run_reveals(data_d
     main = load(write_demo(tmp_path / "main"), data_dir).run
     words = plain(open_page("compare", run=main.key, against=earlier.key))
     assert "demo reveals disagreement rather than creating it." in words
-    assert "every verdict on disagreement is the same" in words
+    assert "all verdicts on disagreement are the same" in words
     turned = plain(open_page("compare", run=main.key, against=earlier.key, read="back"))
     assert "demo-earlier finds fewer answers, and so hides disagreement rather than resolving it." in turned

@@ -25,20 +25,20 @@ from tests.support.studies import people
 
 SCRIPT = """
 import streamlit as st
-from pages._shared.theme_edit_form import curation_controls
-from pages._shared.theme_edits import CONTROLS, curated_themes, curation_list, what_came_of_it
+from pages._shared.theme_edit_form import edit_form
+from pages._shared.theme_edits import FORM, edit_list, show_result, theme_view
 from pages._shared.loaders import loaded_runs
 from tests.support.curating import outline, small
 
 (run,) = loaded_runs()
-themes = curated_themes(run, small())
-theme_id = themes.find(st.query_params.get("theme", "t-teeth"))
-theme = next((theme for theme in themes.taxonomy.themes if theme.theme_id == theme_id), None)
+view = theme_view(run, small())
+theme_id = view.current_id(st.query_params.get("theme", "t-teeth"))
+theme = next((theme for theme in view.taxonomy.themes if theme.theme_id == theme_id), None)
 st.title(theme.name if theme else "no theme")
-st.text(sorted(theme.topics if theme else themes.taxonomy.no_theme))
-what_came_of_it(CONTROLS)
-curation_controls(run, themes, theme)
-curation_list(run, themes, theme_id if "theme" in st.query_params else None)
+st.text(sorted(theme.topics if theme else view.taxonomy.no_theme))
+show_result(FORM)
+edit_form(run, view, theme)
+edit_list(run, view, theme_id if "theme" in st.query_params else None)
 """
 """What a page on one theme does, and no more."""
 
@@ -79,7 +79,7 @@ def open_theme(run: Run) -> Open:
 
 
 def curate(store: LabelStore, run: Run, who: str, change: ThemeChange, taxonomy: Taxonomy | None = None) -> None:
-    """An act made elsewhere, a moment ago."""
+    """An edit made elsewhere, a moment ago."""
     seen, person = count_edits(store, run.digest), find_account(store, who)
     assert person is not None
     record_edit(
@@ -109,13 +109,13 @@ def test_without_an_account_nobody_curates_and_the_page_says_how_to_get_one(open
     at = open_theme()
     assert not at.exception
     assert "audit account add NAME --role viewer" in words_on(at)
-    assert "Nobody has changed these themes" in words_on(at)
+    assert "Nobody has edited these themes" in words_on(at)
     assert [button for button in at.button if button.label == "Save"] == []
 
 
 def test_who_is_not_signed_in_is_told_who_may(store: LabelStore, open_theme: Open):
     at = open_theme()
-    assert "who is signed in" in words_on(at)
+    assert "after signing in" in words_on(at)
     assert [button for button in at.button if button.label == "Save"] == []
 
 
@@ -124,10 +124,10 @@ def test_a_clinician_or_a_pi_renames_a_theme(who: str, store: LabelStore, run: R
     at = save(open_theme(who), name="Dental care")
     assert not at.exception
     assert at.title[0].value == "Dental care"
-    assert f"Saved as act 1: {who} renamed 'teeth' to 'Dental care'" in said(at)
-    (act,) = list_edits(store, run.digest)
-    assert (act.author, act.reason) == (who, "they mean the same")
-    assert f"1 act, last by {who}" in words_on(at)
+    assert f"Saved as edit 1: {who} renamed 'teeth' to 'Dental care'" in said(at)
+    (edit,) = list_edits(store, run.digest)
+    assert (edit.author, edit.reason) == (who, "they mean the same")
+    assert f"1 edit, the last by {who}" in words_on(at)
     assert at.text_input(key="curate_name_t-teeth").value == ""
 
 
@@ -145,7 +145,7 @@ def test_phrases_are_split_off_and_moved(store: LabelStore, run: Run, open_theme
     at = save(choose(at, "Move phrases"), phrases=["dental cleaning"], into="No theme")
     assert not at.exception
     assert words_on(at).count("check-up before listing") == 1
-    assert [act.change.phrases for act in list_edits(store, run.digest)] == [
+    assert [edit.change.phrases for edit in list_edits(store, run.digest)] == [
         ("pulling teeth", "soft toothbrush"),
         ("dental cleaning",),
     ]
@@ -162,11 +162,11 @@ def test_a_phrase_without_a_theme_is_given_one(store: LabelStore, run: Run, open
 
 
 def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: LabelStore, run: Run, open_theme: Open):
-    at = save(choose(open_theme("vera"), "Move theme"), into="None: at the top")
+    at = save(choose(open_theme("vera"), "Move theme"), into="None (top level)")
     at = save(choose(at, "Not clinically meaningful"))
     at = save(choose(at, "Clinically meaningful"))
     assert not at.exception
-    assert [str(act.change.kind) for act in list_edits(store, run.digest)] == ["move theme", "set aside", "bring back"]
+    assert [str(edit.change.kind) for edit in list_edits(store, run.digest)] == ["move theme", "set aside", "bring back"]
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: Label
     [
         ("Rename", {"name": "Lifting"}, "taken by another theme"),
         ("Rename", {"name": "Dental", "reason": " "}, "needs a reason"),
-        ("Merge", {}, "It is not said where to"),
-        ("Move phrases", {"phrases": ["pulling teeth"]}, "It is not said where to"),
+        ("Merge", {}, "Choose a target theme"),
+        ("Move phrases", {"phrases": ["pulling teeth"]}, "Choose a target theme"),
         ("Split", {"name": "Surgery"}, "Choose at least one phrase"),
     ],
 )
@@ -227,15 +227,15 @@ def test_who_was_signed_out_in_the_meantime_is_told_and_nothing_is_saved(store: 
 # -- the list ----------------------------------------------------------------------------------------------------------
 
 
-def click_act(at: AppTest, row: int, acts: int) -> AppTest:
-    at.session_state[f"curation_{acts}"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+def click_edit(at: AppTest, row: int, edits: int) -> AppTest:
+    at.session_state[f"curation_{edits}"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     return at.run()
 
 
-def test_an_act_is_undone_with_a_reason_by_another_who_may(store: LabelStore, run: Run, open_theme: Open):
+def test_an_edit_is_undone_with_a_reason_by_another_person_who_may(store: LabelStore, run: Run, open_theme: Open):
     curate(store, run, "vera", rename("t-teeth", "Dental care"))
-    at = click_act(open_theme("petra"), 0, 1)
-    assert ": vera renamed 'teeth' to 'Dental care'. Why: clearer" in words_on(at)
+    at = click_edit(open_theme("petra"), 0, 1)
+    assert ": vera renamed 'teeth' to 'Dental care'. Reason: clearer" in words_on(at)
     at.text_input(key="undo_reason_1").set_value("it was clear")
     at = at.button(key="undo_1").click().run()
     assert not at.exception
@@ -246,16 +246,16 @@ def test_an_act_is_undone_with_a_reason_by_another_who_may(store: LabelStore, ru
 
 def test_an_undo_that_would_pull_the_ground_away_is_refused_in_words(store: LabelStore, run: Run, open_theme: Open):
     curate(store, run, "vera", split("t-teeth", ["pulling teeth"], "", "Surgery"))
-    (act,) = list_edits(store, run.digest)
-    curate(store, run, "vera", rename(str(act.change.into), "Oral surgery"))
-    at = click_act(open_theme("petra"), 1, 2)
+    (edit,) = list_edits(store, run.digest)
+    curate(store, run, "vera", rename(str(edit.change.into), "Oral surgery"))
+    at = click_edit(open_theme("petra"), 1, 2)
     at.text_input(key="undo_reason_1").set_value("no")
     at = at.button(key="undo_1").click().run()
     assert "edit 2 (renamed 'Surgery' to 'Oral surgery') builds on it; undo that first" in said(at)
     assert at.text_input(key="undo_reason_1").value == "no"
 
 
-def test_the_list_of_one_theme_has_the_acts_on_what_was_merged_into_it(store: LabelStore, run: Run, open_theme: Open):
+def test_the_list_of_one_theme_has_the_edits_to_what_was_merged_into_it(store: LabelStore, run: Run, open_theme: Open):
     curate(store, run, "vera", rename("t-lift", "Weights"))
     curate(store, run, "vera", merge("t-lift", "t-teeth"))
     curate(store, run, "vera", rename("t-sun", "Sun"))
@@ -263,14 +263,14 @@ def test_the_list_of_one_theme_has_the_acts_on_what_was_merged_into_it(store: La
     assert at.title[0].value == "teeth"
     assert at.dataframe[0].value["act"].tolist() == [2, 1]
     assert open_theme().dataframe[0].value["act"].tolist() == [3, 2, 1]
-    assert "Nobody has changed this theme" in words_on(open_theme(theme="p-body"))
+    assert "Nobody has edited this theme" in words_on(open_theme(theme="p-body"))
 
 
 def test_the_themes_as_built_are_one_click_away_and_are_not_changed_there(store: LabelStore, run: Run, open_theme: Open):
     curate(store, run, "vera", rename("t-teeth", "Dental care"))
     at = open_theme("vera", version="as built")
     assert at.title[0].value == "teeth"
-    assert "as they were built" in words_on(at)
+    assert "These are the original themes" in words_on(at)
     assert [button for button in at.button if button.label == "Save"] == []
     (group,) = [group for group in at.get("button_group") if group.proto.label == "Themes"]
     assert group.set_value("curated").run().title[0].value == "Dental care"
@@ -280,27 +280,27 @@ def test_after_everything_is_undone_the_themes_are_not_called_curated(store: Lab
     curate(store, run, "vera", rename("t-teeth", "Dental care"))
     curate(store, run, "petra", undo(1))
     at = open_theme()
-    assert "last by" not in words_on(at)
+    assert "the last by" not in words_on(at)
     assert at.dataframe[0].value["standing"].tolist() == ["in effect", "undone by edit 2"]
 
 
-def test_acts_that_fit_the_themes_no_longer_are_listed_with_the_reason(store: LabelStore, run: Run, open_theme: Open):
+def test_edits_that_no_longer_fit_the_themes_are_listed_with_the_reason(store: LabelStore, run: Run, open_theme: Open):
     earlier = Taxonomy((*small().themes, Theme("t-old", "parking", None, ("parking fees",))))
     curate(store, run, "vera", rename("t-old", "Parking"), earlier)
     curate(store, run, "vera", rename("t-teeth", "Dental care"), earlier)
     at = open_theme("petra")
-    assert "1 act fits these themes no longer" in words_on(at)
+    assert "1 edit no longer fits these themes" in words_on(at)
     assert "was not applied: the theme 'parking' (t-old) no longer exists" in words_on(at)
-    assert at.dataframe[0].value["standing"].tolist() == ["counts", "not applied"]
+    assert at.dataframe[0].value["standing"].tolist() == ["in effect", "not applied"]
     assert at.title[0].value == "Dental care"
-    at = click_act(at, 1, 2)
+    at = click_edit(at, 1, 2)
     at.text_input(key="undo_reason_1").set_value("there is no such theme now")
     assert "no longer" not in words_on(at.button(key="undo_1").click().run())
 
 
 def test_a_name_is_never_taken_for_markdown(store: LabelStore, run: Run, open_theme: Open):
     curate(store, run, "vera", rename("t-teeth", "**bold** [x](http://evil.test) <b>"))
-    at = click_act(open_theme("vera", theme="t-teeth"), 0, 1)
+    at = click_edit(open_theme("vera", theme="t-teeth"), 0, 1)
     raw = "\n".join(str(element.value) for kind in ("markdown", "caption", "success") for element in at.get(kind))
     assert "[x](http" not in raw
     assert "**bold**" not in raw
@@ -315,12 +315,12 @@ def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, th
     curate(store, themed, "vera", ThemeChange(EditKind.MERGE, "t1", "t2"), built)
     at = open_page("themes")
     assert not at.exception
-    assert "2 acts, last by vera" in words_on(at)
+    assert "2 edits, the last by vera" in words_on(at)
     assert list(at.dataframe[0].value["name"]) == ["Drinks", "no theme"]
     assert list(at.dataframe[0].value["pairs"]) == [4, 2]
     assert list(open_page("themes", version="as built").dataframe[0].value["name"]) == ["Salt", "Fluids", "no theme"]
     at = open_page("theme", theme="t1")
-    assert "That theme was merged into this one" in words_on(at)
+    assert "The theme you asked for was merged into this one" in words_on(at)
     assert at.query_params["theme"] in ("t2", ["t2"])
     assert "Drinks" in words_on(at)
 
@@ -330,8 +330,8 @@ def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, th
     shown = open_page("themes").dataframe[0].value
     assert list(shown["name"]) == ["Salt", "Fluids (set aside: not clinically meaningful)", "no theme"]
     assert list(shown["pairs"]) == [2, 2, 2]
-    assert "Set aside: not clinically meaningful" in words_on(open_page("theme", theme="t2"))
+    assert "Set aside as not clinically meaningful" in words_on(open_page("theme", theme="t2"))
 
 
 def test_phrases_without_a_theme_are_given_one_on_their_own_page(store: LabelStore, themed: Run, open_page: Open):
-    assert "Give phrases a theme" in [each.label for each in open_page("theme", theme="-1").expander]
+    assert "Assign phrases to a theme" in [each.label for each in open_page("theme", theme="-1").expander]

@@ -23,7 +23,7 @@ from audit.exports.zip_bytes import zipped
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from pages._blinded.access import TOKEN
-from pages._shared.package_cache import KEPT, ZIP, Shelf
+from pages._shared.package_cache import MAX_PACKAGES, ZIP_TYPE, PackageCache
 from tests.pages.conftest import ROOT, Open, words_on
 from tests.support.studies import people
 
@@ -59,49 +59,49 @@ def test_whoever_can_choose_no_study_finds_no_room_kept_for_it(load_run: Callabl
 
 
 def test_the_page_s_package_is_the_command_s_and_is_built_once(run: Run, data_dir: Path, tmp_path: Path, without_pictures: None):
-    shelf, made = Shelf(), []
+    shelf, made = PackageCache(), []
 
     def order() -> ExportRequest:
         made.append(1)
         return ExportRequest(find_run(Settings().store_dir), today())
 
-    content = shelf.take(("key",), order, NAME)
-    assert shelf.take(("key",), order, NAME) is content
+    content = shelf.fetch(("key",), order, NAME)
+    assert shelf.fetch(("key",), order, NAME) is content
     assert made == [1]
     assert main(["export", "--run", run.key, "--out", str(tmp_path / "x.zip")]) == 0
     assert (tmp_path / "x.zip").read_bytes() == content
 
 
 def test_while_it_is_built_the_shelf_says_what_is_being_done_and_nothing_afterwards(run: Run, without_pictures: None):
-    shelf, key, said = Shelf(), ("key",), []
-    shelf.ask(key)
-    assert shelf.step(key) == "Beginning"
+    shelf, key, said = PackageCache(), ("key",), []
+    shelf.request(key)
+    assert shelf.current_step(key) == "Starting"
 
     def order() -> ExportRequest:
-        said.append(shelf.step(key))
+        said.append(shelf.current_step(key))
         return ExportRequest(run, today())
 
-    shelf.take(key, order, NAME)
-    assert said == ["Beginning"]
-    assert shelf.step(key) == ""
+    shelf.fetch(key, order, NAME)
+    assert said == ["Starting"]
+    assert shelf.current_step(key) == ""
 
 
 def test_a_package_that_cannot_be_built_leaves_no_trace_on_the_shelf():
-    shelf = Shelf()
+    shelf = PackageCache()
 
     def broken() -> ExportRequest:
         raise AuditError("no such study")
 
     with pytest.raises(AuditError):
-        shelf.take(("key",), broken, NAME)
-    assert (shelf.step(("key",)), shelf.size(("key",))) == ("", None)
+        shelf.fetch(("key",), broken, NAME)
+    assert (shelf.current_step(("key",)), shelf.size(("key",))) == ("", None)
 
 
 def test_the_shelf_forgets_the_oldest_package(run: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("pages._shared.package_cache.package", lambda order, _: {"a": order.date.encode()})
-    shelf = Shelf()
+    shelf = PackageCache()
     for number in range(6):
-        shelf.take((number,), lambda number=number: ExportRequest(run, str(number)), NAME)
+        shelf.fetch((number,), lambda number=number: ExportRequest(run, str(number)), NAME)
     assert [shelf.size((number,)) is not None for number in range(6)] == [False, False, True, True, True, True]
 
 
@@ -111,12 +111,12 @@ def test_others_at_work_do_not_take_a_package_away_before_it_is_fetched(run: Run
     files = MediaFileManager(storage)
     monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: SimpleNamespace(media_file_mgr=files))
-    shelf = Shelf()
+    shelf = PackageCache()
 
     def click(number: int) -> str:
         """What Streamlit does with the click, and then with three runs of other people's pages."""
         made = files.add_deferred(
-            lambda: shelf.take((number,), lambda: ExportRequest(run, str(number)), NAME), ZIP, f"{number}", NAME
+            lambda: shelf.fetch((number,), lambda: ExportRequest(run, str(number)), NAME), ZIP_TYPE, f"{number}", NAME
         )
         name = files.execute_deferred(made).rpartition("/")[2]
         for _ in range(3):
@@ -124,8 +124,8 @@ def test_others_at_work_do_not_take_a_package_away_before_it_is_fetched(run: Run
         return name
 
     first = click(0)
-    assert storage.get_file(first).content == shelf.take((0,), lambda: ExportRequest(run, "never asked"), NAME)
-    for number in range(1, KEPT + 1):
+    assert storage.get_file(first).content == shelf.fetch((0,), lambda: ExportRequest(run, "never asked"), NAME)
+    for number in range(1, MAX_PACKAGES + 1):
         click(number)
     with pytest.raises(MediaFileStorageError):
         storage.get_file(first)

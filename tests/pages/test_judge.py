@@ -27,7 +27,7 @@ def test_checks_that_were_made_are_counted_and_those_that_were_not_say_how_to_ma
     assert list(checks.index) == ["answers in the other order"]
     assert tuple(checks.loc["answers in the other order", ["made", "of"]]) == (4, 3)
     assert checks["changed"].iloc[0] == pytest.approx(100 * 2 / 3)
-    assert "Not measured: names of centers hidden; asked the same again" in words_on(at).replace("**", "")
+    assert "Not measured: names of centers hidden; nothing changed" in words_on(at).replace("**", "")
     assert f"audit judge {run.key} --blind-centers --repeat 1 --pairs sample:500" in commands(at)
 
 
@@ -35,7 +35,7 @@ def test_a_run_that_nobody_checked_shows_no_figure_and_the_whole_command(run, op
     at = open_page("judge")
     assert not any("made" in table.value for table in at.dataframe)
     assert f"audit judge {run.key} --swap --blind-centers --repeat 1 --pairs sample:500 --out checked --load" in commands(at)
-    assert "this release does not say how each reply was read" in words_on(at)
+    assert "this release does not record how each reply was read" in words_on(at)
     assert "protocol, prompts and server are unknown" in words_on(at)
 
 
@@ -43,9 +43,9 @@ def test_ways_of_reading_and_reasons_stand_with_their_counts(load_run, open_page
     load_run(CHECKED)
     at = open_page("judge")
     read = table_with(at, "name").set_index("name")["count"]
-    assert read.to_dict() == {"as the JSON asked for": 4, "as JSON with faults": 1, "not at all": 1}
+    assert read.to_dict() == {"as the JSON that was requested": 4, "as JSON with faults": 1, "not readable": 1}
     reasons = [table.value for table in at.dataframe if "name" in table.value and "cut" in set(table.value["name"])]
-    assert reasons[0].set_index("name")["count"].to_dict() == {"all together": 1, "cut": 1}
+    assert reasons[0].set_index("name")["count"].to_dict() == {"all unscored pairs": 1, "cut": 1}
 
 
 def test_the_judge_and_its_settings_are_shown_as_the_release_has_them(load_run, open_page):
@@ -59,5 +59,5 @@ def test_the_judge_and_its_settings_are_shown_as_the_release_has_them(load_run, 
 
 def test_another_run_beside_it_is_one_click_away(run, open_page):
     links = [link.proto for link in open_page("judge").get("page_link")]
-    assert [link.label for link in links] == ["Beside another run, pair by pair"]
+    assert [link.label for link in links] == ["Compare with another run, pair by pair"]
     assert f"run={run.key.replace('@', '%40')}" in links[0].query_string

@@ -16,15 +16,15 @@ def test_the_headline_figures_are_those_of_the_whole_run_with_what_they_are_shar
     # Both answer in 3 + 2 + 2 pairs; two of them disagree, one is consistent; q1 and q2 of 3 questions have any.
     assert shown["Disagreement"] == "28.6 %"
     assert shown["Same advice"] == "14.3 %"
-    assert shown["Questions with disagreement"] == "66.7 %"
+    assert shown["Disputed questions"] == "66.7 %"
     assert "of 7 pairs in which both answer" in words_on(at)
 
 
 def test_prescreened_judged_absent_and_unscored_are_three_rows(run, open_page):
     rows = open_page("overview").dataframe[0].value.set_index("outcome")["pairs"]
-    assert rows["absent, pre-screened: not put to the judge"] == 6
+    assert rows["absent, pre-screened (the judge was not asked)"] == 6
     assert rows["absent, by the judge"] == 1
-    assert rows["unscored: no readable verdict"] == 1
+    assert rows["unscored (no readable verdict)"] == 1
 
 
 def test_an_interval_has_as_many_decimals_as_its_share(run, open_page):

@@ -1,4 +1,4 @@
-"""Question: the sentence, the matrix, the camps and the opened pair."""
+"""Question: the sentence, the matrix, the position groups and the open pair."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tests.pages.test_disagreements import html_on
 
 def test_the_question_is_told_in_a_sentence_with_its_counts(run, open_page):
     told = words_on(open_page("question", question="q1")).replace("*", "")
-    assert "4 handbooks were asked, 3 answer, 1 do not address it." in told
-    assert "1 of 3 present pairs disagree (33.3 %; 95 % interval 0.0 to 100.0 %)" in told
+    assert "4 handbooks were asked: 3 answered, 1 did not address the question." in told
+    assert "In 1 of 3 pairs in which both answer, the answers disagree (33.3 %; 95 % interval 0.0 to 100.0 %)" in told
 
 
-def test_camps_are_listed_with_their_members(run, open_page):
+def test_position_groups_are_listed_with_their_members(run, open_page):
     html = html_on(open_page("question", question="q1"))
-    assert html.count('class="camp"') == 2
+    assert html.count('class="position-group"') == 2
 
 
 def test_the_gravest_pair_is_opened_unless_the_link_names_one(run, open_page):
@@ -45,13 +45,13 @@ def test_a_question_that_fewer_than_two_answer_says_there_is_nothing_to_compare(
     load_run("q1 kidney a=absent b=absent c=absent", handbooks=None)
     told = words_on(open_page("question"))
     assert "nothing to compare" in told
-    assert "3 do not address this question" in told
+    assert "Not addressed (3): " in told
 
 
 def test_silent_handbooks_and_those_not_asked_are_named_apart(run, open_page):
     told = words_on(open_page("question", question="q3"))
-    assert "1 were not asked" in told
-    assert "do not address this question" not in told
+    assert "Not asked (1): " in told
+    assert "Not addressed" not in told
 
 
 def test_silent_handbooks_can_be_drawn_too(run, open_page):

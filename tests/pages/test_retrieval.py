@@ -32,7 +32,7 @@ def tried(tmp_path: Path, data_dir: Path) -> Tried:
 def test_without_trials_the_page_says_how_they_are_made(tried: Tried, open_page: Open) -> None:
     tried([])
     words = words_on(open_page("retrieval"))
-    assert "This run has no trials of retrieval" in words
+    assert "This run has no retrieval trials" in words
     assert "audit retrieve DOCUMENTS --questions FILE" in words
 
 
@@ -41,9 +41,9 @@ def test_strategies_are_compared_with_counts_and_against_the_first(tried: Tried,
     at = open_page("retrieval")
     assert not at.exception
     words = words_on(at)
-    assert "Each strategy is tried on **3** searches whose section is known, on 2 questions" in words
-    assert ("of which it is not known" in words) is any(not each["gold"] for each in TRIALS)
-    assert "Each against hero, search by search" in words
+    assert "Each strategy was tried on **3** searches with a known section, over 2 questions" in words
+    assert ("without a known section are excluded" in words) is any(not each["gold"] for each in TRIALS)
+    assert "Each compared with hero, search by search" in words
     assert len(at.dataframe) == 5
 
 
@@ -58,7 +58,7 @@ def test_trials_without_gold_measure_nothing_but_what_was_given(tried: Tried, op
     tried([trial("q1", "a", "hero", "s1", gold="")])
     at = open_page("retrieval")
     assert not at.exception
-    assert "names the section that holds the answer: nothing is measured" in words_on(at)
+    assert "names the section that contains the answer, so only what the generator was given can be shown" in words_on(at)
     assert len(at.dataframe) == 1
 
 

@@ -58,8 +58,8 @@ def test_the_list_has_every_theme_and_what_has_none_at_its_end(themed, open_page
 
 
 def test_a_theme_of_too_few_handbooks_says_why_its_shares_have_no_interval(themed, open_page):
-    assert "lines their 95 % intervals" in words_on(open_page("theme", theme="p1"))
-    assert "They have no interval" in words_on(open_page("theme", theme="t1"))
+    assert "lines are 95 % intervals" in words_on(open_page("theme", theme="p1"))
+    assert "so there is none here" in words_on(open_page("theme", theme="t1"))
 
 
 def test_a_taxonomy_that_is_built_while_the_dashboard_runs_appears(run, data_dir, open_page):
@@ -87,7 +87,7 @@ def test_a_theme_says_what_it_is_about_who_says_what_and_which_pairs_stand_behin
     at = open_page("theme", theme="t1")
     assert not at.exception
     words = words_on(at)
-    assert "Under **Food *and* drink**" in words
+    assert "Part of **Food *and* drink**" in words
     assert "salt, sodium" in words
     assert "2** pairs with 1 divergence topics, on 2 questions" in words
     assert "100.0 % of all disagreement" in words

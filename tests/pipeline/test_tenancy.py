@@ -135,7 +135,7 @@ def test_ctrl_c_says_in_a_sentence_how_to_go_on(project, capsys, monkeypatch):
             raise KeyboardInterrupt
         return extractive_answers(asked, settings)
 
-    monkeypatch.setattr("audit.pipeline.stages.generate.extractive", stopped_at_the_third)
+    monkeypatch.setattr("audit.pipeline.stages.generate.extractive_answers", stopped_at_the_third)
     assert project.run() == 2
     assert (
         f"Stopped.\nWhat is done is kept in {project.work}. Go on with:\n  audit run {project.config}" in capsys.readouterr().err

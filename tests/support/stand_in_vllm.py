@@ -1,9 +1,9 @@
-"""A stand-in for `vllm run-batch`: it answers a shard as vLLM would, and dies in its midst when it is told to.
+"""A stand-in for `vllm run-batch`: it answers a shard as vLLM would, and dies half-way if it is asked to.
 
-    stand_in_vllm.py run-batch -i IN.jsonl -o OUT.jsonl --model NAME [other options, which it does not read]
+    stand_in_vllm.py run-batch -i IN.jsonl -o OUT.jsonl --model NAME [other options, which are ignored]
 
 STAND_IN_LABEL=WORD: every pair gets this label (CONSISTENT), and every question one answer. STAND_IN_DIES=N: on the first
-attempt at a shard N lines are written and half of the next, and then it is killed. STAND_IN_REFUSES=WORD: a request that holds
+attempt at a shard, N lines and half of the next are written, and then it is killed. STAND_IN_REFUSES=WORD: a request with
 this word gets status 400. STAND_IN_SLEEPS=S: it takes S seconds a line.
 """
 

@@ -11,7 +11,7 @@ from audit.cli.theme_map import nearest_themes
 from audit.queries.run_taxonomy import taxonomy_path
 from audit.settings import Settings
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
-from pages._shared.themes import offered
+from pages._shared.themes import meaning_search_available
 from tests.support.loading import load
 
 
@@ -29,13 +29,13 @@ def test_themes_by_words_alone_are_not_searched_by_meaning(release, tmp_path, mo
     taxonomy = Taxonomy((Theme("t", "Salt", None, ("topic of ab",)),), (), {"model": "words"})
     points = pd.DataFrame({"phrase": ["topic of ab"], "theme_id": ["t"], "x": [0.0], "y": [0.0], "count": 1})
     write_taxonomy(taxonomy, points, taxonomy_path(run, Settings().themes_dir))
-    assert not offered(taxonomy)
+    assert not meaning_search_available(taxonomy)
     assert main(["themes", "search", "salt", "--run", run.key]) == 2
-    assert "not built with a sentence model" in capsys.readouterr().err
+    assert "built without a sentence model" in capsys.readouterr().err
 
 
 def test_it_is_offered_where_a_model_built_the_themes_and_is_installed(monkeypatch):
     taxonomy = Taxonomy((), (), {"model": "sentence-transformers/all-MiniLM-L6-v2"})
     for installed in (True, False):
         monkeypatch.setattr("pages._shared.themes.find_spec", lambda _, there=installed: object() if there else None)
-        assert offered(taxonomy) == installed
+        assert meaning_search_available(taxonomy) == installed

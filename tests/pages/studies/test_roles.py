@@ -11,12 +11,12 @@ from streamlit.testing.v1 import AppTest
 from annotation.label_store.engine import LabelStore
 from annotation.studies.accounts import SESSION_LENGTH, open_session
 from pages._blinded.access import STUDY_PAGES, TOKEN
-from pages._shared.navigation import FOR_THE_OWNER, PAGES
+from pages._shared.navigation import OWNER_PAGES, PAGES
 from tests.pages.conftest import ROOT, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import PASSWORD, people
 
-OWNER = {f"pages/{script}.py" for script in FOR_THE_OWNER}
+OWNER = {f"pages/{script}.py" for script in OWNER_PAGES}
 BROWSING = {f"pages/{script}.py" for scripts in PAGES.values() for script, _ in scripts} - OWNER
 STUDIES = {f"pages/studies/{script}.py" for script in STUDY_PAGES if (ROOT / f"pages/studies/{script}.py").is_file()}
 OWN = {

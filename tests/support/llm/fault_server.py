@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server that does what it is told to do wrong, in a thread of its own, and counts what it was asked.
+"""An OpenAI-compatible server that makes the faults it is asked for, in its own thread, and counts its requests.
 
 with fault_server() as server:
     Endpoint(server.url, "judge")
@@ -17,7 +17,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.llm.faults import FAULTS, RUDE, completion
+from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS, completion
 from tests.support.llm.fitting import answer
 
 FAULT = re.compile(r"fault:([a-z0-9-]+)(?:\*(\d+))?")
@@ -25,7 +25,7 @@ FAULT = re.compile(r"fault:([a-z0-9-]+)(?:\*(\d+))?")
 
 @dataclass
 class FaultServer:
-    """Its manners (may be changed while it runs) and its counts.
+    """Its behaviour (may be changed while it runs) and its counts.
 
     delay_s, capacity   how long an answer takes; more calls than `capacity` at once are answered 503
     models, context, key, version   what it is; context in words
@@ -58,7 +58,7 @@ class FaultServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
-    # -- manners --------------------------------------------------------------------------------------------------------
+    # -- behaviour --------------------------------------------------------------------------------------------------------
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         self.asked += 1
@@ -74,7 +74,7 @@ class FaultServer:
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        self._note(request, body)
+        self._record_request(request, body)
         if self.capacity is not None and self.open > self.capacity:
             return FAULTS["503"](body)
         if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
@@ -85,10 +85,10 @@ class FaultServer:
         fault = self._fault(request.headers.get("X-Request-Id", ""), body)
         if fault:
             self.faults[fault] += 1
-            return await RUDE[fault](request, body) if fault in RUDE else FAULTS[fault](body)
-        return self._well(body)
+            return await CONNECTION_FAULTS[fault](request, body) if fault in CONNECTION_FAULTS else FAULTS[fault](body)
+        return self._normal_response(body)
 
-    def _note(self, request: web.Request, body: dict[str, Any]) -> None:
+    def _record_request(self, request: web.Request, body: dict[str, Any]) -> None:
         self.keys[request.headers.get("X-Request-Id", "")] += 1
         self.headers.append(dict(request.headers))
         self.bodies.append(body)
@@ -96,20 +96,20 @@ class FaultServer:
 
     def _fault(self, key: str, body: dict[str, Any]) -> str | None:
         text = " ".join(str(message["content"]) for message in body["messages"])
-        found = FAULT.search(f"{text} {self.always}")
-        if not found:
+        match = FAULT.search(f"{text} {self.always}")
+        if not match:
             return None
-        name, times = found[1], found[2]
+        name, times = match[1], match[2]
         self._spent[key, name] += 1
         return name if times is None or self._spent[key, name] <= int(times) else None
 
-    def _well(self, body: dict[str, Any]) -> web.Response:
+    def _normal_response(self, body: dict[str, Any]) -> web.Response:
         if self.thinks:
             return web.json_response(completion(body, "", "length", reasoning="Let me think."))
-        told = completion(body, answer(body) if self.obeys else "A poem about the sea.")
-        if told["usage"]["prompt_tokens"] > self.context:
+        content = completion(body, answer(body) if self.obeys else "A poem about the sea.")
+        if content["usage"]["prompt_tokens"] > self.context:
             return FAULTS["400"](body)
-        return web.json_response(told)
+        return web.json_response(content)
 
     async def list_models(self, request: web.Request) -> web.Response:
         if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
@@ -117,7 +117,7 @@ class FaultServer:
         cards = [{"id": name, "object": "model", "max_model_len": self.context} for name in self.models]
         return web.json_response({"object": "list", "data": cards})
 
-    async def tell_version(self, request: web.Request) -> web.Response:
+    async def report_version(self, request: web.Request) -> web.Response:
         return web.json_response({"version": self.version}) if self.version else web.Response(status=404)
 
     async def tokenize(self, request: web.Request) -> web.Response:
@@ -129,7 +129,7 @@ class FaultServer:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self.chat)
         app.router.add_get("/v1/models", self.list_models)
-        app.router.add_get("/version", self.tell_version)
+        app.router.add_get("/version", self.report_version)
         app.router.add_post("/tokenize", self.tokenize)
         return app
 
@@ -158,9 +158,9 @@ class _Serving:
 
 
 @contextmanager
-def fault_server(**manners: Any) -> Iterator[FaultServer]:
-    """A running server; at the end it is gone, and its port refuses connections."""
-    server = FaultServer(**manners)
+def fault_server(**behaviour: Any) -> Iterator[FaultServer]:
+    """A running server; afterwards its port refuses connections."""
+    server = FaultServer(**behaviour)
     serving = _Serving(server)
     serving.start()
     try:

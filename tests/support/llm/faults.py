@@ -1,4 +1,4 @@
-"""What can go wrong on the way, by name. A prompt that holds `fault:NAME` gets it; `fault:NAME*2` the first two times."""
+"""Faults by name. A prompt that contains `fault:NAME` gets that fault, with `fault:NAME*2` only the first two times."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HUGE = 5 * 2**20
 
 
 def completion(body: dict[str, Any], text: str | None, finish: str | None = "stop", **message: Any) -> dict[str, Any]:
-    """A sound body; tokens are words."""
+    """A valid body; tokens are words."""
     prompt = sum(len(str(part["content"]).split()) for part in body["messages"])
-    said = len((text or message.get("reasoning") or "").split())
+    words = len((text or message.get("reasoning") or "").split())
     return {
         "id": "chatcmpl-x",
         "object": "chat.completion",
@@ -26,9 +26,9 @@ def completion(body: dict[str, Any], text: str | None, finish: str | None = "sto
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}],
         "usage": {
             "prompt_tokens": prompt,
-            "completion_tokens": said,
+            "completion_tokens": words,
             "prompt_tokens_details": {"cached_tokens": prompt // 2},
-            "completion_tokens_details": {"reasoning_tokens": said if message.get("reasoning") else 0},
+            "completion_tokens_details": {"reasoning_tokens": words if message.get("reasoning") else 0},
         },
     }
 
@@ -41,19 +41,19 @@ def _raw(raw: bytes, status: int = 200) -> web.Response:
     return web.Response(body=raw, status=status, content_type="application/json")
 
 
-def _said(body: dict[str, Any], text: str | None, finish: str | None = "stop", **message: Any) -> web.Response:
+def _completed(body: dict[str, Any], text: str | None, finish: str | None = "stop", **message: Any) -> web.Response:
     return web.json_response(completion(body, text, finish, **message))
 
 
 def _without_usage(body: dict[str, Any]) -> web.Response:
-    told = completion(body, answer(body))
-    del told["usage"]
-    return web.json_response(told)
+    content = completion(body, answer(body))
+    del content["usage"]
+    return web.json_response(content)
 
 
 def _control(body: dict[str, Any]) -> web.Response:
-    """As xgrammar lets them through: a raw control character inside a string of the text."""
-    return _said(body, answer(body).replace('": "', '": "\x01\t', 1))
+    """A raw control character inside a string, as xgrammar lets it through."""
+    return _completed(body, answer(body).replace('": "', '": "\x01\t', 1))
 
 
 def _surrogate(body: dict[str, Any]) -> web.Response:
@@ -73,15 +73,15 @@ FAULTS: dict[str, Any] = {
     "403": lambda body: _error(403, "not for you"),
     "404": lambda body: _error(404, "The model `x` does not exist."),
     "redirect": lambda body: web.Response(status=307, headers={"Location": "http://127.0.0.1:9/"}),
-    "length": lambda body: _said(body, answer(body)[:20], "length"),
-    "flood": lambda body: _said(body, '{"label":' + " \n" * FLOOD, "length"),
-    "blank": lambda body: _said(body, " \n" * FLOOD),
+    "length": lambda body: _completed(body, answer(body)[:20], "length"),
+    "flood": lambda body: _completed(body, '{"label":' + " \n" * FLOOD, "length"),
+    "blank": lambda body: _completed(body, " \n" * FLOOD),
     "control": _control,
-    "reasoning": lambda body: _said(body, "", "stop", reasoning="Let me think about it."),
-    "thinking": lambda body: _said(body, f"<think>Hm, {{ they }} differ.</think>\n{answer(body)}"),
-    "prose": lambda body: _said(body, "I think that they agree."),
-    "null": lambda body: _said(body, None),
-    "abort": lambda body: _said(body, "", "abort"),
+    "reasoning": lambda body: _completed(body, "", "stop", reasoning="Let me think about it."),
+    "thinking": lambda body: _completed(body, f"<think>Hm, {{ they }} differ.</think>\n{answer(body)}"),
+    "prose": lambda body: _completed(body, "I think that they agree."),
+    "null": lambda body: _completed(body, None),
+    "abort": lambda body: _completed(body, "", "abort"),
     "no-usage": _without_usage,
     "surrogate": _surrogate,
     "bad-json": lambda body: _raw(b'{"choices": [{"message": '),
@@ -95,7 +95,7 @@ FAULTS: dict[str, Any] = {
 
 
 async def cut_body(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-    """Half of what Content-Length promised."""
+    """Half of the bytes that Content-Length announces."""
     raw = json.dumps(completion(body, answer(body))).encode()
     response = web.StreamResponse(headers={"Content-Length": str(len(raw)), "Content-Type": "application/json"})
     await response.prepare(request)
@@ -106,14 +106,14 @@ async def cut_body(request: web.Request, body: dict[str, Any]) -> web.StreamResp
 
 
 async def reset(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-    """The connection goes before a byte is said."""
+    """The connection is aborted before the first byte."""
     assert request.transport is not None
     request.transport.abort()
     return web.Response()
 
 
 async def slow(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-    """A byte now and then: no pause is long enough to look like silence."""
+    """A byte now and then: no pause is long enough for a read timeout."""
     raw = json.dumps(completion(body, answer(body))).encode()
     response = web.StreamResponse(headers={"Content-Length": str(len(raw)), "Content-Type": "application/json"})
     await response.prepare(request)
@@ -124,9 +124,9 @@ async def slow(request: web.Request, body: dict[str, Any]) -> web.StreamResponse
 
 
 async def silent(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-    """Nothing, for longer than any test waits."""
+    """No answer for longer than any test waits."""
     await asyncio.sleep(3_600)
     return web.Response()
 
 
-RUDE = {"cut-body": cut_body, "reset": reset, "slow": slow, "silent": silent}
+CONNECTION_FAULTS = {"cut-body": cut_body, "reset": reset, "slow": slow, "silent": silent}

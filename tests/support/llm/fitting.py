@@ -1,4 +1,4 @@
-"""A value that a JSON Schema allows, another one for another text: how the fault server answers when it is well."""
+"""A value that a JSON Schema allows, different for different texts: the normal answers of the fault server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fitting(schema: dict[str, Any], text: str) -> Any:
 
 
 def answer(body: dict[str, Any]) -> str:
-    """What a well-behaved model says to a request."""
+    """What a well-behaved model answers."""
     text = json.dumps(body["messages"])
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
     return json.dumps(fitting(schema, text)) if schema else f"Some words, number {_number(text) % 1000}."

@@ -22,14 +22,14 @@ WHEELS = ("xllamacpp", "gguf", "tokenizers")
 
 
 class NoServerError(Exception):
-    """Why there is no server."""
+    """There is no server, for the reason in the message."""
 
 
 @contextmanager
 def real_server(seed: int = SEED) -> Iterator[str]:
-    """The address of a server's API (with /v1) that has the one model MODEL. It runs in a process of its own, and ends with us.
+    """The address of a server's API (with /v1) that has the one model MODEL. It runs in its own process and ends with this one.
 
-    Raises NoServerError where a wheel is missing or the server does not start.
+    Raises NoServerError if a wheel is missing or the server does not start.
     """
     missing = [name for name in WHEELS if importlib.util.find_spec(name) is None]
     if missing:
@@ -65,7 +65,7 @@ def serve(model: str) -> None:
     settings.n_gpu_layers, settings.warmup, settings.use_jinja = 0, False, True
     settings.endpoint_metrics = True
     settings.cache_ram_mib = 0
-    settings.n_threads_http = 96  # fewer than the client's connections, and idle ones starve the others
+    settings.n_threads_http = 96  # with fewer than the client's connections, idle ones would starve the others
     server = xllamacpp.Server(settings)
     print(server.listening_address, flush=True)
     sys.stdin.read()
