@@ -1,0 +1,83 @@
+"""Migrations create what the code expects, and a store of a newer version is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+
+from annotation.label_store import schema
+from annotation.label_store.engine import HEAD, MIGRATIONS, LabelStore, open_label_store
+from annotation.label_store.ledger import verify_study
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import list_studies
+from annotation.studies import verdict_store
+from audit.errors import AuditError
+from audit.settings import Settings
+from tests.support.studies import rate, study_of
+
+
+def test_the_migrated_tables_are_those_of_the_code(store: LabelStore) -> None:
+    with store.read() as con:
+        context = MigrationContext.configure(con, opts={"compare_type": True})
+        assert compare_metadata(context, [schema.metadata, verdict_store.metadata]) == []
+
+
+def test_the_code_knows_the_newest_migration() -> None:
+    assert ScriptDirectory(str(MIGRATIONS)).get_current_head() == HEAD
+
+
+def test_a_store_of_a_newer_version_is_left_alone(store: LabelStore, url: str) -> None:
+    with store.begin() as tx:
+        tx.execute(text("update alembic_version set version_num = '9999'"))
+    with pytest.raises(AuditError, match="newer version"):
+        open_label_store(url)
+
+
+def test_sqlite_writes_ahead_and_waits_for_the_disk(lite: LabelStore) -> None:
+    with lite.read() as con:
+        assert con.execute(text("pragma journal_mode")).scalar() == "wal"
+        assert con.execute(text("pragma synchronous")).scalar() == 2  # FULL
+        assert con.execute(text("pragma foreign_keys")).scalar() == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("studies.db", "is not a supported database address"),
+        ("postgresql://tester:secret@127.0.0.1:1/none", "cannot be used"),
+        ("sqlite:////proc/studies.db", "cannot be"),
+    ],
+)
+def test_a_database_that_cannot_be_opened_is_named_without_its_password(url: str, message: str) -> None:
+    with pytest.raises(AuditError, match=message) as caught:
+        open_label_store(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_studies_are_kept_in_the_data_folder_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUDIT_STUDIES_URL", raising=False)
+    assert Settings(data_dir=Path("d")).studies_url == "sqlite:///d/studies.db"
+    monkeypatch.setenv("AUDIT_STUDIES_URL", "postgresql://h/db")
+    assert Settings(data_dir=Path("d")).studies_url == "postgresql://h/db"
+
+
+def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: str) -> None:
+    study_of(store, 2)
+    rate(store, "ana", 1, "ABSENT")
+    with store.begin() as tx:
+        for made in ("table theme_acts", "table theme_heads", "index ix_seats_unrated"):
+            tx.execute(text(f"drop {made}"))
+        if not store.sqlite:
+            tx.execute(text("drop function theme_acts_sealed"))
+        tx.execute(text("alter table studies drop column synthetic"))
+        tx.execute(text("update alembic_version set version_num = '0001'"))
+    again = open_label_store(url)
+    assert [(study.study_id, study.synthetic) for study in list_studies(again)] == [("s", False)]
+    assert [row["label"] for row in assignment_rows(again, "s") if row["label"]] == ["ABSENT"]
+    assert verify_study(again, "s") == []
+    again.close()
