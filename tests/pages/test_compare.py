@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.demo.build import write_demo
-from audit.demo.earlier import write_earlier
+from audit.demo.build import write_demo, write_earlier
 from tests.pages.conftest import words_on
 from tests.support.loading import load
 
@@ -101,7 +100,7 @@ def test_judges_are_compared_on_the_pairs_that_both_were_asked_about(two_runs, o
     at = open_page("compare")
     agreed = table_with(at, "figure").set_index("figure")
     assert tuple(agreed.loc["Same label", ["count", "of"]]) == (2, 5)
-    assert tuple(agreed.loc["Divergent in both", ["count", "of"]]) == (0, 1)
+    assert tuple(agreed.loc["Divergent in both, of those divergent in the first", ["count", "of"]]) == (0, 1)
     assert "Over the 5 pairs that both judges labelled" in words_on(at)
 
 
