@@ -1,29 +1,29 @@
-"""What each way of reading a PDF finds of handbooks whose headings and texts are known.
+"""How well each reader of PDFs recovers handbooks whose headings and texts are known.
 
-    python -m benchmarks.extract [--handbooks nih-nhlbi,nih-nci] [--sections 40] [--ways pdfium,...] [--keep DIR]
+    python -m benchmarks.extract [--handbooks nih-nhlbi,nih-nci] [--sections 40] [--readers pdfium,...] [--keep DIR]
 
-The PDFs are made anew from the NIH handbooks (../shared/data/retrieval), in seven layouts by two writers: see
-`benchmarks.extract_layouts`. Ways:
+The PDFs are generated from the NIH handbooks (../shared/data/retrieval), in seven layouts by two writers: see
+`benchmarks.extract_layouts`. Readers:
 
     pdfium       `audit extract` as it is
     pdfplumber   `audit extract --engine pdfplumber`
-    oxide, opendataloader, pymupdf4llm, kreuzberg    the Markdown that these libraries make themselves, with their defaults, as
-                 far as they are installed (pip install pdf_oxide opendataloader-pdf pymupdf4llm kreuzberg)
+    oxide, opendataloader, pymupdf4llm, kreuzberg    the Markdown that these libraries write with their defaults, if they
+                 are installed (pip install pdf_oxide opendataloader-pdf pymupdf4llm kreuzberg)
 
 Measured, each from 0 to 1, as the mean over handbooks and writers:
 
-    recall, precision, F1   headings whose words are exactly those of a heading of the handbook, of its headings, of those found
-    body                    words that a section has in common with the handbook's section, in order (2 M / T); 0 without it
-    order                   neighbouring ends of paragraphs that stand in the same order in the extracted text, of all
-    rows                    rows of tables whose cells stand in their order on one line; "-" where the layout has no tables
-    pages/s                 per second of CPU, imports left out; peak MB of the process and its children, imports included
+    recall, precision, F1   headings found with exactly the words of a heading of the handbook
+    body                    words that a section shares with the handbook's section, in order (2 M / T); 0 without the section
+    order                   share of neighbouring ends of paragraphs in the same order in the extracted text
+    rows                    share of table rows with their cells in order on one line; "-" where the layout has no tables
+    pages/s                 per second of CPU, without imports; peak MB of the process and its children, with imports
 
-Each way reads each layout in a process of its own.
+Each reader reads each layout in a process of its own.
 
 Measured on 21 November 2026, 28 PDFs (14 by each writer), two cores shared with much other work, so that speeds are low;
-`mixed` has all of it at once, in two columns.
+`mixed` combines all features in two columns.
 
-    way            layout       recall  precision     f1   body  order   rows  pages/s  peak MB
+    reader         layout       recall  precision     f1   body  order   rows  pages/s  peak MB
     pdfium         columns       1.000      1.000  1.000  1.000  1.000      -       24       35
     pdfium         running       1.000      1.000  1.000  1.000  1.000      -       30       34
     pdfium         numbered      1.000      1.000  1.000  1.000  1.000      -       30       34
@@ -57,10 +57,10 @@ Measured on 21 November 2026, 28 PDFs (14 by each writer), two cores shared with
 
 Licences: pdfium BSD-3-Clause and Apache-2.0; pdfplumber MIT; pdf_oxide MIT or Apache-2.0; opendataloader Apache-2.0 (needs Java);
 kreuzberg MIT; PyMuPDF and pymupdf4llm AGPL-3.0, so never a default of this project.
-The default is pdfium: it finds most, and its licence and size (one wheel, no Java, no model) fit; pdfplumber sees the same at a
-quarter of the speed. The steps were written with these PDFs in view; on two handbooks that they had not seen (nih-niddk,
-nih-ninds; 30 sections, `mixed`, both writers): recall and precision 1.000, body 0.992 to 0.998, order 1.000, rows 0.592 to 0.898.
-What is lost are rows whose cells are wrapped in narrow columns: opendataloader does better there, and pdf_oxide is faster.
+The default is pdfium: it recovers most, and its licence and size (one wheel, no Java, no model) fit; pdfplumber recovers the same
+at a quarter of the speed. The steps were developed on these PDFs; on two other handbooks (nih-niddk, nih-ninds; 30 sections,
+`mixed`, both writers): recall and precision 1.000, body 0.992 to 0.998, order 1.000, rows 0.592 to 0.898. The rows lost have
+cells wrapped in narrow columns: opendataloader does better there, and pdf_oxide is faster.
 """
 
 from __future__ import annotations
@@ -85,78 +85,84 @@ from typing import Any
 from benchmarks.extract_layouts import LAYOUTS, WRITE, WRITERS, Layout, Part, parts_of
 
 HANDBOOKS = Path(__file__).parents[2] / "shared" / "data" / "retrieval" / "nih_handbooks"
-Found = list[tuple[str, str]]
+Sections = list[tuple[str, str]]
 """Heading and body of each section; the heading is "" before the first."""
+Reader = Callable[[Path], Sections]
 MEASURES = ("recall", "precision", "f1", "body", "order", "rows")
-EDGE = 6
-"""Words at a paragraph's either end by which its place is found."""
+EDGE_WORDS = 6
+"""Words at each end of a paragraph by which its position is found."""
 
 
-def _audit(engine: str) -> Callable[[Path], Found]:
+def _audit_extract(engine: str) -> Reader:
     from audit.corpus.extraction.identity import Identity
     from audit.corpus.extraction.run import extract
 
-    whose = Identity("book", "general", "nih", "combined")
-    return lambda pdf: [(section.heading, section.text) for section in extract(pdf, whose, engine).sections]
+    identity = Identity("book", "general", "nih", "combined")
+    return lambda pdf: [(section.heading, section.text) for section in extract(pdf, identity, engine).sections]
 
 
-def pdfium() -> Callable[[Path], Found]:
-    import pypdfium2  # noqa: F401 - imports are not what is measured
+def pdfium() -> Reader:
+    import pypdfium2  # noqa: F401 - imported here, because imports are not measured
 
-    return _audit("pdfium")
+    return _audit_extract("pdfium")
 
 
-def pdfplumber() -> Callable[[Path], Found]:
+def pdfplumber() -> Reader:
     import pdfplumber  # noqa: F401
 
-    return _audit("pdfplumber")
+    return _audit_extract("pdfplumber")
 
 
-def oxide() -> Callable[[Path], Found]:
+def oxide() -> Reader:
     import pdf_oxide
 
-    return lambda pdf: of_markdown(pdf_oxide.PdfDocument(str(pdf)).to_markdown_all())
+    return lambda pdf: sections_of_markdown(pdf_oxide.PdfDocument(str(pdf)).to_markdown_all())
 
 
-def opendataloader() -> Callable[[Path], Found]:
+def opendataloader() -> Reader:
     import opendataloader_pdf
 
-    def read(pdf: Path) -> Found:
+    def read(pdf: Path) -> Sections:
         with tempfile.TemporaryDirectory() as folder:
             opendataloader_pdf.convert(str(pdf), folder, format="markdown", quiet=True)
-            return of_markdown((Path(folder) / f"{pdf.stem}.md").read_text())
+            return sections_of_markdown((Path(folder) / f"{pdf.stem}.md").read_text())
 
     return read
 
 
-def pymupdf4llm() -> Callable[[Path], Found]:
+def pymupdf4llm() -> Reader:
     import pymupdf4llm
 
-    return lambda pdf: of_markdown(pymupdf4llm.to_markdown(str(pdf), show_progress=False))
+    return lambda pdf: sections_of_markdown(pymupdf4llm.to_markdown(str(pdf), show_progress=False))
 
 
-def kreuzberg() -> Callable[[Path], Found]:
+def kreuzberg() -> Reader:
     from kreuzberg import ExtractionConfig, extract_file_sync
 
-    return lambda pdf: of_markdown(extract_file_sync(str(pdf), config=ExtractionConfig(output_format="markdown")).content)
+    config = ExtractionConfig(output_format="markdown")
+    return lambda pdf: sections_of_markdown(extract_file_sync(str(pdf), config=config).content)
 
 
-WAYS = {each.__name__: each for each in (pdfium, pdfplumber, oxide, opendataloader, pymupdf4llm, kreuzberg)}
-NEEDS = {"pdfium": "pypdfium2", "oxide": "pdf_oxide", "opendataloader": "opendataloader_pdf"}
+READERS = {reader.__name__: reader for reader in (pdfium, pdfplumber, oxide, opendataloader, pymupdf4llm, kreuzberg)}
+MODULES = {"pdfium": "pypdfium2", "oxide": "pdf_oxide", "opendataloader": "opendataloader_pdf"}
 LICENCES = {
-    "pdfium": "BSD-3/Apache-2.0", "pdfplumber": "MIT", "oxide": "MIT/Apache-2.0", "opendataloader": "Apache-2.0, needs Java",
-    "pymupdf4llm": "AGPL-3.0", "kreuzberg": "MIT",
-}  # fmt: skip
+    "pdfium": "BSD-3/Apache-2.0",
+    "pdfplumber": "MIT",
+    "oxide": "MIT/Apache-2.0",
+    "opendataloader": "Apache-2.0, needs Java",
+    "pymupdf4llm": "AGPL-3.0",
+    "kreuzberg": "MIT",
+}
 
 
-def of_markdown(text: str) -> Found:
-    found: Found = [("", "")]
+def sections_of_markdown(text: str) -> Sections:
+    sections: Sections = [("", "")]
     for line in text.splitlines():
         if heading := re.match(r"#{1,6}\s+(.*)", line):
-            found.append((heading[1], ""))
+            sections.append((heading[1], ""))
         else:
-            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}")
-    return found
+            sections[-1] = (sections[-1][0], f"{sections[-1][1]}\n{line}")
+    return sections
 
 
 # -- measures ----------------------------------------------------------------------------------------------------------
@@ -166,82 +172,84 @@ def words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())
 
 
-def key(heading: str) -> str:
+def heading_key(heading: str) -> str:
     return " ".join(words(heading))
 
 
-def score(parts: list[Part], found: Found) -> dict[str, float | None]:
-    told, seen = Counter(key(part.heading) for part in parts), Counter(key(heading) for heading, _ in found if key(heading))
-    right = (told & seen).total()
-    recall, precision = right / told.total(), right / max(1, seen.total())
+def score(parts: list[Part], sections: Sections) -> dict[str, float | None]:
+    expected = Counter(heading_key(part.heading) for part in parts)
+    extracted = Counter(heading_key(heading) for heading, _ in sections if heading_key(heading))
+    correct = (expected & extracted).total()
+    recall, precision = correct / expected.total(), correct / max(1, extracted.total())
     return {
         "recall": recall,
         "precision": precision,
         "f1": 2 * recall * precision / max(1e-9, recall + precision),
-        "body": mean(_bodies(parts, found)),
-        "order": _order(parts, found),
-        "rows": _rows(parts, found),
+        "body": mean(_body_ratios(parts, sections)),
+        "order": _order_share(parts, sections),
+        "rows": _row_share(parts, sections),
     }
 
 
-def _bodies(parts: list[Part], found: Found) -> Iterable[float]:
-    left: dict[str, list[str]] = {}
-    for heading, text in found:
-        left.setdefault(key(heading), []).append(text)
+def _body_ratios(parts: list[Part], sections: Sections) -> Iterable[float]:
+    bodies_of: dict[str, list[str]] = {}
+    for heading, text in sections:
+        bodies_of.setdefault(heading_key(heading), []).append(text)
     for part in parts:
-        bodies = left.get(key(part.heading))
+        bodies = bodies_of.get(heading_key(part.heading))
         text = bodies.pop(0) if bodies else ""
         if part.paragraphs:
-            told = words(" ".join((*part.paragraphs, *(cell for row in part.rows for cell in row))))
-            yield SequenceMatcher(None, told, words(text), autojunk=False).ratio()
+            expected = words(" ".join((*part.paragraphs, *(cell for row in part.rows for cell in row))))
+            yield SequenceMatcher(None, expected, words(text), autojunk=False).ratio()
 
 
-def _order(parts: list[Part], found: Found) -> float:
+def _order_share(parts: list[Part], sections: Sections) -> float:
     paragraphs = [words(text) for part in parts for text in part.paragraphs]
-    ends = [" ".join(edge) for text in paragraphs if len(text) > 2 * EDGE for edge in (text[:EDGE], text[-EDGE:])]
-    told = " ".join(words(" ".join(text for part in parts for text in (part.heading, *part.paragraphs))))
-    once = [edge for edge in ends if told.count(edge) == 1]
-    text = " ".join(words(" ".join(f"{heading} {body}" for heading, body in found)))
-    places = [text.find(edge) for edge in once]
-    return mean(-1 < first < second for first, second in pairwise(places))
+    long_paragraphs = [text for text in paragraphs if len(text) > 2 * EDGE_WORDS]
+    edges = [" ".join(edge) for text in long_paragraphs for edge in (text[:EDGE_WORDS], text[-EDGE_WORDS:])]
+    expected = " ".join(words(" ".join(text for part in parts for text in (part.heading, *part.paragraphs))))
+    unique = [edge for edge in edges if expected.count(edge) == 1]
+    text = " ".join(words(" ".join(f"{heading} {body}" for heading, body in sections)))
+    positions = [text.find(edge) for edge in unique]
+    return mean(-1 < first < second for first, second in pairwise(positions))
 
 
-def _rows(parts: list[Part], found: Found) -> float | None:
+def _row_share(parts: list[Part], sections: Sections) -> float | None:
     rows = [row for part in parts for row in part.rows]
-    lines = [" ".join(words(line.replace("<br>", " "))) for _, body in found for line in body.splitlines()]
-    told = Counter(" ".join(words(" ".join(row))) for row in rows)
-    return (told & Counter(lines)).total() / len(rows) if rows else None
+    lines = [" ".join(words(line.replace("<br>", " "))) for _, body in sections for line in body.splitlines()]
+    expected = Counter(" ".join(words(" ".join(row))) for row in rows)
+    return (expected & Counter(lines)).total() / len(rows) if rows else None
 
 
 # -- running -----------------------------------------------------------------------------------------------------------
 
 
-def one(way: str, layout: str, folder: Path) -> None:
-    """The process that is measured: scores of each PDF, and what they took."""
-    read = WAYS[way]()
+def measure_one(reader: str, layout: str, folder: Path) -> None:
+    """The process that is measured: prints the scores of each PDF and the resources used."""
+    read = READERS[reader]()
     pdfs = sorted(folder.glob(f"{layout}-*.pdf"))
-    before = _cpu()
-    found = [read(pdf) for pdf in pdfs]
-    cpu = _cpu() - before
+    before = _cpu_seconds()
+    results = [read(pdf) for pdf in pdfs]
+    cpu = _cpu_seconds() - before
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
-    truths = [_told(pdf.with_suffix(".json")) for pdf in pdfs]
+    truths = [_read_parts(pdf.with_suffix(".json")) for pdf in pdfs]
     pages = sum(json.loads(pdf.with_suffix(".json").read_text())["pages"] for pdf in pdfs)
-    scores = [score(truth, sections) for truth, sections in zip(truths, found, strict=True)]
-    means = {name: None if scores[0][name] is None else mean(each[name] for each in scores) for name in MEASURES}
+    scores = [score(parts, sections) for parts, sections in zip(truths, results, strict=True)]
+    means = {name: None if scores[0][name] is None else mean(values[name] for values in scores) for name in MEASURES}
     print(json.dumps({**means, "pages_s": pages / cpu, "peak_mb": peak, "each": scores}))
 
 
-def _cpu() -> float:
+def _cpu_seconds() -> float:
     return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
-def _told(path: Path) -> list[Part]:
+def _read_parts(path: Path) -> list[Part]:
     parts = json.loads(path.read_text())["parts"]
-    return [Part(each[0], each[1], tuple(each[2]), tuple(map(tuple, each[3]))) for each in parts]
+    return [Part(level, heading, tuple(texts), tuple(map(tuple, rows))) for level, heading, texts, rows in parts]
 
 
-def prepare(folder: Path, arguments: argparse.Namespace) -> None:
-    """Write the PDFs, and beside each what is true of it."""
+def write_pdfs(folder: Path, arguments: argparse.Namespace) -> None:
+    """Write the PDFs, and beside each the sections that it contains."""
     import pypdfium2
 
     for name in LAYOUTS:
@@ -251,65 +259,65 @@ def prepare(folder: Path, arguments: argparse.Namespace) -> None:
             for writer in WRITERS:
                 pdf = folder / f"{name}-{writer}-{handbook}.pdf"
                 WRITE[writer](parts, layout, pdf)
-                told = {
+                truth = {
                     "pages": len(pypdfium2.PdfDocument(pdf)),
                     "parts": [(part.level, part.heading, part.paragraphs, part.rows) for part in parts],
                 }
-                pdf.with_suffix(".json").write_text(json.dumps(told))
+                pdf.with_suffix(".json").write_text(json.dumps(truth))
 
 
-def compare(folder: Path, ways: list[str]) -> None:
-    print(
-        "".join(f"{name:<15}" for name in ("way", "layout"))
-        + "".join(f"{name:>11}" for name in (*MEASURES, "pages/s", "peak MB"))
-    )
-    for way in ways:
-        if find_spec(NEEDS.get(way, way)) is None:
-            print(f"{way:<15}is not installed")
+def compare(folder: Path, readers: list[str]) -> None:
+    columns = "".join(f"{name:>11}" for name in (*MEASURES, "pages/s", "peak MB"))
+    print("".join(f"{name:<15}" for name in ("reader", "layout")) + columns)
+    for reader in readers:
+        if find_spec(MODULES.get(reader, reader)) is None:
+            print(f"{reader:<15}is not installed")
             continue
-        results = [_apart(way, layout, folder) for layout in LAYOUTS]
+        results = [_measure_in_process(reader, layout, folder) for layout in LAYOUTS]
         for layout, result in zip(LAYOUTS, results, strict=True):
-            print(_row(way, layout, result), flush=True)
-        print(_row(way, "all", _mean(results)), LICENCES[way], flush=True)
+            print(_table_line(reader, layout, result), flush=True)
+        print(_table_line(reader, "all", _mean_of(results)), LICENCES[reader], flush=True)
 
 
-def _apart(way: str, layout: str, folder: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.extract", "--one", way, "--layout", layout, "--keep", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{way}, {layout}: {done.stderr[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+def _measure_in_process(reader: str, layout: str, folder: Path) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.extract", "--one", reader, "--layout", layout, "--keep", str(folder)]
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode:
+        sys.exit(f"{reader}, {layout}: {process.stderr[-2000:]}")
+    return json.loads(process.stdout.splitlines()[-1])
 
 
-def _mean(results: list[dict[str, Any]]) -> dict[str, Any]:
-    names = (*MEASURES, "pages_s")
-    means = {name: mean(known) if (known := [r[name] for r in results if r[name] is not None]) else None for name in names}
+def _mean_of(results: list[dict[str, Any]]) -> dict[str, Any]:
+    means: dict[str, Any] = {}
+    for name in (*MEASURES, "pages_s"):
+        values = [result[name] for result in results if result[name] is not None]
+        means[name] = mean(values) if values else None
     return {**means, "peak_mb": max(result["peak_mb"] for result in results)}
 
 
-def _row(way: str, layout: str, result: dict[str, Any]) -> str:
+def _table_line(reader: str, layout: str, result: dict[str, Any]) -> str:
     figures = (f"{'-':>11}" if result[name] is None else f"{result[name]:>11.3f}" for name in MEASURES)
-    return f"{way:<15}{layout:<15}" + "".join(figures) + f"{result['pages_s']:>11.0f}{result['peak_mb']:>11.0f}"
+    return f"{reader:<15}{layout:<15}" + "".join(figures) + f"{result['pages_s']:>11.0f}{result['peak_mb']:>11.0f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--handbooks", default="nih-nhlbi,nih-nci")
     parser.add_argument("--sections", type=int, default=40)
-    parser.add_argument("--ways", default=",".join(WAYS))
-    parser.add_argument("--keep", type=Path, help="keep the PDFs here, and use those that are there")
+    parser.add_argument("--readers", default=",".join(READERS))
+    parser.add_argument("--keep", type=Path, help="keep the PDFs in this folder, and use those that are there")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--layout", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
-        one(arguments.one, arguments.layout, arguments.keep)
+        measure_one(arguments.one, arguments.layout, arguments.keep)
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         if not any(folder.glob("*.pdf")):
-            prepare(folder, arguments)
-        compare(folder, arguments.ways.split(","))
+            write_pdfs(folder, arguments)
+        compare(folder, arguments.readers.split(","))
 
 
 if __name__ == "__main__":

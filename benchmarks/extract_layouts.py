@@ -1,7 +1,7 @@
 """PDFs whose headings and texts are known: sections of the NIH handbooks, laid out in seven ways by two writers.
 
 ReportLab sets each line as one piece of text; Chromium sets runs of glyphs, with an outline and structure tags, as word
-processors do. What a writer draws beside the sections (running heads, page numbers, a table of contents) is no part of the truth.
+processors do. Running headers, page numbers and the table of contents that a writer adds are not part of the truth.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEAD, FOOT = "Patient information handbook", "Ask your care team before you chan
 
 @dataclass(frozen=True)
 class Part:
-    """A heading of level 1 or 2 as it stands on the page, its paragraphs, and the rows of its table."""
+    """A heading of level 1 or 2 as printed on the page, its paragraphs, and the rows of its table."""
 
     level: int
     heading: str
@@ -32,7 +32,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a layout has; `mixed` has all of it."""
+    """The features of a layout; `mixed` has all of them."""
 
     columns: bool
     running: bool
@@ -42,33 +42,36 @@ class Layout:
 
     @classmethod
     def named(cls, name: str) -> Layout:
-        return cls(*(name in (each, "mixed") for each in ("columns", "running", "numbered", "tables", "contents")))
+        return cls(*(name in (feature, "mixed") for feature in ("columns", "running", "numbered", "tables", "contents")))
 
 
 def parts_of(path: Path, sections: int, layout: Layout) -> list[Part]:
     """The first `sections` sections of a handbook: a chapter for each subject, a section for each of its questions."""
-    raw = json.loads(gzip.decompress(path.read_bytes()))["sections"]
-    told = [each for each in raw if not each.get("distractor") and len(each["text"]) > 200][:sections]
+    records = json.loads(gzip.decompress(path.read_bytes()))["sections"]
+    chosen = [record for record in records if not record.get("distractor") and len(record["text"]) > 200][:sections]
     parts, subject = [], ""
-    for number, each in enumerate(told):
-        chapter, _, question = _plain(each["heading"]).partition(" > ")
+    for number, record in enumerate(chosen):
+        chapter, _, question = _latin_text(record["heading"]).partition(" > ")
         if chapter != subject:
             parts.append(Part(1, chapter))
             subject = chapter
-        paragraphs = tuple(filter(None, (_plain(text) for text in re.split(r"\n\s*\n|\n(?=- )", each["text"][:6000]))))
-        rows = _table(told, number) if layout.tables and number % 3 == 0 else ()
+        texts = re.split(r"\n\s*\n|\n(?=- )", record["text"][:6000])
+        paragraphs = tuple(filter(None, map(_latin_text, texts)))
+        rows = _table(chosen, number) if layout.tables and number % 3 == 0 else ()
         parts.append(Part(2, question or chapter, paragraphs, rows))
     return list(_numbered(parts)) if layout.numbered else parts
 
 
-def _plain(text: str) -> str:
+def _latin_text(text: str) -> str:
+    # ReportLab's standard fonts have only the characters of this code page.
     return " ".join(text.encode("cp1252", "ignore").decode("cp1252").split())
 
 
-def _table(told: list[dict[str, Any]], number: int) -> tuple[tuple[str, ...], ...]:
-    """The corpus has no tables: this one sets the next sections' subjects beside what their records say of them."""
+def _table(records: list[dict[str, Any]], number: int) -> tuple[tuple[str, ...], ...]:
+    """A table made of the next sections' subjects, kinds and lengths, because the corpus itself has no tables."""
     rows = [
-        (_plain(e["focus"])[:30], e["qtype"] or "other", f"{len(e['text'].split())} words") for e in told[number : number + 4]
+        (_latin_text(record["focus"])[:30], record["qtype"] or "other", f"{len(record['text'].split())} words")
+        for record in records[number : number + 4]
     ]
     return (("Subject", "Kind of question", "Length"), *rows)
 
@@ -127,7 +130,7 @@ def _contents(styles: dict[str, Any]) -> list[Any]:
 
 
 def _notify(document: Any, flowable: Any) -> None:
-    """Give the table of contents its entries."""
+    """Add an entry to the table of contents."""
     name = getattr(getattr(flowable, "style", None), "name", "")
     if name in ("1", "2"):
         document.notify("TOCEntry", (int(name) - 1, html.escape(flowable.getPlainText()), document.page))
@@ -199,7 +202,7 @@ def _html(part: Part) -> str:
 
 
 def _nav(parts: list[Part]) -> str:
-    """Chromium cannot count pages in a text, so the numbers only rise."""
+    """Chromium cannot print page numbers in a text, so these numbers only increase."""
     lines = (f"<p>{html.escape(part.heading)}<i>{'. ' * 120}</i>{2 + number // 3}</p>" for number, part in enumerate(parts))
     return f"<nav><p>Contents</p>{''.join(lines)}</nav>"
 

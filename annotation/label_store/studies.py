@@ -103,7 +103,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Progress:
+class AnnotatorProgress:
     """How far one annotator is in one round of a study.
 
     rated, assignments  items done, and items assigned to this annotator (unassigned slots count for nobody)
@@ -266,7 +266,7 @@ def find_annotator(store: LabelStore, study_id: str, name: str) -> str:
     return username
 
 
-def study_progress(store: LabelStore, study_id: str) -> list[Progress]:
+def study_progress(store: LabelStore, study_id: str) -> list[AnnotatorProgress]:
     """How far each annotator is, calibration and study separately. Counts only, never what somebody chose."""
     column = assignments.c
     done = func.sum(case((column.current.is_not(None), 1), else_=0))
@@ -278,7 +278,7 @@ def study_progress(store: LabelStore, study_id: str) -> list[Progress]:
     )
     with store.read() as con:
         rows = con.execute(counts)
-        return [Progress(name, bool(calibration), int(rated), int(total)) for name, calibration, rated, total in rows]
+        return [AnnotatorProgress(name, bool(calibration), int(rated), int(total)) for name, calibration, rated, total in rows]
 
 
 # -- moving forward ----------------------------------------------------------------------------------------------------

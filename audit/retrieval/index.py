@@ -74,7 +74,7 @@ def chunk_text(document: Document, chunk: Chunk, settings: RetrievalSettings) ->
 def is_navigation(section: Section) -> bool:
     """Whether the section only leads elsewhere (contents, index, links): it contains every word and answers nothing.
 
-    Recognised by its heading, or by at least four lines of which half end in page numbers.
+    Recognised by its heading, or by at least four lines, half of them with page numbers.
     """
     if NAVIGATION_HEADING.fullmatch(section.heading.strip(" .:")):
         return True

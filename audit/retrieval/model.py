@@ -92,7 +92,7 @@ class Passage:
 
         number  the number by which an answer cites the passage
         """
-        ranks = {name: {"rank": place.rank, "score": _rounded(place.score)} for name, place in self.retrievers.items()}
+        ranks = {name: {"rank": ranked.rank, "score": _rounded(ranked.score)} for name, ranked in self.retrievers.items()}
         return {
             "passage": number,
             "section_id": self.section_id,

@@ -18,13 +18,13 @@ SECOND_STAGE = ("fused", "reranked")
 
 def passages_of(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:
     """The chunks of `ranking` as passages, each with its rank in the first-stage retrievers among `rankings`."""
-    places = {
+    retriever_ranks = {
         name: {row: RetrieverRank(rank, score) for rank, (row, score) in enumerate(scores.items(), start=1)}
         for name, scores in rankings.items()
         if name not in SECOND_STAGE
     }
     return tuple(
-        _passage(index, row, score, rank, {name: place[row] for name, place in places.items() if row in place})
+        _passage(index, row, score, rank, {name: ranks[row] for name, ranks in retriever_ranks.items() if row in ranks})
         for rank, (row, score) in enumerate(ranking.items(), start=1)
     )
 

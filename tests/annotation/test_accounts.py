@@ -69,7 +69,7 @@ def test_the_default_hash_is_argon2id_of_the_recommended_cost() -> None:
     assert default_hasher().hash("x").startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 
 
-def test_a_wrong_name_and_a_wrong_password_are_told_the_same(store: LabelStore) -> None:
+def test_a_wrong_name_and_a_wrong_password_get_the_same_message(store: LabelStore) -> None:
     people(store, "ana")
     assert fail(store, "ana") == fail(store, "nobody") == "The name or the password is wrong."
 
@@ -85,7 +85,7 @@ def test_five_wrong_passwords_are_free_then_waiting_doubles(store: LabelStore) -
     assert "wrong." in fail(store, "ana", 3)  # and the count starts anew
 
 
-def test_while_waiting_even_the_right_password_is_not_looked_at(lite: LabelStore) -> None:
+def test_while_waiting_even_the_right_password_is_not_checked(lite: LabelStore) -> None:
     people(lite, "ana")
     for _ in range(MAX_FREE_FAILURES):
         fail(lite, "ana")
@@ -128,7 +128,7 @@ def test_an_account_of_the_identity_provider_has_no_password_to_guess(lite: Labe
         ("ben", "pi", PASSWORD, "The account 'ben' already exists"),
     ],
 )
-def test_an_account_that_cannot_be_is_not_made(store: LabelStore, name: str, role: str, password: str, message: str) -> None:
+def test_an_invalid_account_is_refused(store: LabelStore, name: str, role: str, password: str, message: str) -> None:
     people(store, "ben")
     with pytest.raises(StudyError, match=message):
         add_account(store, name, role, password, NOW, hasher=CHEAP)

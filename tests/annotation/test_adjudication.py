@@ -1,4 +1,4 @@
-"""Who differs is decided by a third, without names and without the judge; the gold says where it comes from."""
+"""A third person decides disputes, without names and without the judge; gold labels record their source."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_only_items_whose_two_labels_differ_are_in_the_queue(disputed: LabelStor
     assert sorted(dispute.item_id for dispute in list_disputes(disputed, "s")) == ["i003", "i004"]
 
 
-def test_nothing_can_be_seen_while_labelling_goes_on(lite: LabelStore) -> None:
+def test_disputes_are_hidden_during_labelling(lite: LabelStore) -> None:
     study_of(lite, 1)
     rate(lite, "ana", 1, "ABSENT"), rate(lite, "ben", 1, "CONSISTENT")
     assert list_disputes(lite, "s") == []
@@ -69,7 +69,7 @@ def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) 
     assert not any(name in repr(list_disputes(disputed, "s")) for name in ("ana", "ben", "handbook"))
 
 
-def test_which_reading_stands_first_does_not_tell_the_annotator(lite: LabelStore) -> None:
+def test_the_order_of_ratings_does_not_reveal_the_annotator(lite: LabelStore) -> None:
     study_of(lite, 30)
     for number in range(1, 31):
         rate(lite, "ana", number, "ABSENT"), rate(lite, "ben", number, "CONSISTENT")
@@ -78,7 +78,7 @@ def test_which_reading_stands_first_does_not_tell_the_annotator(lite: LabelStore
     assert 6 <= first.count("ABSENT") <= 24
 
 
-def test_gold_is_what_both_say_or_what_was_decided(disputed: LabelStore) -> None:
+def test_gold_is_the_shared_label_or_the_decision(disputed: LabelStore) -> None:
     submit_decision(disputed, "jo", ruling(3), NOW)
     found = {name: (each.label, each.significance, each.source) for name, each in gold_labels(disputed, "s").items()}
     assert found == {
@@ -92,7 +92,7 @@ def test_gold_is_what_both_say_or_what_was_decided(disputed: LabelStore) -> None
     )
 
 
-def test_a_study_closes_when_the_last_difference_is_decided(disputed: LabelStore) -> None:
+def test_a_study_closes_when_the_last_dispute_is_decided(disputed: LabelStore) -> None:
     submit_decision(disputed, "jo", ruling(3), NOW)
     with pytest.raises(StudyError, match="1 disputes are undecided"):
         close_study(disputed, "s")
@@ -103,7 +103,7 @@ def test_a_study_closes_when_the_last_difference_is_decided(disputed: LabelStore
     assert verify_study(disputed, "s") == []
 
 
-def test_a_decision_is_revised_by_a_further_one_and_the_same_one_twice_is_one(disputed: LabelStore) -> None:
+def test_a_decision_is_revised_by_another_one_and_sending_it_twice_stores_it_once(disputed: LabelStore) -> None:
     assert submit_decision(disputed, "jo", ruling(3), NOW) == submit_decision(disputed, "jo", ruling(3), NOW)
     submit_decision(disputed, "jo", ruling(3, "COMPLEMENTARY", None, key="again", revises=1), NOW)
     assert (gold_labels(disputed, "s")["i003"].label, gold_labels(disputed, "s")["i003"].decision.revision) == (
@@ -123,7 +123,7 @@ def test_a_decision_is_revised_by_a_further_one_and_the_same_one_twice_is_one(di
         ("ana", ruling(3), "somebody else has to adjudicate it"),
     ],
 )
-def test_a_decision_that_does_not_hold_is_refused(disputed: LabelStore, who: str, what: NewDecision, message: str) -> None:
+def test_an_invalid_decision_is_refused(disputed: LabelStore, who: str, what: NewDecision, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         submit_decision(disputed, who, what, NOW)
     assert len(list_disputes(disputed, "s")) == 2

@@ -1,4 +1,4 @@
-"""Planted words: what the judge said, and what the other annotator said, come out nowhere that an annotator reaches."""
+"""Planted words: nothing that the judge or the other annotator said reaches an annotator."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ ANNOTATORS_MODULES = (
 
 @pytest.fixture
 def planted(store: LabelStore) -> LabelStore:
-    """Every text that an annotator must not see holds the canary: all that the judge and the other annotator said."""
+    """A study in which every text that an annotator must not see contains the canary."""
     study_of(store, [item(n, name_a=f"{CANARY}a", name_b=f"{CANARY}b") for n in range(1, 13)])
-    said = [
+    stored = [
         StoredVerdict(f"i{n:03}", f"{CANARY}/s", f"{CANARY}-label", f"{CANARY}-sig", f"{CANARY}-topic", CANARY)
         for n in range(1, 13)
     ]
@@ -44,7 +44,7 @@ def planted(store: LabelStore) -> LabelStore:
             "s",
             SampleOrigin(f"{CANARY}@run", CANARY, 30, 1, {"seed": CANARY}),
             [Stratum(f"{CANARY}/s", CANARY, None, 24, 12)],
-            said,
+            stored,
         )
     for number in range(1, 13):
         rate(store, "ben", number, "DIVERGENT", "high", comment=f"{CANARY} by ben")
@@ -52,7 +52,7 @@ def planted(store: LabelStore) -> LabelStore:
     return store
 
 
-def test_nothing_that_an_annotator_can_ask_for_holds_a_planted_word(planted: LabelStore) -> None:
+def test_nothing_an_annotator_can_request_contains_a_planted_word(planted: LabelStore) -> None:
     own = list_tasks(planted, "s", "ana")
     everything = [
         own,
@@ -65,7 +65,7 @@ def test_nothing_that_an_annotator_can_ask_for_holds_a_planted_word(planted: Lab
     assert "ben" not in repr(everything[:3])
 
 
-def test_no_packet_holds_a_planted_word(planted: LabelStore) -> None:
+def test_no_packet_contains_a_planted_word(planted: LabelStore) -> None:
     book = packet_xlsx(planted, "s", "ana")
     parts = [
         part for name in zipfile.ZipFile(io.BytesIO(book)).namelist() for part in [zipfile.ZipFile(io.BytesIO(book)).read(name)]
@@ -76,7 +76,7 @@ def test_no_packet_holds_a_planted_word(planted: LabelStore) -> None:
     assert b"i001" not in written  # an item's own id would let two annotators put their packets side by side
 
 
-def test_the_pis_export_does_hold_them_so_the_canary_can_be_found(planted: LabelStore) -> None:
+def test_the_export_for_pis_contains_them_so_the_canary_can_be_found(planted: LabelStore) -> None:
     assert CANARY in ratings_table(planted, "s").to_csv()
 
 
@@ -88,7 +88,7 @@ def test_what_annotators_run_loads_no_verdicts_and_no_store() -> None:
     assert [name for name in loaded if name.startswith(forbidden)] == []
 
 
-def test_repeats_and_seats_of_the_other_are_not_told_apart(lite: LabelStore) -> None:
+def test_assignment_ids_reveal_neither_repeats_nor_the_other_annotator(lite: LabelStore) -> None:
     study_of(lite, [*(item(n) for n in range(1, 9)), item(50, ItemKind.REPEAT, "i001", question="Question 1?")])
     ids = {row["seat_id"]: row["item_id"] for row in assignment_rows(lite, "s")}
     assert len(ids) == 18

@@ -1,4 +1,4 @@
-"""A change in the past shows, whoever made it."""
+"""A change to an old entry is detected, whoever made it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tamper(store: LabelStore, *statements: str) -> list[str]:
     return verify_study(store, "s")
 
 
-def test_an_untouched_ledger_is_sound(rated: LabelStore) -> None:
+def test_an_untouched_ledger_is_valid(rated: LabelStore) -> None:
     assert verify_study(rated, "s") == []
     assert ledger_heads(rated, "s")["ratings"][0] == 4
 
@@ -44,21 +44,21 @@ def test_an_untouched_ledger_is_sound(rated: LabelStore) -> None:
         "key = 'other'",
     ],
 )
-def test_a_changed_field_is_found_at_its_entry(rated: LabelStore, change: str) -> None:
+def test_a_changed_field_is_detected_at_its_entry(rated: LabelStore, change: str) -> None:
     assert tamper(rated, f"update ratings set {change} where seq = 2") == ["ratings: entry 2 was changed after it was written"]
 
 
-def test_a_removed_entry_is_found(rated: LabelStore) -> None:
+def test_a_removed_entry_is_detected(rated: LabelStore) -> None:
     faults = tamper(rated, "delete from ratings where seq = 1")
     assert "ratings: entry 2 does not follow the entry before it" in faults
 
 
-def test_a_removed_end_is_found(rated: LabelStore) -> None:
+def test_a_removed_last_entry_is_detected(rated: LabelStore) -> None:
     faults = tamper(rated, "delete from ratings where seq = 4")
     assert faults[0] == "ratings: the ledger ends at entry 3, its head says 4"
 
 
-def test_an_added_entry_is_found(rated: LabelStore) -> None:
+def test_an_added_entry_is_detected(rated: LabelStore) -> None:
     copied = (
         "insert into ratings select study_id, 5, seat_id, item_id, annotator, 9, label, significance, flagged, comment, "
         "milliseconds, source, submitted_at, 'forged', hash, hash from ratings where seq = 4"
@@ -66,6 +66,6 @@ def test_an_added_entry_is_found(rated: LabelStore) -> None:
     assert "ratings: entry 5 was changed after it was written" in tamper(rated, copied)
 
 
-def test_a_seat_that_points_to_a_superseded_rating_is_found(rated: LabelStore) -> None:
+def test_an_assignment_that_points_to_an_older_revision_is_detected(rated: LabelStore) -> None:
     (fault,) = tamper(rated, "update seats set current = 2 where current = 4")
     assert "does not point to its last rating" in fault

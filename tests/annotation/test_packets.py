@@ -1,4 +1,4 @@
-"""A packet comes back as it went out, tells what is wrong with it, and runs nothing."""
+"""A packet is read back as it was written, reports its faults, and never contains a formula."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def as_xlsx(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_filled_packet_is_stored_and_reading_it_again_changes_nothing(store: LabelStore, name: str) -> None:
+def test_a_completed_packet_is_stored_and_importing_it_again_changes_nothing(store: LabelStore, name: str) -> None:
     study_of(store, 3)
 
     def answer(row: dict[str, str]) -> None:
@@ -97,7 +97,7 @@ def test_a_packet_with_another_label_is_a_revision(lite: LabelStore) -> None:
     assert [r.label for r in history(lite, seat_at(lite, "ana", 1).assignment_id, "ana")] == ["ABSENT", "CONSISTENT"]
 
 
-def test_a_draft_is_no_rating_and_is_in_no_packet(lite: LabelStore) -> None:
+def test_a_draft_is_not_a_rating_and_is_in_no_packet(lite: LabelStore) -> None:
     study_of(lite, 1)
     save_draft(lite, "ana", seat_at(lite, "ana", 1).assignment_id, Choice("DIVERGENT", None, False, "half a thought"), NOW)
     assert b"half a thought" not in packet_csv(lite, "s", "ana")
@@ -114,7 +114,7 @@ TRIPLES = st.lists(st.tuples(text_of_people, text_of_people, text_of_people, st.
 @given(TRIPLES)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("name", MAKERS)
-def test_every_text_comes_back_as_it_was(tmp_path: Path, name: str, told: list[tuple[str, str, str, bool]]) -> None:
+def test_every_text_is_read_back_unchanged(tmp_path: Path, name: str, told: list[tuple[str, str, str, bool]]) -> None:
     path = tmp_path / "round.db"
     path.unlink(missing_ok=True)
     store = open_label_store(f"sqlite:///{path}")
@@ -135,7 +135,7 @@ def test_every_text_comes_back_as_it_was(tmp_path: Path, name: str, told: list[t
 
 
 @given(st.text())
-def test_a_safe_cell_is_read_back_as_the_text_it_was(text: str) -> None:
+def test_a_safe_cell_is_read_back_as_its_original_text(text: str) -> None:
     assert plain_cell(str(safe_cell(text))) == text
 
 
@@ -166,7 +166,9 @@ def test_no_cell_of_a_workbook_is_a_formula(lite: LabelStore) -> None:
         ({"label": "ABSENT", "question": "Question 9?"}, "row 2, column question: this is not the question of the item"),
     ],
 )
-def test_a_fault_is_named_by_row_and_column_and_nothing_is_stored(lite: LabelStore, wrong: dict[str, str], message: str) -> None:
+def test_a_fault_is_reported_by_row_and_column_and_nothing_is_stored(
+    lite: LabelStore, wrong: dict[str, str], message: str
+) -> None:
     study_of(lite, 3)
     rows = iter(range(3))
     told = refused(
@@ -176,7 +178,7 @@ def test_a_fault_is_named_by_row_and_column_and_nothing_is_stored(lite: LabelSto
     assert told.endswith("No rating was stored. Correct the file and import it again.")
 
 
-def test_one_wrong_row_keeps_every_other_row_out(lite: LabelStore) -> None:
+def test_one_invalid_row_rejects_the_whole_packet(lite: LabelStore) -> None:
     study_of(lite, 30)
     told = refused(
         lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(label="agrees" if row["order"] != "7" else "absent"))
@@ -185,7 +187,7 @@ def test_one_wrong_row_keeps_every_other_row_out(lite: LabelStore) -> None:
     assert "... and 9 more." in told
 
 
-def test_an_item_that_stands_twice_is_a_fault(lite: LabelStore) -> None:
+def test_a_duplicate_item_is_a_fault(lite: LabelStore) -> None:
     study_of(lite, 2)
     first = packet_csv(lite, "s", "ana").decode().splitlines()
     assert "already appears in row 2" in refused(lite, "\r\n".join([*first, first[1]]).encode())
@@ -203,12 +205,12 @@ def test_an_item_that_stands_twice_is_a_fault(lite: LabelStore) -> None:
         ("p.csv", b"x" * (20 * 2**20 + 1), "larger than 20 MB"),
     ],
 )
-def test_what_is_no_packet_is_said_to_be_none(lite: LabelStore, name: str, data: bytes, message: str) -> None:
+def test_a_file_that_is_not_a_packet_is_refused(lite: LabelStore, name: str, data: bytes, message: str) -> None:
     study_of(lite, 1)
     assert message in refused(lite, data, name)
 
 
-def test_semicolons_of_another_countrys_spreadsheet_are_read(lite: LabelStore) -> None:
+def test_semicolons_as_separators_are_read(lite: LabelStore) -> None:
     study_of(lite, 1)
     (header, row) = csv.reader(io.StringIO(packet_csv(lite, "s", "ana").decode("utf-8-sig"), newline=""))
     row[COLUMNS.index("label")] = "complementary"
@@ -218,13 +220,13 @@ def test_semicolons_of_another_countrys_spreadsheet_are_read(lite: LabelStore) -
     assert seat_at(lite, "ana", 1).rated.label == "COMPLEMENTARY"
 
 
-def test_the_packet_of_another_annotator_is_not_taken(lite: LabelStore) -> None:
+def test_the_packet_of_another_annotator_is_refused(lite: LabelStore) -> None:
     study_of(lite, 2)
     data = fill(packet_csv(lite, "s", "ben"), lambda row: row.update(label="absent"))
     assert "is not an item of this packet" in refused(lite, data)
 
 
-def test_a_text_too_long_for_a_cell_is_not_cut_in_silence(lite: LabelStore) -> None:
+def test_a_text_too_long_for_a_cell_is_not_cut_silently(lite: LabelStore) -> None:
     study_of(lite, [item(1, answer_a="x" * (MAX_XLSX_CELL + 1))])
     with pytest.raises(StudyError, match="Export it as CSV"):
         packet_xlsx(lite, "s", "ana")

@@ -1,4 +1,4 @@
-"""Twenty clients at once, and clients killed in the middle of their work."""
+"""Twenty clients at once, and clients killed while they work."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_twenty_clients_race_for_forty_items_and_every_item_ends_with_two_labels
     assert verify_study(store, "s") == []
 
 
-def test_fifty_kills_lose_no_acknowledged_rating_double_none_and_sign_nobody_out(store: LabelStore, url: str) -> None:
+def test_fifty_kills_lose_or_duplicate_no_acknowledged_rating_and_sign_nobody_out(store: LabelStore, url: str) -> None:
     names = [f"a{n}" for n in range(1, 5)]
     study_of(store, 300, names)
     tokens = [open_session(store, name, datetime.now(UTC)) for name in names]
@@ -63,7 +63,7 @@ def test_fifty_kills_lose_no_acknowledged_rating_double_none_and_sign_nobody_out
     again.close()
 
 
-def test_the_first_of_many_to_open_an_empty_database_makes_the_tables(url: str) -> None:
+def test_the_first_of_many_processes_creates_the_tables(url: str) -> None:
     script = f"from annotation.label_store.engine import open_label_store; open_label_store({url!r})"
     started = [subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
     told = [process.communicate(timeout=60)[1] for process in started]

@@ -1,4 +1,4 @@
-"""Which pairs are drawn, what each stands for, and that the same seed draws the same."""
+"""Which pairs are drawn, what each represents, and that the same seed draws the same sample."""
 
 from __future__ import annotations
 
@@ -64,9 +64,10 @@ def test_weights_of_the_items_add_up_to_the_scored_pairs_of_the_run(run: Run) ->
 
 def test_every_item_carries_the_verdict_of_its_own_pair(run: Run) -> None:
     drawn = draw_sample(run, plan(per_label=dict.fromkeys(COUNTS, 99)), "s")
-    said = {verdict.item_id: verdict for verdict in drawn.verdicts}
+    verdicts = {verdict.item_id: verdict for verdict in drawn.verdicts}
     pairs = {
-        (i.question_id, i.handbook_a + i.handbook_b): (said[i.item_id].label, said[i.item_id].significance) for i in drawn.items
+        (i.question_id, i.handbook_a + i.handbook_b): (verdicts[i.item_id].label, verdicts[i.item_id].significance)
+        for i in drawn.items
     }
     assert len(pairs) == 29
     assert pairs["q1", "ab"] == ("DIVERGENT", "high")
@@ -75,7 +76,7 @@ def test_every_item_carries_the_verdict_of_its_own_pair(run: Run) -> None:
     assert {i.answer_a for i in drawn.items if i.question_id == "q1" and i.handbook_a == "a"} == {"Handbook a on q1."}
 
 
-def test_the_same_seed_draws_the_same_and_another_seed_another_sample(run: Run) -> None:
+def test_the_same_seed_draws_the_same_sample_and_another_seed_another(run: Run) -> None:
     assert draw_sample(run, plan(seed=3, second="organ", calibration=4, repeats=2), "s") == draw_sample(
         run, plan(seed=3, second="organ", calibration=4, repeats=2), "s"
     )
@@ -95,12 +96,12 @@ def test_every_pair_of_a_stratum_is_drawn_equally_often(run: Run) -> None:
     assert all(15 <= count <= 45 for count in drawn.values())  # 30 each expected, standard deviation 3.9
 
 
-def test_an_items_id_does_not_tell_its_stratum(run: Run) -> None:
+def test_an_item_id_does_not_reveal_its_stratum(run: Run) -> None:
     labels = [v.label for v in sorted(draw_sample(run, plan(), "s").verdicts, key=lambda v: v.item_id)]
     assert labels != sorted(labels, key=list(COUNTS).index)
 
 
-def test_calibration_items_are_apart_and_take_nothing_from_the_study(run: Run) -> None:
+def test_calibration_items_are_separate_and_do_not_change_the_study_sample(run: Run) -> None:
     with_, without = draw_sample(run, plan(calibration=4), "s"), draw_sample(run, plan(), "s")
     pair = lambda item: (item.question_id, item.handbook_a, item.handbook_b)  # noqa: E731
     study = {pair(i) for i in with_.items if i.kind is ItemKind.STUDY}
@@ -127,7 +128,7 @@ def test_a_repeat_is_the_same_pair_under_another_id_and_in_no_stratum_count(run:
     assert sum(layer.sampled for layer in drawn.strata) == 9
 
 
-def test_items_are_shared_out_in_proportion_with_two_from_each_small_stratum() -> None:
+def test_items_are_apportioned_with_two_from_each_small_stratum() -> None:
     assert apportion(40, [600, 300, 100]) == [24, 12, 4]
     assert apportion(10, [50, 50, 50]) == [4, 3, 3]
     assert apportion(10, [997, 2, 1]) == [9, 2, 1]  # two of two, one of one, and no fewer of the rest
@@ -139,7 +140,7 @@ def test_items_are_shared_out_in_proportion_with_two_from_each_small_stratum() -
 
 @given(st.integers(0, 300), st.lists(st.integers(1, 2_000), max_size=12))
 @settings(max_examples=150, deadline=None)
-def test_no_stratum_gives_more_than_it_holds_and_none_is_left_out(wanted: int, sizes: list[int]) -> None:
+def test_no_stratum_gives_more_than_it_has_and_none_is_left_out(wanted: int, sizes: list[int]) -> None:
     given_ = apportion(wanted, sizes)
     assert all(0 <= n <= size for n, size in zip(given_, sizes, strict=True))
     if wanted and len(sizes) > 1:
@@ -156,19 +157,19 @@ def test_no_stratum_gives_more_than_it_holds_and_none_is_left_out(wanted: int, s
         ({"second": "moon"}, r"'moon' is not a second criterion \(allowed: organ\)"),
     ],
 )
-def test_a_plan_that_cannot_be_is_refused(run: Run, wrong: dict[str, object], message: str) -> None:
+def test_an_impossible_plan_is_refused(run: Run, wrong: dict[str, object], message: str) -> None:
     with pytest.raises(StudyError, match=message):
         draw_sample(run, plan(**wrong), "s")
 
 
-def test_names_are_taken_out_of_answers_unless_the_study_shows_them(run: Run) -> None:
+def test_names_are_removed_from_answers_unless_the_study_shows_them(run: Run) -> None:
     assert hide_names("At ALDER, call Alder Clinic; alders are trees.", ("Alder", "Alder Clinic")) == (
         "At [name], call [name]; alders are trees."
     )
     assert hide_names("ana is not banana", ("ana",)) == "ana is not banana"
 
 
-def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_gone(store: LabelStore, tmp_path: Path) -> None:
+def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_deleted(store: LabelStore, tmp_path: Path) -> None:
     loaded = load(release_from(tmp_path / "releases", TABLE), tmp_path / "data").run
     annotators = people(store, "ana", "ben")
     drawn = draw_study(store, loaded, plan(calibration=2), study_id="s", title="T", annotators=annotators, now=NOW)
@@ -184,17 +185,17 @@ def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_gone(store
 @pytest.mark.parametrize(
     "study_id", ["", "../evil", "a/b", ".hidden", "-v", "v 1", "v1\n", "\N{LATIN SMALL LETTER E WITH ACUTE}1", "v" * 65]
 )
-def test_an_id_that_could_lead_out_of_a_folder_is_refused_before_anything_is_drawn(run: Run, study_id: str) -> None:
+def test_an_id_that_could_escape_a_folder_is_refused_before_anything_is_drawn(run: Run, study_id: str) -> None:
     with pytest.raises(StudyError, match="is not a valid study id"):
         draw_sample(run, plan(), study_id)
 
 
 @pytest.mark.parametrize("study_id", ["s", "validation-1", "demo_2.b", "V" * 64])
-def test_an_id_of_letters_digits_and_a_few_signs_will_do(run: Run, study_id: str) -> None:
+def test_an_id_of_letters_digits_and_a_few_signs_is_allowed(run: Run, study_id: str) -> None:
     assert draw_sample(run, plan(), study_id).items[0].item_id.startswith(study_id)
 
 
-def test_a_study_whose_annotators_have_no_account_is_not_half_made(store: LabelStore, run: Run) -> None:
+def test_a_study_whose_annotators_have_no_account_is_not_half_created(store: LabelStore, run: Run) -> None:
     people(store, "ana")
     with pytest.raises(StudyError, match="'ben' has no account with the role annotator"):
         draw_study(store, run, plan(), study_id="s", title="T", annotators=("ana", "ben"), now=NOW)

@@ -33,10 +33,10 @@ def finished(lite: LabelStore) -> LabelStore:
     study_of(lite, [*(item(n) for n in LABELS), item(5, ItemKind.REPEAT, "i001", question="Question 1?")])
     people(lite, "jo", role="adjudicator")
     judged = [(f"i{n:03}", judge) for n, (judge, _, _) in LABELS.items()] + [("i005", "DIVERGENT")]
-    said = [StoredVerdict(item_id, judge, judge, None, None, None) for item_id, judge in judged]
+    stored = [StoredVerdict(item_id, judge, judge, None, None, None) for item_id, judge in judged]
     layers = [Stratum("DIVERGENT", "DIVERGENT", None, 30, 2), Stratum("COMPLEMENTARY", "COMPLEMENTARY", None, 100, 2)]
     with lite.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run@1", "d", 131, 1, {}), layers, said)
+        store_sample(tx, "s", SampleOrigin("run@1", "d", 131, 1, {}), layers, stored)
     for place, annotator in ((1, "ana"), (2, "ben")):
         for number, labels in LABELS.items():
             both(lite, annotator, number, labels[place])
@@ -90,7 +90,7 @@ def test_the_wide_table_has_the_labels_side_by_side_in_seat_order(finished: Labe
     assert pd.isna(table.loc["i004", "significance_a"])
 
 
-def test_repeats_are_beside_the_item_they_repeat_and_in_no_other_table(finished: LabelStore) -> None:
+def test_repeats_are_listed_with_the_item_they_repeat_and_in_no_other_table(finished: LabelStore) -> None:
     table = repeats_table(finished, "s")
     assert table[["annotator", "item_id", "first", "second"]].to_numpy().tolist() == [
         ["ana", "i001", "DIVERGENT", "DIVERGENT"],
@@ -100,13 +100,13 @@ def test_repeats_are_beside_the_item_they_repeat_and_in_no_other_table(finished:
     assert "i005" not in set(labels_table(finished, "s")["item_id"])
 
 
-def test_a_study_with_no_rating_yet_has_its_rows_all_the_same(lite: LabelStore) -> None:
+def test_a_study_without_ratings_still_has_its_rows(lite: LabelStore) -> None:
     study_of(lite, 2)
     assert ratings_table(lite, "s")["label"].isna().tolist() == [True] * 4
     assert labels_table(lite, "s")[["annotator_a", "annotator_b", "gold"]].isna().all(axis=None)
     assert len(repeats_table(lite, "s")) == 0
 
 
-def test_what_is_no_study_is_named(lite: LabelStore) -> None:
+def test_an_unknown_study_is_named(lite: LabelStore) -> None:
     with pytest.raises(StudyError, match="There is no study 'x'"):
         ratings_table(lite, "x")

@@ -46,7 +46,7 @@ def table(exported: Path, name: str) -> pd.DataFrame:
     return pd.read_csv(exported / "tables" / "csv" / f"{name}.csv")
 
 
-def test_the_sample_table_has_the_sizes_of_every_stratum_and_what_one_item_stands_for(exported: Path):
+def test_the_sample_table_has_the_sizes_and_weight_of_every_stratum(exported: Path):
     frame = table(exported, "study_sample")
     size, items = frame["N_h (pairs of the run)"], frame["n_h (items)"]
     assert items.sum() == 200
@@ -68,7 +68,7 @@ def test_the_errors_by_kind_are_those_off_the_diagonal(exported: Path):
     assert errors.loc[errors["Measured by"] == "the majority", "n (items)"].sum() == off
 
 
-def test_the_tables_say_what_the_command_on_agreement_says(exported: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_tables_match_the_agreement_command(exported: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["agreement", "--study", STUDY, "--format", "json"]) == 0
     figures = pd.DataFrame(json.loads(capsys.readouterr().out)["figures"])
     chosen = figures[(figures["first"] == "majority") & (figures["name"] == "accuracy")].set_index("scope")["value"]
@@ -77,20 +77,20 @@ def test_the_tables_say_what_the_command_on_agreement_says(exported: Path, capsy
     assert (row["Sample"], row["Run (weighted)"]) == pytest.approx((chosen["sample"], chosen["population"]))
 
 
-def test_the_corrected_shares_add_up_and_have_the_judge_s_own_beside(exported: Path):
+def test_the_corrected_shares_add_up_and_are_listed_with_the_judges_own(exported: Path):
     frame = table(exported, "study_prevalence").set_index("Label")
     labels = frame.drop("disagrees")
     assert labels["Corrected (share of the run)"].sum() == pytest.approx(1)
     assert labels["Judge's own (share)"].sum() == pytest.approx(1)
 
 
-def test_the_published_validation_figures_stand_beside_those_of_the_study(exported: Path):
+def test_the_published_validation_figures_are_listed_with_those_of_the_study(exported: Path):
     frame = table(exported, "published").set_index("Figure")
     assert frame.loc["Validation sample, items", "Verdict"] == "agrees"
     assert not (frame.loc[frame["Printed in"] == "section 5.1", "Verdict"] == "cannot be computed").any()
 
 
-def test_the_manifest_names_the_study_its_seed_and_where_its_ledgers_end(exported: Path):
+def test_the_manifest_names_the_study_its_seed_and_its_ledger_heads(exported: Path):
     told = json.loads((exported / "manifest.json").read_text("utf-8"))
     assert told["command"].startswith(f"audit export --study {STUDY} --run demo@")
     assert told["study"]["study_id"] == STUDY

@@ -1,4 +1,4 @@
-"""A PI puts pairs to a judge anew: plain rules, and a real server with a tiny random model, which tests the plumbing only."""
+"""A PI has pairs judged again: by rules, and by a real server with a tiny random model, which tests the plumbing only."""
 
 from __future__ import annotations
 
@@ -61,22 +61,22 @@ def saved(page: Page, title: str) -> None:
 
 def test_a_choice_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(office: Dashboard, tmp_path: Path) -> None:
     page = petra(office, "/disagreements?words=alcohol")
-    page.get_by_role("link", name="Put all of them to a judge anew").click()
+    page.get_by_role("link", name="Re-judge all of them").click()
     page.wait_for_url(re.compile("/rejudge.*words=alcohol"))
     settled(page)
     chosen = int(page.get_by_text(re.compile(r"^\d+ pairs\.$")).inner_text().split()[0])
     page.get_by_role("button", name="Estimate calls").click()
     expect(page.get_by_text(re.compile(rf"0 of {chosen} pairs need no call"))).to_be_visible()
     page.get_by_role("button", name=f"Judge {chosen} pairs").click()
-    expect(page.get_by_text("calls are open")).to_be_visible()
+    expect(page.get_by_text("Open calls:")).to_be_visible()
 
     other = petra(office, page.url.removeprefix(office.address))  # a second browser sees the same, and stops it
-    expect(other.get_by_text("calls are open")).to_be_visible()
+    expect(other.get_by_text("Open calls:")).to_be_visible()
     other.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_role("button", name="Continue")).to_be_visible()
     expect(page.get_by_text(re.compile("replies are stored"))).to_be_visible()
     page.reload()
-    settled(page).get_by_role("button", name="Go on").click()
+    settled(page).get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Pair by pair")).to_be_visible(timeout=120_000)
     expect(page.get_by_text("The new judge says")).to_be_visible()
     expect(page.get_by_text(re.compile("kappa is"))).to_be_visible()
@@ -84,7 +84,7 @@ def test_a_choice_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(office: D
         page.set_viewport_size({"width": width, "height": 800})
         assert overflow(settled(page)) <= 0
     saved(page, "Alcohol by the tiny model")
-    page.get_by_role("link", name="Both judges beside each other").click()
+    page.get_by_role("link", name="Compare both judges").click()
     page.wait_for_url(re.compile("/judge.*against="))
     settled(page)
 
@@ -103,13 +103,13 @@ def test_a_choice_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(office: D
 
 def test_one_pair_is_asked_at_once_from_the_list(office: Dashboard) -> None:
     page = petra(office, "/disagreements?words=alcohol")
-    page.get_by_role("link", name="Ask a judge anew").click()
+    page.get_by_role("link", name="Re-judge this pair").click()
     page.wait_for_url(re.compile("/rejudge.*a=.*&b="))
-    settled(page).get_by_role("button", name="Ask now").click()
-    expect(page.get_by_text("The raw reply")).to_be_visible()
+    settled(page).get_by_role("button", name="Judge now").click()
+    expect(page.get_by_text("Raw reply")).to_be_visible()
     settled(page)
     expect(page.locator(".pair .verdict")).to_have_count(2)
-    page.get_by_text("The raw reply").click()
+    page.get_by_text("Raw reply").click()
     expect(page.locator("[data-testid=stCode]").get_by_text(RAW)).to_be_visible()
     assert KEY not in page.content()
 
@@ -118,7 +118,7 @@ def test_who_is_not_an_investigator_finds_no_way_to_it(office: Dashboard) -> Non
     page = signed_in_as(office, "vera", office.open("/sign_in"))
     page.goto(f"{office.address}/disagreements")
     settled(page)
-    assert page.get_by_text("anew").count() == 0
+    assert page.get_by_text(re.compile("Re-judge (this pair|all of them)")).count() == 0
     assert page.get_by_role("link", name="Re-judge").count() == 0
     page.goto(f"{office.address}/rejudge")
     settled(page)

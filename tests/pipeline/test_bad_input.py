@@ -82,7 +82,7 @@ def test_a_config_does_not_write_over_the_work_of_another(project, capsys):
     before = project.written()
     other = shutil.copytree(project.config.parent, project.folder / "other") / "config.toml"
     assert main(["run", str(other)]) == 2
-    assert f"holds the work of {project.config}" in capsys.readouterr().err
+    assert f"belongs to {project.config}" in capsys.readouterr().err
     assert project.written() == before
     project.config.unlink()  # it was moved, and finds its work again
     assert main(["run", str(other), "--until", "retrieve"]) == 0
@@ -91,7 +91,7 @@ def test_a_config_does_not_write_over_the_work_of_another(project, capsys):
 def test_two_runs_at_once_do_not_work_in_one_folder(project, capsys):
     with taken(Workspace(project.work), project.config):
         assert project.run() == 2
-    assert "Another `audit run` is at work in" in capsys.readouterr().err
+    assert "Another `audit run` is working in" in capsys.readouterr().err
     assert project.run() == 0
 
 
@@ -114,7 +114,7 @@ def test_a_work_folder_with_somebody_elses_files_is_not_written_over(project, ca
     (project.folder / "mine" / "release" / "notes.txt").write_text("mine")
     project.change("[release]", f'[release]\nwork = "{project.folder / "mine"}"')
     assert project.run() == 2
-    assert "holds something else. Nothing was done." in capsys.readouterr().err
+    assert "contains other files. Nothing was done." in capsys.readouterr().err
     assert [path.name for path in (project.folder / "mine").rglob("*")] == ["release", "notes.txt"]
 
 
@@ -176,7 +176,7 @@ def test_without_a_taxonomy_nothing_hangs_on_the_folder_that_the_command_is_give
     [
         ('taxonomy = "taxonmy.toml"', "taxonmy.toml: not a readable taxonomy"),
         ('taxonomy = "taxonomy.toml"\n[judge]\ntemplates = "questions.csv"', "questions.csv does not contain a template."),
-        ('taxonomy = "taxonomy.toml"\n[release]\nwork = "documents"', "documents is there and holds something else."),
+        ('taxonomy = "taxonomy.toml"\n[release]\nwork = "documents"', "documents already exists and contains other files."),
     ],
 )
 def test_what_would_stop_it_later_stops_its_plan(project, capsys, written, output):

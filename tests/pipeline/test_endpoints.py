@@ -23,7 +23,7 @@ def test_an_endpoint_that_is_not_there_is_said_before_the_first_stage(project, c
     assert project.run() == 2
     output = capsys.readouterr().err
     assert f"config.toml, [judge]: {NOWHERE} cannot be reached: " in output
-    assert "No stage was begun. What needs no such model: --until generate." in output
+    assert "No stage was started. To do only what needs no such model: --until generate." in output
     assert not project.done()
     assert project.run("--until", "generate") == 0
 
@@ -44,8 +44,8 @@ def test_without_any_address_it_says_where_to_write_one(project, capsys):
     project.change('generator = "extractive"', 'generator = "model"')
     assert project.run() == 2
     output = capsys.readouterr().err
-    assert "config.toml, [generate]: it asks a model, and no endpoint is set." in output
-    assert 'or do without a model: generator = "extractive". No stage was begun.' in output
+    assert "config.toml, [generate]: it calls a model, and no endpoint is set." in output
+    assert 'or do without a model: generator = "extractive". No stage was started.' in output
 
 
 def test_the_plan_has_a_line_on_each_endpoint_and_goes_on(project, capsys):
@@ -73,7 +73,7 @@ def test_what_is_done_needs_no_endpoint_any_more(project, capsys):
     capsys.readouterr()
     assert project.run() == 2
     assert "Nothing was asked." in (output := capsys.readouterr().err)
-    assert "No stage was begun." in output
+    assert "No stage was started." in output
 
 
 def test_a_handbook_that_was_left_out_before_makes_a_finished_run_need_no_endpoint(project, capsys):

@@ -65,7 +65,7 @@ def test_a_handbook_searched_before_is_not_searched_again(
     main(command)
     before = (tmp_path / "out" / "kidney_alder_post.jsonl").stat().st_mtime_ns
     main(command)
-    assert "1, of which 1 were searched before" in capsys.readouterr().out
+    assert "1; 1 of them were searched before" in capsys.readouterr().out
     assert (tmp_path / "out" / "kidney_alder_post.jsonl").stat().st_mtime_ns == before
     main([*command, "--passages", "1"])
     assert len(_read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"]) == 1
@@ -87,7 +87,7 @@ def test_settings_that_contradict_each_other_are_refused(command: list[str], cap
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "gold.jsonl: there is no gold in it for these handbooks"),
+        ([], "gold.jsonl has no gold sections for these handbooks"),
         ([{"question_id": "q1", "gold_sections": {"elsewhere": ["s99"]}}], "names that are neither a handbook nor a center: 1"),
         ([{"question_id": "q9", "handbook_id": ALDER.handbook_id, "gold": ["s2"]}], "questions outside the question list: 1"),
     ],

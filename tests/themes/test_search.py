@@ -31,7 +31,7 @@ def test_themes_by_words_alone_are_not_searched_by_meaning(release, tmp_path, mo
     write_taxonomy(taxonomy, points, taxonomy_path(run, Settings().themes_dir))
     assert not meaning_search_available(taxonomy)
     assert main(["themes", "search", "salt", "--run", run.key]) == 2
-    assert "not built with a sentence model" in capsys.readouterr().err
+    assert "built without a sentence model" in capsys.readouterr().err
 
 
 def test_it_is_offered_where_a_model_built_the_themes_and_is_installed(monkeypatch):

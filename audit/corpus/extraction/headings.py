@@ -188,7 +188,10 @@ def _stands_out(heading: Heading, body: Style) -> bool:
 
 
 def _select(candidates: list[Heading], body: Style, named: Set[str]) -> Iterator[Heading]:
-    """Candidates that stand out and end no sentence, or are named; a named one in body type only if none stands out."""
+    """Candidates that stand out and end no sentence, or are named.
+
+    A named line in body type counts only if no line of that name stands out.
+    """
     prominent = {title_key(heading.text) for heading in candidates if _stands_out(heading, body)}
     for heading in candidates:
         key, stands_out = title_key(heading.text), _stands_out(heading, body)

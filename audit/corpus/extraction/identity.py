@@ -50,7 +50,7 @@ def identity_of(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Mappi
     catalog  file name -> row, from `read_catalog`. A field comes from the row, else from the options; without a catalog
              from the options, else from the file's name
 
-    Raises DocumentError, with the file and the reason, where the identity cannot be told.
+    Raises DocumentError, with the file and the reason, where the identity is unknown or invalid.
     """
     try:
         return _from_catalog(pdf, options, catalog) if catalog is not None else _from_file_name(pdf, options)

@@ -1,4 +1,4 @@
-"""Extraction: one PDF into a document, and a folder of PDFs, of which none is read twice and a bad one affects no other."""
+"""Extraction of one PDF or a folder of PDFs: an unchanged PDF is not read twice, and a bad one affects no other."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
         typed(f"export v1 --packet {name} --out {path}")
         header, *rows = path.read_text(encoding="utf-8-sig").splitlines()
         path.write_text("\r\n".join([header, *(row.removesuffix(",,,,") + ",consistent,,," for row in rows)]), encoding="utf-8")
-        assert typed(f"import v1 {name} {path}")[1].startswith("8 ratings stored, 0 were there already, 0 rows")
+        assert typed(f"import v1 {name} {path}")[1].startswith("8 ratings stored, 0 were stored already, 0 rows")
     assert "is now in adjudication" in typed("advance v1")[1]
     assert "is now in closed" in typed("advance v1")[1]
     assert typed("verify v1")[0] == 0
@@ -114,15 +114,15 @@ def test_an_annotator_who_is_not_in_the_study_is_reported_with_those_who_are(typ
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
     typed("sample v1 --annotators ana,ben --per-label 1 --calibration 0 --repeats 0")
     (tmp_path / "packet.csv").write_text("item\n")
-    with pytest.raises(StudyError, match=r"'nobody' does not rate in study 'v1'\. .* Its annotators: ana, ben\."):
+    with pytest.raises(StudyError, match=r"'nobody' is not an annotator of study 'v1'\. .* Its annotators: ana, ben\."):
         typed(line.format(file=tmp_path / "packet.csv"))
 
 
 def test_a_sample_too_large_to_rate_is_drawn_only_on_purpose(typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.cli.study.MOST", 13)
+    monkeypatch.setattr("annotation.cli.study.MAX_STUDY_ITEMS", 13)
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
     line = "sample v1 --annotators ana,ben --per-label 99999999999999999999 --items ABSENT=1 --calibration 0 --repeats 0"
-    with pytest.raises(StudyError, match=r"has 14 study items.* more than 13 are not drawn.* --yes"):
+    with pytest.raises(StudyError, match=r"has 14 study items.* more than 13 need confirmation.* --yes"):
         typed(line)
     assert "14 study items" in typed(f"{line} --yes")[1]
 

@@ -1,4 +1,4 @@
-"""The Adjudicate page: what differs, without names and without the judge; a decision with its reason."""
+"""The Adjudicate page: disputes without names and without the judge; a decision with its reason."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def html_on(at) -> str:
 
 
 @pytest.mark.parametrize("name", ["ada", "petra"])
-def test_a_difference_is_shown_without_who_said_what(name, disputed, as_user: SignIn):
+def test_a_dispute_is_shown_without_who_chose_what(name, disputed, as_user: SignIn):
     at = as_user(name, "adjudicate")
     assert not at.exception
     shown = html_on(at)
@@ -68,7 +68,7 @@ def test_without_a_study_in_adjudication_there_is_nothing_to_decide(folk, as_use
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))
 
 
-def test_a_decision_is_revised_by_a_further_one_and_the_first_is_kept(disputed, as_user: SignIn):
+def test_a_decision_is_revised_by_another_one_and_the_first_is_kept(disputed, as_user: SignIn):
     at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
     at = at.toggle(key="revising").set_value(True).run()
     assert not at.exception

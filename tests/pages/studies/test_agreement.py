@@ -1,4 +1,4 @@
-"""The Agreement page: figures with intervals and counts, as they stand, for those who may see them."""
+"""The Agreement page: live figures with intervals and counts, for those who may see them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ ITEMS = 10
 def judged(folk):
     """Ten items; the judge says CONSISTENT of each. Ana agrees on all, ben on the first eight."""
     study_of(folk, ITEMS)
-    said = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)]
+    stored = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
         store_sample(
-            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said
+            tx,
+            "s",
+            SampleOrigin("run", "0" * 64, 100, 0, {}),
+            [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)],
+            stored,
         )
     for number in range(1, ITEMS + 1):
         rate(folk, "ana", number, "CONSISTENT")
@@ -46,23 +50,23 @@ def test_raw_agreement_is_eight_of_ten_with_its_interval(name, judged, as_user: 
     assert [metric.label for metric in at.metric][1] == "Raw agreement"
 
 
-def test_what_stands_under_a_headline_figure_is_written_in_sentences(judged, as_user: SignIn):
+def test_captions_of_headline_figures_are_sentences(judged, as_user: SignIn):
     rate(judged, "ana", 9, "COMPLEMENTARY")  # of ten, both say COMPLEMENTARY of one and ben of another: kappa 0.62
     under = [each.value.replace("\\", "") for each in as_user("petra", "agreement").caption]
     assert sum(each.endswith("; 10 items. Substantial.") for each in under) == 1
 
 
-def test_a_rating_that_comes_in_moves_the_figures(judged, as_user: SignIn):
+def test_a_new_rating_changes_the_figures(judged, as_user: SignIn):
     at = as_user("petra", "agreement")
     rate(judged, "ben", 9, "CONSISTENT")
     assert figures_on(at.run())["raw agreement"] == ("0.900", 10)
 
 
-def test_what_is_undefined_says_why(folk, as_user: SignIn):
+def test_an_undefined_figure_explains_why(folk, as_user: SignIn):
     study_of(folk, 3)
-    said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
+    stored = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 3)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], said)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], stored)
     at = as_user("petra", "agreement")
     assert not at.exception
     assert figures_on(at)["raw agreement"] == ("undefined", 0)
@@ -87,7 +91,7 @@ def decided(store, number: int) -> None:
     submit_decision(store, "ada", NewDecision(f"i{number:03}", "CONSISTENT", None, "The same.", f"k{number}"), NOW)
 
 
-def test_an_adjudicator_sees_nothing_of_the_judge_until_every_difference_is_decided(judged, as_user: SignIn):
+def test_an_adjudicator_sees_nothing_of_the_judge_until_every_dispute_is_decided(judged, as_user: SignIn):
     def judge_seen(name: str) -> bool:
         at = as_user(name, "agreement")
         assert not at.exception
@@ -114,19 +118,19 @@ def test_what_an_adjudicator_sees_before_does_not_depend_on_the_judge(judged, as
     assert everything_on(as_user("ada", "agreement")) == before
 
 
-def test_how_often_each_label_was_given_stands_beside(judged, as_user: SignIn):
+def test_how_often_each_label_was_chosen_is_shown(judged, as_user: SignIn):
     shares = next(frame.value for frame in as_user("petra", "agreement").dataframe if "first" in frame.value)
     ben = shares[shares["first"] == "B (ben)"].set_index("label")
     assert (ben.loc["COMPLEMENTARY", "value"], ben.loc["COMPLEMENTARY", "n"]) == (20.0, 10)
 
 
-def test_each_annotator_with_oneself_has_n_and_interval(folk, as_user: SignIn):
+def test_intra_rater_agreement_has_n_and_interval(folk, as_user: SignIn):
     """Ana says of both items what she said before, ben of one."""
     again = [item(10 + n, ItemKind.REPEAT, f"i{n:03}") for n in (1, 2)]
     study_of(folk, [item(1), item(2), *again])
-    said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
+    stored = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2, 11, 12)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], stored)
     for number in (1, 2, 11, 12):
         rate(folk, "ana", number, "ABSENT")
         rate(folk, "ben", number, "CONSISTENT" if number == 12 else "ABSENT")

@@ -1,4 +1,4 @@
-"""The Annotate page without a browser: what the server does with the keys, and what it sends."""
+"""The Annotate page without a browser: what the server does with key presses, and what it sends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def current(session: LabellingSession, store: LabelStore) -> dict[str, Any]:
     return next(task for task in view["tasks"] if task["assignment"] == view["current"])
 
 
-def test_the_browser_is_sent_the_next_items_and_of_each_what_stands_on_the_screen(session, store):
+def test_the_browser_gets_the_next_items_and_only_what_is_on_screen(session, store):
     tasks = session.view([])["tasks"]
     assert [task["position"] for task in tasks] == list(range(1, TASKS_AHEAD + 1))
     assert set(tasks[0]) == {
@@ -46,7 +46,7 @@ def test_the_browser_is_sent_the_next_items_and_of_each_what_stands_on_the_scree
     assert (tasks[0]["first_name"], tasks[0]["second_name"]) == (None, None)
 
 
-def test_an_event_sent_three_times_counts_once_and_is_named_as_handled(session, store):
+def test_an_event_sent_three_times_takes_effect_once_and_is_confirmed(session, store):
     event = key("submit", current(session, store), "a/1", label="ABSENT")
     for _ in range(3):
         session.handle(store, [event])
@@ -55,7 +55,7 @@ def test_an_event_sent_three_times_counts_once_and_is_named_as_handled(session, 
     assert (view["handled"], view["failed"], view["rated"], view["total"]) == (["a/1"], {}, 1, 30)
 
 
-def test_another_sitting_that_is_sent_the_same_event_stores_it_once(session, store):
+def test_another_session_that_gets_the_same_event_stores_it_once(session, store):
     event = key("submit", current(session, store), "a/1", label="ABSENT")
     session.handle(store, [event])
     after_restart = LabellingSession("s", "ana")
@@ -72,7 +72,7 @@ def test_events_typed_ahead_land_on_their_own_items(session, store):
     assert [len(history(store, task["assignment"], "ana")) for task in (first, second, third)] == [1, 0, 1]
 
 
-def test_with_open_seats_20_of_20_events_typed_ahead_land_on_their_own_items(store):
+def test_with_unassigned_slots_20_of_20_events_typed_ahead_land_on_their_own_items(store):
     """Three annotators share 40 items; the browser answers each reply of the server with all that it can type."""
     study_of(store, 40, ("ana", "ben", "cem"))
     session = LabellingSession("s", "ana")
@@ -91,7 +91,7 @@ def test_with_open_seats_20_of_20_events_typed_ahead_land_on_their_own_items(sto
     assert len({row["item_id"] for row in assignment_rows(store, "s") if row["annotator"] == "ana" and row["label"]}) == 20
 
 
-def test_an_incomplete_rating_is_told_and_stops_no_other(session, store):
+def test_an_incomplete_rating_is_reported_and_stops_no_other(session, store):
     first, second, *_ = session.view([])["tasks"]
     events = [key("submit", first, "a/1", label="DIVERGENT"), key("submit", second, "a/2", label="ABSENT")]
     session.handle(store, events)
@@ -100,7 +100,7 @@ def test_an_incomplete_rating_is_told_and_stops_no_other(session, store):
     assert (view["rated"], view["current"]) == (1, first["assignment"])
 
 
-def test_a_choice_that_was_not_submitted_is_there_again_in_the_next_sitting(session, store):
+def test_a_choice_that_was_not_submitted_is_restored_in_the_next_session(session, store):
     task = current(session, store)
     session.handle(store, [key("draft", task, "a/1", label="DIVERGENT", flagged=True, comment="hm")])
     later = LabellingSession("s", "ana")
@@ -153,7 +153,7 @@ def test_the_page_shows_the_open_study_and_its_progress(store, as_user: SignIn):
     assert (data["title"], data["rated"], data["total"], len(data["tasks"])) == ("A study", 0, 3, 3)
 
 
-def test_what_the_server_keeps_for_a_sitting_holds_no_name_and_nothing_of_the_other_annotator(store, as_user: SignIn):
+def test_the_session_on_the_server_contains_no_name_and_nothing_of_the_other_annotator(store, as_user: SignIn):
     study_of(store, [item(number, name_a="NAMEOFA", handbook_a="CODEOFA") for number in (1, 2, 3)])
     rate(store, "ben", 1, "DIVERGENT", "high", comment="SAIDBYBEN")
     rate(store, "ana", 2, "CONSISTENT", comment="SAIDBYANA")
@@ -162,7 +162,7 @@ def test_what_the_server_keeps_for_a_sitting_holds_no_name_and_nothing_of_the_ot
     assert [word for word in ("NAMEOFA", "CODEOFA", "SAIDBYBEN", "ben") if word in kept] == []
 
 
-def test_a_finished_round_thanks_and_a_closed_one_says_that_there_is_nothing_to_do(store, as_user: SignIn):
+def test_a_finished_round_says_thanks_and_a_closed_one_that_there_is_nothing_to_do(store, as_user: SignIn):
     study_of(store, 3)
     rate_all(store, "ana")
     assert widget_data(as_user("ana", "annotate"))["current"] is None
@@ -188,7 +188,7 @@ def test_a_calibration_round_is_shown_as_such_and_the_study_follows_it(store, as
     assert (data["rated"], data["total"]) == (0, 2)
 
 
-def test_somebody_who_is_in_no_study_is_told_so(store, as_user: SignIn):
+def test_somebody_without_a_study_gets_a_message(store, as_user: SignIn):
     people(store, "zoe")
     assert "There is no study for you to label now" in words_on(as_user("zoe", "annotate"))
 

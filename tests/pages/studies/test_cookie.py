@@ -1,4 +1,4 @@
-"""The session's cookie: set for a ticket, once and in time, so that no script in the browser ever reads it."""
+"""The session cookie: set for a ticket, once and in time, so that no script in the browser can read it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def kept(said: Response) -> Morsel[str]:
     return SimpleCookie(said.headers["set-cookie"])[session_cookie.NAME]
 
 
-def test_a_ticket_buys_a_cookie_that_no_script_reads_and_no_other_site_sends():
+def test_a_ticket_gets_a_cookie_that_no_script_reads_and_no_other_site_sends():
     found = kept(answer("POST", {"ticket": session_cookie.ticket_for("the token")}))
     assert found.value == "the token"
     assert (found["httponly"], found["samesite"], found["path"]) == (True, "strict", "/")
@@ -50,29 +50,29 @@ def test_the_cookie_is_secure_wherever_the_browser_or_the_server_says_https(sche
     assert kept(said)["secure"] == secure
 
 
-def test_a_ticket_is_good_once():
+def test_a_ticket_works_once():
     ticket = session_cookie.ticket_for("the token")
     assert [answer("POST", {"ticket": ticket}).status_code for _ in range(2)] == [204, 403]
 
 
-def test_a_ticket_is_good_for_a_minute(monkeypatch):
+def test_a_ticket_works_for_a_minute(monkeypatch):
     ticket, issued = session_cookie.ticket_for("the token"), session_cookie.time.monotonic()
     monkeypatch.setattr(session_cookie.time, "monotonic", lambda: issued + session_cookie.TICKET_S + 1)
     assert answer("POST", {"ticket": ticket}).status_code == 403
 
 
 @pytest.mark.parametrize("body", [{}, {"ticket": ""}, {"ticket": "guessed"}, {"ticket": None}, [], "x", None])
-def test_a_guess_buys_nothing(body):
+def test_a_guessed_ticket_gets_no_cookie(body):
     said = answer("POST", body)
     assert said.status_code == 403
     assert "set-cookie" not in said.headers
 
 
-def test_a_form_of_another_site_buys_nothing():
+def test_a_form_on_another_site_gets_no_cookie():
     """A form can be sent across sites, but never as JSON."""
     assert answer("POST", {"ticket": session_cookie.ticket_for("t")}, content_type="text/plain").status_code == 403
 
 
-def test_signing_out_takes_the_cookie_back():
+def test_signing_out_deletes_the_cookie():
     found = kept(answer("DELETE"))
     assert (found.value, found["max-age"]) == ("", "0")

@@ -1,4 +1,4 @@
-"""The Agreement page sets the judge beside the baseline judge, on the study's own texts, for those who may see the judge."""
+"""The Agreement page compares the judge with the baseline judge, on the study's own texts, for those who may see it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,14 @@ def driving(folk):
     """Items of two kinds, which people and the rules read alike; the judge calls every one CONSISTENT."""
     made = [item(n, answer_a=TEXTS[n % 2][0], answer_b=TEXTS[n % 2][1]) for n in range(1, ITEMS + 1)]
     study_of(folk, made)
-    said = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
+    stored = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
         store_sample(
-            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)], said
+            tx,
+            "s",
+            SampleOrigin("run", "0" * 64, 100, 0, {}),
+            [Stratum("CONSISTENT", "CONSISTENT", None, 100, ITEMS)],
+            stored,
         )
     for number in range(1, ITEMS + 1):
         label = TEXTS[number % 2][2]
@@ -48,7 +52,7 @@ def test_a_judge_that_is_right_half_the_time_loses_to_rules_that_are_always_righ
     assert f"agrees less well than the {NAME}" in words_on(at).replace("\\", "")
 
 
-def test_nothing_is_said_on_items_too_few_to_tell(driving, as_user: SignIn):
+def test_too_few_items_allow_no_statement(driving, as_user: SignIn):
     with driving.begin() as tx:
         tx.execute(update(verdicts).where(verdicts.c.item_id > "i003").values(label="DIVERGENT"))
         tx.execute(update(verdicts).where(verdicts.c.item_id.in_(SAME_FROM_FOUR)).values(label="CONSISTENT"))

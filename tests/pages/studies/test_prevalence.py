@@ -16,10 +16,10 @@ from tests.support.studies import rate, study_of
 def judged(folk):
     """The judge calls all 100 pairs CONSISTENT; of ten that people read, two are COMPLEMENTARY."""
     study_of(folk, 10)
-    said = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, 11)]
+    stored = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, None) for n in range(1, 11)]
     with folk.begin() as tx:
         store_sample(
-            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, 10)], said
+            tx, "s", SampleOrigin("run", "0" * 64, 100, 0, {}), [Stratum("CONSISTENT", "CONSISTENT", None, 100, 10)], stored
         )
     for number in range(1, 11):
         for name in ("ana", "ben"):
@@ -33,7 +33,7 @@ def roads_on(at) -> dict[str, tuple[float, str, int]]:
     return {row.method: (row.value, row.value_interval, row.n) for row in table.itertuples()}
 
 
-def test_the_corrected_share_stands_beside_the_judge_s_own(judged, as_user: SignIn):
+def test_the_corrected_share_is_shown_with_the_judges_own(judged, as_user: SignIn):
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert not at.error
@@ -42,7 +42,7 @@ def test_the_corrected_share_stands_beside_the_judge_s_own(judged, as_user: Sign
     assert "Corrected is the figure to use" in words_on(at).replace("**", "")
 
 
-def test_every_other_road_stands_beside_the_headline_with_its_n_and_interval(judged, as_user: SignIn):
+def test_every_other_estimator_is_shown_with_its_n_and_interval(judged, as_user: SignIn):
     pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[prevalence])")
     at = as_user("petra", "prevalence")
     (roads,) = [group for group in at.get("button_group") if group.proto.label == "Label"]
@@ -68,15 +68,15 @@ def test_without_the_optional_package_a_sentence_says_so_and_the_rest_is_shown(j
     assert "PPI++" not in roads_on(at)
 
 
-def test_a_plan_says_how_many_more_ratings_are_wanted(judged, as_user: SignIn):
+def test_a_plan_lists_how_many_more_ratings_are_needed(judged, as_user: SignIn):
     assert "more items, each rated by two" in words_on(as_user("petra", "prevalence"))
 
 
-def test_nothing_rated_is_a_sentence(folk, as_user: SignIn):
+def test_without_ratings_the_page_shows_a_sentence(folk, as_user: SignIn):
     study_of(folk, 2)
-    said = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    stored = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], said)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], stored)
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert "Nothing was estimated" in words_on(at)

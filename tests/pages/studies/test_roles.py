@@ -50,7 +50,7 @@ def own(name: str) -> set[str]:
     return {f"pages/studies/{script}.py" for script in OWN[name]} & STUDIES
 
 
-def test_without_accounts_there_is_browsing_and_nothing_else_and_looking_makes_no_database(run, data_dir):
+def test_without_accounts_there_is_only_browsing_and_no_database_is_created(run, data_dir):
     assert existing(anonymous()) == BROWSING | OWNER
     assert not (data_dir / "studies.db").exists()
 
@@ -75,7 +75,7 @@ def test_an_annotator_needs_no_run(folk, as_user: SignIn):
     assert "audit load" not in words_on(at)
 
 
-def test_on_loopback_runs_stay_open_beside_accounts(run, folk):
+def test_on_loopback_browsing_stays_open_with_accounts(run, folk):
     assert existing(anonymous()) == BROWSING | {"pages/studies/sign_in.py"}
 
 
@@ -86,12 +86,12 @@ def test_a_setting_closes_browsing_to_those_who_are_not_signed_in(run, folk, mon
     assert [title.value for title in at.title] == ["Sign in"]
 
 
-def test_closed_browsing_without_accounts_says_how_to_make_the_first(run, monkeypatch):
+def test_closed_browsing_without_accounts_explains_how_to_create_the_first(run, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     assert "audit account add" in words_on(anonymous())
 
 
-def test_an_unknown_setting_is_said_in_a_sentence_and_opens_nothing(run, monkeypatch):
+def test_an_unknown_setting_is_explained_and_opens_nothing(run, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "opne")
     at = anonymous()
     assert not at.exception
@@ -142,7 +142,7 @@ def test_a_session_ends_by_itself(run, folk: LabelStore, monkeypatch):
 
 
 @pytest.mark.parametrize(("verified", "pages"), [(True, own("vera") | BROWSING), (False, {"pages/studies/sign_in.py"})])
-def test_whom_the_identity_provider_vouches_for_has_the_role_of_the_account(verified, pages, run, folk, monkeypatch):
+def test_a_user_of_the_identity_provider_has_the_role_of_their_account(verified, pages, run, folk, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     people(folk, "vera@alder.example", role="viewer")
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

@@ -1,4 +1,4 @@
-"""The Studies page: draw a sample, watch it, move it on, hand packets out and in."""
+"""The Studies page: draw a sample, watch its progress, advance it, export and import packets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
     assert "**labelling**" in words_on(at)  # so few pairs that none is left over for calibration
 
 
-def test_the_strata_are_shown_before_anything_is_made(ready, as_user: SignIn):
+def test_the_strata_are_previewed_before_anything_is_created(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
     at = next(button for button in at.button if button.label == "Preview strata").click().run()
     assert not at.exception
@@ -53,19 +53,19 @@ def test_the_strata_are_shown_before_anything_is_made(ready, as_user: SignIn):
     assert list_studies(ready) == []
 
 
-def test_a_bad_id_is_a_sentence(ready, as_user: SignIn):
+def test_an_invalid_id_is_explained(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "../x")
     at = next(button for button in at.button if button.label == "Draw sample and create study").click().run()
     assert "is not a valid study id" in words_on(at)
 
 
-def test_without_a_run_or_annotators_the_page_says_what_is_needed(folk, as_user: SignIn):
+def test_without_a_run_or_annotators_the_page_explains_what_is_needed(folk, as_user: SignIn):
     at = as_user("petra", "study")
     assert not at.exception
     assert "two annotators" in words_on(at)
 
 
-def test_a_study_moves_on_when_its_ratings_are_in_or_when_told_so(folk, as_user: SignIn):
+def test_a_study_advances_when_its_ratings_are_complete_or_on_request(folk, as_user: SignIn):
     study_of(folk, 3)
     at = as_user("petra", "study").button(key="advance").click().run()
     assert "are missing" in words_on(at)
@@ -92,7 +92,7 @@ def test_the_page_warns_that_open_browsing_unblinds(folk, as_user: SignIn, monke
     assert "which unblinds them" not in words_on(as_user("petra", "study"))
 
 
-def test_a_packet_filled_offline_is_stored_whole(folk, as_user: SignIn):
+def test_a_packet_completed_offline_is_stored(folk, as_user: SignIn):
     study_of(folk, 2)
     lines = packet_csv(folk, "s", "ana").decode("utf-8-sig").splitlines()
     filled_in = "\n".join([lines[0], *(f"{line.removesuffix(',,,,')},absent,,," for line in lines[1:])])
@@ -108,7 +108,7 @@ def said(at) -> str:
     return words_on(at).replace("**", "")
 
 
-def test_each_state_says_what_it_is_and_what_the_next_move_does(folk, as_user: SignIn):
+def test_each_state_explains_itself_and_the_next_step(folk, as_user: SignIn):
     study_of(folk, [item(1, ItemKind.CALIBRATION), item(2)])
     at = as_user("petra", "study")
     assert "**calibration** → :gray[labelling] → :gray[adjudication] → :gray[closed]" in words_on(at)
@@ -127,7 +127,7 @@ def test_each_state_says_what_it_is_and_what_the_next_move_does(folk, as_user: S
     assert "advance" not in [button.key for button in at.button]
 
 
-def test_a_calibration_round_is_counted_apart_and_stands_in_no_figure(folk, as_user: SignIn):
+def test_a_calibration_round_is_counted_separately_and_enters_no_figure(folk, as_user: SignIn):
     """Ana and ben differ on the calibration item, and agree on the one of the study."""
     study_of(folk, [item(1, ItemKind.CALIBRATION), item(2)])
     told = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
@@ -189,7 +189,7 @@ def test_the_export_has_one_row_per_item_and_annotator_and_the_codebook_every_co
     assert all(explained.values())
 
 
-def test_packets_are_handed_out_for_the_annotator_who_is_chosen(finished, as_user: SignIn, downloads):
+def test_packets_are_exported_for_the_chosen_annotator(finished, as_user: SignIn, downloads):
     at = as_user("petra", "study")
     at.selectbox(key="packet_of").set_value("ben").run()
     assert downloads["packet_csv"] == ("s_ben.csv", packet_csv(finished, "s", "ben"))
@@ -200,7 +200,7 @@ def toast_of(at) -> str:
     return "\n".join(each.value for each in at.toast).replace("\\", "")
 
 
-def test_the_ledger_is_checked_at_a_press_and_a_changed_rating_is_told(finished, as_user: SignIn):
+def test_one_click_verifies_the_ratings_and_reports_an_altered_one(finished, as_user: SignIn):
     at = as_user("petra", "study").button(key="verify").click().run()
     assert toast_of(at) == "No rating or decision was altered."
     with finished.begin() as tx:
@@ -210,7 +210,7 @@ def test_the_ledger_is_checked_at_a_press_and_a_changed_rating_is_told(finished,
     assert "Ratings or decisions were altered (1 in all): ratings: entry 1 was changed after it was written" in toast_of(at)
 
 
-def test_a_study_stays_as_it_is_when_its_run_is_loaded_anew_or_deleted(ready, load_run, data_dir, as_user: SignIn):
+def test_a_study_does_not_change_when_its_run_is_reloaded_or_deleted(ready, load_run, data_dir, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
     next(button for button in at.button if button.label == "Draw sample and create study").click().run()
     before = ratings_table(ready, "first-one"), packet_csv(ready, "first-one", "ana"), list_strata(ready, "first-one")
@@ -238,7 +238,7 @@ def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, l
     assert "No real *guide*, center or patient" in words_on(at)
 
 
-def test_a_study_of_real_texts_says_nothing_of_the_kind(folk, as_user: SignIn):
+def test_a_study_of_real_texts_has_no_such_notice(folk, as_user: SignIn):
     study_of(folk, 2)
     assert "Not for clinical use" not in words_on(as_user("petra", "study")) + words_on(as_user("ana", "annotate"))
 
@@ -252,7 +252,7 @@ def same(before, store) -> bool:
     )
 
 
-def test_with_open_seats_a_pi_gives_back_what_somebody_has_taken(folk, as_user: SignIn):
+def test_with_more_than_two_annotators_a_pi_can_release_items(folk, as_user: SignIn):
     study_of(folk, 12, ("ana", "ben", "cem"))
     prefetch_tasks(folk, "s", "ana", 14)
     at = as_user("petra", "study")
@@ -262,6 +262,6 @@ def test_with_open_seats_a_pi_gives_back_what_somebody_has_taken(folk, as_user: 
     assert rate_all(folk, "ben") == rate_all(folk, "cem") == 12
 
 
-def test_with_named_seats_there_is_nothing_to_give_back(folk, as_user: SignIn):
+def test_with_two_annotators_there_is_nothing_to_release(folk, as_user: SignIn):
     study_of(folk, 2)
     assert "release" not in [button.key for button in as_user("petra", "study").button]

@@ -1,4 +1,4 @@
-"""`audit agreement` sets the judge beside the baseline judge, or beside any column of labels."""
+"""`audit agreement` compares the judge with the baseline judge, or with any column of labels."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_baseline_reads_the_texts_of_the_release(labels, release, capsys):
     assert (float(found["judge"]), float(found["other"]), found["n"]) == (0.75, 1.0, "4")
 
 
-def test_any_column_can_stand_beside_the_judge(labels, capsys):
+def test_any_column_can_be_compared_with_the_judge(labels, capsys):
     found = accuracy(capsys, "--labels", labels, "--against", "second_judge")
     assert (float(found["judge"]), float(found["other"])) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
     assert found["n"] == "3", "the item that the second judge left out counts for neither"
@@ -85,17 +85,17 @@ def test_the_baseline_is_named_as_rules_in_what_people_and_machines_read(labels,
         (["--table", "beside", "--format", "csv"], "nobody stands beside the judge"),
     ],
 )
-def test_what_cannot_be_compared_says_why(arguments, words, labels, capsys):
+def test_a_comparison_that_is_not_possible_explains_why(arguments, words, labels, capsys):
     assert main(["agreement", "--labels", labels, *arguments]) == 2
     assert words in capsys.readouterr().err
 
 
-def test_a_pair_that_the_release_does_not_hold_is_named(tmp_path, release, capsys):
+def test_a_pair_missing_from_the_release_is_named(tmp_path, release, capsys):
     (tmp_path / "labels.csv").write_text(LABELS.replace("x4,q1,a,d", "x4,q1,a,zebra"))
     assert main(["agreement", "--labels", str(tmp_path / "labels.csv"), "--release", release]) == 2
     assert "zebra" in capsys.readouterr().err
 
 
-def test_a_study_takes_no_other_texts_than_its_own(tmp_path, capsys):
+def test_a_study_uses_only_its_own_texts(tmp_path, capsys):
     assert main(["agreement", "--study", "s", "--release", str(tmp_path)]) == 2
     assert "a study has its own texts" in capsys.readouterr().err

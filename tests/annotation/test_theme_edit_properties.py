@@ -1,4 +1,4 @@
-"""Whatever people do to whatever taxonomy: no phrase is lost or doubled, ids stay, a replay is the same, an undo takes back."""
+"""For any edits of any taxonomy: no phrase is lost or duplicated, ids stay, replays are stable, an undo restores."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def whole(found: CuratedTaxonomy) -> tuple[object, ...]:
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_no_phrase_is_lost_or_doubled_whether_the_acts_fit_or_not(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
+def test_no_phrase_is_lost_or_duplicated_whether_the_edits_fit_or_not(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     for acts in (anyhow(wishes), done(taxonomy, wishes)):
         assert phrases_of(apply_edits(taxonomy, acts).taxonomy) == phrases_of(taxonomy)
 
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_what_was_allowed_when_it_was_made_replays_without_a_conflict(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
+def test_an_edit_that_was_allowed_replays_without_a_conflict(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     acts = done(taxonomy, wishes)
     found = apply_edits(taxonomy, acts)
     assert found.conflicts == ()
@@ -80,7 +80,7 @@ def test_what_was_allowed_when_it_was_made_replays_without_a_conflict(taxonomy: 
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_undoing_the_last_act_gives_what_was_before_it(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
+def test_undoing_the_last_edit_restores_the_state_before_it(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     acts = done(taxonomy, wishes)
     if acts:
         last = acts[-1].seq
@@ -91,7 +91,7 @@ def test_undoing_the_last_act_gives_what_was_before_it(taxonomy: Taxonomy, wishe
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_every_undo_that_is_allowed_leaves_no_act_without_its_ground(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
+def test_no_allowed_undo_breaks_a_later_edit(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     acts = done(taxonomy, wishes)
     for act in acts:
         if not check_undo(taxonomy, acts, act.seq):
@@ -101,7 +101,7 @@ def test_every_undo_that_is_allowed_leaves_no_act_without_its_ground(taxonomy: T
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_ids_stay_and_the_names_of_themes_nobody_renamed_with_them(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
+def test_ids_stay_and_so_do_names_that_nobody_changed(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     acts = anyhow(wishes)
     found = apply_edits(taxonomy, acts)
     before = {theme.theme_id: theme.name for theme in taxonomy.themes}
@@ -117,7 +117,7 @@ def test_ids_stay_and_the_names_of_themes_nobody_renamed_with_them(taxonomy: Tax
 
 @given(taxonomies(), WISHES)
 @settings(deadline=None)
-def test_parents_are_there_and_form_no_circle(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
+def test_parents_exist_and_form_no_cycle(taxonomy: Taxonomy, wishes: list[ThemeChange]) -> None:
     parent = {theme.theme_id: theme.parent_id for theme in apply_edits(taxonomy, anyhow(wishes)).taxonomy.themes}
     for theme in parent:
         seen = set()

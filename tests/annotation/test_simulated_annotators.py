@@ -1,4 +1,4 @@
-"""The demo's three studies, from the same code that people use."""
+"""The demo's three studies, created by the same code that people use."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_small_study_waits_for_the_adjudicator(shown: LabelStore) -> None:
     assert verify_study(shown, DISPUTED) == []
 
 
-def test_the_finished_study_is_closed_and_sound(shown: LabelStore) -> None:
+def test_the_finished_study_is_closed_and_its_ledgers_are_valid(shown: LabelStore) -> None:
     assert find_study(shown, FINISHED).state is StudyState.CLOSED
     assert list_disputes(shown, FINISHED) == []
     assert verify_study(shown, FINISHED) == []
@@ -75,7 +75,7 @@ def test_the_running_study_is_half_done_with_calibration_behind_it(shown: LabelS
     assert list_disputes(shown, RUNNING) == []
 
 
-def test_the_demo_a_second_time_adds_nothing(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_a_second_demo_adds_nothing(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setenv("AUDIT_DATA_DIR", str(data_dir))
     assert main(["demo", "--studies", "--no-serve"]) == 0
     assert "The demo studies exist already" in capsys.readouterr().out

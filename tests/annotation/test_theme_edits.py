@@ -1,4 +1,4 @@
-"""What people change about a taxonomy: each kind of act, what it refuses, what stands in its way later, and undoing it."""
+"""Theme edits: what each kind does, what it refuses, what conflicts later, and undoing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def of(*changes: ThemeChange) -> dict[str, tuple[str, str | None, list[str]]]:
     return outline(found.taxonomy)
 
 
-def test_without_acts_the_taxonomy_is_the_one_that_was_built() -> None:
+def test_without_edits_the_taxonomy_is_the_built_one() -> None:
     built = small()
     assert apply_edits(built, []).taxonomy is built
 
@@ -49,7 +49,7 @@ def test_a_theme_is_renamed_and_keeps_its_id_and_phrases() -> None:
     assert (theme.named_by, theme.medoid, theme.terms) == ("curator", "dental cleaning", ("teeth",))
 
 
-def test_a_merged_theme_is_gone_and_its_phrases_are_in_the_other() -> None:
+def test_a_merged_theme_disappears_and_its_phrases_move_to_the_other() -> None:
     found = apply_edits(small(), edits(merge("t-lift", "t-teeth")))
     whole = outline(found.taxonomy)
     assert "t-lift" not in whole
@@ -60,7 +60,7 @@ def test_a_merged_theme_is_gone_and_its_phrases_are_in_the_other() -> None:
     assert (found.taxonomy.counts["themes"], found.taxonomy.counts["topics"]) == (2, 9)
 
 
-def test_a_merged_theme_leads_to_where_its_phrases_went_in_the_end() -> None:
+def test_a_merged_theme_leads_to_the_final_theme_of_its_phrases() -> None:
     found = apply_edits(small(), edits(merge("t-lift", "t-teeth"), merge("t-teeth", "t-sun")))
     assert found.merged == {"t-lift": "t-sun", "t-teeth": "t-sun"}
 
@@ -71,7 +71,7 @@ def test_two_parents_are_merged_with_the_themes_below_them() -> None:
     assert whole["t-sun"][1] == "p-body"
 
 
-def test_a_split_takes_some_phrases_into_a_theme_beside_the_first() -> None:
+def test_a_split_moves_some_phrases_into_a_new_theme() -> None:
     whole = of(split("t-teeth", TEETH[:2], "c-1", "Before listing"))
     assert whole["c-1"] == ("Before listing", "p-body", sorted(TEETH[:2]))
     assert whole["t-teeth"][2] == sorted(TEETH[2:])
@@ -81,7 +81,7 @@ def test_a_split_takes_some_phrases_into_a_theme_beside_the_first() -> None:
     assert medoids["t-teeth"] == ("pulling teeth", ("pulling teeth",))  # its medoid went, an exemplar stayed
 
 
-def test_a_phrase_is_moved_to_another_theme_out_of_none_and_into_none() -> None:
+def test_a_phrase_moves_between_themes_and_to_or_from_no_theme() -> None:
     whole = of(move([BAGS], "t-lift", "t-sun"), move(LOOSE, None, "t-sun"), move([TEETH[0]], "t-teeth", None))
     assert whole["t-sun"][2] == sorted([*BEACH, BAGS, *LOOSE])
     found = apply_edits(small(), edits(move(LOOSE, None, "t-sun"), move([TEETH[0]], "t-teeth", None))).taxonomy
@@ -89,7 +89,7 @@ def test_a_phrase_is_moved_to_another_theme_out_of_none_and_into_none() -> None:
     assert "no_theme_phrases" not in found.counts  # occurrences are counted from the map, not from here
 
 
-def test_a_theme_is_moved_under_another_parent_and_a_parent_without_themes_is_none() -> None:
+def test_a_theme_moves_under_another_parent_and_an_empty_parent_disappears() -> None:
     whole = of(under("t-sun", "p-body"))
     assert whole["t-sun"][1] == "p-body"
     assert "p-out" not in whole
@@ -97,7 +97,7 @@ def test_a_theme_is_moved_under_another_parent_and_a_parent_without_themes_is_no
     assert of(under("t-sun", None))["t-sun"][1] is None
 
 
-def test_a_theme_set_aside_stays_in_the_taxonomy_and_is_said_to_be_so() -> None:
+def test_a_theme_set_aside_stays_in_the_taxonomy_and_is_marked() -> None:
     found = apply_edits(small(), edits(change(EditKind.SET_ASIDE, "p-body")))
     assert outline(found.taxonomy) == outline(small())
     assert found.set_aside == {"p-body", "t-teeth", "t-lift"}
@@ -129,52 +129,52 @@ def test_a_theme_set_aside_stays_in_the_taxonomy_and_is_said_to_be_so() -> None:
         (undo(7), "there is no edit 7"),
     ],
 )
-def test_what_cannot_be_done_is_said(what: ThemeChange, why: str) -> None:
+def test_an_impossible_change_is_explained(what: ThemeChange, why: str) -> None:
     assert re.search(why, "; ".join(check_change(small(), [], what)))
 
 
-def test_a_parent_may_be_called_as_a_theme_is() -> None:
+def test_a_parent_may_have_the_name_of_a_theme() -> None:
     assert check_change(small(), [], rename("p-body", "teeth")) == ()
 
 
 # -- undoing -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_undone_act_counts_no_longer_and_an_undone_undo_lets_it_count_again() -> None:
-    told = edits(rename("t-sun", "Sun"), undo(1), undo(2))
-    assert [act.seq for act in effective_edits(told[:2])] == []
-    assert [act.seq for act in effective_edits(told)] == [1]
-    assert apply_edits(small(), told[:2]).taxonomy == small()
+def test_an_undone_edit_has_no_effect_and_undoing_the_undo_restores_it() -> None:
+    history = edits(rename("t-sun", "Sun"), undo(1), undo(2))
+    assert [act.seq for act in effective_edits(history[:2])] == []
+    assert [act.seq for act in effective_edits(history)] == [1]
+    assert apply_edits(small(), history[:2]).taxonomy == small()
 
 
-def test_an_act_on_which_another_builds_is_undone_after_it() -> None:
-    told = edits(split("t-teeth", TEETH[:2], "c-1", "Before listing"), rename("c-1", "Before the list"))
-    (why,) = check_undo(small(), told, 1)
+def test_an_edit_on_which_another_builds_is_undone_after_it() -> None:
+    history = edits(split("t-teeth", TEETH[:2], "c-1", "Before listing"), rename("c-1", "Before the list"))
+    (why,) = check_undo(small(), history, 1)
     assert why.startswith("edit 2 (renamed 'c-1' to 'Before the list') builds on it; undo that first")
-    assert check_undo(small(), told, 2) == ()
-    assert check_undo(small(), [*told, *edits(undo(2), undo(2), undo(2))[2:]], 1) == ()
+    assert check_undo(small(), history, 2) == ()
+    assert check_undo(small(), [*history, *edits(undo(2), undo(2), undo(2))[2:]], 1) == ()
 
 
-def test_an_act_that_a_later_one_replaced_has_nothing_left_to_take_back() -> None:
-    told = edits(rename("t-sun", "Sun"), rename("t-sun", "Sunlight"))
-    assert "a later edit replaced it" in check_undo(small(), told, 1)[0]
-    assert check_undo(small(), told, 2) == ()
+def test_a_replaced_edit_has_nothing_left_to_undo() -> None:
+    history = edits(rename("t-sun", "Sun"), rename("t-sun", "Sunlight"))
+    assert "a later edit replaced it" in check_undo(small(), history, 1)[0]
+    assert check_undo(small(), history, 2) == ()
 
 
-def test_an_act_is_undone_once() -> None:
-    told = edits(rename("t-sun", "Sun"), undo(1))
-    assert check_undo(small(), told, 1) == ("edit 1 was already undone by edit 2 of vera",)
-    assert check_undo(small(), told, 2) == ()
+def test_an_edit_is_undone_once() -> None:
+    history = edits(rename("t-sun", "Sun"), undo(1))
+    assert check_undo(small(), history, 1) == ("edit 1 was already undone by edit 2 of vera",)
+    assert check_undo(small(), history, 2) == ()
 
 
-def test_an_act_in_the_middle_on_which_nothing_builds_can_be_undone() -> None:
-    told = edits(rename("t-sun", "Sun"), rename("t-lift", "Weights"), merge("t-sun", "t-teeth"))
-    assert check_undo(small(), told, 2) == ()
+def test_an_edit_in_the_middle_on_which_nothing_builds_can_be_undone() -> None:
+    history = edits(rename("t-sun", "Sun"), rename("t-lift", "Weights"), merge("t-sun", "t-teeth"))
+    assert check_undo(small(), history, 2) == ()
 
 
-def test_a_merge_under_which_a_name_was_given_away_is_undone_after_the_renaming() -> None:
-    told = edits(merge("t-lift", "t-teeth"), rename("t-sun", "lifting"))
-    assert "edit 2" in check_undo(small(), told, 1)[0]
+def test_a_merge_whose_name_was_reused_is_undone_after_the_renaming() -> None:
+    history = edits(merge("t-lift", "t-teeth"), rename("t-sun", "lifting"))
+    assert "edit 2" in check_undo(small(), history, 1)[0]
 
 
 # -- a taxonomy that was built again -----------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def conflicts(taxonomy: Taxonomy, *changes: ThemeChange) -> list[tuple[bool, str
     return [(conflict.partial, conflict.sentence) for conflict in apply_edits(taxonomy, edits(*changes)).conflicts]
 
 
-def test_a_theme_that_is_gone_is_a_conflict_and_the_rest_is_applied() -> None:
+def test_a_missing_theme_is_a_conflict_and_the_rest_is_applied() -> None:
     found = apply_edits(rebuilt(lift=()), edits(rename("t-lift", "Weights"), merge("t-lift", "t-sun"), rename("t-sun", "Sun")))
     assert [(conflict.edit.seq, conflict.partial) for conflict in found.conflicts] == [(1, False), (2, False)]
     assert found.conflicts[0].sentence == (
@@ -203,7 +203,7 @@ def test_a_theme_that_is_gone_is_a_conflict_and_the_rest_is_applied() -> None:
     assert outline(found.taxonomy)["t-sun"][0] == "Sun"
 
 
-def test_phrases_that_are_elsewhere_or_gone_are_left_where_they_are_and_told() -> None:
+def test_phrases_that_moved_or_disappeared_stay_where_they_are_and_are_reported() -> None:
     again = rebuilt(teeth=(TEETH[0], TEETH[2], TEETH[3]), sun=(*BEACH, TEETH[1]))
     wanted = split("t-teeth", [TEETH[0], TEETH[1], "long gone"], "c-1", "Before listing")
     assert conflicts(again, wanted) == [
@@ -224,23 +224,23 @@ def test_a_name_that_the_new_taxonomy_gave_to_another_theme_is_a_conflict() -> N
     assert "taken by another theme (t-lift)" in words
 
 
-def test_what_the_new_taxonomy_does_of_itself_is_no_conflict() -> None:
+def test_a_change_that_the_new_taxonomy_already_has_is_not_a_conflict() -> None:
     again = rebuilt(lift=(WEIGHTS,), sun=(*BEACH, BAGS))
     assert conflicts(again, move([BAGS], "t-lift", "t-sun")) == []
 
 
-def test_an_act_in_conflict_can_be_undone_and_the_conflict_goes_with_it() -> None:
-    told = edits(rename("t-lift", "Weights"), rename("t-sun", "Sun"))
-    assert check_undo(rebuilt(lift=()), told, 1) == ()
-    assert apply_edits(rebuilt(lift=()), [*told, *edits(undo(1), undo(1), undo(1))[2:]]).conflicts == ()
+def test_undoing_an_edit_in_conflict_removes_the_conflict() -> None:
+    history = edits(rename("t-lift", "Weights"), rename("t-sun", "Sun"))
+    assert check_undo(rebuilt(lift=()), history, 1) == ()
+    assert apply_edits(rebuilt(lift=()), [*history, *edits(undo(1), undo(1), undo(1))[2:]]).conflicts == ()
 
 
-def test_a_theme_merged_away_is_named_with_the_theme_it_is_in_now() -> None:
+def test_a_merged_theme_is_named_with_its_current_theme() -> None:
     ((_, words),) = conflicts(small(), merge("t-lift", "t-teeth"), rename("t-teeth", "Dental"), rename("t-lift", "Weights"))
     assert "the theme 'lifting' (t-lift) was merged into 'Dental'" in words
 
 
-def test_the_result_says_what_it_was_made_from() -> None:
+def test_the_result_records_what_it_was_made_from() -> None:
     found = apply_edits(small(), edits(rename("t-sun", "Sun"), rename("t-lift", "Weights"), undo(2)))
     assert found.taxonomy.built == {"seed": 1, "curated": {"acts": 1, "of": "ab" * 32}}
     assert found.taxonomy.map == {}
@@ -249,13 +249,13 @@ def test_the_result_says_what_it_was_made_from() -> None:
     assert (found.edits, found.last.seq) == (1, 3)
 
 
-def test_every_kind_of_act_reads_as_a_sentence() -> None:
-    told = {each.kind: describe_change(each) for each in (
+def test_every_kind_of_edit_reads_as_a_sentence() -> None:
+    history = {each.kind: describe_change(each) for each in (
         rename("t-sun", "Sun"), merge("t-lift", "t-sun"), split("t-teeth", TEETH[:2], "c-1", "Brush"),
         move([BAGS], "t-lift", None), under("t-sun", None),
         change(EditKind.SET_ASIDE, "t-sun"), change(EditKind.BRING_BACK, "t-sun"), undo(3),
     )}  # fmt: skip
-    assert told == {
+    assert history == {
         EditKind.RENAME: "renamed 'sun' to 'Sun'",
         EditKind.MERGE: "merged 'lifting' into 'sun'",
         EditKind.SPLIT: "split 2 phrases off 'teeth' as 'Brush'",
@@ -265,4 +265,4 @@ def test_every_kind_of_act_reads_as_a_sentence() -> None:
         EditKind.BRING_BACK: "brought 'sun' back as clinically meaningful",
         EditKind.UNDO: "undid edit 3",
     }
-    assert set(told) == set(EditKind)
+    assert set(history) == set(EditKind)

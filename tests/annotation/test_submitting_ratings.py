@@ -1,4 +1,4 @@
-"""What is acknowledged is stored once, belongs to its item, and is never overwritten."""
+"""An acknowledged rating is stored once, belongs to its item, and is never overwritten."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.studies import NOW, history, later, rate, rate_all, rating_hi
 DIVERGES = Choice("DIVERGENT", "high", True, "three or six months?")
 
 
-def test_a_rating_is_read_back_as_it_was_given(store: LabelStore) -> None:
+def test_a_rating_is_read_back_unchanged(store: LabelStore) -> None:
     study_of(store, 3)
     seat = seat_at(store, "ana", 2).assignment_id
     submit_rating(store, "ana", NewRating(seat, DIVERGES, "k1"), NOW)
@@ -25,14 +25,14 @@ def test_a_rating_is_read_back_as_it_was_given(store: LabelStore) -> None:
     assert [row["label"] for row in assignment_rows(store, "s") if row["item_id"] == "i002"] == ["DIVERGENT", None]
 
 
-def test_the_same_submit_twice_is_one_row(store: LabelStore) -> None:
+def test_the_same_rating_sent_twice_is_one_row(store: LabelStore) -> None:
     study_of(store, 2)
     press = NewRating(seat_at(store, "ana", 1).assignment_id, DIVERGES, "k1")
     assert submit_rating(store, "ana", press, NOW) == submit_rating(store, "ana", press, later(9))
     assert len(rating_history(store, "s")) == 1
 
 
-def test_the_same_submit_is_acknowledged_again_even_after_the_study_moved_on(store: LabelStore) -> None:
+def test_the_same_rating_is_acknowledged_again_even_after_the_study_advanced(store: LabelStore) -> None:
     study_of(store, 1)
     press = NewRating(seat_at(store, "ana", 1).assignment_id, DIVERGES, "k1")
     submit_rating(store, "ana", press, NOW)
@@ -47,7 +47,7 @@ def test_a_key_used_for_another_item_stores_nothing(store: LabelStore) -> None:
         submit_rating(store, "ana", NewRating(seat_at(store, "ana", 2).assignment_id, DIVERGES, "k1"), NOW)
 
 
-def test_a_revision_counts_and_the_first_rating_stays(store: LabelStore) -> None:
+def test_a_revision_becomes_current_and_the_first_rating_stays(store: LabelStore) -> None:
     study_of(store, 2)
     rate(store, "ana", 1, "CONSISTENT")
     rate(store, "ana", 1, "COMPLEMENTARY")
@@ -56,7 +56,7 @@ def test_a_revision_counts_and_the_first_rating_stays(store: LabelStore) -> None
     assert [rating.label for rating in history(store, seat.assignment_id, "ana")] == ["CONSISTENT", "COMPLEMENTARY"]
 
 
-def test_of_two_windows_the_slower_one_is_told_and_changes_nothing(store: LabelStore) -> None:
+def test_of_two_windows_the_slower_one_gets_a_message_and_changes_nothing(store: LabelStore) -> None:
     study_of(store, 1)
     seat = seat_at(store, "ana", 1).assignment_id
     submit_rating(store, "ana", NewRating(seat, Choice("CONSISTENT"), "window 1"), NOW)
@@ -65,7 +65,7 @@ def test_of_two_windows_the_slower_one_is_told_and_changes_nothing(store: LabelS
     assert [row["label"] for row in rating_history(store, "s")] == ["CONSISTENT"]
 
 
-def test_nobody_rates_at_the_seat_of_another(store: LabelStore) -> None:
+def test_nobody_can_rate_another_annotators_assignment(store: LabelStore) -> None:
     study_of(store, 1)
     seat = seat_at(store, "ana", 1).assignment_id
     for attempt in (
@@ -87,14 +87,14 @@ def test_nobody_rates_at_the_seat_of_another(store: LabelStore) -> None:
         (Choice("ABSENT", comment="x" * 4_001), "4,001 characters"),
     ],
 )
-def test_half_a_rating_is_refused_with_what_is_allowed(lite: LabelStore, choice: Choice, message: str) -> None:
+def test_an_incomplete_rating_is_refused_with_what_is_allowed(lite: LabelStore, choice: Choice, message: str) -> None:
     study_of(lite, 1)
     with pytest.raises(StudyError, match=message):
         submit_rating(lite, "ana", NewRating(seat_at(lite, "ana", 1).assignment_id, choice, "k"), NOW)
     assert rating_history(lite, "s") == []
 
 
-def test_a_draft_comes_back_and_counts_nowhere_until_it_is_submitted(store: LabelStore) -> None:
+def test_a_draft_is_restored_and_enters_no_figure_until_it_is_submitted(store: LabelStore) -> None:
     study_of(store, 1)
     seat = next_task(store, "s", "ana", NOW, "monday").assignment_id
     save_draft(store, "ana", seat, Choice("DIVERGENT", None, True, "hm"), NOW)
@@ -107,7 +107,7 @@ def test_a_draft_comes_back_and_counts_nowhere_until_it_is_submitted(store: Labe
     assert list_tasks(store, "s", "ana")[0].draft is None
 
 
-def test_the_servers_clock_runs_from_showing_to_submitting_within_one_sitting(store: LabelStore) -> None:
+def test_the_servers_clock_runs_from_showing_to_submitting_within_one_session(store: LabelStore) -> None:
     study_of(store, 2)
     first = next_task(store, "s", "ana", NOW, "monday")
     next_task(store, "s", "ana", later(4), "monday")  # a page that is drawn again does not restart the clock
@@ -126,7 +126,7 @@ def test_the_database_itself_refuses_to_change_or_delete_a_rating(store: LabelSt
     assert [row["label"] for row in rating_history(store, "s")] == ["ABSENT"]
 
 
-def test_a_study_that_moved_on_takes_no_more_ratings(store: LabelStore) -> None:
+def test_a_study_that_advanced_accepts_no_more_ratings(store: LabelStore) -> None:
     study_of(store, 2)
     seat = seat_at(store, "ana", 1).assignment_id
     with pytest.raises(StudyError, match="4 ratings of the labelling round are missing"):
@@ -137,7 +137,7 @@ def test_a_study_that_moved_on_takes_no_more_ratings(store: LabelStore) -> None:
     assert next_task(store, "s", "ana", NOW, "v") is None
 
 
-def test_a_move_from_a_state_that_somebody_else_left_is_refused(store: LabelStore) -> None:
+def test_advancing_from_a_state_that_somebody_else_left_is_refused(store: LabelStore) -> None:
     study_of(store, 1)
     rate_all(store, "ana"), rate_all(store, "ben")
     assert step(store, StudyState.LABELLING) is StudyState.ADJUDICATION
@@ -145,6 +145,6 @@ def test_a_move_from_a_state_that_somebody_else_left_is_refused(store: LabelStor
         step(store, StudyState.LABELLING)
 
 
-def test_a_character_that_a_database_cannot_hold_is_shown_as_such(store: LabelStore) -> None:
+def test_a_character_that_a_database_cannot_store_is_replaced_visibly(store: LabelStore) -> None:
     study_of(store, 1)
     assert rate(store, "ana", 1, "ABSENT", comment="a\0b\ud800c").comment == "a\ufffdb\ufffdc"

@@ -1,4 +1,4 @@
-"""Curation in the ledger, on both databases: who may, what is kept, two at once, and what an export says."""
+"""Theme edits in the ledger, on both databases: who may edit, what is stored, simultaneous edits, and exports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def curate(store: LabelStore, change: ThemeChange, who: str = "vera", **other: A
     return record_edit(store, RUN, small(), person, wish, later(seen))
 
 
-def test_an_act_is_kept_with_author_time_reason_and_the_names_that_were_seen(clinic: LabelStore) -> None:
+def test_an_edit_is_stored_with_author_time_reason_and_the_names_that_were_shown(clinic: LabelStore) -> None:
     made = curate(clinic, merge("t-lift", "t-teeth"))
     assert list_edits(clinic, RUN) == [made]
     assert (made.seq, made.author, made.reason, made.taxonomy) == (1, "vera", "they mean the same", "ab" * 32)
@@ -50,13 +50,13 @@ def test_an_act_is_kept_with_author_time_reason_and_the_names_that_were_seen(cli
     assert list_edits(clinic, "another run") == []
 
 
-def test_a_name_is_kept_as_it_stands_when_it_is_told(clinic: LabelStore) -> None:
+def test_a_name_is_stored_as_it_was_at_the_time_of_the_edit(clinic: LabelStore) -> None:
     curate(clinic, rename("t-teeth", "  Dental\n care "))
     made = curate(clinic, merge("t-lift", "t-teeth"))
     assert made.change.shown_names == {"t-lift": "lifting", "t-teeth": "Dental care"}
 
 
-def test_a_split_gets_an_id_that_no_build_gives(clinic: LabelStore) -> None:
+def test_a_split_gets_an_id_that_no_build_assigns(clinic: LabelStore) -> None:
     first = curate(clinic, split("t-teeth", TEETH[:1], "", "Before listing"))
     second = curate(clinic, split("t-teeth", TEETH[1:2], "", "Cleaning"))
     assert str(first.change.into).startswith("c-")
@@ -65,7 +65,7 @@ def test_a_split_gets_an_id_that_no_build_gives(clinic: LabelStore) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.ADJUDICATOR])
-def test_who_labels_or_adjudicates_does_not_curate(clinic: LabelStore, role: Role) -> None:
+def test_annotators_and_adjudicators_cannot_edit_themes(clinic: LabelStore, role: Role) -> None:
     with pytest.raises(StudyError, match=f"you are {role}"):
         record_edit(clinic, RUN, small(), Account("ana", "Ana", role), NewEdit(rename("t-sun", "Sun"), "why", "k"), NOW)
 
@@ -85,19 +85,19 @@ def test_who_labels_or_adjudicates_does_not_curate(clinic: LabelStore, role: Rol
         (undo(1), {}, "there is no edit 1"),
     ],
 )
-def test_what_is_refused_leaves_nothing_behind(clinic: LabelStore, change: ThemeChange, other: dict[str, Any], why: str) -> None:
+def test_a_refused_edit_leaves_nothing_behind(clinic: LabelStore, change: ThemeChange, other: dict[str, Any], why: str) -> None:
     with pytest.raises(StudyError, match=why):
         curate(clinic, change, **other)
     assert list_edit_rows(clinic, RUN) == []
     assert verify_edits(clinic, RUN) == []
 
 
-def test_the_same_press_twice_is_one_act(clinic: LabelStore) -> None:
+def test_the_same_click_twice_is_one_edit(clinic: LabelStore) -> None:
     assert curate(clinic, rename("t-sun", "Sun"), key="press") == curate(clinic, rename("t-sun", "Sun"), key="press")
     assert count_edits(clinic, RUN) == 1
 
 
-def test_an_undo_is_a_further_record_and_the_undone_one_stays(clinic: LabelStore) -> None:
+def test_an_undo_is_another_record_and_the_undone_one_stays(clinic: LabelStore) -> None:
     curate(clinic, rename("t-sun", "Sun"))
     made = curate(clinic, undo(1), "petra", reason="it was fine")
     assert [(row.kind, row.undoes, row.author) for row in list_edit_rows(clinic, RUN)] == [
@@ -110,14 +110,14 @@ def test_an_undo_is_a_further_record_and_the_undone_one_stays(clinic: LabelStore
         curate(clinic, undo(1))
 
 
-def test_what_a_later_act_builds_on_is_not_undone(clinic: LabelStore) -> None:
+def test_an_edit_that_a_later_one_builds_on_is_not_undone(clinic: LabelStore) -> None:
     made = curate(clinic, split("t-teeth", TEETH[:2], "", "Before listing"))
     curate(clinic, rename(str(made.change.into), "Before the list"))
     with pytest.raises(StudyError, match=r"edit 2 .renamed 'Before listing' to 'Before the list'. builds on it; undo that first"):
         curate(clinic, undo(1))
 
 
-def test_who_did_not_see_a_change_of_the_same_theme_is_told_of_it(clinic: LabelStore) -> None:
+def test_an_unseen_change_of_the_same_theme_is_reported(clinic: LabelStore) -> None:
     curate(clinic, rename("t-lift", "Weights"), "petra", reason="clearer")
     with pytest.raises(
         ConflictError, match=r"Since you looked, petra renamed 'lifting' to 'Weights' .edit 1: clearer.*still there"
@@ -131,14 +131,14 @@ def test_a_change_elsewhere_in_the_meantime_does_not_matter(clinic: LabelStore) 
     assert curate(clinic, rename("t-lift", "Weights"), seen=0).seq == 2
 
 
-def test_the_undo_of_a_change_that_was_not_seen_is_told_too(clinic: LabelStore) -> None:
+def test_the_undo_of_an_unseen_change_is_reported_too(clinic: LabelStore) -> None:
     curate(clinic, rename("t-sun", "Sun"))
     curate(clinic, undo(1), "petra")
     with pytest.raises(ConflictError, match="petra undid edit 1"):
         curate(clinic, move([LIFTING[0]], "t-lift", "t-sun"), seen=1)
 
 
-def test_twelve_who_begin_at_once_make_one_chain(clinic: LabelStore) -> None:
+def test_twelve_simultaneous_first_edits_form_one_chain(clinic: LabelStore) -> None:
     person = find_account(clinic, "vera")
     assert person is not None
     went_wrong: list[Exception] = []
@@ -159,14 +159,14 @@ def test_twelve_who_begin_at_once_make_one_chain(clinic: LabelStore) -> None:
 
 
 @pytest.mark.parametrize("statement", ["update theme_acts set reason = 'x'", "delete from theme_acts"])
-def test_nobody_changes_or_deletes_an_act(clinic: LabelStore, statement: str) -> None:
+def test_nobody_can_change_or_delete_an_edit(clinic: LabelStore, statement: str) -> None:
     curate(clinic, rename("t-sun", "Sun"))
     with pytest.raises(DatabaseError, match="append-only"), clinic.begin() as tx:
         tx.execute(text(statement))
 
 
 @pytest.mark.parametrize("field", ["reason", "author", "body", "made_at", "taxonomy"])
-def test_an_act_that_was_changed_all_the_same_is_found(lite: LabelStore, field: str) -> None:
+def test_an_edit_altered_in_the_database_is_detected(lite: LabelStore, field: str) -> None:
     people(lite, "vera", "eve", role="viewer")
     curate(lite, rename("t-sun", "Sun")), curate(lite, rename("t-lift", "Weights"))
     with lite.begin() as tx:
@@ -175,7 +175,7 @@ def test_an_act_that_was_changed_all_the_same_is_found(lite: LabelStore, field: 
     assert verify_edits(lite, RUN) == ["theme_acts: entry 1 was changed after it was written"]
 
 
-def test_phrases_that_a_database_could_not_hold_as_text_come_back_as_they_are(clinic: LabelStore) -> None:
+def test_phrases_that_a_database_cannot_store_as_text_are_read_back_unchanged(clinic: LabelStore) -> None:
     odd = "nul \0, half a pair \ud83d, and ü"
     taxonomy = replace(small(), no_theme=(odd,))
     person = find_account(clinic, "vera")
@@ -186,19 +186,19 @@ def test_phrases_that_a_database_could_not_hold_as_text_come_back_as_they_are(cl
     assert odd in dict.fromkeys(outline(apply_edits(taxonomy, [act]).taxonomy)["t-sun"][2])
 
 
-def test_an_export_says_every_act_and_is_read_back_as_it_was(clinic: LabelStore) -> None:
+def test_an_export_has_every_edit_and_is_read_back_unchanged(clinic: LabelStore) -> None:
     curate(clinic, split("t-teeth", TEETH[:2], "", "Before listing"))
     curate(clinic, rename("t-sun", "Sun"))
     curate(clinic, undo(2), "petra")
-    acts = list_edits(clinic, RUN)
-    assert edits_from_jsonl(edits_to_jsonl(acts)) == acts
-    table = history_table(acts)
+    recorded = list_edits(clinic, RUN)
+    assert edits_from_jsonl(edits_to_jsonl(recorded)) == recorded
+    table = history_table(recorded)
     assert table["act"].tolist() == [3, 2, 1]
     assert table["standing"].tolist() == ["in effect", "undone by edit 3", "in effect"]
     assert table["phrases"].tolist()[2] == "\n".join(TEETH[:2])
     assert table["what"].tolist()[0] == "undid edit 2"
 
 
-def test_a_file_that_holds_no_acts_is_said_to_hold_none() -> None:
+def test_a_file_without_edits_is_refused() -> None:
     with pytest.raises(StudyError, match="Line 2 is not a theme edit"):
         edits_from_jsonl('\n{"act": 1}\n')

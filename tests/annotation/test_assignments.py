@@ -1,4 +1,4 @@
-"""Two seats per item, an own order and own sides for each annotator, and nothing on the page that tells more."""
+"""Two assignments per item, with an order and sides of each annotator's own, and nothing that reveals more."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_rating
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import ItemKind, NewItem, Progress, StudyState, list_annotators, list_studies, study_progress
+from annotation.label_store.studies import (
+    AnnotatorProgress,
+    ItemKind,
+    NewItem,
+    StudyState,
+    list_annotators,
+    list_studies,
+    study_progress,
+)
 from tests.support.studies import NOW, item, rate, rate_all, seat_at, step, study_of
 
 
-def test_each_annotator_has_an_own_order_and_own_sides(store: LabelStore) -> None:
+def test_each_annotator_has_their_own_order_and_sides(store: LabelStore) -> None:
     study_of(store, 200)
     ana, ben = list_tasks(store, "s", "ana"), list_tasks(store, "s", "ben")
     assert {t.question for t in ana} == {t.question for t in ben}
@@ -26,7 +34,7 @@ def test_each_annotator_has_an_own_order_and_own_sides(store: LabelStore) -> Non
     assert 70 <= sum(t.first.startswith("Alder") for t in ana) <= 130
 
 
-def test_a_side_is_stored_so_that_analysis_can_undo_it(lite: LabelStore) -> None:
+def test_sides_are_stored_so_that_the_analysis_can_undo_them(lite: LabelStore) -> None:
     study_of(lite, 30)
     shown = {t.assignment_id: t.first for t in list_tasks(lite, "s", "ana")}
     for row in assignment_rows(lite, "s"):
@@ -34,19 +42,19 @@ def test_a_side_is_stored_so_that_analysis_can_undo_it(lite: LabelStore) -> None
             assert shown[row["seat_id"]] == row["answer_b" if row["swapped"] else "answer_a"]
 
 
-def test_names_are_shown_only_where_the_study_says_so(lite: LabelStore) -> None:
+def test_names_are_shown_only_where_the_study_allows_it(lite: LabelStore) -> None:
     study_of(lite, 1)
     assert (seat_at(lite, "ana", 1).first_name, seat_at(lite, "ana", 1).second_name) == (None, None)
 
 
-def test_shown_names_stand_on_the_side_of_their_answers(lite: LabelStore) -> None:
+def test_shown_names_are_on_the_side_of_their_answers(lite: LabelStore) -> None:
     study_of(lite, 20, names_shown=True)
     for task in list_tasks(lite, "s", "ana"):
         assert task.first.split()[0] == task.first_name.split()[0]
         assert task.second.split()[0] == task.second_name.split()[0]
 
 
-def test_work_goes_on_exactly_where_it_stopped(store: LabelStore) -> None:
+def test_work_continues_exactly_where_it_stopped(store: LabelStore) -> None:
     study_of(store, 5)
     for place in (1, 2):
         task = next_task(store, "s", "ana", NOW, "monday")
@@ -62,7 +70,7 @@ def test_calibration_comes_first_and_is_not_part_of_the_study(store: LabelStore)
     assert rate_all(store, "ana") == rate_all(store, "ben") == 1
     step(store, StudyState.CALIBRATION)
     assert {t.question for t in list_tasks(store, "s", "ana")} == {"Question 2?", "Question 3?"}
-    assert study_progress(store, "s")[2:] == [Progress("ana", False, 0, 2), Progress("ben", False, 0, 2)]
+    assert study_progress(store, "s")[2:] == [AnnotatorProgress("ana", False, 0, 2), AnnotatorProgress("ben", False, 0, 2)]
 
 
 def test_a_silent_repeat_looks_like_any_item_and_comes_a_quarter_of_the_work_later(lite: LabelStore) -> None:
@@ -78,7 +86,7 @@ def test_a_silent_repeat_looks_like_any_item_and_comes_a_quarter_of_the_work_lat
     assert "repeat" not in {field.name for field in dataclasses.fields(task)}
 
 
-def test_with_more_than_two_annotators_everybody_takes_open_seats_and_never_two_at_one_item(store: LabelStore) -> None:
+def test_more_than_two_annotators_claim_unassigned_slots_and_never_both_of_an_item(store: LabelStore) -> None:
     study_of(store, 6, ("ana", "ben", "cem"))
     taken = {name: rate_all(store, name) for name in ("ana", "ben", "cem")}
     assert taken == {"ana": 6, "ben": 6, "cem": 0}
@@ -87,7 +95,7 @@ def test_with_more_than_two_annotators_everybody_takes_open_seats_and_never_two_
     assert len({(row["item_id"], row["annotator"]) for row in rows}) == 12
 
 
-def test_a_seat_that_was_taken_and_left_can_be_opened_again(store: LabelStore) -> None:
+def test_a_claimed_item_that_is_not_rated_can_be_released(store: LabelStore) -> None:
     study_of(store, 1, ("ana", "ben", "cem"))
     next_task(store, "s", "ana", NOW, "v")
     rate_all(store, "ben")
@@ -101,7 +109,7 @@ def repeated(items: int, repeats: int) -> list[NewItem]:
     return [item(n) for n in range(1, items + 1)] + again
 
 
-def test_a_silent_repeat_of_an_open_seat_goes_to_the_two_who_have_the_item_and_a_quarter_of_the_work_later(
+def test_an_unassigned_repeat_goes_to_the_two_who_have_the_item_a_quarter_of_the_work_later(
     store: LabelStore,
 ) -> None:
     team = ("ana", "ben", "cem")
@@ -123,13 +131,13 @@ def rated_one(store: LabelStore, annotator: str) -> bool:
     return task is not None
 
 
-def test_a_repeat_that_nothing_else_is_left_beside_comes_sooner_rather_than_never(lite: LabelStore) -> None:
+def test_a_repeat_with_nothing_else_left_comes_early_rather_than_never(lite: LabelStore) -> None:
     study_of(lite, repeated(3, 3), ("ana", "ben", "cem"))  # at 12 seats over three, one item in between is asked for
     assert rate_all(lite, "ana") == 6
     assert len({task.question for task in list_tasks(lite, "s", "ana")}) == 3
 
 
-def test_seats_taken_ahead_are_an_even_share_of_what_is_open_and_are_rated_by_who_took_them(store: LabelStore) -> None:
+def test_prefetched_items_are_an_even_share_and_are_rated_by_their_annotator(store: LabelStore) -> None:
     study_of(store, 12, ("ana", "ben", "cem"))
     assert len(prefetch_tasks(store, "s", "ana", 14)) == 8  # a third of 24 seats
     assert prefetch_tasks(store, "s", "ana", 8) == []
@@ -142,12 +150,12 @@ def test_seats_taken_ahead_are_an_even_share_of_what_is_open_and_are_rated_by_wh
         submit_rating(store, "ben", NewRating(ahead[0].assignment_id, Choice("ABSENT"), "k"), NOW)
 
 
-def test_with_named_seats_nothing_is_taken_ahead(lite: LabelStore) -> None:
+def test_with_two_annotators_nothing_is_prefetched(lite: LabelStore) -> None:
     study_of(lite, 3)
     assert prefetch_tasks(lite, "s", "ana", 14) == []
 
 
-def test_whoever_takes_a_seat_that_was_opened_again_sees_nothing_of_what_was_chosen_there(store: LabelStore) -> None:
+def test_whoever_claims_a_released_item_sees_nothing_of_the_earlier_draft(store: LabelStore) -> None:
     study_of(store, 1, ("ana", "ben", "cem"))
     task = next_task(store, "s", "ana", NOW, "v")
     save_draft(store, "ana", task.assignment_id, Choice("DIVERGENT", comment="I think so"), NOW)
@@ -156,7 +164,7 @@ def test_whoever_takes_a_seat_that_was_opened_again_sees_nothing_of_what_was_cho
         assert next_task(store, "s", name, NOW, "w").choice == Choice()
 
 
-def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
+def test_somebody_outside_a_study_learns_nothing_about_it(store: LabelStore) -> None:
     study_of(store, 1)
     for ask in (lambda: next_task(store, "s", "eve", NOW, "v"), lambda: list_tasks(store, "s", "eve")):
         with pytest.raises(StudyError, match="do not take part in a study 's'"):
@@ -172,7 +180,7 @@ def test_who_is_not_in_a_study_learns_nothing_of_it(store: LabelStore) -> None:
         (("ana", "ben"), 0, "it has no items"),
     ],
 )
-def test_a_study_that_cannot_work_is_not_made(lite: LabelStore, annotators, items, message: str) -> None:
+def test_an_impossible_study_is_not_created(lite: LabelStore, annotators, items, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         study_of(lite, items, annotators)
     assert list_studies(lite) == []

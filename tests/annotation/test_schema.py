@@ -1,4 +1,4 @@
-"""The migrations make what the code expects, and a store of another version is refused."""
+"""Migrations create what the code expects, and a store of a newer version is refused."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def test_a_database_that_cannot_be_opened_is_named_without_its_password(url: str
     assert "secret" not in str(caught.value)
 
 
-def test_studies_are_kept_below_the_data_folder_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_studies_are_kept_in_the_data_folder_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AUDIT_STUDIES_URL", raising=False)
     assert Settings(data_dir=Path("d")).studies_url == "sqlite:///d/studies.db"
     monkeypatch.setenv("AUDIT_STUDIES_URL", "postgresql://h/db")
     assert Settings(data_dir=Path("d")).studies_url == "postgresql://h/db"
 
 
-def test_a_store_of_an_older_version_is_brought_up_to_date_with_what_is_in_it(store: LabelStore, url: str) -> None:
+def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: str) -> None:
     study_of(store, 2)
     rate(store, "ana", 1, "ABSENT")
     with store.begin() as tx:
