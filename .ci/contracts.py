@@ -100,7 +100,7 @@ CONTRACTS = [
             "release | embedding | llm",
             "text | stats",
             "tables",
-            "settings | terms | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io",
+            "settings | terms | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io | markdown",
             "errors",
         ],
         "audit",
@@ -136,9 +136,7 @@ CONTRACTS = [
         "Statistics of ratings never open a store of verdicts",
         [
             "annotation.agreement",
-            "annotation.planner",
             "annotation.prevalence",
-            "annotation.prevalence_checks",
             "annotation.ratings",
         ],
         ["audit.store", "audit.release", "duckdb"],

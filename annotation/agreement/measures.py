@@ -1,19 +1,29 @@
-"""The figures read off a table: what each is called, how it is computed, and the scale on which its interval is taken."""
+"""The figures read off a table of two raters: names, formulas, and the scale on which each interval is taken.
+
+A table is float (..., K, K): rows are the first rater's labels, columns the second's, in the declared order. Where the second
+rater is measured by the first, rows are the reference standard and columns what the classifier said. Every formula also takes
+complex tables, because `annotation.agreement.variance` differentiates it by a complex step.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from annotation.agreement import classification, coefficients, intervals
-from annotation.agreement.coefficients import Chance, Distance, Matrix, Table, Values
-from annotation.agreement.intervals import Scale
-from annotation.agreement.spread import Figure, Floats
+from audit.stats import agreement
+from audit.stats.agreement import Chance, Distance, RatedItems, chance_corrected, identity
+from audit.stats.intervals import F1_SCALE, SHARE_SCALE, Scale, chance_scale
 
-Misses = Callable[[Floats], Floats]
-NO_ROOM = "{first} and {second} gave one and the same label to every item, so chance alone explains all agreement"
+Floats = npt.NDArray[np.float64]
+Values = npt.NDArray[Any]
+"""Float or complex."""
+Formula = Callable[[Values], Values]
+"""From tables (..., K, K) to their figures."""
+SAME_LABEL = "{first} and {second} gave every item the same label, so chance explains all agreement"
 NEVER_USED = "neither {first} nor {second} gave this label"
 
 
@@ -21,110 +31,165 @@ NEVER_USED = "neither {first} nor {second} gave this label"
 class Measure:
     """One figure of a table.
 
-    name       what it is called in every output
-    of         the figure
-    scale      table -> where its interval is taken
-    n          table -> items in its denominator
-    spread     what is differentiated for the standard error: `of`, unless the literature differs
-    why_not    why it can be undefined, with places for the names of the two seats
-    corrected  whether chance is taken out, so that the words of Landis and Koch apply
-    parts      for a mean over labels, what it is the mean of
-    misses     for a figure of one label that is hits / (hits + misses), hits being the label's own cell: tables -> misses;
-               given where hits and misses come from different strata
-    place      that label's place
+    name               its name in every output
+    formula            table -> value
+    scale              table -> scale of its interval
+    n                  table -> items in its denominator
+    spread             the formula that is differentiated for the standard error: `formula`, unless the literature differs
+    undefined_reason   why it can be undefined, with placeholders for the names of the two raters
+    beyond_chance      whether chance is taken out, so that the words of Landis and Koch apply
+    parts              for a mean over labels, the measures it is the mean of
+    misses             for a figure of one label that is hits / (hits + misses), hits being the label's own cell: tables ->
+                       misses; given where hits and misses come from different strata
+    place              that label's place
     """
 
     name: str
-    of: Figure
+    formula: Formula
     scale: Callable[[Floats], Scale]
     n: Callable[[Floats], float]
-    spread: Figure
-    why_not: str
-    corrected: bool = False
+    spread: Formula
+    undefined_reason: str
+    beyond_chance: bool = False
     parts: tuple[Measure, ...] = ()
-    misses: Misses | None = None
+    misses: Callable[[Floats], Floats] | None = None
     place: int = 0
 
 
-def two_seats(size: int) -> tuple[Measure, ...]:
-    """What is said of two seats on K declared labels, the headline first."""
-    same = coefficients.identity(size)
+def two_rater_measures(size: int) -> tuple[Measure, ...]:
+    """Agreement of two raters on K declared labels, the headline first."""
     return (
-        _beyond_chance("kappa_quadratic", coefficients.quadratic(size), coefficients.cohen),
-        _beyond_chance("kappa_linear", coefficients.linear(size), coefficients.cohen),
-        _beyond_chance("kappa", same, coefficients.cohen),
-        _share("agreement", lambda table: coefficients.observed(table, same)),
-        _beyond_chance("ac1", same, coefficients.gwet),
-        _beyond_chance("pabak", same, coefficients.uniform),
-        _alpha("alpha_nominal", coefficients.nominal_distance, same),
-        _alpha("alpha_ordinal", coefficients.ordinal_distance, same),
+        _chance_corrected_measure("kappa_quadratic", agreement.quadratic(size), agreement.conger),
+        _chance_corrected_measure("kappa_linear", agreement.linear(size), agreement.conger),
+        _chance_corrected_measure("kappa", identity(size), agreement.conger),
+        _share_measure("agreement", raw_agreement),
+        _chance_corrected_measure("ac1", identity(size), agreement.gwet),
+        _chance_corrected_measure("pabak", identity(size), agreement.brennan_prediger),
+        _alpha_measure("alpha_nominal", agreement.nominal_distance),
+        _alpha_measure("alpha_ordinal", agreement.ordinal_distance),
     )
 
 
-def over_labels(size: int) -> tuple[Measure, ...]:
-    """How well the second seat gives the labels of the first, over all labels."""
-    same = coefficients.identity(size)
+def classifier_measures(size: int) -> tuple[Measure, ...]:
+    """How well the second rater gives the labels of the first, over all labels."""
     return (
-        _share("accuracy", lambda table: coefficients.observed(table, same)),
-        replace(_share("f1_macro", classification.macro_f1), parts=tuple(per_label(place)[-1] for place in range(size))),
-        _share("f1_weighted", classification.weighted_f1),
+        _share_measure("accuracy", raw_agreement),
+        replace(_share_measure("f1_macro", macro_f1), parts=tuple(label_measures(place)[-1] for place in range(size))),
+        _share_measure("f1_weighted", weighted_f1),
     )
 
 
-def per_label(place: int) -> tuple[Measure, ...]:
-    """How well the second seat gives one label of the first: precision, recall, F1."""
+def label_measures(place: int) -> tuple[Measure, ...]:
+    """How well the second rater gives one label of the first: precision, recall, F1."""
 
-    def one(of: Callable[[Table], Values]) -> Figure:
-        return lambda table: of(table)[..., place]
-
-    def used(table: Floats) -> float:
-        return float(classification.either(table)[place])
+    def at_label(formula: Formula) -> Formula:
+        return lambda table: formula(table)[..., place]
 
     def missed(table: Floats) -> Floats:
-        return np.asarray((table.sum(axis=-1) - classification.right(table))[..., place])
+        return np.asarray((table.sum(axis=-1) - hits(table))[..., place])
 
-    def either_way(table: Floats) -> Floats:
-        return np.asarray((classification.either(table) - classification.right(table))[..., place] / 2)
+    def half_errors(table: Floats) -> Floats:
+        return np.asarray((given_by_either(table) - hits(table))[..., place] / 2)
 
-    precision, recall, f1 = one(classification.precision), one(classification.recall), one(classification.f1)
-    found = _share("recall", recall, lambda table: float(table[place].sum()), "{first} never gave this label")
-    return (
-        _share("precision", precision, lambda table: float(table[:, place].sum()), "{second} never gave this label"),
-        replace(found, misses=missed, place=place),
-        Measure("f1", f1, lambda _: intervals.F1, used, f1, NEVER_USED, misses=either_way, place=place),
+    f1_of_label = at_label(f1)
+    recall_measure = _share_measure(
+        "recall", at_label(recall), lambda table: float(table[place].sum()), "{first} never gave this label"
     )
+    return (
+        _share_measure(
+            "precision", at_label(precision), lambda table: float(table[:, place].sum()), "{second} never gave this label"
+        ),
+        replace(recall_measure, misses=missed, place=place),
+        Measure(
+            "f1", f1_of_label, lambda _: F1_SCALE, lambda table: float(given_by_either(table)[place]), f1_of_label, NEVER_USED,
+            misses=half_errors, place=place,
+        ),
+    )  # fmt: skip
 
 
-def _items(table: Floats) -> float:
+def _item_count(table: Floats) -> float:
     return float(table.sum())
 
 
-def _share(name: str, of: Figure, n: Callable[[Floats], float] = _items, why_not: str = "") -> Measure:
-    return Measure(name, of, lambda _: intervals.SHARE, n, of, why_not)
+def _share_measure(
+    name: str, formula: Formula, n: Callable[[Floats], float] = _item_count, undefined_reason: str = ""
+) -> Measure:
+    return Measure(name, formula, lambda _: SHARE_SCALE, n, formula, undefined_reason)
 
 
-def _beyond_chance(name: str, weights: Matrix, chance: Chance) -> Measure:
-    same = coefficients.identity(len(weights))
-
-    def of(table: Table) -> Values:
-        return coefficients.corrected(table, weights, chance)
-
-    def scale(table: Floats) -> Scale:
-        return intervals.beyond_chance(1 - float(chance(coefficients.shares(table), same)))
-
-    return Measure(name, of, scale, _items, of, NO_ROOM, corrected=True)
-
-
-def _alpha(name: str, distance: Distance, same: Matrix) -> Measure:
-    """The small-sample factor of alpha stays out of its standard error, as in Gwet (2014) and irrCAC."""
-
-    def of(table: Table) -> Values:
-        return coefficients.alpha(table, distance)
-
-    def spread(table: Table) -> Values:
-        return 1 - coefficients.disagreement(table, distance)
+def _chance_corrected_measure(name: str, weights: Floats, chance: Chance) -> Measure:
+    def formula(table: Values) -> Values:
+        return chance_corrected(RatedItems.from_table(table), weights, chance)
 
     def scale(table: Floats) -> Scale:
-        return intervals.beyond_chance(1 - float(coefficients.scott(coefficients.shares(table), same)))
+        return chance_scale(1 - float(chance(RatedItems.from_table(table), identity(len(weights)))))
 
-    return Measure(name, of, scale, _items, spread, NO_ROOM, corrected=True)
+    return Measure(name, formula, scale, _item_count, formula, SAME_LABEL, beyond_chance=True)
+
+
+def _alpha_measure(name: str, distance: Distance) -> Measure:
+    """The small-sample factor of alpha is kept out of its standard error, as in Gwet (2014) and irrCAC."""
+
+    def formula(table: Values) -> Values:
+        return agreement.krippendorff_alpha(RatedItems.from_table(table), distance)
+
+    def spread(table: Values) -> Values:
+        return 1 - agreement.disagreement_ratio(RatedItems.from_table(table), distance)
+
+    def scale(table: Floats) -> Scale:
+        return chance_scale(1 - float(agreement.fleiss(RatedItems.from_table(table), identity(table.shape[-1]))))
+
+    return Measure(name, formula, scale, _item_count, spread, SAME_LABEL, beyond_chance=True)
+
+
+def raw_agreement(table: Values) -> Values:
+    """The share of items with the same label."""
+    return agreement.observed_agreement(RatedItems.from_table(table), identity(table.shape[-1]))
+
+
+def hits(table: Values) -> Values:
+    """Items to which both raters gave a label: (..., K)."""
+    return np.diagonal(table, axis1=-2, axis2=-1)
+
+
+def given_by_either(table: Values) -> Values:
+    """Items to which at least one rater gave a label: (..., K)."""
+    return np.asarray(table.sum(axis=-1) + table.sum(axis=-2) - hits(table))
+
+
+def has_unmatched_label(table: Floats) -> bool:
+    """Whether some label was given, and never by both raters to the same item."""
+    return bool(((given_by_either(table) > 0) & (hits(table) == 0)).any())
+
+
+def recall(table: Values) -> Values:
+    """Of the items that are L by the reference, the share called L; NaN where there is no such item."""
+    return _quotient(hits(table), table.sum(axis=-1))
+
+
+def precision(table: Values) -> Values:
+    """Of the items called L, the share that are L by the reference; NaN where there is no such item."""
+    return _quotient(hits(table), table.sum(axis=-2))
+
+
+def f1(table: Values) -> Values:
+    """The harmonic mean of precision and recall; 0 without a hit, NaN where neither rater used the label."""
+    return _quotient(2 * hits(table), table.sum(axis=-1) + table.sum(axis=-2))
+
+
+def macro_f1(table: Values) -> Values:
+    """The mean F1 of the labels that either rater used, as scikit-learn computes it."""
+    scores = f1(table)
+    used = ~np.isnan(scores)
+    return _quotient(np.where(used, scores, 0).sum(axis=-1), used.sum(axis=-1))
+
+
+def weighted_f1(table: Values) -> Values:
+    """The mean F1 of the labels, each weighted by how often the reference uses it."""
+    uses = table.sum(axis=-1)
+    return _quotient(np.where(np.real(uses) > 0, f1(table) * uses, 0).sum(axis=-1), uses.sum(axis=-1))
+
+
+def _quotient(numerator: Values, denominator: Values) -> Values:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(numerator / np.where(np.real(denominator) > 0, denominator, np.nan))

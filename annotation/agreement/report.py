@@ -9,40 +9,44 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE, Comparison, comparisons, gold, majority
-from annotation.agreement.errors import judge_errors
-from annotation.agreement.figures import Figure, figure, too_small, undefined
-from annotation.agreement.measures import Measure, over_labels, per_label, two_seats
-from annotation.agreement.panel import panel_figures, significance_figures
-from annotation.agreement.work import ONESELF_COLUMNS, drift, time_per_item, with_oneself
-from annotation.design import Design
-from annotation.prevalence import Share, judge_share, stratified
-from annotation.ratings import GOLD, JUDGE, MISSING, Ratings
-from audit.stats.intervals import wilson
+from annotation.agreement.annotator_effort import RETEST_COLUMNS, drift, retest_agreement, time_per_item
+from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE, Comparison, comparisons, gold, judge_errors, majority
+from annotation.agreement.estimates import (
+    Estimate,
+    estimate_measure,
+    multi_rater_estimates,
+    multi_rater_significance,
+    too_small,
+    undefined,
+)
+from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
+from annotation.ratings.design import SampleDesign
+from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
+from audit.stats.intervals import ShareEstimate, stratified_share, wilson
 from audit.vocabulary import LABELS
 
-ALL = "all annotators"
-GRADERS = "annotators and judge"
+ALL_ANNOTATORS = "all annotators"
+ANNOTATORS_AND_JUDGE = "annotators and judge"
 HEADLINE = "kappa_quadratic"
-NO_VERDICT = "without a verdict"
+WITHOUT_VERDICT = "without a verdict"
 FIGURE_COLUMNS = ("about", "first", "second", "scope", "name", "label", "value", "low", "high", "se", "n", "word", "note")
-NO_DESIGN = "the table has no column design_weight, so it is not known what part of the run an item stands for"
 CELL_COLUMNS = ("about", "first", "second", "scope", "first_label", "second_label", "count")
+NO_DESIGN = "the table has no column design_weight, so it is unknown how many pairs of the run an item represents"
 Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class Report:
-    """What a table of ratings says about agreement.
+class AgreementReport:
+    """The agreement in a table of ratings.
 
-    figures    one row per figure, columns FIGURE_COLUMNS: about (label, significance), the two seats (the first is what the
+    figures    one row per figure, columns FIGURE_COLUMNS: about (label, significance), the two raters (the first is what the
                judge is measured by; `second` is empty for a prevalence), scope (`sample`: these items; `population`: weighted
                to the run), name, label (empty where of all), value with its 95 % interval, standard error, items in the
                denominator, Landis and Koch's word, note
     confusion  one row per cell, columns CELL_COLUMNS; count is items, or in the population estimated pairs of the run
     errors     see `judge_errors`
-    times      see `time_per_item`; drift, see `drift`: no rows where the table tells neither times nor order
-    oneself    see `with_oneself`; no rows without silent repeats
+    times      see `time_per_item`; drift, see `drift`: no rows where the table has neither times nor an order of work
+    retest     see `retest_agreement`; no rows without hidden repeats
     counts     items in all, rated by each annotator, without a majority among the rated, without a verdict of the judge
     population why there are no figures of the run; empty where there are
     """
@@ -52,125 +56,129 @@ class Report:
     errors: pd.DataFrame
     times: pd.DataFrame
     drift: pd.DataFrame
-    oneself: pd.DataFrame
+    retest: pd.DataFrame
     counts: dict[str, int]
     population: str
 
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names that files and the command line use; `oneself` is the first version's name of `retest`."""
+        return {
+            "figures": self.figures, "confusion": self.confusion, "errors": self.errors, "times": self.times,
+            "drift": self.drift, "oneself": self.retest,
+        }  # fmt: skip
 
-def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None) -> Report:
-    """Every figure of a table of ratings, half-finished ones too: what cannot be said yet says why.
 
-    `repeats`: what annotators said of items that came back silently, as `with_oneself` takes it.
+def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None) -> AgreementReport:
+    """Every figure of a table of ratings, a half-finished one too: what cannot be computed yet says why.
+
+    `repeats`: the labels of items that were shown twice, as `retest_agreement` takes them.
     """
     compared, designs = comparisons(ratings), [None] if ratings.design is None else [None, ratings.design]
-    figures = [row for comparison in compared for design in designs for row in _compared(comparison, design)]
-    figures += [("label", ALL, "", SAMPLE, *astuple(found)) for found in panel_figures(ratings)]
-    figures += [("significance", GRADERS, "", SAMPLE, *astuple(found)) for found in significance_figures(ratings)]
-    figures += [row for design in designs for row in _prevalences(ratings, design)]
-    cells = [row for comparison in compared for design in designs for row in _cells(comparison, design)]
-    return Report(
+    figures = [row for comparison in compared for design in designs for row in _comparison_rows(comparison, design)]
+    figures += [("label", ALL_ANNOTATORS, "", SAMPLE, *astuple(estimate)) for estimate in multi_rater_estimates(ratings)]
+    figures += [
+        ("significance", ANNOTATORS_AND_JUDGE, "", SAMPLE, *astuple(estimate)) for estimate in multi_rater_significance(ratings)
+    ]
+    figures += [row for design in designs for row in _prevalence_rows(ratings, design)]
+    cells = [row for comparison in compared for design in designs for row in _cell_rows(comparison, design)]
+    return AgreementReport(
         pd.DataFrame(figures, columns=list(FIGURE_COLUMNS)),
         pd.DataFrame(cells, columns=list(CELL_COLUMNS)),
         judge_errors(ratings),
         time_per_item(ratings),
         drift(ratings),
-        pd.DataFrame(columns=list(ONESELF_COLUMNS)) if repeats is None else with_oneself(repeats),
-        counts(ratings),
+        pd.DataFrame(columns=list(RETEST_COLUMNS)) if repeats is None else retest_agreement(repeats),
+        item_counts(ratings),
         NO_DESIGN if ratings.design is None else "",
     )
 
 
-def report_without_judge(ratings: Ratings, repeats: pd.DataFrame | None = None) -> Report:
-    """The report for somebody who still decides what differs: no figure, count or weight in it comes from a verdict."""
-    silent = {**ratings.labels, JUDGE: np.full(len(ratings.items), MISSING)}
-    graded = {seat: codes for seat, codes in ratings.significance.items() if seat != JUDGE}
-    report = agreement_report(replace(ratings, labels=silent, significance=graded, design=None), repeats)
-    told = {name: n for name, n in report.counts.items() if name != NO_VERDICT}
+def report_without_judge(ratings: Ratings, repeats: pd.DataFrame | None = None) -> AgreementReport:
+    """The report for an adjudicator with open decisions: no figure, count or weight in it comes from a verdict."""
+    labels = {**ratings.labels, JUDGE: np.full(len(ratings.items), MISSING)}
+    graded = {rater: codes for rater, codes in ratings.significance.items() if rater != JUDGE}
+    report = agreement_report(replace(ratings, labels=labels, significance=graded, design=None), repeats)
     figures, confusion = (
         table[(table["first"] != JUDGE) & (table["second"] != JUDGE)] for table in (report.figures, report.confusion)
     )
+    counts = {name: n for name, n in report.counts.items() if name != WITHOUT_VERDICT}
     return replace(
-        report, figures=figures, confusion=confusion, drift=report.drift[report.drift["against"] != JUDGE], counts=told
+        report, figures=figures, confusion=confusion, drift=report.drift[report.drift["against"] != JUDGE], counts=counts
     )
 
 
-def counts(ratings: Ratings) -> dict[str, int]:
+def item_counts(ratings: Ratings) -> dict[str, int]:
     """Items: in all, rated by each annotator, rated by two or more without a majority, without a readable verdict."""
-    given = {seat: ratings.labels[seat] != MISSING for seat in ratings.annotators}
-    several = np.sum(list(given.values()), axis=0) >= 2
+    given = {annotator: ratings.labels[annotator] != MISSING for annotator in ratings.annotators}
+    rated_twice = np.sum(list(given.values()), axis=0) >= 2
     return {
         "items": len(ratings.items),
-        **{seat: int(rated.sum()) for seat, rated in given.items()},
-        f"without a {MAJORITY}": int((several & (majority(ratings) == MISSING)).sum()),
-        NO_VERDICT: int((ratings.labels[JUDGE] == MISSING).sum()),
+        **{annotator: int(rated.sum()) for annotator, rated in given.items()},
+        f"without a {MAJORITY}": int((rated_twice & (majority(ratings) == MISSING)).sum()),
+        WITHOUT_VERDICT: int((ratings.labels[JUDGE] == MISSING).sum()),
     }
 
 
-def _compared(comparison: Comparison, design: Design | None) -> Iterator[Row]:
-    table, seats = comparison.counts(design), (comparison.first, comparison.second)
-    empty = [] if design is None else [name for name, n in zip(design.names, table.rated, strict=True) if n == 0]
+def _comparison_rows(comparison: Comparison, design: SampleDesign | None) -> Iterator[Row]:
+    table, raters = comparison.table(design), (comparison.first, comparison.second)
+    unrated = [] if design is None else [name for name, n in zip(design.strata, table.rated, strict=True) if n == 0]
     for measure, label in _measures(comparison):
-        found = (
-            figure(measure, table, label, seats, comparison.nothing)
-            if not empty
-            else _not_yet(measure.name, label, table.items, empty)
-        )
-        yield comparison.about, *seats, _scope(design), *astuple(found)
-
-
-def _not_yet(name: str, label: str, n: int, empty: list[str]) -> Figure:
-    return undefined(name, label, n, f"no item of stratum {', '.join(empty)} is rated yet")
+        if unrated:
+            estimate = undefined(measure.name, label, table.items, f"no item of stratum {', '.join(unrated)} is rated yet")
+        else:
+            estimate = estimate_measure(measure, table, label, raters, comparison.empty_reason)
+        yield comparison.about, *raters, _scope(design), *astuple(estimate)
 
 
 def _measures(comparison: Comparison) -> Iterator[tuple[Measure, str]]:
     size = len(comparison.order)
-    yield from ((measure, "") for measure in two_seats(size))
-    if comparison.judged and comparison.about == "label":
-        yield from ((measure, "") for measure in over_labels(size))
-        yield from ((measure, label) for place, label in enumerate(comparison.order) for measure in per_label(place))
+    yield from ((measure, "") for measure in two_rater_measures(size))
+    if comparison.of_judge and comparison.about == "label":
+        yield from ((measure, "") for measure in classifier_measures(size))
+        yield from ((measure, label) for place, label in enumerate(comparison.order) for measure in label_measures(place))
 
 
-def _cells(comparison: Comparison, design: Design | None) -> Iterator[Row]:
-    found = comparison.counts(design)
-    table = found.table if design is None else found.in_pairs
+def _cell_rows(comparison: Comparison, design: SampleDesign | None) -> Iterator[Row]:
+    stratified = comparison.table(design)
+    table = stratified.table if design is None else stratified.in_pairs
     for row, first in enumerate(comparison.order):
         for column, second in enumerate(comparison.order):
-            seats = comparison.about, comparison.first, comparison.second, _scope(design)
-            yield *seats, first, second, float(table[row, column])
+            key = comparison.about, comparison.first, comparison.second, _scope(design)
+            yield *key, first, second, float(table[row, column])
 
 
-def _scope(design: Design | None) -> str:
+def _scope(design: SampleDesign | None) -> str:
     return SAMPLE if design is None else POPULATION
 
 
-def _prevalences(ratings: Ratings, design: Design | None) -> Iterator[Row]:
-    """How often each seat gave each label, of the items on which it gave one."""
+def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[Row]:
+    """How often each rater gave each label, of the items to which they gave one."""
     settled = gold(ratings)
-    for seat, given in ratings.labels.items():
-        codes = settled if seat == GOLD and settled is not None else given
+    for rater, given in ratings.labels.items():
+        codes = settled if rater == GOLD and settled is not None else given
         rated = codes != MISSING
-        found = codes[:, None] == np.arange(len(LABELS))
+        marked = codes[:, None] == np.arange(len(LABELS))
         for place, label in enumerate(LABELS):
-            if design is not None and seat == JUDGE:
-                known = _known(float(judge_share(design, codes).value[place]), label.value, int(rated.sum()))
+            if design is not None and rater == JUDGE:
+                share = ShareEstimate(design.judge_shares(codes)[place], *np.full(2, np.nan))
+                estimate = _prevalence(label.value, int(rated.sum()), share, "known for the whole run")
             else:
-                known = _prevalence(label.value, int(rated.sum()), _share(found[:, place], rated, design))
-            yield "label", seat, "", _scope(design), *astuple(known)
+                share = _label_share(marked[:, place], rated, design)
+                estimate = _prevalence(label.value, int(rated.sum()), share)
+            yield "label", rater, "", _scope(design), *astuple(estimate)
 
 
-def _share(found: np.ndarray, rated: np.ndarray, design: Design | None) -> Share:
+def _label_share(marked: np.ndarray, rated: np.ndarray, design: SampleDesign | None) -> ShareEstimate:
     if design is not None:
-        return stratified(design.counted(found), design.counted(rated), design.pairs)
+        return stratified_share(design.count(marked), design.count(rated), design.pairs)
     n = max(rated.sum(), 1)
-    return Share(found.sum() / n, *wilson(found.sum(), n))
+    return ShareEstimate(marked.sum() / n, *wilson(marked.sum(), n))
 
 
-def _prevalence(label: str, n: int, share: Share) -> Figure:
-    if not n:
+def _prevalence(label: str, n: int, share: ShareEstimate, note: str = "") -> Estimate:
+    """A share that is known for the whole run has that as its note, and may be based on no item at all."""
+    if not n and not note:
         return undefined("prevalence", label, 0, "no item has a label")
-    value, low, high = (float(part) for part in share)
-    return Figure("prevalence", label, value, low, high, math.nan, n, note=too_small(n, n))
-
-
-def _known(value: float, label: str, n: int) -> Figure:
-    return Figure("prevalence", label, value, math.nan, math.nan, math.nan, n, note="known for the whole run")
+    value, low, high = (float(number) for number in share)
+    return Estimate("prevalence", label, value, low, high, math.nan, n, note=note or too_small(n, n))

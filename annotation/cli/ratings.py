@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.agreement import text
-from annotation.agreement.floor import Rival, beside
+from annotation.agreement import report_text
+from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
 from annotation.agreement.report import agreement_report
-from annotation.design import read_strata
 from annotation.label_store.engine import open_label_store
-from annotation.planner import plan
-from annotation.prevalence import DISAGREES, ROWS, prevalence
-from annotation.prevalence_checks import INVERSION, PPI, checks
-from annotation.ratings import GOLD, Ratings, labels_in, read_ratings, read_table
+from annotation.prevalence.estimates import DISAGREES, ROWS, prevalence
+from annotation.prevalence.sample_size import sample_size_plan
+from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
+from annotation.ratings.design import read_strata
+from annotation.ratings.table import GOLD, Ratings, labels_in, read_labels_file, read_ratings
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.cli.arguments import add_format, note
@@ -25,6 +25,7 @@ from audit.cli.execution import OK
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_text
 from audit.judging.baseline import NAME
+from audit.markdown import markdown_table, plain
 from audit.number_format import typed
 from audit.settings import Settings
 
@@ -73,7 +74,7 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
     ratings, source = _ratings(arguments, settings), _source_name(arguments)
     rival = _comparator(arguments, settings, ratings)
-    other = None if rival is None else (rival.name, beside(ratings, rival))
+    other = None if rival is None else (rival.name, compare_with_baseline(ratings, rival))
     if arguments.table == BESIDE and other is None:
         raise AuditError(
             f"{source}: there are no labels to compare the judge with. Nothing was computed. "
@@ -81,10 +82,10 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     report = agreement_report(ratings, _repeats(arguments, settings))
     if arguments.format == "json":
-        return _print(text.as_json(report, source, other))
+        return _print(report_text.as_json(report, source, other))
     if arguments.format == "md":
-        return _print(text.as_markdown(report, source, other))
-    frame: pd.DataFrame = other[1] if other and arguments.table == BESIDE else getattr(report, arguments.table)
+        return _print(report_text.as_markdown(report, source, other))
+    frame: pd.DataFrame = other[1] if other and arguments.table == BESIDE else report.tables[arguments.table]
     return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
 
 
@@ -103,15 +104,15 @@ def _source_name(arguments: argparse.Namespace) -> str:
     return str(arguments.labels.name if arguments.labels else f"study {arguments.study}")
 
 
-def _comparator(arguments: argparse.Namespace, settings: Settings, ratings: Ratings) -> Rival | None:
+def _comparator(arguments: argparse.Namespace, settings: Settings, ratings: Ratings) -> Comparator | None:
     """What the judge is compared with: the baseline judge on the texts at hand, or a column of the labels file."""
     if arguments.study:
         return baseline_of_study(open_label_store(settings.studies_url), arguments.study, ratings.items)
-    frame = read_table(arguments.labels)
+    frame = read_labels_file(arguments.labels)
     if arguments.release:
         return baseline_of_release(frame, arguments.release, settings.max_archive_bytes, settings.max_object_bytes)
     column = arguments.against or (BASELINE if BASELINE in frame else None)
-    return Rival(column, labels_in(frame, column, str(arguments.labels))) if column else None
+    return Comparator(column, labels_in(frame, column, str(arguments.labels))) if column else None
 
 
 def _print(table: str) -> int:
@@ -138,7 +139,7 @@ def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> i
     """`audit prevalence --labels FILE | --study ID`"""
     ratings = _ratings(arguments, settings)
     if arguments.plan is not None:
-        return _print(_formatted(plan(ratings, arguments.plan, arguments.label, arguments.human), arguments))
+        return _print(_formatted(sample_size_plan(ratings, arguments.plan, arguments.label, arguments.human), arguments))
     table = prevalence(ratings, arguments.human)
     tables = [table, *_checks(ratings, arguments.human)] if arguments.checks else [table]
     return _print(_formatted(pd.concat(tables, ignore_index=True), arguments))
@@ -146,9 +147,9 @@ def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> i
 
 def _checks(ratings: Ratings, human: str) -> Iterator[pd.DataFrame]:
     """Both checks; the one that needs an optional package is left out with a message where the package is missing."""
-    yield checks(ratings, human, [INVERSION])
+    yield sensitivity_analyses(ratings, human, [INVERSION])
     try:
-        yield checks(ratings, human, [PPI])
+        yield sensitivity_analyses(ratings, human, [PPI])
     except AuditError as error:
         note(f"audit prevalence: {error}")
 
@@ -160,5 +161,5 @@ def _formatted(frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         record = {"source": _source_name(arguments), "human": arguments.human, "rows": rows}
         return json.dumps(record, ensure_ascii=False, indent=1)
-    cells = frame.map(lambda value: typed(value, 4) if isinstance(value, float) else text.plain(str(value)))
-    return text.table(list(frame.columns), cells.replace("nan", "-").to_numpy().tolist())
+    cells = frame.map(lambda value: typed(value, 4) if isinstance(value, float) else plain(str(value)))
+    return markdown_table(list(frame.columns), cells.replace("nan", "-").to_numpy().tolist())

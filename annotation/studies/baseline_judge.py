@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.floor import Rival
+from annotation.agreement.baseline_comparison import Comparator
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from audit.errors import AuditError
 from audit.judging.baseline import NAME, judge
 from audit.release import validate
-from audit.release.archive import opened
+from audit.release.archive import open_release
 from audit.release.layout import Layout, find_layout
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.values import Reject
@@ -30,13 +30,13 @@ Texts = tuple[str, str, str]
 """A question and the two answers."""
 
 
-def baseline_of_study(store: LabelStore, study_id: str, items: Iterable[str]) -> Rival:
+def baseline_of_study(store: LabelStore, study_id: str, items: Iterable[str]) -> Comparator:
     """The baseline judge's labels for these items of a study, from the study's own copy of the texts."""
     texts = {row["item_id"]: (row["question"], row["answer_a"], row["answer_b"]) for row in assignment_rows(store, study_id)}
     return _judge_all(texts[item_id] for item_id in items)
 
 
-def baseline_of_release(frame: pd.DataFrame, path: Path, max_archive_bytes: int, max_object_bytes: int) -> Rival:
+def baseline_of_release(frame: pd.DataFrame, path: Path, max_archive_bytes: int, max_object_bytes: int) -> Comparator:
     """The baseline judge's labels for the pairs of a labels file, from the texts of the release they were drawn from.
 
     frame  a labels file with the columns question_id, handbook_a and handbook_b in addition to the labels
@@ -49,7 +49,7 @@ def baseline_of_release(frame: pd.DataFrame, path: Path, max_archive_bytes: int,
             f"The labels file has no column {', '.join(missing)}, so its pairs cannot be found in {path}. "
             f"Needed: {', '.join(PAIR_COLUMNS)}. Nothing was computed."
         )
-    with opened(path, max_archive_bytes) as (root, _):
+    with open_release(path, max_archive_bytes) as (root, _):
         layout = find_layout(root, path)
         questions = {row["question_id"]: row["question"] for row in _records(layout, "question", max_object_bytes)}
         answers = {(row["question_id"], row["handbook_id"]): row for row in _records(layout, "answer", max_object_bytes)}
@@ -83,6 +83,6 @@ def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, An
                     continue
 
 
-def _judge_all(texts: Iterable[Texts]) -> Rival:
+def _judge_all(texts: Iterable[Texts]) -> Comparator:
     labels = [Label(str(judge(question, a, b).label)) for question, a, b in texts]
-    return Rival(NAME, np.array([LABELS.index(label) for label in labels], dtype=np.intp))
+    return Comparator(NAME, np.array([LABELS.index(label) for label in labels], dtype=np.intp))

@@ -12,7 +12,7 @@ import pandas as pd
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, find_study
-from annotation.ratings import Ratings, ratings_from
+from annotation.ratings.table import Ratings, ratings_from
 from annotation.studies.adjudication import GoldLabel, gold_labels
 from annotation.studies.verdict_store import StoredVerdict, Stratum, list_strata, verdicts_by_item
 

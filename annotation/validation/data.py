@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from annotation.agreement.floor import beside
-from annotation.agreement.report import Report, agreement_report
+from annotation.agreement.baseline_comparison import compare_with_baseline
+from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, find_study
-from annotation.prevalence import prevalence
-from annotation.ratings import GOLD, JUDGE, Ratings
+from annotation.prevalence.estimates import prevalence
+from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata
@@ -34,7 +34,7 @@ class ValidationData:
     origin: SampleOrigin
     strata: Sequence[Stratum]
     ratings: Ratings
-    report: Report
+    report: AgreementReport
     shares: pd.DataFrame
     baseline: str
     compared: pd.DataFrame
@@ -51,10 +51,11 @@ def validation_data(store: LabelStore, study_id: str) -> ValidationData:
     Raises StudyError when there is no such study, AuditError while nothing is rated.
     """
     study, ratings = find_study(store, study_id), study_ratings(store, study_id)
-    rival = baseline_of_study(store, study_id, ratings.items)
+    baseline = baseline_of_study(store, study_id, ratings.items)
     return ValidationData(
         study, find_origin(store, study_id), list_strata(store, study_id), ratings,
-        agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), rival.name, beside(ratings, rival),
+        agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), baseline.name,
+        compare_with_baseline(ratings, baseline),
     )  # fmt: skip
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from annotation.agreement.baseline_comparison import SEED
 from annotation.agreement.comparisons import MAJORITY, SAMPLE
-from annotation.agreement.floor import SEED
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import ledger_heads
-from annotation.ratings import JUDGE
+from annotation.ratings.table import JUDGE
 from annotation.validation.data import ValidationData, label_word, validation_data
 from annotation.validation.tables import TABLES, matrices
 from audit.charts.rates import Rate, rate_dots

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.text import SPOKEN
-from annotation.ratings import GOLD, JUDGE
+from annotation.agreement.report_text import MEASURE_NAMES
+from annotation.ratings.table import GOLD, JUDGE
 from annotation.validation.data import ValidationData, label_word, rater_name
 from audit.exports.table_model import Table
 from audit.tables import Column
@@ -72,7 +72,7 @@ def _compared(data: ValidationData, about: str) -> pd.DataFrame:
     figures = data.report.figures
     wide = _wide(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
     who = [f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
-    return wide.assign(who=who, figure=wide["name"].map(SPOKEN).fillna(wide["name"]))
+    return wide.assign(who=who, figure=wide["name"].map(MEASURE_NAMES).fillna(wide["name"]))
 
 
 FIGURE_COLUMNS = (
@@ -208,7 +208,7 @@ def baseline(data: ValidationData) -> Table:
         f"The judge compared with the {data.baseline}",
         frame.assign(
             by=frame["by"].map(rater_name),
-            name=frame["name"].map(SPOKEN),
+            name=frame["name"].map(MEASURE_NAMES),
             scope=frame["scope"].replace({POPULATION: "run, weighted"}),
         ),
         (

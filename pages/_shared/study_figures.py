@@ -8,17 +8,17 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
 from annotation.agreement.comparisons import MAJORITY
-from annotation.agreement.floor import Rival, beside
-from annotation.agreement.report import HEADLINE, Report, agreement_report, report_without_judge
-from annotation.agreement.text import SPOKEN
+from annotation.agreement.report import HEADLINE, AgreementReport, agreement_report, report_without_judge
+from annotation.agreement.report_text import MEASURE_NAMES
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import ledger_heads
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, list_annotators, list_studies
-from annotation.prevalence import prevalence
-from annotation.prevalence_checks import INVERSION, PPI, checks
-from annotation.ratings import GOLD, JUDGE, Ratings
+from annotation.prevalence.estimates import prevalence
+from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
+from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
@@ -52,7 +52,9 @@ def _cached_ratings(url: str, study_id: str, heads: LedgerHeads, _store: LabelSt
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def _cached_report(url: str, study_id: str, heads: LedgerHeads, judged: bool, _ratings: Ratings, _store: LabelStore) -> Report:
+def _cached_report(
+    url: str, study_id: str, heads: LedgerHeads, judged: bool, _ratings: Ratings, _store: LabelStore
+) -> AgreementReport:
     """Every figure of the study, or those without the judge."""
     return (agreement_report if judged else report_without_judge)(_ratings, repeats_table(_store, study_id))
 
@@ -63,7 +65,7 @@ def current_ratings(study_id: str) -> Ratings:
     return _cached_ratings(str(store.engine.url), study_id, study_heads(study_id), store)
 
 
-def current_report(study_id: str, *, judged: bool = True) -> Report:
+def current_report(study_id: str, *, judged: bool = True) -> AgreementReport:
     """The study's current report; without anything that comes from a verdict where not `judged`."""
     store = label_store()
     return _cached_report(str(store.engine.url), study_id, study_heads(study_id), judged, current_ratings(study_id), store)
@@ -94,9 +96,9 @@ def sensitivity_shares(study_id: str, human: str) -> tuple[pd.DataFrame, str]:
 
 @st.cache_data(show_spinner="Checking ...", max_entries=20)
 def _cached_sensitivity(url: str, study_id: str, heads: LedgerHeads, human: str, _ratings: Ratings) -> tuple[pd.DataFrame, str]:
-    inverted = with_interval_columns(checks(_ratings, human, [INVERSION]))
+    inverted = with_interval_columns(sensitivity_analyses(_ratings, human, [INVERSION]))
     try:
-        return pd.concat([with_interval_columns(checks(_ratings, human, [PPI])), inverted], ignore_index=True), ""
+        return pd.concat([with_interval_columns(sensitivity_analyses(_ratings, human, [PPI])), inverted], ignore_index=True), ""
     except AuditError as error:
         return inverted, escaped(error)
 
@@ -123,14 +125,14 @@ COMPARISON_HEADINGS = {
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def _cached_baseline(url: str, study_id: str, items: tuple[str, ...], _store: LabelStore) -> Rival:
+def _cached_baseline(url: str, study_id: str, items: tuple[str, ...], _store: LabelStore) -> Comparator:
     """The baseline judge's verdicts on a study's items; their texts never change, so it runs once."""
     return baseline_of_study(_store, study_id, items)
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def _cached_comparison(url: str, study_id: str, heads: LedgerHeads, _ratings: Ratings, _rival: Rival) -> pd.DataFrame:
-    return beside(_ratings, _rival)
+def _cached_comparison(url: str, study_id: str, heads: LedgerHeads, _ratings: Ratings, _rival: Comparator) -> pd.DataFrame:
+    return compare_with_baseline(_ratings, _rival)
 
 
 def baseline_section(study_id: str, by: str, scope: str, names: dict[str, str]) -> None:
@@ -163,7 +165,7 @@ def comparison_sentence(rows: pd.DataFrame, reference: str) -> str:
 
 def comparison_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """The figures as text, each with its 95 % interval in brackets."""
-    shown = {"figure": [SPOKEN[name] for name in rows["name"]], "n": rows["n"].tolist(), "note": rows["note"].tolist()}
+    shown = {"figure": [MEASURE_NAMES[name] for name in rows["name"]], "n": rows["n"].tolist(), "note": rows["note"].tolist()}
     for name, write in (("judge", fixed), ("other", fixed), ("difference", signed)):
         columns = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
         shown[name] = [_value_with_interval(value, low, high, write) for value, low, high in columns]

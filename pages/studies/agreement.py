@@ -8,11 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.report import HEADLINE, Report
-from annotation.agreement.text import SPOKEN
+from annotation.agreement.report import HEADLINE, AgreementReport
+from annotation.agreement.report_text import MEASURE_NAMES
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
-from annotation.ratings import JUDGE
+from annotation.ratings.table import JUDGE
 from annotation.studies.accounts import Account, Role
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.verdict_store import verdicts_by_item
@@ -51,7 +51,7 @@ Comparison = tuple[str, str, str]
 """(label or significance, first rater, second rater); without a second rater, all raters together."""
 
 
-def pick_comparison(report: Report, names: dict[str, str]) -> tuple[Comparison, str]:
+def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Comparison, str]:
     """The chosen comparison, and its scope."""
     pairs = report.figures[report.figures["name"] != "prevalence"][["about", "first", "second"]].drop_duplicates()
     options: list[Comparison] = [(str(about), str(first), str(second)) for about, first, second in pairs.to_numpy().tolist()]
@@ -89,7 +89,8 @@ def readable(rows: pd.DataFrame) -> pd.DataFrame:
         for low, high in zip(rows["low"], rows["high"], strict=True)
     ]
     figure_names = [
-        SPOKEN.get(name, name) + (f", {label}" if label else "") for name, label in zip(rows["name"], rows["label"], strict=True)
+        MEASURE_NAMES.get(name, name) + (f", {label}" if label else "")
+        for name, label in zip(rows["name"], rows["label"], strict=True)
     ]
     shown = [number(value) or "undefined" for value in rows["value"]]
     return pd.DataFrame(
@@ -114,7 +115,7 @@ def _capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]  # str.capitalize would lower-case the rest, such as F1
 
 
-def matrix(report: Report, comparison: Comparison, scope: str, names: dict[str, str]) -> None:
+def matrix(report: AgreementReport, comparison: Comparison, scope: str, names: dict[str, str]) -> None:
     """The confusion matrix: rows are the first rater's labels."""
     cells = rows_of(report.confusion, comparison, scope)
     if cells.empty:  # all raters together have no matrix
@@ -128,7 +129,7 @@ def matrix(report: Report, comparison: Comparison, scope: str, names: dict[str, 
     st.dataframe(shown, key=f"matrix_{scope}", width="stretch")
 
 
-def errors(report: Report, study: Study, names: dict[str, str]) -> None:
+def errors(report: AgreementReport, study: Study, names: dict[str, str]) -> None:
     """The judge's errors by kind; a click opens the items."""
     st.header("The judge's errors", anchor=False)
     if report.errors.empty:
@@ -156,7 +157,7 @@ def show_items(study: Study, items: list[str]) -> None:
     st.text(f"{labels}; the judge: {verdict.label.lower()}. {verdict.reasoning or ''}")
 
 
-def effort(report: Report, names: dict[str, str]) -> None:
+def effort(report: AgreementReport, names: dict[str, str]) -> None:
     """Time per item and drift over time."""
     with st.expander("Time per item, and drift from the first quarter of the work to the last"):
         table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES)
@@ -166,7 +167,7 @@ def effort(report: Report, names: dict[str, str]) -> None:
         table(named, "drift", DRIFT, shares=("value",))
 
 
-def prevalence(report: Report, scope: str, names: dict[str, str]) -> None:
+def prevalence(report: AgreementReport, scope: str, names: dict[str, str]) -> None:
     """How often each rater chose each label: kappa falls when one label is frequent."""
     rows = report.figures[(report.figures["name"] == "prevalence") & (report.figures["scope"] == scope)]
     with st.expander("How often each label was chosen"):
@@ -174,14 +175,14 @@ def prevalence(report: Report, scope: str, names: dict[str, str]) -> None:
         table(with_interval_columns(named), "prevalence", LABEL_SHARES, shares=("value",))
 
 
-def intra_rater(report: Report) -> None:
+def intra_rater(report: AgreementReport) -> None:
     """Intra-rater agreement, on the silent repeats."""
     with st.expander("Intra-rater agreement: the same annotator on the same item twice"):
-        if report.oneself.empty:
+        if report.retest.empty:
             st.markdown("No annotator has rated a repeated item twice yet.")
             return
-        shown = readable(report.oneself.assign(label=""))
-        table(shown.assign(annotator=report.oneself["annotator"].tolist()), "oneself", INTRA_RATER)
+        shown = readable(report.retest.assign(label=""))
+        table(shown.assign(annotator=report.retest["annotator"].tolist()), "oneself", INTRA_RATER)
 
 
 def judge_is_shown(study: Study, account: Account) -> bool:

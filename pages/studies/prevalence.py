@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from annotation.label_store.studies import Study
-from annotation.planner import plan
-from annotation.prevalence import DISAGREES, ROWS
-from annotation.ratings import GOLD
+from annotation.prevalence.estimates import DISAGREES, ROWS
+from annotation.prevalence.sample_size import sample_size_plan
+from annotation.ratings.table import GOLD
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
 from pages._blinded.frame import study_page, synthetic_notice
@@ -85,7 +85,7 @@ def planner(study: Study, human: str) -> None:
     left, right = st.columns(2)
     label = left.selectbox("Share of", ROWS, index=ROWS.index(DISAGREES), format_func=str.lower, key="planned")
     points = right.number_input("Half-width of the interval, in percentage points", 0.1, 20.0, 2.0, 0.1, key="half_width")
-    needed = plan(current_ratings(study.study_id), points / 100, label, human)
+    needed = sample_size_plan(current_ratings(study.study_id), points / 100, label, human)
     table(needed, "plan", PLAN)
     st.caption(f"{int(needed['more'].sum()):,} more items, each rated by two annotators.")
 

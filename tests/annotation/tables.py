@@ -1,10 +1,10 @@
-"""Labels written as a small table: who said what of which item."""
+"""Labels written as a small table: who gave which label to which item."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from annotation.ratings import Ratings, ratings_from
+from annotation.ratings.table import Ratings, ratings_from
 
 
 def ratings(text: str) -> Ratings:

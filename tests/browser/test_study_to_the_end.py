@@ -18,8 +18,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from annotation.agreement.report import agreement_report
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import assignment_rows
-from annotation.prevalence import prevalence
-from annotation.ratings import GOLD, ratings_from
+from annotation.prevalence.estimates import prevalence
+from annotation.ratings.table import GOLD, ratings_from
 from annotation.studies.study_tables import labels_table, ratings_table
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from tests.browser.conftest import ROOT, Dashboard, serve, settled, signed_in_as

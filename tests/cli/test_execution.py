@@ -123,7 +123,7 @@ def test_a_setting_out_of_range_is_reported(
 ) -> None:
     monkeypatch.setenv(name, text)
     assert audit(["runs"]) == 2
-    assert f"Setting {name} is '{text}', which is no whole number from 1 to" in capsys.readouterr().err
+    assert f"Setting {name} is '{text}', but must be an integer from 1 to" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

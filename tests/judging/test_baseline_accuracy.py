@@ -18,15 +18,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.agreement.coefficients import cohen, corrected, identity, linear
-from annotation.agreement.floor import beside
-from annotation.ratings import ratings_from, read_table
+from annotation.agreement.baseline_comparison import compare_with_baseline
+from annotation.ratings.table import ratings_from, read_labels_file
 from annotation.studies.baseline_judge import baseline_of_release
 from audit.demo.answers import answers
 from audit.demo.build import CONFIGS
 from audit.demo.policies import policies
 from audit.demo.world import World, draw_world
 from audit.judging.baseline import judge
+from audit.stats.agreement import RatedItems, chance_corrected, conger, identity, linear
 from audit.vocabulary import LABELS, Label
 
 SEED = 11
@@ -47,7 +47,7 @@ def table(rows: Iterable[tuple[str, str]]) -> np.ndarray:
 
 
 def kappa(cells: np.ndarray, weights=identity) -> float:
-    return float(corrected(cells, weights(len(LABELS)), cohen))
+    return float(chance_corrected(RatedItems.from_table(cells), weights(len(LABELS)), conger))
 
 
 def judged(rows: Iterable[Row]) -> np.ndarray:
@@ -124,7 +124,7 @@ def test_on_all_institute_pairs_it_stays_above_its_lower_bound(nih):
 
 @pytest.mark.parametrize(("rater", "floor"), [("annotator_a", 0.38), ("annotator_b", 0.41)])
 def test_against_each_rater_of_the_institute_pairs(rater, floor, nih):
-    frame = read_table(nih / "annotations" / "validation_labels.csv")
+    frame = read_labels_file(nih / "annotations" / "validation_labels.csv")
     codes = baseline_of_release(frame, nih, 2**30, 2**30).labels
     cells = table(zip(frame[rater], (LABELS[code] for code in codes), strict=True))
     assert cells.sum() == 148
@@ -132,8 +132,8 @@ def test_against_each_rater_of_the_institute_pairs(rater, floor, nih):
 
 
 def test_the_released_judge_beats_it_by_more_than_chance(nih):
-    frame = read_table(nih / "annotations" / "validation_labels.csv")
-    comparison = beside(ratings_from(frame), baseline_of_release(frame, nih, 2**30, 2**30))
+    frame = read_labels_file(nih / "annotations" / "validation_labels.csv")
+    comparison = compare_with_baseline(ratings_from(frame), baseline_of_release(frame, nih, 2**30, 2**30))
     rows: pd.DataFrame = comparison[(comparison["by"] == "majority") & (comparison["scope"] == "sample")].set_index("name")
     assert rows.loc["kappa", "difference"] == pytest.approx(0.385, abs=0.06)  # measured: .385 [.229, .550]
     assert (rows["difference_low"] > 0).all()

@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from annotation.agreement import classification, coefficients, many
-from annotation.agreement.many import Panel
-from annotation.agreement.spread import Counts, Floats, slopes
+from annotation.agreement.measures import f1, macro_f1, precision, recall, weighted_f1
+from annotation.agreement.variance import StratifiedTable
+from audit.stats import agreement
+from audit.stats.agreement import Chance, Floats, RatedItems, derivatives
 
 Codes = npt.NDArray[np.intp]
 TOLERANCE = 1e-9
-WEIGHTS = {"identity": coefficients.identity, "linear": coefficients.linear, "quadratic": coefficients.quadratic}
+WEIGHTS = {"identity": agreement.identity, "linear": agreement.linear, "quadratic": agreement.quadratic}
 
 
 def random_pairs(number: int = 60) -> Iterator[tuple[Codes, Codes, int]]:
@@ -35,6 +36,10 @@ def table_of(first: Codes, second: Codes, size: int) -> Floats:
     return table
 
 
+def coefficient(table: Floats, weights: Floats, chance: Chance) -> Floats:
+    return agreement.chance_corrected(RatedItems.from_table(table), weights, chance)
+
+
 def test_kappa_is_scikit_learns() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     for first, second, size in random_pairs():
@@ -42,7 +47,7 @@ def test_kappa_is_scikit_learns() -> None:
         weighted = np.zeros((size, size))
         np.add.at(weighted, (first, second), weights_of_items)
         for name, theirs in (("identity", None), ("linear", "linear"), ("quadratic", "quadratic")):
-            ours = [float(coefficients.corrected(t, WEIGHTS[name](size), coefficients.cohen)) for t in (table, weighted)]
+            ours = [float(coefficient(t, WEIGHTS[name](size), agreement.conger)) for t in (table, weighted)]
             expected = [
                 metrics.cohen_kappa_score(first, second, labels=range(size), weights=theirs, sample_weight=sample)
                 for sample in (None, weights_of_items)
@@ -55,36 +60,38 @@ def test_precision_recall_and_f1_are_scikit_learns() -> None:
     for first, second, size in random_pairs():
         table = table_of(first, second, size)
         by_label = metrics.precision_recall_fscore_support(first, second, labels=range(size), zero_division=np.nan)
-        ours = classification.precision(table), classification.recall(table), classification.f1(table)
+        ours = precision(table), recall(table), f1(table)
         for mine, theirs in zip(ours, by_label, strict=False):
             assert list(mine) == pytest.approx(list(theirs), abs=TOLERANCE, nan_ok=True)
-        for of, average in ((classification.macro_f1, "macro"), (classification.weighted_f1, "weighted")):
-            assert float(of(table)) == pytest.approx(metrics.f1_score(first, second, average=average), abs=TOLERANCE)
+        for formula, average in ((macro_f1, "macro"), (weighted_f1, "weighted")):
+            assert float(formula(table)) == pytest.approx(metrics.f1_score(first, second, average=average), abs=TOLERANCE)
 
 
 def test_alpha_is_krippendorffs() -> None:
     krippendorff = pytest.importorskip("krippendorff")
     for first, second, size in random_pairs():
         table = table_of(first, second, size)
-        for level, distance in (("nominal", coefficients.nominal_distance), ("ordinal", coefficients.ordinal_distance)):
+        for level, distance in (("nominal", agreement.nominal_distance), ("ordinal", agreement.ordinal_distance)):
             if len(np.unique([first, second])) > 1:
                 theirs = krippendorff.alpha(np.stack([first, second]), level_of_measurement=level, value_domain=range(size))
-                assert float(coefficients.alpha(table, distance)) == pytest.approx(theirs, abs=TOLERANCE)
-                both = many.alpha(Panel.of([first, second], size), distance).value
+                assert float(agreement.krippendorff_alpha(RatedItems.from_table(table), distance)) == pytest.approx(
+                    theirs, abs=TOLERANCE
+                )
+                both = agreement.estimate_alpha(RatedItems.from_codes([first, second], size), distance).value
                 assert both == pytest.approx(theirs, abs=TOLERANCE)
 
 
-def test_alpha_of_a_panel_with_gaps_is_krippendorffs() -> None:
+def test_alpha_of_raters_with_gaps_is_krippendorffs() -> None:
     krippendorff = pytest.importorskip("krippendorff")
-    for codes, size in panels():
-        for level, distance in (("nominal", coefficients.nominal_distance), ("ordinal", coefficients.ordinal_distance)):
+    for codes, size in ratings_with_gaps():
+        for level, distance in (("nominal", agreement.nominal_distance), ("ordinal", agreement.ordinal_distance)):
             data = np.where(codes < 0, np.nan, codes).T
             theirs = krippendorff.alpha(data, level_of_measurement=level, value_domain=np.arange(float(size)))
-            ours = many.alpha(Panel.of(list(codes.T), size), distance).value
+            ours = agreement.estimate_alpha(RatedItems.from_codes(list(codes.T), size), distance).value
             assert ours == pytest.approx(theirs, abs=TOLERANCE)
 
 
-def panels(number: int = 25) -> Iterator[tuple[Codes, int]]:
+def ratings_with_gaps(number: int = 25) -> Iterator[tuple[Codes, int]]:
     """Three to five raters who leave out some items."""
     rng = np.random.default_rng(7)
     for _ in range(number):
@@ -99,17 +106,17 @@ def same(found: tuple[float, float], theirs: dict[str, Any]) -> None:
     assert list(found) == pytest.approx(expected, abs=TOLERANCE)
 
 
-def with_error(table: Floats, weights: Floats, chance: coefficients.Chance) -> tuple[float, float]:
+def with_error(table: Floats, weights: Floats, chance: Chance) -> tuple[float, float]:
     def figure(t: Floats) -> Floats:
-        return coefficients.corrected(t, weights, chance)
+        return coefficient(t, weights, chance)
 
-    counts = Counts.plain(table)
-    return float(figure(table)), float(np.sqrt(counts.variance(slopes(figure, table))))
+    counts = StratifiedTable.unweighted(table)
+    return float(figure(table)), float(np.sqrt(counts.variance(derivatives(figure, table))))
 
 
 def test_two_raters_are_irrcacs() -> None:
     irrcac = pytest.importorskip("irrCAC.table", reason="irrCAC is not installed (pip install --no-deps irrCAC)")
-    chances = {"cohen": coefficients.cohen, "gwet": coefficients.gwet, "bp": coefficients.uniform, "scott": coefficients.scott}
+    chances = {"cohen": agreement.conger, "gwet": agreement.gwet, "bp": agreement.brennan_prediger, "scott": agreement.fleiss}
     for first, second, size in random_pairs(30):
         table = table_of(first, second, size)
         for name, weights in WEIGHTS.items():
@@ -119,16 +126,16 @@ def test_two_raters_are_irrcacs() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Starting with pandas")
-def test_panels_with_gaps_are_irrcacs() -> None:
+def test_raters_with_gaps_are_irrcacs() -> None:
     irrcac = pytest.importorskip("irrCAC.raw", reason="irrCAC is not installed (pip install --no-deps irrCAC)")
-    ours = {"gwet": many.gwet, "fleiss": many.fleiss, "bp": many.brennan_prediger, "conger": many.conger}
-    for codes, size in panels():
-        panel, data = Panel.of(list(codes.T), size), pd.DataFrame(np.where(codes < 0, np.nan, codes))
+    ours = {"gwet": agreement.gwet, "fleiss": agreement.fleiss, "bp": agreement.brennan_prediger, "conger": agreement.conger}
+    for codes, size in ratings_with_gaps():
+        items, data = RatedItems.from_codes(list(codes.T), size), pd.DataFrame(np.where(codes < 0, np.nan, codes))
         for name, weights in ((name, of(size)) for name, of in WEIGHTS.items()):
             theirs = irrcac.CAC(data.copy(), weights=name, categories=[float(place) for place in range(size)], digits=14)
-            for method, of in ours.items():
-                found = of(panel, weights)
+            for method, chance in ours.items():
+                found = agreement.estimate(items, weights, chance)
                 same((found.value, found.se), getattr(theirs, method)()["est"])
             apart = 1 - weights
-            found = many.alpha(panel, lambda _, apart=apart: apart)
+            found = agreement.estimate_alpha(items, lambda _, apart=apart: apart)
             same((found.value, found.se), theirs.krippendorff()["est"])

@@ -65,7 +65,7 @@ def test_the_paper_18_errors_14_of_them_on_the_complementary_boundary(paper: Pri
     assert len(errors["COMPLEMENTARY", "CONSISTENT"]) == 6
 
 
-def test_the_paper_says_nothing_of_a_population(paper: Printed) -> None:
+def test_the_paper_has_no_figures_of_a_population(paper: Printed) -> None:
     assert "design_weight" in paper.report["population"]
     assert {row["scope"] for row in paper.report["figures"]} == {"sample"}
 

@@ -64,7 +64,7 @@ def test_time_and_drift_are_printed_where_the_table_tells_them(tmp_path: Path, c
     (tmp_path / "labels.csv").write_text("\n".join(more))
     text = printed(capsys, "agreement", "--labels", str(tmp_path / "labels.csv"))
     assert "| annotator_a | 4 | 25.0 | 13.0 | 37.0 | 10.0 | 40.0 |" in text
-    assert "## Same label as others, in the course of the work" in text
+    assert "## Same label as others, by quarter of the work" in text
 
 
 def test_the_items_behind_an_error_cannot_break_out_of_their_cell(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,12 +99,12 @@ def test_known_pairs_of_the_strata_may_come_from_a_file(labels: str, tmp_path: P
     "strata",
     ["", "stratum,n\nABSENT,3\n", "stratum,pairs\nABSENT,few\n", "stratum,pairs\nABSENT,1\nABSENT,2\n", "stratum,pairs\n"],
 )
-def test_a_strata_file_that_is_none_ends_with_two(
+def test_a_malformed_strata_file_ends_with_two(
     labels: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], strata: str
 ) -> None:
     (tmp_path / "strata.csv").write_text(strata)
     assert main(["prevalence", "--labels", labels, "--strata", str(tmp_path / "strata.csv")]) == 2
-    assert "Needed: a comma-separated file with columns stratum and pairs" in capsys.readouterr().err
+    assert "Allowed: a comma-separated file with columns stratum and pairs" in capsys.readouterr().err
 
 
 def test_a_plan_says_how_many_more_ratings_each_stratum_needs(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,4 +130,4 @@ def test_checks_stand_below_and_the_one_that_needs_a_package_is_left_out_with_a_
     assert main(["prevalence", "--labels", labels, "--checks", "--format", "csv"]) == 0
     said = capsys.readouterr()
     assert {row["method"] for row in rows(said.out)} == {"corrected", "judge", "human only", "sample", "inversion"}
-    assert "pip install -c constraints.txt -e '.[prevalence]'" in said.err
+    assert "pip install -c constraints.txt -e '.[models]'" in said.err

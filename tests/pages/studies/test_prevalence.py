@@ -63,7 +63,7 @@ def test_without_the_optional_package_a_sentence_says_so_and_the_rest_is_shown(j
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert not at.error
-    assert "PPI++, one of the checks, needs the package ppi-python, which is not installed" in words_on(at)
+    assert "PPI++, one of the sensitivity analyses, needs the package ppi-python, which is not installed" in words_on(at)
     assert "Inverted matrix" in roads_on(at)
     assert "PPI++" not in roads_on(at)
 

@@ -1,0 +1,1 @@
+"""How common each label is in the whole run, from a sample that people labelled."""

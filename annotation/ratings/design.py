@@ -1,0 +1,156 @@
+"""The design of a stratified sample: its strata, how many pairs of the run each has, and so what one item represents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from audit.errors import AuditError, describe_error
+from audit.vocabulary import LABEL_SPELLINGS, LABELS, plain
+
+Codes = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+UNSCORED = "unscored"
+"""The stratum of pairs without a readable verdict."""
+STRATA_FILE = (
+    "Allowed: a comma-separated file with columns stratum and pairs, one line per stratum of the run, each with its number of "
+    "pairs as an integer. Nothing was computed. Correct the file and run again."
+)
+FIRST_ROW = 2
+"""The row of the first item in a spreadsheet: under the column names."""
+WEIGHT_TOLERANCE = 1e-3
+"""Weights are written with a few digits, so that sums of them are off by a little."""
+
+
+@dataclass(frozen=True)
+class SampleDesign:
+    """A stratified sample.
+
+    strata   their names
+    pairs    float, (strata,): pairs in the run
+    stratum  int, one per item: its place in `strata`
+    """
+
+    strata: tuple[str, ...]
+    pairs: Floats
+    stratum: Codes
+
+    def count(self, marked: npt.NDArray[np.bool_]) -> Floats:
+        """Marked items in each stratum."""
+        return np.bincount(self.stratum[marked], minlength=len(self.strata)).astype(float)
+
+    def judge_shares(self, judge: Codes) -> Floats:
+        """The judge's own share of each label in the run, (labels,).
+
+        Exact where each stratum has a single verdict, as it does when items were drawn by label.
+        """
+        shares = [_verdict_shares(name, judge[self.stratum == place]) for place, name in enumerate(self.strata)]
+        return np.asarray(self.pairs @ np.array(shares) / self.pairs.sum())
+
+
+def _verdict_shares(stratum: str, judge: Codes) -> Floats:
+    """The judge's labels in a stratum, as shares; a stratum without items is identified by its name."""
+    if len(judge):
+        return np.asarray((judge[:, None] == np.arange(len(LABELS))).mean(axis=0))
+    if stratum != UNSCORED and plain(stratum) not in LABEL_SPELLINGS:
+        return np.full(len(LABELS), np.nan)
+    return np.array([float(LABEL_SPELLINGS.get(plain(stratum)) is label) for label in LABELS])
+
+
+def read_strata(path: Path) -> dict[str, float]:
+    """Pairs of each stratum in the run, from a CSV file with columns stratum and pairs.
+
+    Raises AuditError when the file cannot be read, lacks a column, names a stratum twice, or has a number of pairs that is not
+    a positive integer.
+    """
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
+        pairs = pd.to_numeric(frame["pairs"]).to_numpy(dtype=float)
+        names = frame["stratum"].str.strip()
+    except (OSError, EOFError, ValueError, KeyError) as error:
+        fault = f"column {error} is missing" if isinstance(error, KeyError) else describe_error(error)
+        raise AuditError(f"{path}: {fault}. {STRATA_FILE}") from None
+    if names.duplicated().any() or not len(names) or not (np.isfinite(pairs) & (pairs >= 1) & (pairs % 1 == 0)).all():
+        raise AuditError(
+            f"{path}: a stratum appears twice, or its pairs are not an integer of at least 1. {STRATA_FILE}"
+        )
+    return dict(zip(names, pairs.tolist(), strict=True))
+
+
+def design_from(frame: pd.DataFrame, judge: Codes, where: str, pairs: Mapping[str, float] | None = None) -> SampleDesign | None:
+    """The design in columns design_weight and stratum; None without design_weight and without `pairs`.
+
+    A stratum has as many pairs as `pairs` gives, else as many as the weights of its items add up to.
+    Raises AuditError for a weight that is not a number of at least 1, or that differs within a stratum, and for items of a
+    stratum that `pairs` does not name, or that is smaller there than its sample.
+    """
+    names = _stratum_names(frame, judge)
+    if pairs is not None:
+        return _design_with_known_sizes(names, pairs, where)
+    if "design_weight" not in frame:
+        return None
+    weights = pd.to_numeric(frame["design_weight"], errors="coerce").to_numpy(dtype=float)
+    _check_weights(frame, weights, where)
+    strata, stratum = np.unique(names, return_inverse=True)
+    _check_equal_weights(strata, stratum, weights, where)
+    return SampleDesign(tuple(map(str, strata)), _rounded_sizes(np.bincount(stratum, weights=weights)), stratum)
+
+
+def _design_with_known_sizes(names: npt.NDArray[np.str_], pairs: Mapping[str, float], where: str) -> SampleDesign:
+    stratum = pd.Series(names).map({name: place for place, name in enumerate(pairs)})
+    if stratum.isna().any():
+        raise AuditError(
+            f"{where}: stratum '{names[stratum.isna()][0]}' is not among the strata with a known number of pairs "
+            f"({', '.join(pairs)}). Nothing was computed. Add it to the strata, or correct the column stratum."
+        )
+    design = SampleDesign(tuple(pairs), np.array(list(pairs.values()), dtype=float), np.asarray(stratum, dtype=np.intp))
+    sampled = np.bincount(design.stratum, minlength=len(pairs))
+    oversampled = np.flatnonzero(sampled > design.pairs)
+    if len(oversampled):
+        place = oversampled[0]
+        raise AuditError(
+            f"{where}: {sampled[place]} items come from stratum '{design.strata[place]}', which has only "
+            f"{design.pairs[place]:g} pairs. Nothing was computed. Correct the number of pairs."
+        )
+    return design
+
+
+def _stratum_names(frame: pd.DataFrame, judge: Codes) -> npt.NDArray[np.str_]:
+    if "stratum" in frame:
+        return frame["stratum"].astype(str).str.strip().to_numpy(dtype=str)
+    return np.array([*LABELS, UNSCORED])[judge]  # a missing verdict is -1, the last
+
+
+def _rounded_sizes(pairs: npt.NDArray[Any]) -> Floats:
+    """Sums of weights as integers where the written weights were cut after a few digits."""
+    rounded = np.rint(pairs)
+    close = np.abs(pairs - rounded) <= np.maximum(WEIGHT_TOLERANCE * rounded, 1e-6)
+    return np.asarray(np.where(close, rounded, pairs))
+
+
+def _check_weights(frame: pd.DataFrame, weights: Floats, where: str) -> None:
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 1 - 1e-6)))
+    if len(wrong):
+        raise AuditError(
+            f"{where}, row {wrong[0] + FIRST_ROW}: design_weight must be a number of at least 1, not "
+            f"'{frame['design_weight'].iloc[wrong[0]]}': the pairs in the item's stratum divided by the items sampled from it. "
+            "Nothing was computed. Correct the cell, or delete the column to get the figures of the sample alone."
+        )
+
+
+def _check_equal_weights(names: npt.NDArray[np.str_], stratum: Codes, weights: Floats, where: str) -> None:
+    by_stratum = pd.Series(weights).groupby(stratum).agg(["min", "max"])
+    uneven = np.flatnonzero(by_stratum["max"] > by_stratum["min"] * (1 + WEIGHT_TOLERANCE))
+    if len(uneven):
+        low, high = by_stratum.iloc[uneven[0]]
+        raise AuditError(
+            f"{where}: items of stratum '{names[uneven[0]]}' have design weights from {low:g} to {high:g}. "
+            "Allowed: one weight per stratum. Nothing was computed. Add a column `stratum` that names the stratum from which "
+            "each item was drawn (without one, the judge's label is the stratum)."
+        )

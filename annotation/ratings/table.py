@@ -1,0 +1,209 @@
+"""A table of labelled items, read and checked.
+
+Everything after this module works on codes: a label is its place in the declared order, MISSING where none was given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from annotation.ratings.design import FIRST_ROW, Codes, Floats, SampleDesign, design_from
+from audit.errors import AuditError, describe_error
+from audit.vocabulary import (
+    EMPTY_WORDS,
+    LABEL_SPELLINGS,
+    LABELS,
+    SIGNIFICANCE_SPELLINGS,
+    SIGNIFICANCES,
+    nearest,
+    plain,
+)
+
+Texts = npt.NDArray[np.object_]
+MISSING = -1
+JUDGE, GOLD = "judge", "gold"
+REQUIRED_COLUMNS = ("item_id", "annotator_a", "annotator_b", JUDGE)
+ANNOTATOR = re.compile(r"annotator_[a-z0-9]+")
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Labelled items; every array has one value per item.
+
+    items         the item ids
+    labels        rater -> label codes; the raters are the annotators in the order of the columns, `judge`, and `gold` if given
+    significance  rater -> significance codes, for the raters that gave any
+    design        how the items were sampled; None where the table has no design_weight
+    seconds       annotator -> seconds taken, NaN where not known, for the annotators whose times the table has
+    order         annotator -> place of the item in that annotator's order of work, NaN where not known, likewise
+    """
+
+    items: Texts
+    labels: Mapping[str, Codes]
+    significance: Mapping[str, Codes]
+    design: SampleDesign | None
+    seconds: Mapping[str, Floats]
+    order: Mapping[str, Floats]
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The human raters, in the order of the columns."""
+        return tuple(rater for rater in self.labels if rater not in (JUDGE, GOLD))
+
+
+def read_ratings(path: Path, pairs: Mapping[str, float] | None = None) -> Ratings:
+    """The labels in a CSV file; see `ratings_from` for its columns and for `pairs`.
+
+    Raises AuditError as `read_labels_file` and as `ratings_from`.
+    """
+    return ratings_from(read_labels_file(path), str(path), pairs)
+
+
+def read_labels_file(path: Path) -> pd.DataFrame:
+    """A labels file as it is, every cell a text.
+
+    Raises AuditError when the file does not exist or is not a CSV table.
+    """
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
+    except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise AuditError(
+            f"{path}: cannot be read as a CSV table ({describe_error(error)}). Nothing was computed. Give a comma-separated file in "
+            f"UTF-8 whose first line names the columns {', '.join(REQUIRED_COLUMNS)}."
+        ) from None
+
+
+def labels_in(frame: pd.DataFrame, column: str, where: str) -> Codes:
+    """The label codes of any one column, MISSING for an empty cell.
+
+    Raises AuditError when the column does not exist or contains an unknown word.
+    """
+    if column not in frame:
+        raise AuditError(
+            f"{where}: column '{column}' is missing; the columns are {', '.join(map(str, frame.columns))}. "
+            "Nothing was computed. Name a column that contains labels."
+        )
+    return _label_codes(frame, column, frame["item_id"].to_numpy(dtype=object), where)
+
+
+def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[str, float] | None = None) -> Ratings:
+    """The labels in a frame, checked.
+
+    item_id                       unique
+    annotator_a, annotator_b, ... one column per human rater, two at least; a label in any spelling of the vocabulary, or empty
+    judge                         the judge's label; empty where its reply was unparseable
+    gold                          optional: the adjudicated label
+    significance_a, ..., judge_significance, significance_gold   optional: low, medium, high or empty
+    design_weight, stratum        optional: pairs in the item's stratum over items sampled from it; the stratum's name (the
+                                  judge's label where there is no such column)
+    seconds_a, ..., order_a, ...  optional: how long an item took, and its place in the order of work (1, 2, ...)
+
+    Other columns are ignored. `where` names the table in errors. `pairs` gives the pairs of the run in each stratum, where
+    these are known otherwise than from the weights; strata without an item may be among them.
+    Raises AuditError for a missing column, a table without rows, a repeated item, an unknown word, or a wrong number.
+    """
+    _check_columns(frame, where)
+    items = frame["item_id"].astype(str).str.strip().to_numpy(dtype=object)
+    _check_items(items, where)
+    annotators = list(filter(ANNOTATOR.fullmatch, map(str, frame.columns)))
+    raters = [*annotators, JUDGE, *([GOLD] if GOLD in frame else [])]
+    labels = {rater: _label_codes(frame, rater, items, where) for rater in raters}
+    graded = {rater: column for rater in raters if (column := _significance_column(frame, rater))}
+    significance = {rater: _significance_codes(frame, column, items, where) for rater, column in graded.items()}
+    design = design_from(frame, labels[JUDGE], where, pairs)
+    seconds, order = (_annotator_numbers(frame, prefix, annotators, where) for prefix in ("seconds", "order"))
+    return Ratings(items, labels, significance, design, seconds, order)
+
+
+def _check_columns(frame: pd.DataFrame, where: str) -> None:
+    missing = [column for column in REQUIRED_COLUMNS if column not in frame]
+    if missing:
+        raise AuditError(
+            f"{where}: column{'s' if len(missing) > 1 else ''} {', '.join(missing)} "
+            f"{'are' if len(missing) > 1 else 'is'} missing; the columns are {', '.join(map(str, frame.columns)) or 'none'}. "
+            f"Needed: {', '.join(REQUIRED_COLUMNS)}. Nothing was computed. Add what is missing to the first line and run again."
+        )
+    if frame.empty:
+        raise AuditError(
+            f"{where}: the table has column names and no rows. Needed: one row per item. Nothing was computed. "
+            "Export the labels again."
+        )
+
+
+def _check_items(items: Texts, where: str) -> None:
+    empty, repeated = np.flatnonzero(items == ""), np.flatnonzero(pd.Series(items).duplicated())
+    if not len(empty) and not len(repeated):
+        return
+    fault = f"row {empty[0] + FIRST_ROW} has no item_id" if len(empty) else f"item '{items[repeated[0]]}' has two rows"
+    raise AuditError(
+        f"{where}: {fault}. Needed: one row per item, with its own item_id. Nothing was computed. Correct the rows and run again."
+    )
+
+
+def _label_codes(frame: pd.DataFrame, column: str, items: Texts, where: str) -> Codes:
+    return _term_codes(frame, column, items, LABEL_SPELLINGS, "label", where)
+
+
+def _significance_codes(frame: pd.DataFrame, column: str, items: Texts, where: str) -> Codes:
+    return _term_codes(frame, column, items, SIGNIFICANCE_SPELLINGS, "significance", where)
+
+
+def _term_codes(frame: pd.DataFrame, column: str, items: Texts, spellings: Mapping[str, StrEnum], kind: str, where: str) -> Codes:
+    """Places in the declared order; MISSING for an empty cell."""
+    order: Sequence[StrEnum] = LABELS if kind == "label" else SIGNIFICANCES
+    place = {spelling: order.index(term) for spelling, term in spellings.items()} | dict.fromkeys(EMPTY_WORDS, MISSING)
+    codes = _cell_texts(frame, column).map(plain).map(place)
+    unknown = np.flatnonzero(codes.isna())
+    if len(unknown):
+        row = int(unknown[0])
+        cell = f"{where}, row {row + FIRST_ROW} (item '{items[row]}'), {column}"
+        raise AuditError(_unknown_term(frame[column].iloc[row], cell, kind, order))
+    return np.asarray(codes, dtype=np.intp)
+
+
+def _cell_texts(frame: pd.DataFrame, column: str) -> pd.Series:
+    return frame[column].astype("object").fillna("").astype(str).str.strip()
+
+
+def _unknown_term(word: object, cell: str, kind: str, order: Sequence[StrEnum]) -> str:
+    allowed = tuple(term.value for term in order)
+    suggestion = nearest(str(word).strip().upper() if kind == "label" else str(word).strip().lower(), allowed)
+    return (
+        f"{cell}: {kind} '{word}' is not in the vocabulary.{suggestion} Allowed: {', '.join(allowed)}, or an empty cell. "
+        "Nothing was computed. Correct the cell and run again."
+    )
+
+
+def _significance_column(frame: pd.DataFrame, rater: str) -> str | None:
+    names = (f"significance_{_column_suffix(rater)}", f"{rater}_significance")
+    return next((name for name in names if name in frame), None)
+
+
+def _column_suffix(rater: str) -> str:
+    return rater.removeprefix("annotator_")
+
+
+def _annotator_numbers(frame: pd.DataFrame, prefix: str, annotators: Sequence[str], where: str) -> dict[str, Floats]:
+    """Columns of times or places, for the annotators who have one; NaN for an empty cell."""
+    columns = {annotator: f"{prefix}_{_column_suffix(annotator)}" for annotator in annotators}
+    return {rater: _number_column(frame, column, where) for rater, column in columns.items() if column in frame}
+
+
+def _number_column(frame: pd.DataFrame, column: str, where: str) -> Floats:
+    texts = _cell_texts(frame, column)
+    numbers = pd.to_numeric(texts.where(texts != "", np.nan), errors="coerce").to_numpy(dtype=float)
+    wrong = np.flatnonzero((texts != "") & ~(np.isfinite(numbers) & (numbers >= 0)))
+    if len(wrong):
+        raise AuditError(
+            f"{where}, row {wrong[0] + FIRST_ROW}: {column} must be a number of at least 0 or empty, not "
+            f"'{frame[column].iloc[wrong[0]]}'. Nothing was computed. Correct the cell and run again."
+        )
+    return numbers

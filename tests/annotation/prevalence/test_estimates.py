@@ -1,0 +1,131 @@
+"""Corrected shares, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import beta
+
+from annotation.prevalence.estimates import human_labels, prevalence
+from annotation.ratings.table import Ratings
+from audit.errors import AuditError
+from audit.stats.intervals import jeffreys, stratified_share
+from tests.annotation.tables import ratings
+
+STUDY = """
+    annotator_a   annotator_b   judge         design_weight times
+    ABSENT        ABSENT        ABSENT        90            10
+    COMPLEMENTARY COMPLEMENTARY COMPLEMENTARY 8             8
+    DIVERGENT     DIVERGENT     COMPLEMENTARY 8             2
+    DIVERGENT     DIVERGENT     DIVERGENT     2             6
+    COMPLEMENTARY COMPLEMENTARY DIVERGENT     2             4
+"""
+
+
+def shares(table: Ratings, method: str = "corrected", human: str = "gold") -> pd.DataFrame:
+    estimates = prevalence(table, human)
+    return estimates[estimates["method"] == method].set_index("label")
+
+
+def test_the_corrected_share_weights_each_stratum_by_its_pairs() -> None:
+    # 900 pairs ABSENT, 80 COMPLEMENTARY of which people call 2 in 10 DIVERGENT, 20 DIVERGENT of which 6 in 10 are.
+    found = shares(ratings(STUDY))["value"]
+    assert found["DIVERGENT"] == pytest.approx((80 * 0.2 + 20 * 0.6) / 1000)
+    assert found["disagrees"] == found["DIVERGENT"]
+    assert found["ABSENT"] == pytest.approx(0.9)
+
+
+def test_a_stratum_of_a_single_pair_that_is_rated_is_known_without_a_warning() -> None:
+    with np.errstate(all="raise"):
+        found = stratified_share([1, 0], [1, 0], [1, 3])
+    assert (found.value, found.low, found.high) == (1, 0.25, 1), "a quarter of the run is of the label, the rest unrated"
+
+
+def test_the_judges_own_share_has_no_interval() -> None:
+    found = shares(ratings(STUDY), "judge")
+    assert found.loc["DIVERGENT", "value"] == pytest.approx(20 / 1000)
+    assert found[["low", "high"]].isna().all(axis=None)
+
+
+def test_the_human_only_figure_has_the_same_value_and_a_wider_interval() -> None:
+    corrected, human = (shares(ratings(STUDY), method).loc["COMPLEMENTARY"] for method in ("corrected", "human only"))
+    assert human["value"] == pytest.approx(corrected["value"])
+    assert human["high"] - human["low"] > corrected["high"] - corrected["low"]
+
+
+def test_the_share_of_the_sample_is_marked_as_not_weighted() -> None:
+    row = shares(ratings(STUDY), "sample").loc["DIVERGENT"]
+    assert row["value"] == pytest.approx(8 / 30)
+    assert row["note"].startswith("not weighted")
+
+
+def test_one_infinite_stratum_has_jeffreys_interval() -> None:
+    found = stratified_share([3], [40], [10**9])
+    assert (found.low, found.high) == pytest.approx(tuple(beta.ppf([0.025, 0.975], 3.5, 37.5)), abs=1e-6)
+
+
+def test_a_label_that_no_item_had_may_still_occur() -> None:
+    found = stratified_share([0, 5], [40, 40], [900, 100])
+    assert found.high > 0.9 * beta.ppf(0.975, 0.5, 40.5) * 0.9
+    assert found.low == pytest.approx(0.1 * (jeffreys(np.array(5 / 40), np.array(40 * 99 / 60))[0]))
+
+
+def test_a_fully_rated_stratum_is_known() -> None:
+    found = stratified_share([3, 1], [10, 4], [10, 4])
+    assert tuple(found) == pytest.approx((4 / 14,) * 3)
+
+
+def test_a_stratum_without_ratings_may_have_the_label_in_all_pairs_or_none() -> None:
+    found = stratified_share([3, 0], [10, 0], [10, 10])
+    assert tuple(found) == pytest.approx((0.3, 0.15, 0.15 + 0.5))
+
+
+def test_without_ratings_nothing_is_known() -> None:
+    found = stratified_share([0, 0], [0, 0], [10, 10])
+    assert np.isnan(found.value)
+    assert (found.low, found.high) == (0, 1)
+
+
+def test_shares_of_all_labels_and_studies_at_once_are_computed_separately() -> None:
+    found = np.array([[[0, 5], [3, 3]], [[40, 1], [2, 0]]])
+    at_once = stratified_share(found, [40, 20], [1000, 50])
+    one = stratified_share(found[1, 0], [40, 20], [1000, 50])
+    assert at_once.value.shape == (2, 2)
+    assert (at_once.low[1, 0], at_once.high[1, 0]) == (one.low, one.high)
+
+
+def test_an_item_that_two_annotators_differ_on_counts_half_for_each_until_adjudicated() -> None:
+    table = """
+        annotator_a annotator_b judge  design_weight {}
+        DIVERGENT   CONSISTENT  ABSENT 2 {}
+        ABSENT      ABSENT      ABSENT 2 {}
+    """
+    split = human_labels(ratings(table.format("stratum", "s", "s")))
+    assert split[0].tolist() == [0, 0.5, 0, 0.5, 0]
+    settled = human_labels(ratings(table.format("gold", "CONSISTENT", "-")))
+    assert settled.tolist() == [[0, 1, 0, 0, 0], [1, 0, 0, 0, 0]]
+
+
+def test_one_annotator_may_count_as_right_alone() -> None:
+    table = ratings(STUDY.replace("DIVERGENT     DIVERGENT     COMPLEMENTARY", "DIVERGENT     CONSISTENT    COMPLEMENTARY"))
+    assert shares(table, human="annotator_b")["value"]["CONSISTENT"] == pytest.approx(80 * 0.2 / 1000)
+
+
+def test_an_unknown_annotator_and_a_table_without_labels_are_refused() -> None:
+    with pytest.raises(AuditError, match=r"There is no annotator 'annotator_z'\. Allowed: gold, annotator_a, annotator_b"):
+        prevalence(ratings(STUDY), "annotator_z")
+    empty = ratings("annotator_a annotator_b judge design_weight\n- - ABSENT 2")
+    with pytest.raises(AuditError, match="No item has a label by gold"):
+        prevalence(empty)
+
+
+def test_strata_without_ratings_are_named_beside_the_corrected_shares() -> None:
+    table = ratings(STUDY + "    - - CONTRADICTORY 1 3\n")
+    assert set(shares(table)["note"]) == {"the interval allows for anything in strata without ratings: CONTRADICTORY"}
+
+
+def test_pairs_without_a_verdict_are_part_of_the_run_and_not_a_label_of_the_judge() -> None:
+    table = ratings(STUDY + "    DIVERGENT DIVERGENT - 10 10\n")
+    assert shares(table, "judge").loc[list(shares(table).index[:-1]), "value"].sum() == pytest.approx(1000 / 1100)
+    assert shares(table)["value"]["DIVERGENT"] == pytest.approx((80 * 0.2 + 20 * 0.6 + 100) / 1100)
