@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, so that whoever reads one meanwhile never has a half; and their digest."""
+"""Files and folders that appear complete or not at all, so that no reader meets half a file; and digests of files."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LONGEST = 100
-"""Characters of a name that its draft repeats: a file system allows 255, and some are more than a byte."""
+MAX_NAME_CHARS = 100
+"""Characters of a name that its draft repeats: file systems allow 255 bytes, and a character may take several."""
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A draft beside `path` that takes its place when the block ends well, and goes away otherwise.
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Yields a draft beside `path` that replaces it when the block succeeds and is deleted otherwise.
 
-    Drafts have names of their own, so of two who write at once the later one's file stays.
+    Each draft has its own name, so when two processes write at once the later file stays.
     """
     draft = path.with_name(_draft_name(path))
     try:
@@ -30,11 +30,11 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """The same for a folder that is not there yet, or is there and empty.
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """The same for a folder that does not exist yet or is empty.
 
-    One that is there may be a volume or where somebody stands, which no other can take the place of: then the draft is
-    inside, and what it holds is moved up. Raises OSError where `path` cannot be written, or was filled meanwhile.
+    An existing folder may be a mounted volume or a working directory, which cannot be replaced: then the draft is inside it,
+    and its content is moved up. Raises OSError where `path` cannot be written, or was filled in the meantime.
     """
     inside = path.is_dir()
     draft = (path if inside else path.parent) / _draft_name(path)
@@ -50,19 +50,19 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 def _move_up(draft: Path, path: Path) -> None:
-    if any(each != draft for each in path.iterdir()):
+    if any(entry != draft for entry in path.iterdir()):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    for each in list(draft.iterdir()):
-        each.rename(path / each.name)
+    for entry in list(draft.iterdir()):
+        entry.rename(path / entry.name)
 
 
 def _draft_name(path: Path) -> str:
-    return f".{path.name[-LONGEST:]}.{secrets.token_hex(4)}.part"
+    return f".{path.name[-MAX_NAME_CHARS:]}.{secrets.token_hex(4)}.part"
 
 
-def write_whole(path: Path, content: bytes | str) -> None:
-    """Write `content`, a text as UTF-8 with its line ends as they are. Raises OSError; `path` is then as it was."""
-    with whole(path) as draft:
+def write_atomic(path: Path, content: bytes | str) -> None:
+    """Write `content`, a text as UTF-8 with its line ends unchanged. Raises OSError; `path` is then unchanged."""
+    with atomic_file(path) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 

@@ -1,8 +1,8 @@
-"""What can go wrong, said in sentences: where, what was found, what is allowed, what happened to the data, what next."""
+"""Errors with a text for people: where, what was found, what is allowed, what happened to the data, what to do next."""
 
 
 class AuditError(Exception):
-    """A problem a person can act on. Its text is shown as it stands, in a terminal or on a page."""
+    """A problem a person can act on. Its text is shown unchanged, in a terminal or on a page."""
 
 
 class ReleaseError(AuditError):
@@ -14,15 +14,15 @@ class DocumentError(AuditError):
 
 
 class QuestionsError(AuditError):
-    """Questions, the taxonomy for their tags, or what was decided of them cannot be read or written."""
+    """Questions, the taxonomy of their tags, or the decisions about them cannot be read or written."""
 
 
 class MissingLibraryError(AuditError):
-    """A library that only an extra brings is needed and not installed."""
+    """A library that only an extra installs is needed but missing."""
 
 
 class EmbeddingError(AuditError):
-    """Texts cannot be turned into vectors: no such model, other weights than it should have, or a damaged cache."""
+    """Texts cannot be turned into vectors: no such model, unexpected weights, or a damaged cache."""
 
 
 class RetrievalError(AuditError):
@@ -34,20 +34,20 @@ class ThemesError(AuditError):
 
 
 class UnknownRunError(AuditError):
-    """No loaded run goes by the name asked for."""
+    """No loaded run has the requested name."""
 
 
 class NotInRunError(AuditError):
-    """The run is there, but not the question, handbook, pair or answers that were asked of it."""
+    """The run exists, but not the question, handbook, pair or answers requested from it."""
 
 
 class ConfigError(AuditError):
-    """A config of `audit run` says something that it may not."""
+    """A config of `audit run` is not valid."""
 
 
-def plainly(error: Exception) -> str:
-    """What went wrong with a file, without Python's own words and without its path, which the sentence around it names."""
+def describe_error(error: Exception) -> str:
+    """What went wrong with a file, for a sentence that names its path: without Python's wording and without the path."""
     if isinstance(error, UnicodeDecodeError):
         return f"the text is not UTF-8 (byte {error.start}); save the file as UTF-8"
-    told = error.strerror if isinstance(error, OSError) else None
-    return f"{told[0].lower()}{told[1:]}" if told else str(error)
+    reason = error.strerror if isinstance(error, OSError) else None
+    return f"{reason[0].lower()}{reason[1:]}" if reason else str(error)

@@ -1,23 +1,35 @@
-"""Libraries that only one extra brings: fetched when they are needed, never when a module is imported."""
+"""Libraries that only an extra installs: imported when they are needed, never when a module is imported."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from audit.errors import MissingLibraryError
+
+CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def optional(module: str, purpose: str, extra: str) -> Any:
     """The module `module`, which the extra `extra` of this project installs.
 
-    purpose  what needs it, as the beginning of a sentence: "The map"
-    Raises MissingLibraryError, with the command that installs it, where it is not there.
+    purpose  what needs it, as the subject of a sentence: "The map"
+
+    Raises MissingLibraryError, with the command that installs it, where it is missing.
     """
     try:
         return import_module(module)
     except ImportError:
+        package = module.partition(".")[0]
         raise MissingLibraryError(
-            f"{purpose} needs {module.partition('.')[0]}, which is not installed. Nothing was done. "
-            f"Install it with: pip install -c constraints.txt -e '.[{extra}]'"
+            f"{purpose} needs {package}, which is not installed. Nothing was done. {install_hint(extra)}"
         ) from None
+
+
+def install_hint(extra: str) -> str:
+    """The sentence with the command that installs an extra: with the pinned versions where the package runs from a checkout."""
+    # Only a checkout has pyproject.toml beside the package; in a wheel's site-packages `-e .` would install something else.
+    if (CHECKOUT / "pyproject.toml").is_file() and (CHECKOUT / "constraints.txt").is_file():
+        return f"Install it with: pip install -c constraints.txt -e '.[{extra}]'"
+    return f"Install it with: pip install 'handbook-audit[{extra}]'"

@@ -1,4 +1,4 @@
-"""The settings, each from one environment variable, read when asked for and never at import."""
+"""The settings: one environment variable each, read when `Settings` is created and never at import."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from pathlib import Path
 
 from audit.errors import AuditError
 
-HIGHEST_PORT = 65_535
+MAX_PORT = 65_535
 
 
-def _number(name: str, default: int, least: int = 1, most: int = 1_000_000_000) -> int:
+def _integer(name: str, default: int, minimum: int = 1, maximum: int = 1_000_000_000) -> int:
     text = os.environ.get(name, "").strip()
     try:
         number = int(text or default)
     except ValueError:
-        number = least - 1
-    if not least <= number <= most:
+        number = minimum - 1
+    if not minimum <= number <= maximum:
         raise AuditError(
-            f"Setting {name} is '{text}', which is no whole number from {least:,} to {most:,}. Nothing was done. "
+            f"Setting {name} is '{text}', but must be an integer from {minimum:,} to {maximum:,}. Nothing was done. "
             f"Unset it, or set it to a number such as {default}."
         )
     return number
 
 
-def _several(name: str) -> tuple[str, ...]:
+def _comma_separated(name: str) -> tuple[str, ...]:
     return tuple(part.strip().rstrip("/") for part in os.environ.get(name, "").split(",") if part.strip())
 
 
@@ -33,28 +33,28 @@ BROWSING = ("", "open", "signed-in")
 
 
 def _browsing() -> str:
-    said = os.environ.get("AUDIT_BROWSING", "").strip().casefold()
-    if said not in BROWSING:
+    value = os.environ.get("AUDIT_BROWSING", "").strip().casefold()
+    if value not in BROWSING:
         raise AuditError(
-            f"Setting AUDIT_BROWSING is '{said}'. Allowed: open, signed-in. Nothing was done. Unset it for open on loopback only."
+            f"Setting AUDIT_BROWSING is '{value}'. Allowed: open, signed-in. Nothing was done. Unset it for the default."
         )
-    return said
+    return value
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where things are kept and how the server is reached.
+    """Where files are kept and how the server is reached.
 
     AUDIT_DATA_DIR          folder of everything written at run time (default: ./data)
     AUDIT_STUDIES_URL       database of studies, ratings and accounts (default: sqlite, studies.db in the data folder);
                             postgresql://user:password@host/database needs the extra `postgres`
-    AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback unless told otherwise)
+    AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback only)
     AUDIT_BROWSING          open: runs are browsed without signing in; signed-in: by viewers and PIs only (default: open on
                             loopback, and wherever no account exists)
-    AUDIT_JUDGE_URL         OpenAI-compatible endpoint of the judge, such as http://127.0.0.1:8000/v1; several with commas
-    AUDIT_JUDGE_MODEL       the model's name there (default: the only one that the endpoint names)
-    AUDIT_JUDGE_KEY         its key, where it asks for one; printed nowhere
-    AUDIT_JUDGE_CONCURRENCY how many calls are open at once at most, for all endpoints together (default: 64)
+    AUDIT_JUDGE_URL         OpenAI-compatible endpoint of the judge, such as http://127.0.0.1:8000/v1; several separated by commas
+    AUDIT_JUDGE_MODEL       the model's name there (default: the only one that the endpoint lists)
+    AUDIT_JUDGE_KEY         its key, where it needs one; never printed
+    AUDIT_JUDGE_CONCURRENCY maximum number of open calls, over all endpoints (default: 64)
     AUDIT_MAX_ARCHIVE_MB    an archive that unpacks to more is refused (default: 20000)
     AUDIT_MAX_OBJECT_MB     a single JSON object larger than this is quarantined (default: 512)
     """
@@ -62,14 +62,14 @@ class Settings:
     data_dir: Path = field(default_factory=lambda: Path(os.environ.get("AUDIT_DATA_DIR") or "data"))
     studies: str = field(default_factory=lambda: os.environ.get("AUDIT_STUDIES_URL", ""), repr=False)
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
-    port: int = field(default_factory=lambda: _number("AUDIT_PORT", 8501, 1, HIGHEST_PORT))
+    port: int = field(default_factory=lambda: _integer("AUDIT_PORT", 8501, 1, MAX_PORT))
     browsing: str = field(default_factory=_browsing)
-    judge_urls: tuple[str, ...] = field(default_factory=lambda: _several("AUDIT_JUDGE_URL"))
+    judge_urls: tuple[str, ...] = field(default_factory=lambda: _comma_separated("AUDIT_JUDGE_URL"))
     judge_model: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_MODEL", "").strip())
     judge_key: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_KEY", "").strip(), repr=False)
-    judge_concurrency: int = field(default_factory=lambda: _number("AUDIT_JUDGE_CONCURRENCY", 64))
-    max_archive_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_ARCHIVE_MB", 20_000) * 2**20)
-    max_object_bytes: int = field(default_factory=lambda: _number("AUDIT_MAX_OBJECT_MB", 512) * 2**20)
+    judge_concurrency: int = field(default_factory=lambda: _integer("AUDIT_JUDGE_CONCURRENCY", 64))
+    max_archive_bytes: int = field(default_factory=lambda: _integer("AUDIT_MAX_ARCHIVE_MB", 20_000) * 2**20)
+    max_object_bytes: int = field(default_factory=lambda: _integer("AUDIT_MAX_OBJECT_MB", 512) * 2**20)
 
     @property
     def releases_dir(self) -> Path:
@@ -78,12 +78,12 @@ class Settings:
 
     @property
     def store_dir(self) -> Path:
-        """Where loaded runs stand, one DuckDB file each; disposable, rebuilt from releases."""
+        """Where loaded runs are, one DuckDB file each; disposable, rebuilt from releases."""
         return self.data_dir / "store"
 
     @property
     def themes_dir(self) -> Path:
-        """Where taxonomies of themes stand, and the vectors they were made from."""
+        """Where taxonomies of themes are, with the vectors they were made from."""
         return self.data_dir / "themes"
 
     @property

@@ -1,12 +1,12 @@
-"""Text in the cells of a spreadsheet: never a formula, and read back as it was."""
+"""Text in spreadsheet cells: never run as a formula, and read back unchanged."""
 
 from __future__ import annotations
 
 import re
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-"""How a text begins that a spreadsheet may run, or that would look like one of those made safe."""
-MADE_SAFE = re.compile(r"'+[=+\-@\t\r\n]")
+"""The beginning of a text that a spreadsheet may run, or that looks like the output of `safe_cell`."""
+ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
 
 
 def safe_cell(value: object) -> object:
@@ -15,5 +15,5 @@ def safe_cell(value: object) -> object:
 
 
 def plain_cell(text: str) -> str:
-    """The text that `safe_cell` made safe; every text comes back as it was."""
-    return text[1:] if MADE_SAFE.match(text) else text
+    """The inverse of `safe_cell`, for every text."""
+    return text[1:] if ESCAPED.match(text) else text

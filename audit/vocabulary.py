@@ -1,7 +1,6 @@
-"""The words of the audit: labels, significances and phases, in order, with the spellings that mean them.
+"""The vocabularies of the audit: labels, significances, phases and others, in order, with their accepted spellings.
 
-Every spelling a release may use stands here as data. A spelling is taken when it is unambiguous:
-case, spaces, hyphens and underscores do not matter, a label may be given by its number 0 to 4.
+Case, spaces, hyphens and underscores do not matter; a label may be given by its number 0 to 4.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ Term = TypeVar("Term", bound=StrEnum)
 
 
 class Label(StrEnum):
-    """What a judge says of a pair, ordered on the coverage-agreement axis (ABSENT 0 ... CONTRADICTORY 4)."""
+    """A judge's verdict on a pair, ordered on the coverage-agreement axis (ABSENT 0 ... CONTRADICTORY 4)."""
 
     ABSENT = "ABSENT"
     CONSISTENT = "CONSISTENT"
@@ -25,7 +24,7 @@ class Label(StrEnum):
 
     @property
     def code(self) -> int:
-        """The number that stands for the label in a release's matrix."""
+        """The label's number in a release's matrix."""
         return LABELS.index(self)
 
 
@@ -46,7 +45,7 @@ class Phase(StrEnum):
 
 
 class CheckKind(StrEnum):
-    """Why a judge was asked about a pair once more."""
+    """Why a judge was asked about a pair again."""
 
     SWAP = "swap"
     BLIND = "blind"
@@ -54,7 +53,7 @@ class CheckKind(StrEnum):
 
 
 class Parse(StrEnum):
-    """How a judge's reply was read: as the JSON asked for, as JSON with faults, as a label found in its text, or not at all.
+    """How a judge's reply was parsed: as the requested JSON, as faulty JSON, as a label in its text, or not at all.
 
     RULES: no model was asked.
     """
@@ -101,7 +100,7 @@ CHECK_KIND_VARIANTS: dict[CheckKind, tuple[str, ...]] = {
     CheckKind.REPEAT: ("repeated", "again"),
 }
 EMPTY_WORDS = frozenset({"", "null", "none", "nan", "na", "n/a"})
-"""Texts that stand for "no value" where a label or a significance is expected."""
+"""Texts that mean "no value" where a label or a significance is expected."""
 
 
 @lru_cache(4096)
@@ -116,7 +115,7 @@ def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
 
 
 def concerns(organ: str, other: str) -> bool:
-    """Whether a question of one organ is put to a handbook of the other: they are the same, or one of them is general."""
+    """Whether questions about one organ are put to handbooks of the other: they are the same, or one of them is general."""
     organs = plain(organ), plain(other)
     return organs[0] == organs[1] or GENERAL in organs
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.corpus.documents import Document, Section, read_documents
-from audit.demo.library import Library, section_id, sections
-from audit.demo.shape import small_config
+from audit.demo.config import small_config
+from audit.demo.retrieval import HandbookTexts, section_id, sections
 from audit.demo.world import draw_world
 from audit.retrieval.gold import read_gold
 from audit.retrieval.model import Query
@@ -56,7 +56,7 @@ def nih_corpus(data: Path) -> Corpus:
 def simulated_corpus(_data: Path) -> Corpus:
     """The 24 simulated handbooks of `audit demo`; patients ask in words of their own."""
     world = draw_world(small_config(DEMO_SEED))
-    library = Library(world)
+    library = HandbookTexts(world)
     texts: dict[str, list[Section]] = {handbook.id: [] for handbook in world.handbooks}
     for record in sections(library):
         section = Section(record["section_id"], record["heading"], record["text"], tuple(record["above"]))

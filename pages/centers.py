@@ -12,6 +12,8 @@ LEAVES_OUT = Rate("absence", "Not addressed", "asked", "questions asked", NOT_AD
 WITHIN = Rate("r_div_within", "Disagreement within", "within_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
 BETWEEN = Rate("r_div_between", "Disagreement with others", "between_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
 SHOWN = (LEAVES_OUT, BETWEEN, WITHIN)
+COUNTS = ("handbooks", "asked", "absent", "present", "disagreeing")
+"""Columns after the rates."""
 ORDERS = {
     "r_div_between": "disagreement with others", "r_div_within": "disagreement within", "absence": "not addressed",
     "center": "name",
@@ -36,5 +38,5 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
             "No two {handbooks} of the same {center} answer the same question, so disagreement within {a_center} is "
             "unknown, not zero.",
         )
-    table(frame, "center_table", centers.table.pick(run))
+    table(frame, "center_table", centers.table.pick(run, "center", *(rate.column for rate in SHOWN), *COUNTS))
     footer(frame, "centers", run, "centers")

@@ -106,8 +106,8 @@ def consistency_section(run: Run) -> None:
         counts(
             run,
             "Lines are 95 % intervals. A label crosses the line when it moves between agreement (absent, consistent, "
-            "complementary) "
-            "and disagreement (divergent, contradictory). The repeat row is the noise floor; compare the other rows with it.",
+            "complementary) and disagreement (divergent, contradictory). The last row, with nothing changed, is the "
+            "noise floor for the others.",
         )
         rows = measured.assign(kappa_span=list(map(coefficient_interval, measured["kappa_low"], measured["kappa_high"])))
         kind, *_ = judge_checks.table.pick(run)

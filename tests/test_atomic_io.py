@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from audit.atomic_io import whole, whole_folder, write_whole
+from audit.atomic_io import atomic_file, atomic_folder, write_atomic
 
 
 def test_a_file_stays_as_it_was_until_the_new_one_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("before")
-    with whole(path) as draft:
+    with atomic_file(path) as draft:
         draft.write_text("half")
         assert path.read_text() == "before"
     assert path.read_text() == "half"
@@ -20,7 +20,7 @@ def test_a_file_stays_as_it_was_until_the_new_one_is_whole(tmp_path: Path) -> No
 
 
 def fill_the_disk(path: Path) -> None:
-    with whole(path) as draft:
+    with atomic_file(path) as draft:
         draft.write_text("half")
         raise OSError("the disk is full")
 
@@ -36,7 +36,7 @@ def test_what_fails_half_way_leaves_the_file_as_it_was_and_no_draft(tmp_path: Pa
 
 def test_of_two_who_write_at_once_each_has_a_draft_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "order.json"
-    with whole(path) as first, whole(path) as second:
+    with atomic_file(path) as first, atomic_file(path) as second:
         first.write_text("one")
         second.write_text("two")
     assert path.read_text() == "one"
@@ -44,12 +44,12 @@ def test_of_two_who_write_at_once_each_has_a_draft_of_its_own(tmp_path: Path) ->
 
 def test_texts_keep_their_line_ends_and_names_may_be_long(tmp_path: Path) -> None:
     path = tmp_path / ("ü" * 120 + ".csv")
-    write_whole(path, "a\r\nü\n")
+    write_atomic(path, "a\r\nü\n")
     assert path.read_bytes() == "a\r\nü\n".encode()
 
 
 def write_folder(path: Path) -> None:
-    with whole_folder(path) as draft:
+    with atomic_folder(path) as draft:
         (draft / "tables").mkdir()
         (draft / "tables" / "labels.csv").write_text("label")
         assert not (path / "tables").exists()
@@ -69,7 +69,7 @@ def test_an_empty_folder_is_filled_where_it_is(tmp_path: Path, monkeypatch: pyte
 
 
 def fill_the_disk_with_a_folder(path: Path) -> None:
-    with whole_folder(path) as draft:
+    with atomic_folder(path) as draft:
         (draft / "half.csv").write_text("half")
         raise OSError("the disk is full")
 
@@ -85,7 +85,7 @@ def test_of_a_folder_that_fails_half_way_nothing_stays(tmp_path: Path, there: bo
 
 
 def write_folder_beside_somebody_else(path: Path) -> None:
-    with whole_folder(path) as draft:
+    with atomic_folder(path) as draft:
         (draft / "labels.csv").write_text("mine")
         path.mkdir(exist_ok=True)
         (path / "labels.csv").write_text("theirs")

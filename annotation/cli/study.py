@@ -27,7 +27,7 @@ from annotation.studies.sampling import (
 )
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
 from annotation.studies.study_tables import codebook, ratings_table
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.cli.arguments import add_json, add_run, print_result
 from audit.cli.execution import FINDINGS, OK
 from audit.exports.text_writers import csv_bytes
@@ -227,7 +227,7 @@ def _suffix(out: Path, *allowed: str) -> str:
 
 def _write(out: Path, data: bytes) -> str:
     try:
-        write_whole(out, data)
+        write_atomic(out, data)
     except OSError as error:
         raise StudyError(
             f"{out} cannot be written: {error.strerror}. Nothing was written. Name a file in an existing folder."

@@ -19,11 +19,11 @@ from annotation.theme_edits.edits import ThemeEdit, describe_change, effective_e
 from annotation.theme_edits.history import edits_from_jsonl, edits_to_jsonl, history_table
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
 from annotation.theme_edits.replay import apply_edits
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.cli.arguments import add_json, add_run, note, print_result
 from audit.cli.execution import FINDINGS, OK
 from audit.cli.themes import TOPICS
-from audit.errors import plainly
+from audit.errors import describe_error
 from audit.exports.text_writers import csv_bytes
 from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
@@ -80,7 +80,7 @@ def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[ThemeEdit])
     if suffix not in writers:
         raise StudyError(f"--out {arguments.out}: the name must end in {' or '.join(writers)}. Nothing was written.")
     try:
-        write_whole(arguments.out, writers[suffix]())
+        write_atomic(arguments.out, writers[suffix]())
     except OSError as error:
         raise StudyError(
             f"{arguments.out} cannot be written: {error.strerror}. Nothing was written. Name a file in an existing folder."
@@ -138,7 +138,7 @@ def _edits(arguments: argparse.Namespace, settings: Settings, store: LabelStore,
             data = arguments.edits.read_bytes()
             return edits_from_jsonl(data.decode("utf-8-sig")), hashlib.sha256(data).hexdigest()[:16]
         except (OSError, UnicodeDecodeError) as error:
-            raise StudyError(f"{arguments.edits} cannot be read ({plainly(error)}). Nothing was done.") from None
+            raise StudyError(f"{arguments.edits} cannot be read ({describe_error(error)}). Nothing was done.") from None
     other = find_run(settings.store_dir, arguments.source) if arguments.source else run
     return list_edits(store, other.digest), other.key
 

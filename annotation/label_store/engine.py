@@ -13,6 +13,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
 from audit.errors import AuditError
+from audit.optional_imports import install_hint
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 HEAD = "0004"
@@ -84,7 +85,7 @@ def open_label_store(url: str) -> LabelStore:
     except ModuleNotFoundError as error:
         raise AuditError(
             f"AUDIT_STUDIES_URL names a database that needs the Python package '{error.name}'. Nothing was opened. "
-            "Install it with: pip install -c constraints.txt -e '.[postgres]'"
+            f"{install_hint('postgres')}"
         ) from None
     return store
 

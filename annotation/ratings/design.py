@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.vocabulary import LABEL_SPELLINGS, LABELS, plain
 
 Codes = npt.NDArray[np.intp]
@@ -74,12 +74,10 @@ def read_strata(path: Path) -> dict[str, float]:
         pairs = pd.to_numeric(frame["pairs"]).to_numpy(dtype=float)
         names = frame["stratum"].str.strip()
     except (OSError, EOFError, ValueError, KeyError) as error:
-        fault = f"column {error} is missing" if isinstance(error, KeyError) else plainly(error)
+        fault = f"column {error} is missing" if isinstance(error, KeyError) else describe_error(error)
         raise AuditError(f"{path}: {fault}. {STRATA_FILE}") from None
     if names.duplicated().any() or not len(names) or not (np.isfinite(pairs) & (pairs >= 1) & (pairs % 1 == 0)).all():
-        raise AuditError(
-            f"{path}: a stratum appears twice, or its pairs are not an integer of at least 1. {STRATA_FILE}"
-        )
+        raise AuditError(f"{path}: a stratum appears twice, or its pairs are not an integer of at least 1. {STRATA_FILE}")
     return dict(zip(names, pairs.tolist(), strict=True))
 
 

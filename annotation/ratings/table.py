@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from annotation.ratings.design import FIRST_ROW, Codes, Floats, SampleDesign, design_from
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.vocabulary import (
     EMPTY_WORDS,
     LABEL_SPELLINGS,
@@ -76,8 +76,8 @@ def read_labels_file(path: Path) -> pd.DataFrame:
         return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
     except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise AuditError(
-            f"{path}: cannot be read as a CSV table ({plainly(error)}). Nothing was computed. Give a comma-separated file in "
-            f"UTF-8 whose first line names the columns {', '.join(REQUIRED_COLUMNS)}."
+            f"{path}: cannot be read as a CSV table ({describe_error(error)}). Nothing was computed. "
+            f"Give a comma-separated file in UTF-8 whose first line names the columns {', '.join(REQUIRED_COLUMNS)}."
         ) from None
 
 

@@ -19,7 +19,7 @@ from annotation.label_store.results import assignment_rows
 from audit.errors import AuditError
 from audit.judging.baseline import NAME, judge
 from audit.release import validate
-from audit.release.archive import opened
+from audit.release.archive import open_release
 from audit.release.layout import Layout, find_layout
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.values import Reject
@@ -49,7 +49,7 @@ def baseline_of_release(frame: pd.DataFrame, path: Path, max_archive_bytes: int,
             f"The labels file has no column {', '.join(missing)}, so its pairs cannot be found in {path}. "
             f"Needed: {', '.join(PAIR_COLUMNS)}. Nothing was computed."
         )
-    with opened(path, max_archive_bytes) as (root, _):
+    with open_release(path, max_archive_bytes) as (root, _):
         layout = find_layout(root, path)
         questions = {row["question_id"]: row["question"] for row in _records(layout, "question", max_object_bytes)}
         answers = {(row["question_id"], row["handbook_id"]): row for row in _records(layout, "answer", max_object_bytes)}

@@ -20,6 +20,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from audit.errors import AuditError
+from audit.optional_imports import install_hint
 
 PRINT_FONT = 'Arial, Helvetica, "Liberation Sans", sans-serif'
 """What journals ask for; Liberation Sans, its replacement on Linux, has the same widths."""
@@ -36,8 +37,8 @@ NAMES = re.compile(r'(?:id="|#)[^"\'&)\s]*')
 SIZE = re.compile(r'width="[\d.]+" height="[\d.]+"')
 CONFIG = {"displaylogo": False, "responsive": True}
 NO_KALEIDO = (
-    "SVG and PNG were not written: they need Kaleido, the extra `figures` (pip install -c constraints.txt -e '.[figures]'). "
-    "The HTML figures are complete."
+    "SVG and PNG were not written: they need the package kaleido, which is not installed. The HTML figures are complete. "
+    + install_hint("figures")
 )
 NO_CHROMIUM = (
     "SVG and PNG were not written: Kaleido found no Chromium that works ({why}). Install one (apt-get install chromium). "

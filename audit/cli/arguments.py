@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audit.settings import HIGHEST_PORT
+from audit.settings import MAX_PORT
 
 MAX_COUNT = 1_000_000_000
 
@@ -25,7 +25,7 @@ def count_or_zero(text: str) -> int:
 
 def port(text: str) -> int:
     """A port that a server can listen on."""
-    return _integer(text, 1, HIGHEST_PORT, f"must be a port from 1 to {HIGHEST_PORT}")
+    return _integer(text, 1, MAX_PORT, f"must be a port from 1 to {MAX_PORT}")
 
 
 def share(text: str) -> float:

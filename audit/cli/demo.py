@@ -8,14 +8,13 @@ import shutil
 from pathlib import Path
 
 import audit
-from audit.atomic_io import whole_folder
+from audit.atomic_io import atomic_folder
 from audit.cli.arguments import add_json, note, print_result
 from audit.cli.commands import DEMO_STUDIES, load_object
 from audit.cli.execution import OK
 from audit.cli.serve import serve, serve_options
 from audit.cli.themes import build_lexical_themes
-from audit.demo.build import DEFAULT_SEED, write_demo
-from audit.demo.earlier import write_earlier
+from audit.demo.build import DEFAULT_SEED, write_demo, write_earlier
 from audit.errors import AuditError
 from audit.settings import Settings
 from audit.store.load import Loaded, load_release
@@ -86,7 +85,7 @@ def example_tenancy(arguments: argparse.Namespace, _: Settings) -> int:
     folder: Path = arguments.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise AuditError(f"{folder} already exists and is not an empty folder. Nothing was written. Name a new folder.")
-    with whole_folder(folder) as draft:
+    with atomic_folder(folder) as draft:
         shutil.copytree(_examples() / "tenancy", draft, dirs_exist_ok=True)
     config = folder / "config.toml"
     text = f"Wrote the example to {folder}. Run it with:\n  audit run {shlex.quote(str(config))}"

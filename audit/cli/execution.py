@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 
 OK, FINDINGS, FAILED = 0, 1, 2
 FULL, REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -48,7 +48,7 @@ def _is_of_duckdb(error: Exception) -> bool:
 
 def _system_error(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{plainly(error)}. The command stopped there. {UNCHANGED} {_remedy(str(error))}"
+    return f"{where}{describe_error(error)}. The command stopped there. {UNCHANGED} {_remedy(str(error))}"
 
 
 def _remedy(reason: str) -> str:

@@ -7,11 +7,11 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from audit.atomic_io import whole_folder, write_whole
+from audit.atomic_io import atomic_folder, write_atomic
 from audit.cli.arguments import add_json, note, print_result
 from audit.cli.commands import CURATED_THEMES, STUDY_TABLES, load_object
 from audit.cli.execution import OK
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.exports.package import ExportRequest, StudyPart, check_drawn_from, left_out, package, today
 from audit.exports.zip_bytes import zipped
 from audit.queries.run_taxonomy import taxonomy_of
@@ -94,9 +94,9 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if _is_archive(out):
-            write_whole(out, zipped(files))
+            write_atomic(out, zipped(files))
             return
-        with whole_folder(out) as draft:
+        with atomic_folder(out) as draft:
             for name, content in files.items():
                 path = draft / name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,4 +106,4 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _unwritable(out: Path, error: OSError) -> AuditError:
-    return AuditError(f"--out {out} cannot be written: {plainly(error)}. Nothing was written. Name another path.")
+    return AuditError(f"--out {out} cannot be written: {describe_error(error)}. Nothing was written. Name another path.")

@@ -11,11 +11,11 @@ from typing import Any
 
 from audit.cli.arguments import add_json, note, print_result
 from audit.cli.execution import FINDINGS, OK
-from audit.release.report import as_text
+from audit.release.report import report_as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings
 from audit.store.load import Loaded, check_release, load_release
-from audit.store.runs import list_runs, unreadable
+from audit.store.runs import list_runs, unreadable_stores
 
 EXIT_CODES = "Exit code: 0 all is well, 1 the load report has findings, 2 nothing was done."
 
@@ -53,7 +53,7 @@ def _progress(arguments: argparse.Namespace) -> Callable[[str], None]:
 
 def _print_report(arguments: argparse.Namespace, loaded: Loaded) -> int:
     report: dict[str, Any] = loaded.run.report
-    text = as_text(loaded.report) if loaded.report else report["verdict"]
+    text = report_as_text(loaded.report) if loaded.report else report["verdict"]
     findings = [asdict(finding) for finding in loaded.report.findings] if loaded.report else []
     print_result(arguments, text, {"run": loaded.run.key, "fresh": loaded.fresh, **report, "details": findings})
     return OK if report["clean"] else FINDINGS
@@ -67,7 +67,7 @@ def runs_options(parser: argparse.ArgumentParser) -> None:
 def runs(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit runs`"""
     loaded = list_runs(settings.store_dir)
-    for path, reason in unreadable(settings.store_dir).items():
+    for path, reason in unreadable_stores(settings.store_dir).items():
         note(f"{path} is left out because it cannot be read ({reason}). Load its release again, or delete the file.")
     lines = [f"{run.key:<32} {run.loaded_at[:16]}  {run.title}: {run.report['verdict']}" for run in loaded]
     none = f"No run is loaded in {settings.store_dir}. Load one with: audit load PATH, or try the demo with: audit demo"

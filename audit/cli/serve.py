@@ -11,7 +11,7 @@ from pathlib import Path
 
 import audit
 from audit.cli.arguments import note, port
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.settings import Settings
 
 
@@ -50,7 +50,7 @@ def _check_address(host: str, number: int) -> None:
             trial.bind(address)
     except (OSError, UnicodeError) as error:
         raise AuditError(
-            f"The dashboard cannot listen on {host}, port {number}: {plainly(error)}. It was not started. "
+            f"The dashboard cannot listen on {host}, port {number}: {describe_error(error)}. It was not started. "
             "Name another address with --host and --port (AUDIT_HOST, AUDIT_PORT), or stop the program that listens there."
         ) from None
 

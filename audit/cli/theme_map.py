@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.cli.arguments import add_json, add_run, print_result
 from audit.cli.execution import OK
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
@@ -74,7 +74,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
         lines.append(OPEN.format(points=quote(str(arguments.parquet)), labels=quote(str(labels))))
         result |= {"parquet": str(arguments.parquet), "labels": str(labels)}
     if arguments.html:
-        write_whole(arguments.html, html_page(run, taxonomy, table))
+        write_atomic(arguments.html, html_page(run, taxonomy, table))
         size = arguments.html.stat().st_size / 1e6
         lines.append(f"One page, {size:.1f} MB, opens without a network: {arguments.html}")
         result |= {"html": str(arguments.html)}

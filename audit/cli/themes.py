@@ -14,7 +14,7 @@ from audit.cli.arguments import add_json, count, distance, note, print_result
 from audit.cli.execution import OK
 from audit.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
-from audit.errors import AuditError, ThemesError, plainly
+from audit.errors import AuditError, ThemesError, describe_error
 from audit.llm.calls import Call, Reply
 from audit.llm.runner import run_calls
 from audit.queries.run_taxonomy import release_taxonomy, taxonomy_of, taxonomy_path
@@ -150,7 +150,7 @@ def _phrases_in(path: Path) -> dict[str, int]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ThemesError(f"{path} cannot be read ({plainly(error)}). Nothing was done.") from error
+        raise ThemesError(f"{path} cannot be read ({describe_error(error)}). Nothing was done.") from error
     return Counter(line.strip() for line in lines if line.strip())
 
 

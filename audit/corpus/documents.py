@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.errors import DocumentError
 from audit.vocabulary import GENERAL, PHASES
 
@@ -93,7 +93,7 @@ def write_document(document: Document, path: Path) -> Path:
     """
     text = json.dumps(_document_record(document), ensure_ascii=False, indent=1) + "\n"
     # mtime=0, so that the same document gives the same bytes on another day.
-    write_whole(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+    write_atomic(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
     return path
 
 

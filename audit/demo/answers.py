@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from audit.demo.library import Library, contact, section_title
-from audit.demo.phrases import phrases
-from audit.demo.policies import DETAIL_SETS, Policy, policies
+from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
 from audit.demo.questions import ASK, subject
-from audit.demo.retrieval import Searches, record
-from audit.demo.roster import Handbook
-from audit.demo.world import World
+from audit.demo.retrieval import HandbookTexts, SimulatedSearches, contact, retrieval_record, section_title
+from audit.demo.world import Handbook, World
 from audit.vocabulary import NOT_ADDRESSED
 
 PATTERNS = (("opening", "core"), ("core", "closing"), ("opening", "core", "closing"), ("core", "guidance", "closing"))
@@ -23,7 +20,7 @@ CHECKED_SHARE = 0.15
 STYLES = 2**20
 
 
-def answers(world: World, searches: Searches | None = None) -> Iterator[dict[str, Any]]:
+def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator[dict[str, Any]]:
     """One record per question and handbook, in release order, as in answers.jsonl.
 
     `searches` are made on the handbooks as they are, where the answers of `world` were missed by them (default: none was).
@@ -31,7 +28,7 @@ def answers(world: World, searches: Searches | None = None) -> Iterator[dict[str
     The programs of a center share their wording, apart from their organ. Centers never share a text: each answer holds
     the center's name or its phone number.
     """
-    searches = searches or Searches(Library(world))
+    searches = searches or SimulatedSearches(HandbookTexts(world))
     rng = np.random.default_rng([world.config.seed, 2])
     n_centers = max(book.center for book in world.handbooks) + 1
     for number, question in enumerate(world.questions):
@@ -41,10 +38,10 @@ def answers(world: World, searches: Searches | None = None) -> Iterator[dict[str
             ids: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
             if world.present[number, place]:
                 text = answer_text(world, number, place, style[book.center])
-                found = record(searches, number, place, _rests(text, _frame(book, style[book.center])))
+                found = retrieval_record(searches, number, place, _rests(text, _frame(book, style[book.center])))
                 yield ids | _present(text, policies()[question.policy], chance[place], found or {})
             else:
-                found = record(searches, number, place, None) if world.config.traces else None
+                found = retrieval_record(searches, number, place, None) if world.config.traces else None
                 yield ids | _silent(policies()[question.policy], question.aspect, book, chance[place]) | {"retrieval": found}
 
 

@@ -1,23 +1,26 @@
-"""Writing the demo: a synthetic release and, beside it, the truth it was made from."""
+"""Writing the demo: a synthetic release, the truth that it was made from, and an earlier run of the same world.
+
+The earlier run has the same handbooks and the same judge, but a weaker retriever that misses answers.
+"""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audit.demo.answers import answers
+from audit.demo.config import WorldConfig, paper_config, small_config
 from audit.demo.judge import Labels, simulate_labels
-from audit.demo.library import Library, sections
 from audit.demo.policies import policies
-from audit.demo.retrieval import Searches, trials
-from audit.demo.roster import Handbook
-from audit.demo.shape import WorldConfig, paper_config, small_config
-from audit.demo.verdicts import comparisons, held
-from audit.demo.world import World, draw_world
+from audit.demo.retrieval import HandbookTexts, SimulatedSearches, sections, trials
+from audit.demo.verdicts import comparisons, position_words, prescreened_record
+from audit.demo.world import Handbook, World, draw_world
 from audit.errors import ReleaseError
 from audit.release.write import write_jsonl, write_release
 from audit.vocabulary import Label, Phase
@@ -57,8 +60,8 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         raise ReleaseError(f"Scale '{scale}' is unknown. Allowed: {', '.join(CONFIGS)}. Nothing was written.")
     make_room(root)
     world = draw_world(CONFIGS[scale](seed))
-    labels, searches = simulate_labels(world), Searches(Library(world))
-    write_jsonl(root / TRUTH, truth(world, labels))
+    labels, searches = simulate_labels(world), SimulatedSearches(HandbookTexts(world))
+    write_jsonl(root / TRUTH, truth_records(world, labels))
     return write_release(
         root,
         manifest=manifest(world, labels, scale),
@@ -127,12 +130,12 @@ def question_records(world: World) -> Iterator[dict[str, Any]]:
         }
 
 
-def truth(world: World, labels: Labels) -> Iterator[dict[str, Any]]:
+def truth_records(world: World, labels: Labels) -> Iterator[dict[str, Any]]:
     """The records of truth.jsonl; see `write_demo`."""
     for number, question in enumerate(world.questions):
         policy, row = policies()[question.policy], world.row[number]
         values = {
-            book.id: held(policy, question.aspect, int(value)) if present else None
+            book.id: position_words(policy, question.aspect, int(value)) if present else None
             for book, value, present in zip(world.handbooks, world.value[row], world.present[number], strict=True)
         }
         relation = _square(world, labels.truth[number])
@@ -145,3 +148,83 @@ def _square(world: World, codes: np.ndarray[Any, np.dtype[np.int8]]) -> list[lis
     square[first, second] = square[second, first] = codes
     lines: list[list[int]] = square.tolist()
     return lines
+
+
+MISSED_SHARE = 0.25
+"""The chance with which the weaker retriever misses an answer that the handbook has: each by itself, whatever it says."""
+RUN_ID = "demo-earlier"
+MECHANISM = (
+    "the same fictional handbooks, answers and judge as the run 'demo'; each present answer is missed with chance "
+    f"{MISSED_SHARE}, as by a weaker retriever, and its pairs are then absent. No verdict is changed."
+)
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """What the weaker run saw of a world.
+
+    whole   the world with all its answers
+    full    the verdicts on it
+    world   the world without the answers that were missed
+    labels  the verdicts on what is left: those of `full`, and ABSENT, pre-screened, where an answer was missed
+    lost    bool (questions, handbooks): the answer was missed
+    """
+
+    whole: World
+    full: Labels
+    world: World
+    labels: Labels
+    lost: NDArray[np.bool_]
+
+
+def draw_earlier(config: WorldConfig, rate: float = MISSED_SHARE) -> EarlierRun:
+    """Draw the weaker run on the world of a config; the chance has a stream of its own, so the main run stays as it is."""
+    world = draw_world(config)
+    full = simulate_labels(world)
+    lost = world.present & (np.random.default_rng([config.seed, 5]).random(world.present.shape) < rate)
+    first, second = world.pairs
+    gone = lost[:, first] | lost[:, second]
+    kept = Labels(*(np.where(gone, np.int8(Label.ABSENT.code), codes) for codes in (full.truth, full.judge)))
+    return EarlierRun(world, full, replace(world, present=world.present & ~lost), kept, lost)
+
+
+def write_earlier(root: Path, seed: int = DEFAULT_SEED) -> Path:
+    """Write the earlier run of the small demo into the folder `root` and return it; the same seed gives the same bytes.
+
+    Beside the release stands truth.jsonl, as `write_demo` writes it, of what this run saw. Raises ReleaseError when `root` holds
+    something that is not an earlier demo.
+    """
+    make_room(root)
+    earlier = draw_earlier(small_config(seed))
+    write_jsonl(root / TRUTH, truth_records(earlier.world, earlier.labels))
+    return write_release(
+        root,
+        manifest=_manifest(earlier),
+        handbooks=map(handbook_record, earlier.world.handbooks),
+        questions=question_records(earlier.world),
+        answers=answers(earlier.world, SimulatedSearches(HandbookTexts(earlier.whole))),
+        comparisons=_thinned(earlier),
+        sections=sections(HandbookTexts(earlier.whole)),
+    )
+
+
+def _manifest(earlier: EarlierRun) -> dict[str, Any]:
+    told = manifest(earlier.world, earlier.labels, "small")
+    title = f"{told['title'].replace('Demo:', 'Demo, earlier run:')}, weaker retrieval"
+    return told | {
+        "run_id": RUN_ID, "title": title, "date": "2025-10-01", "retriever": "simulated, weaker",
+        "mechanism": MECHANISM, "answers_lost_share": MISSED_SHARE,
+    }  # fmt: skip
+
+
+def _thinned(earlier: EarlierRun) -> Iterator[dict[str, Any]]:
+    """The full world's records with the same words; the pairs of an answer that was missed are pre-screened."""
+    ids = np.array([book.id for book in earlier.world.handbooks])
+    for record, lost in zip(comparisons(earlier.whole, earlier.full), earlier.lost, strict=True):
+        silent = set(ids[lost].tolist())
+        yield record | {"pairs": [_seen(pair, silent) for pair in record["pairs"]]}
+
+
+def _seen(pair: dict[str, Any], silent: set[str]) -> dict[str, Any]:
+    a, b = pair["handbook_a"], pair["handbook_b"]
+    return prescreened_record(a, b) if a in silent or b in silent else pair

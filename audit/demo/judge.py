@@ -1,14 +1,15 @@
-"""A simulated judge: a noisy reader of the true relations, with the errors published for the real one."""
+"""A simulated judge: a noisy reader of the true relations, with published error rates, also asked again."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audit.demo.world import Codes, World
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import DISAGREEING, LABELS, CheckKind, Label
 
 UNSCORED = -1
 """Stands where the judge was asked and gave no readable verdict."""
@@ -117,3 +118,67 @@ def _turned_round() -> NDArray[np.float64]:
     joint[Label.ABSENT.code, Label.ABSENT.code] = 1
     rates: NDArray[np.float64] = joint / joint.sum(axis=1, keepdims=True)
     return rates
+
+
+N_CHECKED = 600
+"""Pairs that are checked in every way: enough for intervals of a few points, few enough for a page to be read."""
+
+CHANGED_LABELS = {
+    Label.ABSENT: Label.COMPLEMENTARY,
+    Label.CONSISTENT: Label.COMPLEMENTARY,
+    Label.COMPLEMENTARY: Label.DIVERGENT,
+    Label.DIVERGENT: Label.COMPLEMENTARY,
+    Label.CONTRADICTORY: Label.DIVERGENT,
+}
+"""Where a label goes when the judge changes its mind."""
+
+
+@dataclass(frozen=True)
+class CheckNoise:
+    """How often the simulated judge gives another label when it is asked again; all of it is ours, none is published.
+
+    swap, repeat         with the answers in the other order, and the same once more: whatever the label was
+    blind, blind_others  without the names of centers: of the pairs that disagree, which then become milder, and of the others
+    unscored             checks without a readable verdict
+    """
+
+    swap: float = 0.09
+    repeat: float = 0.03
+    blind: float = 0.2
+    blind_others: float = 0.005
+    unscored: float = 0.01
+
+    def rate(self, kind: CheckKind, label: Label) -> float:
+        """The chance that a check of `kind` moves `label`."""
+        if kind is CheckKind.BLIND:
+            return self.blind if label in DISAGREEING else self.blind_others
+        return self.swap if kind is CheckKind.SWAP else self.repeat
+
+
+Verdicts = Mapping[CheckKind, Label | None]
+"""The label that each kind of check gives, None where unscored."""
+
+
+def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise()) -> dict[tuple[int, int], Verdicts]:
+    """(question, place among its pairs) -> the checks of that pair, for CHECKED pairs drawn from all that were judged.
+
+    They have a stream of chance of their own: a release is the same with them and without.
+    """
+    rng = np.random.default_rng([world.config.seed, 4])
+    questions, places = np.nonzero(~labels.prescreened)
+    drawn = np.sort(rng.choice(len(questions), min(N_CHECKED, len(questions)), replace=False))
+    chance = rng.random((len(drawn), len(CheckKind), 2))
+    return {
+        (question, place): {
+            kind: _again(int(labels.judge[question, place]), kind, noise, *draw)
+            for kind, draw in zip(CheckKind, draws, strict=True)
+        }
+        for question, place, draws in zip(questions[drawn].tolist(), places[drawn].tolist(), chance.tolist(), strict=True)
+    }
+
+
+def _again(verdict: int, kind: CheckKind, noise: CheckNoise, read: float, moved: float) -> Label | None:
+    if verdict == UNSCORED or read < noise.unscored:
+        return None
+    label = tuple(Label)[verdict]
+    return CHANGED_LABELS[label] if moved < noise.rate(kind, label) else label

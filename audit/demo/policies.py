@@ -1,4 +1,4 @@
-"""What the fictional handbooks can say: the policies of audit/demo/handbook, one file per topic."""
+"""What the fictional handbooks can say: the policies of audit/demo/handbook, one file per topic, and the wordings around them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+
+@cache
+def phrases() -> dict[str, Any]:
+    """Circumstances, openings, closings, silences and reasonings, as they stand in the file."""
+    return tomllib.loads((Path(__file__).parent / "phrases.toml").read_text(encoding="utf-8"))
+
+
 HANDBOOK_DIR = Path(__file__).parent / "handbook"
 DETAILS = 5
 DETAIL_SETS = tuple(combinations(range(DETAILS), 2))
@@ -16,7 +23,7 @@ DETAIL_SETS = tuple(combinations(range(DETAILS), 2))
 
 
 @dataclass(frozen=True)
-class Detail:
+class PolicyDetail:
     """A further fact that an answer may carry: what it is about in a few words, and the sentence."""
 
     tag: str
@@ -54,7 +61,7 @@ class Policy:
     guidance: tuple[str, ...]
     asks: tuple[str, ...]
     hows: tuple[str, ...]
-    details: tuple[Detail, ...]
+    details: tuple[PolicyDetail, ...]
 
     def concerns(self, organ: str) -> bool:
         """Whether a question about `organ` (or `general`) may ask for this policy."""
@@ -89,7 +96,7 @@ def _policy(entry: dict[str, Any], chapter: dict[str, Any]) -> Policy:
         guidance=tuple(entry["guidance"]),
         asks=tuple(entry["asks"]),
         hows=tuple(entry["hows"]),
-        details=tuple(Detail(*text.split(": ", 1)) for text in entry["details"]),
+        details=tuple(PolicyDetail(*text.split(": ", 1)) for text in entry["details"]),
     )
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.demo.phrases import phrases
-from audit.demo.policies import Policy, policies
-from audit.demo.shape import WorldConfig
+from audit.demo.config import WorldConfig
+from audit.demo.policies import Policy, phrases, policies
 from audit.vocabulary import GENERAL
 
 ASK = "ask"
@@ -20,7 +19,7 @@ HOW = "how"
 
 
 @dataclass(frozen=True)
-class Question:
+class SimulatedQuestion:
     """One simulated question: the policy it asks for (its place in `policies()`), and whether it turns on the value."""
 
     id: str
@@ -35,17 +34,19 @@ class Question:
         return self.aspect == ASK and policies()[self.policy].kind == "value"
 
 
-def draw_questions(config: WorldConfig, rng: np.random.Generator) -> tuple[Question, ...]:
+def draw_questions(config: WorldConfig, rng: np.random.Generator) -> tuple[SimulatedQuestion, ...]:
     """The questions of a config, general ones first.
 
     In every group of questions the quota of contested ones is exact (drawn by chance in an independent world), and the
     policy used least so far comes next, so that all topics occur in a small release too.
     """
     used: Counter[int] = Counter()
-    return tuple(q for organ, count in config.questions.items() for q in _group(config, organ, count, used, rng))
+    return tuple(q for organ, count in config.questions.items() for q in _draw_group(config, organ, count, used, rng))
 
 
-def _group(config: WorldConfig, organ: str, count: int, used: Counter[int], rng: np.random.Generator) -> Iterator[Question]:
+def _draw_group(
+    config: WorldConfig, organ: str, count: int, used: Counter[int], rng: np.random.Generator
+) -> Iterator[SimulatedQuestion]:
     order = rng.permutation(len(policies())).tolist()
     here: Counter[int] = Counter()
     told: Counter[tuple[int, str]] = Counter()
@@ -56,7 +57,7 @@ def _group(config: WorldConfig, organ: str, count: int, used: Counter[int], rng:
         here[policy] += 1
         used[policy] += 1
         told[policy, aspect] += 1
-        yield Question(f"{organ}-{number:04d}", organ, policy, aspect, text)
+        yield SimulatedQuestion(f"{organ}-{number:04d}", organ, policy, aspect, text)
 
 
 def _contested(config: WorldConfig, organ: str, count: int, rng: np.random.Generator) -> list[bool]:

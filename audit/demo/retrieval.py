@@ -1,7 +1,7 @@
-"""Simulated retrieval: where each strategy ranks the section that answers, what an answer was given, and trials of all.
+"""The simulated handbooks as texts, and simulated retrieval in them.
 
-The section that answers is known, so the measures of retrieval can be tested for being right. Ranks have a stream of
-chance of their own; a question that is hard for one strategy tends to be hard for the others.
+The section that answers a question is known, so the measures of retrieval can be tested. Ranks have a random stream of
+their own; a question that is hard for one strategy tends to be hard for the others.
 """
 
 from __future__ import annotations
@@ -14,10 +14,107 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.demo.library import Library, section_id
-from audit.demo.policies import policies
+from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
+from audit.demo.questions import ASK, HOW
+from audit.demo.world import Handbook, World
 
-FOUND: Mapping[str, tuple[float, ...]] = {
+FIRST_PAGE = 3
+PER_PAGE = 3
+"""Sections that stand on one page."""
+
+
+@dataclass(frozen=True)
+class HandbookTexts:
+    """The handbooks of a world as texts. A handbook has a section on a policy when it answers any question about it."""
+
+    world: World
+
+    @cached_property
+    def states(self) -> NDArray[np.bool_]:
+        """Whether a handbook states its value of a policy: it answers a question that turns on it. Bool, policies x handbooks."""
+        return self._answers(ASK)
+
+    @cached_property
+    def advises(self) -> NDArray[np.bool_]:
+        """Whether it gives the advice that all share on a policy: it answers a question about that."""
+        return self._answers(HOW)
+
+    @cached_property
+    def speaks(self) -> NDArray[np.bool_]:
+        """Whether a handbook has a section on a policy."""
+        return self.states | self.advises
+
+    def _answers(self, aspect: str) -> NDArray[np.bool_]:
+        found = np.zeros((len(policies()), len(self.world.handbooks)), dtype=bool)
+        for question, present in zip(self.world.questions, self.world.present, strict=True):
+            if question.aspect == aspect:
+                found[question.policy] |= present
+        return found
+
+    @cached_property
+    def place(self) -> NDArray[np.intp]:
+        """The place of each section in its handbook, from 0; of a policy without one, where it would stand."""
+        return np.asarray(np.cumsum(self.speaks, axis=0) - self.speaks)
+
+    @cached_property
+    def held(self) -> list[list[int]]:
+        """Per handbook the policies that it has sections on, in reading order."""
+        return [np.flatnonzero(column).tolist() for column in self.speaks.T]
+
+    @cached_property
+    def style(self) -> NDArray[np.int64]:
+        """Which wording each center chose for each policy; a stream of chance of its own."""
+        n_centers = max(book.center for book in self.world.handbooks) + 1
+        return np.random.default_rng([self.world.config.seed, 6]).integers(2**16, size=(len(policies()), n_centers))
+
+    def size(self, handbook: int) -> int:
+        """How many sections a handbook has."""
+        return len(self.held[handbook])
+
+    def sentences(self, policy: int, handbook: int) -> list[str]:
+        """A section's sentences, the last of them whom to call."""
+        told, book = policies()[policy], self.world.handbooks[handbook]
+        style = int(self.style[policy, book.center])
+        core = told.says[self.world.value[policy, handbook]]
+        details = [told.details[i].sentence for i in DETAIL_SETS[self.world.details[policy, handbook]]]
+        line, phone = contact(book)
+        return [
+            *([told.guidance[style % len(told.guidance)]] if self.advises[policy, handbook] else []),
+            *([core[style // 4 % len(core)]] if self.states[policy, handbook] else []),
+            *details,
+            f"Questions about this: {line}, {phone}.",
+        ]
+
+
+def contact(book: Handbook) -> tuple[str, str]:
+    """Whom to call at a center, and the number."""
+    lines = phrases()["answer"]["lines"]
+    return lines[book.center % len(lines)], f"555-01{10 + book.center % 90}"
+
+
+def section_title(policy: Policy) -> str:
+    """The heading under which a handbook speaks of a policy, with its chapter."""
+    return f"{policy.chapter} / {policy.section}"
+
+
+def section_id(place: int) -> str:
+    """The id of a handbook's section by its place."""
+    return f"s{place + 1:03}"
+
+
+def sections(library: HandbookTexts) -> Iterator[dict[str, Any]]:
+    """The records of sections.jsonl, handbook by handbook in reading order."""
+    for number, book in enumerate(library.world.handbooks):
+        for place, policy in enumerate(library.held[number]):
+            told = policies()[policy]
+            page = FIRST_PAGE + place // PER_PAGE
+            yield {
+                "handbook_id": book.id, "section_id": section_id(place), "heading": told.section, "above": [told.chapter],
+                "text": " ".join(library.sentences(policy, number)), "pages": [page, page],
+            }  # fmt: skip
+
+
+HIT_RATES: Mapping[str, tuple[float, ...]] = {
     "hero": (0.62, 0.78, 0.86, 0.90, 0.93),
     "fusion": (0.55, 0.72, 0.80, 0.85, 0.89),
     "dense": (0.50, 0.66, 0.74, 0.80, 0.84),
@@ -32,7 +129,7 @@ GIVEN = 5
 SHORT = 6
 """A handbook of at most so many sections is read as a whole."""
 SHOWN = 3
-TRIED = 300
+N_TRIALS = 300
 """Pairs of question and handbook on which all strategies are tried."""
 CITES_NOTHING = 0.02
 """Share of answers with a further citation of a passage that was not given."""
@@ -44,10 +141,10 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Searches:
+class SimulatedSearches:
     """What every strategy finds for every question in every handbook."""
 
-    library: Library
+    library: HandbookTexts
 
     @cached_property
     def rank(self) -> Mapping[str, NDArray[np.intp]]:
@@ -55,8 +152,8 @@ class Searches:
         shape = self.library.world.present.shape
         rng = np.random.default_rng([self.library.world.config.seed, 7])
         shared = rng.random(shape)
-        luck = {name: np.where(rng.random(shape) < SHARED, shared, rng.random(shape)) for name in FOUND}
-        return {name: np.searchsorted(FOUND[name], luck[name]) for name in FOUND}
+        luck = {name: np.where(rng.random(shape) < SHARED, shared, rng.random(shape)) for name in HIT_RATES}
+        return {name: np.searchsorted(HIT_RATES[name], luck[name]) for name in HIT_RATES}
 
     @cached_property
     def chance(self) -> NDArray[np.float64]:
@@ -68,7 +165,7 @@ class Searches:
         policy, size = self.library.world.questions[question].policy, self.library.size(handbook)
         own = int(self.library.place[policy, handbook])
         # What is found beside it stands near it in the handbook: the same chapter, as a rule.
-        turn = list(FOUND).index(strategy) % 2
+        turn = list(HIT_RATES).index(strategy) % 2
         beside = [(own + (step // 2 + 1) * (1 if (step + turn) % 2 else -1)) % size for step in range(2 * size)]
         places = [place for place in dict.fromkeys(beside) if place != own or not self.library.speaks[policy, handbook]]
         rank = int(self.rank[strategy][question, handbook])
@@ -77,7 +174,7 @@ class Searches:
         return [section_id(place) for place in places[:most]]
 
 
-def record(searches: Searches, question: int, handbook: int, cited: tuple[int, int] | None) -> Record | None:
+def retrieval_record(searches: SimulatedSearches, question: int, handbook: int, cited: tuple[int, int] | None) -> Record | None:
     """An answer's retrieval record; `cited` is the place in its text that rests on its section, None for a silent answer.
 
     None where the handbook has no section at all.
@@ -99,7 +196,7 @@ def record(searches: Searches, question: int, handbook: int, cited: tuple[int, i
     return told
 
 
-def _given(searches: Searches, question: int, handbook: int, mode: str, *, known: bool) -> list[str]:
+def _given(searches: SimulatedSearches, question: int, handbook: int, mode: str, *, known: bool) -> list[str]:
     """The sections whose passages the generator was given, best first."""
     if mode == "passages":
         rank = int(searches.rank["hero"][question, handbook])
@@ -109,7 +206,7 @@ def _given(searches: Searches, question: int, handbook: int, mode: str, *, known
     return [section_id(int(searches.library.place[policy, handbook]))] if known else [section_id(0)]
 
 
-def _passage(library: Library, handbook: int, number: int, name: str, mode: str) -> Record:
+def _passage(library: HandbookTexts, handbook: int, number: int, name: str, mode: str) -> Record:
     """A passage: the section without the line on whom to call; further down the list, only its first two sentences."""
     told = library.sentences(library.held[handbook][int(name[1:]) - 1], handbook)
     kept = told[:-1] if number <= 2 else told[:2]
@@ -125,7 +222,7 @@ def _stray(chance: float, given: list[str]) -> list[Record]:
     return [{"passage": len(given) + 1, "known": False}] if chance < CITES_NOTHING else []
 
 
-def _trace(searches: Searches, question: int, handbook: int) -> Record:
+def _trace(searches: SimulatedSearches, question: int, handbook: int) -> Record:
     """The layers in the order in which they ran, with the best few of each."""
     layers: list[Record] = [
         _layer(name, strategy, searches, question, handbook)
@@ -136,7 +233,7 @@ def _trace(searches: Searches, question: int, handbook: int) -> Record:
     return {"queries": [policy.theme], "layers": layers, "seconds": seconds("hero", float(searches.chance[question, handbook]))}
 
 
-def _layer(name: str, strategy: str, searches: Searches, question: int, handbook: int) -> Record:
+def _layer(name: str, strategy: str, searches: SimulatedSearches, question: int, handbook: int) -> Record:
     best = searches.ranked(strategy, question, handbook, SHOWN, known=True)
     scores = [1 / (K + place) if name == "fused" else 0.9 / (1 + 0.2 * place) for place in range(1, len(best) + 1)]
     top = [{"section_id": section, "score": round(score, 4)} for section, score in zip(best, scores, strict=True)]
@@ -148,17 +245,17 @@ def seconds(strategy: str, chance: float) -> float:
     return round(SECONDS[strategy] * (0.7 + 0.6 * chance), 4)
 
 
-def trials(searches: Searches) -> Iterator[Record]:
+def trials(searches: SimulatedSearches) -> Iterator[Record]:
     """The records of trials.jsonl: every strategy on TRIED present answers, drawn from all by a stream of chance of their own."""
     world = searches.library.world
     cells = np.argwhere(world.present)
     rng = np.random.default_rng([world.config.seed, 9])
-    for question, handbook in cells[np.sort(rng.choice(len(cells), min(TRIED, len(cells)), replace=False))].tolist():
-        for strategy in FOUND:
+    for question, handbook in cells[np.sort(rng.choice(len(cells), min(N_TRIALS, len(cells)), replace=False))].tolist():
+        for strategy in HIT_RATES:
             yield _trial(searches, strategy, question, handbook)
 
 
-def _trial(searches: Searches, strategy: str, question: int, handbook: int) -> Record:
+def _trial(searches: SimulatedSearches, strategy: str, question: int, handbook: int) -> Record:
     world, library = searches.library.world, searches.library
     gold = section_id(int(library.place[world.questions[question].policy, handbook]))
     short, chance = library.size(handbook) <= SHORT, float(searches.chance[question, handbook])

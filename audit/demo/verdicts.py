@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.demo.checks import Verdicts, simulate_checks
-from audit.demo.judge import UNSCORED, Labels
-from audit.demo.phrases import phrases
-from audit.demo.policies import DETAIL_SETS, Policy, policies
+from audit.demo.judge import UNSCORED, Labels, Verdicts, simulate_checks
+from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
 from audit.demo.questions import ASK, subject
 from audit.demo.world import World
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label, Parse
@@ -108,7 +106,7 @@ class _Page:
         question, row = world.questions[number], world.row[number]
         self.policy = policies()[question.policy]
         self.subject = subject(self.policy, question.aspect)
-        self.held = [held(self.policy, question.aspect, value) for value in world.value[row].tolist()]
+        self.held = [position_words(self.policy, question.aspect, value) for value in world.value[row].tolist()]
         self.details = world.details[row].tolist()
         self.centers = [book.center_name for book in world.handbooks]
         self.programs = [f"{book.center_name} ({book.organ}, {book.phase})" for book in world.handbooks]
@@ -153,7 +151,7 @@ def _ways(true: int, verdict: int) -> list[str]:
     return list(phrases()["reasoning"][kind])
 
 
-def held(policy: Policy, aspect: str, value: int) -> str:
+def position_words(policy: Policy, aspect: str, value: int) -> str:
     """What a handbook holds on a question, in a few words; the same for all where the question turns on no value."""
     return policy.values[value] if aspect == ASK else f"general advice on {subject(policy, aspect)}"
 

@@ -1,4 +1,4 @@
-"""The truth of a simulated corpus: who answers what, who holds which value, and the true relation of every pair."""
+"""The truth of a simulated corpus: its handbooks, who answers what, who has which value, and the true relation of every pair."""
 
 from __future__ import annotations
 
@@ -8,11 +8,72 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from audit.demo.config import WorldConfig, scaled
 from audit.demo.policies import DETAIL_SETS, policies
-from audit.demo.questions import ASK, Question, draw_questions
-from audit.demo.roster import Handbook, draw_handbooks
-from audit.demo.shape import WorldConfig
+from audit.demo.questions import ASK, SimulatedQuestion, draw_questions
 from audit.vocabulary import GENERAL, Label, Phase
+
+CENTERS = (
+    "Alder", "Birch", "Blackthorn", "Catalpa", "Dogwood", "Hawthorn", "Hazel", "Hornbeam", "Juniper", "Larch", "Linden", "Medlar",
+    "Mulberry", "Osier", "Quince", "Rowan", "Sassafras", "Spruce", "Sumac", "Tamarack", "Whitebeam", "Wintergreen", "Yew",
+)  # fmt: skip
+"""Fictional centers, all named after woody plants."""
+
+COUPLED_SHARE = 0.81
+"""Share of the pre handbooks that have a post handbook of the same program beside them."""
+
+
+@dataclass(frozen=True)
+class Handbook:
+    """One fictional handbook."""
+
+    organ: str
+    center: int
+    phase: str
+
+    @property
+    def center_name(self) -> str:
+        """The fictional center's name; numbered where a world has more centers than there are names."""
+        lap, place = divmod(self.center, len(CENTERS))
+        return CENTERS[place] + (str(lap + 1) if lap else "")
+
+    @property
+    def id(self) -> str:
+        """Organ, center and phase, joined by underscores."""
+        return f"{self.organ}_{self.center_name.lower()}_{self.phase}"
+
+
+def draw_handbooks(config: WorldConfig, rng: np.random.Generator) -> tuple[Handbook, ...]:
+    """The handbooks of a config, sorted by organ (as in the config), center and phase.
+
+    A program is a center's work for one organ. Some programs have a pre and a post handbook, the others a single one.
+    """
+    if config.independent:
+        return tuple(Handbook(organ, i, Phase.COMBINED) for i, organ in enumerate(_organs(config)))
+    pre, post, combined = config.phases
+    couples = int(min(pre, post) * COUPLED_SHARE)
+    singles = [Phase.PRE] * (pre - couples) + [Phase.POST] * (post - couples) + [Phase.COMBINED] * combined
+    rng.shuffle(singles)
+    return _fill(config, scaled(tuple(config.handbooks.values()), couples), singles, rng)
+
+
+def _organs(config: WorldConfig) -> list[str]:
+    return [organ for organ, count in config.handbooks.items() for _ in range(count)]
+
+
+def _fill(config: WorldConfig, couples: tuple[int, ...], singles: list[Phase], rng: np.random.Generator) -> tuple[Handbook, ...]:
+    # Centers are dealt from one shuffled ring, so every center gets a program before any gets many.
+    ring = rng.permutation(config.n_centers).tolist()
+    found: list[Handbook] = []
+    dealt = 0
+    for (organ, count), pairs in zip(config.handbooks.items(), couples, strict=True):
+        programs = [(Phase.PRE, Phase.POST)] * pairs + [(singles.pop(),) for _ in range(count - 2 * pairs)]
+        centers = [ring[(dealt + i) % len(ring)] for i in range(len(programs))]
+        dealt += len(programs)
+        dealt_out = sorted(zip(centers, programs, strict=True))
+        found += [Handbook(organ, center, phase.value) for center, phases in dealt_out for phase in phases]
+    return tuple(found)
+
 
 Codes = NDArray[np.int8]
 
@@ -36,7 +97,7 @@ class World:
 
     config: WorldConfig
     handbooks: tuple[Handbook, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[SimulatedQuestion, ...]
     present: NDArray[np.bool_]
     row: NDArray[np.intp]
     value: Codes
@@ -137,7 +198,7 @@ def _dissent(config: WorldConfig, kinds: list[int], value: Codes, rng: np.random
 def _draw_present(
     config: WorldConfig,
     handbooks: tuple[Handbook, ...],
-    questions: tuple[Question, ...],
+    questions: tuple[SimulatedQuestion, ...],
     row: NDArray[np.intp],
     n_rows: int,
     rng: np.random.Generator,
@@ -152,7 +213,7 @@ def _draw_present(
     return present
 
 
-def _ease(config: WorldConfig, questions: tuple[Question, ...], rng: np.random.Generator) -> NDArray[np.float64]:
+def _ease(config: WorldConfig, questions: tuple[SimulatedQuestion, ...], rng: np.random.Generator) -> NDArray[np.float64]:
     """Question effects, spread alike over the contested and the other questions of an organ."""
     u, coverage = np.empty(len(questions)), config.coverage
     groups = [(q.organ, q.contested) for q in questions]
@@ -176,7 +237,7 @@ def _breadth(config: WorldConfig, n: int, rng: np.random.Generator) -> NDArray[n
     return np.where(t < 0, config.coverage.thin, config.coverage.thorough) * t
 
 
-def _match(config: WorldConfig, handbooks: tuple[Handbook, ...], questions: tuple[Question, ...]) -> NDArray[np.float64]:
+def _match(config: WorldConfig, handbooks: tuple[Handbook, ...], questions: tuple[SimulatedQuestion, ...]) -> NDArray[np.float64]:
     """Effects of organ and phase, worked out once for every kind of question."""
     kinds = {(q.organ, policies()[q.policy].organs, policies()[q.policy].phase): None for q in questions}
     effects = np.array([[_effect(config, kind, book) for book in handbooks] for kind in kinds])

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from audit.atomic_io import whole, write_whole
+from audit.atomic_io import atomic_file, write_atomic
 from audit.corpus.documents import Document, read_documents
-from audit.errors import AuditError, plainly
+from audit.errors import AuditError, describe_error
 from audit.generation.evidence import GroundedQuestion, question_handbook_pairs
 from audit.generation.records import GenerationSummary, Record
 from audit.release.schema import canonical
@@ -109,7 +109,7 @@ def _read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     yield number, dict(json.loads(line))
     except (OSError, EOFError, ValueError, TypeError) as error:
         where = f"{path}, after line {number}" if number else str(path)
-        raise AuditError(f"{where}: it cannot be read ({plainly(error)}). {NOTHING}") from None
+        raise AuditError(f"{where}: it cannot be read ({describe_error(error)}). {NOTHING}") from None
 
 
 def check_output_folder(folder: Path) -> None:
@@ -126,9 +126,9 @@ def write_answers(
     `missing` is read after the records, because drawing them fills it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with whole(folder / ANSWERS) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
+    with atomic_file(folder / ANSWERS) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
             summary.count(record)
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
     content = {**about, **summary.as_record(), "not_retrieved": missing.total()}
-    write_whole(folder / SUMMARY, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    write_atomic(folder / SUMMARY, json.dumps(content, ensure_ascii=False, indent=1) + "\n")

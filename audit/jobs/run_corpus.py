@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from audit.errors import AuditError, NotInRunError, plainly
+from audit.errors import AuditError, NotInRunError, describe_error
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
@@ -99,7 +99,7 @@ def read_pairs(path: Path) -> tuple[list[PairIds], str]:
         reader = csv.DictReader(data.decode("utf-8-sig").splitlines())
         missing = [name for name in PAIR_COLUMNS if name not in (reader.fieldnames or ())]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise AuditError(f"{path} cannot be read: {plainly(error)}. No model was called.") from None
+        raise AuditError(f"{path} cannot be read: {describe_error(error)}. No model was called.") from None
     if missing:
         columns = ", ".join(PAIR_COLUMNS)
         raise AuditError(f"{path} has no column '{missing[0]}'. Required columns: {columns}. No model was called.")

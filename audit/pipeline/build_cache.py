@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import audit
-from audit.atomic_io import sha256_of, write_whole
+from audit.atomic_io import sha256_of, write_atomic
 
 MISSING = None
 """The digest of what does not exist yet."""
@@ -63,7 +63,7 @@ class BuildCache:
         entry = {"fingerprint": task.fingerprint, "outputs": outputs, "figures": dict(figures), "inputs": dict(task.inputs)}
         path = self._path(task)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(entry, indent=1, default=str) + "\n")
+        write_atomic(path, json.dumps(entry, indent=1, default=str) + "\n")
 
     def entry(self, task: Task) -> dict[str, Any]:
         """What was recorded when the task was last done; empty where nothing was, or it cannot be read."""
@@ -90,7 +90,7 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
     """Write one JSON object a line, the whole file or nothing, and return how many."""
     lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records]
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, "".join(lines))
+    write_atomic(path, "".join(lines))
     return len(lines)
 
 

@@ -21,7 +21,7 @@ CHUNK = 2**20
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArchiveMember:
     """One member of an archive: its name, declared size, and what opens it (None: not a plain file)."""
 
     name: str
@@ -30,11 +30,11 @@ class Entry:
 
 
 @contextmanager
-def opened(path: Path, max_bytes: int) -> Iterator[tuple[Path, list[Finding]]]:
-    """The folder of the release at `path`, with what was refused on the way.
+def open_release(path: Path, max_bytes: int) -> Iterator[tuple[Path, list[Finding]]]:
+    """The folder of the release at `path`, with findings on members that were refused.
 
     An archive is unpacked into a temporary folder that goes away afterwards.
-    Raises ReleaseError when there is nothing at `path`, when it is no archive, or when it unpacks to more than `max_bytes`.
+    Raises ReleaseError when there is nothing at `path`, when it is not an archive, or when it unpacks to more than `max_bytes`.
     """
     if path.is_dir():
         yield path, []
@@ -45,7 +45,7 @@ def opened(path: Path, max_bytes: int) -> Iterator[tuple[Path, list[Finding]]]:
         )
     with tempfile.TemporaryDirectory(prefix="audit-release-") as scratch:
         findings = _unpack(path, Path(scratch), max_bytes)
-        yield _root(Path(scratch)), findings
+        yield _content_root(Path(scratch)), findings
 
 
 def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
@@ -57,40 +57,42 @@ def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
             with tarfile.open(path) as archive:
                 return _extract(path, _tar_entries(archive), target, max_bytes)
     except RuntimeError as error:  # a password, or a way of packing that Python does not know
-        raise ReleaseError(f"{path}: the archive cannot be unpacked ({error}). Nothing was loaded. Pack it plainly.") from error
+        raise ReleaseError(
+            f"{path}: the archive cannot be unpacked ({error}). Nothing was loaded. Pack it without a password."
+        ) from error
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError) as error:
-        raise ReleaseError(f"{path}: the archive is damaged ({error}). Nothing was loaded. Fetch or pack it again.") from error
+        raise ReleaseError(f"{path}: the archive is damaged ({error}). Nothing was loaded. Download or pack it again.") from error
     raise ReleaseError(
         f"{path}: neither a folder nor an archive. Nothing was loaded. Allowed: a release folder, .zip, .tar, .tar.gz."
     )
 
 
-def _zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
+def _zip_entries(archive: zipfile.ZipFile) -> Iterator[ArchiveMember]:
     for info in archive.infolist():
         if not info.is_dir():
             symlink = (info.external_attr >> 16) & 0o170000 == 0o120000
-            yield Entry(info.filename, info.file_size, None if symlink else lambda info=info: archive.open(info))
+            yield ArchiveMember(info.filename, info.file_size, None if symlink else lambda info=info: archive.open(info))
 
 
-def _tar_entries(archive: tarfile.TarFile) -> Iterator[Entry]:
+def _tar_entries(archive: tarfile.TarFile) -> Iterator[ArchiveMember]:
     for info in archive:
         if not info.isdir():
-            yield Entry(info.name, info.size, (lambda info=info: archive.extractfile(info)) if info.isfile() else None)
+            yield ArchiveMember(info.name, info.size, (lambda info=info: archive.extractfile(info)) if info.isfile() else None)
 
 
-def _extract(path: Path, entries: Iterator[Entry], target: Path, max_bytes: int) -> list[Finding]:
+def _extract(path: Path, entries: Iterator[ArchiveMember], target: Path, max_bytes: int) -> list[Finding]:
     findings, left = [], max_bytes
     for entry in entries:
         name = PurePosixPath(entry.name.replace("\\", "/"))
         if entry.open is None or not name.parts or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
-            findings.append(_refused(path, entry))
+            findings.append(_refused_member(path, entry))
             continue
         left -= _copy(entry, target.joinpath(*name.parts), left, path, max_bytes)
     return findings
 
 
-def _copy(entry: Entry, target: Path, left: int, path: Path, max_bytes: int) -> int:
-    """Write one member and return its real size; what the archive declares is not believed."""
+def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, max_bytes: int) -> int:
+    """Write one member and return its real size: the size that an archive declares may be a lie."""
     target.parent.mkdir(parents=True, exist_ok=True)
     written = 0
     source: IO[bytes]
@@ -106,15 +108,15 @@ def _copy(entry: Entry, target: Path, left: int, path: Path, max_bytes: int) -> 
     return written
 
 
-def _refused(path: Path, entry: Entry) -> Finding:
+def _refused_member(path: Path, entry: ArchiveMember) -> Finding:
     return Finding(
         f"{path.name}!{entry.name}", WHOLE_FILE, QUARANTINED, "unsafe_path",
         "this member is a link or would be written outside the release's folder; it was not unpacked, the others were.",
     )  # fmt: skip
 
 
-def _root(folder: Path) -> Path:
-    """The folder itself, or the single folder in it: many archives wrap their content in one."""
+def _content_root(folder: Path) -> Path:
+    """The folder itself, or the single folder in it: many archives wrap their content."""
     shutil.rmtree(folder / "__MACOSX", ignore_errors=True)
     inside = list(folder.iterdir())
     return inside[0] if len(inside) == 1 and inside[0].is_dir() and inside[0].name != "comparisons" else folder

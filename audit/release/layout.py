@@ -23,7 +23,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "trial": ("trials",),
 }
 """Kind of record -> the names, without ending, that a file or a folder of such records may have."""
-NEEDED = ("handbook", "question", "pair")
+REQUIRED_PARTS = ("handbook", "question", "pair")
 
 
 @dataclass(frozen=True)
@@ -44,38 +44,38 @@ class Layout:
 
 
 def find_layout(root: Path, given: Path) -> Layout:
-    """The release in `root`. Files the format does not know are left alone. `given` is what people know it by: an archive, say.
+    """The release in `root`; unknown files are ignored. `given` is the path to name in errors, such as an archive.
 
     Raises ReleaseError when there are no handbooks, no questions or no pairs.
     """
-    parts = {kind: _part(root, names) for kind, names in PARTS.items()}
-    if missing := [PARTS[kind][0] for kind in NEEDED if not parts[kind]]:
+    parts = {kind: _files_of_part(root, names) for kind, names in PARTS.items()}
+    if missing := [PARTS[kind][0] for kind in REQUIRED_PARTS if not parts[kind]]:
         raise ReleaseError(
-            f"{given}: this is no release: it has no {' and no '.join(missing)}. Nothing was loaded. "
-            f"Expected beside each other: {', '.join(PARTS[kind][0] for kind in NEEDED)}, "
+            f"{given}: this is not a release: it has no {' and no '.join(missing)}. Nothing was loaded. "
+            f"Expected in one folder: {', '.join(PARTS[kind][0] for kind in REQUIRED_PARTS)}, "
             f"each a file ending in {', '.join(FORMATS)} or a folder of them."
         )
     return Layout(root, parts)
 
 
-def _part(root: Path, names: tuple[str, ...]) -> list[Path]:
-    return sorted({path for name in names for path in (*_named(root, name), *_inside(root / name))})
+def _files_of_part(root: Path, names: tuple[str, ...]) -> list[Path]:
+    return sorted({path for name in names for path in (*_files_named(root, name), *_files_inside(root / name))})
 
 
-def _named(root: Path, name: str) -> list[Path]:
+def _files_named(root: Path, name: str) -> list[Path]:
     return [path for path in root.glob(f"{name}.*") if stem(path) == name and is_data(path)]
 
 
-def _inside(folder: Path) -> list[Path]:
+def _files_inside(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if is_data(path)] if folder.is_dir() else []
 
 
 def is_data(path: Path) -> bool:
     """Whether `path` is a file in one of the accepted formats."""
-    return path.is_file() and not path.name.startswith(".") and ending(path) in FORMATS
+    return path.is_file() and not path.name.startswith(".") and format_suffix(path) in FORMATS
 
 
-def ending(path: Path) -> str:
+def format_suffix(path: Path) -> str:
     """The format's ending, without a `.gz` behind it."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
@@ -86,9 +86,9 @@ def stem(path: Path) -> str:
 
 
 def digest(layout: Layout, salt: str) -> str:
-    """sha256 (hex) over the name and content of every file that is read; `salt` tells apart what the content cannot."""
+    """sha256 (hex) over the name and content of every file that is read; `salt` changes every digest."""
     files = list(layout.files())
-    with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock alone, so two cores serve
+    with ThreadPoolExecutor(2) as pool:  # hashing releases the GIL, so two cores help
         hashes = list(pool.map(sha256_of, files))
     total = hashlib.sha256(salt.encode())
     for path, value in zip(files, hashes, strict=True):

@@ -1,7 +1,6 @@
-"""Reading any accepted file record by record: what is sound comes out, what is not comes out as a sentence.
+"""Reading a file of any accepted format record by record, each with its position.
 
-This is the careful road: plain Python, one record at a time, each with its position. The store takes a faster one
-for files with nothing to report, and comes back here for every other.
+A record, or a file, that cannot be read becomes an UnreadableRecord with a sentence; nothing is raised.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from audit.release.layout import ending
+from audit.release.layout import format_suffix
 from audit.release.report import WHOLE_FILE
-from audit.release.values import whole_characters
+from audit.release.values import replace_lone_surrogates
 
 DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 DELIMITERS = tuple(DELIMITER_NAMES)
@@ -36,19 +35,19 @@ class UnreadableRecord:
 
 @dataclass
 class RecordFile:
-    """One file of a release. Iterate `rows()`; `repairs` then says what was mended on the way, with counts."""
+    """One file of a release. After `rows()` was consumed, `repairs` counts what was mended on the way."""
 
     path: Path
     max_bytes: int
     repairs: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """One decoder for all records: building it costs more than reading a short one."""
+        """One decoder for all records: building it takes longer than reading a short record."""
         self._decoder = json.JSONDecoder(parse_constant=self._constant)
 
     def rows(self) -> Iterator[tuple[str, Any]]:
         """(position, record) for each record, and (position, Bad) where one cannot be read."""
-        read = {".csv": self._csv, ".parquet": self._parquet, ".json": self._json}.get(ending(self.path), self._lines)
+        read = {".csv": self._csv, ".parquet": self._parquet, ".json": self._json}.get(format_suffix(self.path), self._lines)
         try:
             yield from read()
         except UnicodeDecodeError as error:
@@ -104,9 +103,9 @@ class RecordFile:
             )
 
     def _parse(self, text: str) -> Any:
-        text, halves = whole_characters(text)
+        text, halves = replace_lone_surrogates(text)
         for _ in range(halves):
-            self._mend("half of a character read as \N{REPLACEMENT CHARACTER}")
+            self._mend("lone surrogate read as \N{REPLACEMENT CHARACTER}")
         try:
             return self._decoder.decode(text)
         except (ValueError, RecursionError) as error:
@@ -129,7 +128,7 @@ class RecordFile:
     def _delimiter(self, text: str) -> str:
         found = delimiter_of(text)
         if found != DELIMITERS[0]:
-            self._mend(f"cells are apart by {DELIMITER_NAMES[found]}")
+            self._mend(f"cells are separated by {DELIMITER_NAMES[found]}")
         return found
 
     def _parquet(self) -> Iterator[tuple[str, Any]]:
@@ -145,7 +144,7 @@ class RecordFile:
         except pa.ArrowException as error:
             yield (
                 WHOLE_FILE,
-                UnreadableRecord("unreadable_file", f"this is no readable parquet file ({str(error).splitlines()[0]})."),
+                UnreadableRecord("unreadable_file", f"this is not a readable parquet file ({str(error).splitlines()[0]})."),
             )
 
     def _mend(self, what: str) -> None:
@@ -153,7 +152,7 @@ class RecordFile:
 
 
 def delimiter_of(text: str) -> str:
-    """What stands between the names of a table's first line: a comma, or what a spreadsheet writes where commas are decimal."""
+    """The separator in a table's first line: a comma, or what spreadsheets write where the comma is decimal."""
     return max(DELIMITERS, key=text.partition("\n")[0].count)
 
 

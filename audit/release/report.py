@@ -1,4 +1,4 @@
-"""What the loader has to say: findings record by record, counts file by file, and checks that must add up."""
+"""The load report: findings record by record, counts file by file, and checks of the totals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RECORD_CUT = 2_000
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing found. `outcome`: the record was quarantined, was loaded after a repair, or is loaded and noted."""
+    """One finding. `outcome`: the record was quarantined, was loaded after a repair, or was loaded with a note."""
 
     file: str
     position: str
@@ -22,7 +22,7 @@ class Finding:
     record: str | None = None
 
     def sentence(self) -> str:
-        """Where, then what."""
+        """Where, then what: for a terminal."""
         return f"{self.file}, {self.position}: {self.message}"
 
 
@@ -40,7 +40,7 @@ class FileCount:
 
 @dataclass(frozen=True)
 class Check:
-    """One sum that should come out: `ok` is None where there was nothing to hold it against."""
+    """One count that should match: `ok` is None where there was nothing to compare it with."""
 
     name: str
     expected: int | None
@@ -73,7 +73,7 @@ class LoadReport:
 
     @property
     def clean(self) -> bool:
-        """Nothing was quarantined or repaired, and every sum came out."""
+        """Nothing was quarantined or repaired, and all counts reconcile."""
         return not (self.count(QUARANTINED) or self.count(REPAIRED)) and all(check.ok is not False for check in self.checks)
 
     def verdict(self) -> str:
@@ -84,11 +84,11 @@ class LoadReport:
         failed = sum(check.ok is False for check in self.checks)
         parts = [f"{pairs['loaded']:,} pairs loaded, {pairs['quarantined']:,} quarantined"]
         parts.append(f"{loaded:,} of {read:,} records in all")
-        parts.append("every sum comes out" if not failed else f"{failed} of {len(self.checks)} sums do not come out")
+        parts.append("all counts reconcile" if not failed else f"{failed} of {len(self.checks)} counts do not reconcile")
         return "; ".join(parts) + "."
 
     def as_dict(self) -> dict[str, Any]:
-        """The report without its findings one by one (those stand in the store's table), for JSON."""
+        """The report without its findings one by one (those are in the store's table), for JSON."""
         return {
             "verdict": self.verdict(),
             "clean": self.clean,
@@ -99,8 +99,8 @@ class LoadReport:
         }
 
 
-def as_text(report: LoadReport, most: int = 20) -> str:
-    """The report for a terminal: verdict, totals, checks, and the first `most` findings."""
+def report_as_text(report: LoadReport, max_findings: int = 20) -> str:
+    """The report for a terminal: verdict, totals, checks, and the first `max_findings` findings."""
     lines = [report.verdict(), "", f"{'records':<12}{'files':>8}{'read':>12}{'loaded':>12}{'quarantined':>13}"]
     lines += [
         f"{kind:<12}{t['files']:>8,}{t['read']:>12,}{t['loaded']:>12,}{t['quarantined']:>13,}"
@@ -108,9 +108,9 @@ def as_text(report: LoadReport, most: int = 20) -> str:
     ]
     lines += ["", *(f"  {_mark(check)} {check.message}" for check in report.checks)]
     shown = sorted(report.findings, key=lambda finding: (QUARANTINED, REPAIRED, NOTED).index(finding.outcome))
-    lines += ["", *(f"  {finding.outcome}: {finding.sentence()}" for finding in shown[:most])] if shown else []
-    if len(shown) > most:
-        lines.append(f"  ... and {len(shown) - most:,} more findings; --json lists them all, the Runs page shows them.")
+    lines += ["", *(f"  {finding.outcome}: {finding.sentence()}" for finding in shown[:max_findings])] if shown else []
+    if len(shown) > max_findings:
+        lines.append(f"  ... and {len(shown) - max_findings:,} more findings; --json lists them all, the Runs page shows them.")
     return "\n".join(lines)
 
 

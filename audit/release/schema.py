@@ -1,4 +1,4 @@
-"""The release format as data: every record, its fields, their types and the other names they are known by.
+"""The release format as data: every record, its fields, their types and their aliases.
 
 The reader, the JSON Schema that others validate against (`audit schema`, data/release.schema.json) and the
 tables of data/README.md all come from `KINDS`.

@@ -1,7 +1,7 @@
-"""From a record as somebody wrote it to a record as the format means it, or a sentence that says why not.
+"""Validating records: each becomes a dict with the format's field names and types, or is refused with a sentence.
 
-Each function takes a raw record and returns a dict with the format's own field names and types. A field that cannot
-be used but is not needed is dropped and said in `repairs`; a needed one raises Reject, and the record is quarantined.
+Each function takes a raw record. An optional field that cannot be used is dropped, with a sentence in `repairs`; a required
+one raises Reject, and the caller quarantines the record.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from audit.release.schema import JUDGE_READING, JUDGE_USAGE, KINDS, canonical, f
 from audit.release.values import (
     Reject,
     Repairs,
-    flag,
-    listing,
-    mapping,
-    missing,
-    needed,
+    boolean,
+    integer,
+    is_missing,
+    list_value,
     number,
+    object_value,
     optional,
+    required_text,
     text,
     texts,
-    type_words,
-    whole,
-    word,
+    type_name,
+    vocabulary_term,
 )
 from audit.vocabulary import (
     CHECK_KIND_SPELLINGS,
@@ -48,20 +48,20 @@ from audit.vocabulary import (
 REQUIRED = {kind: tuple(field.name for field in fields if field.required) for kind, fields in KINDS.items()}
 AS_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 USAGE = field_names(JUDGE_USAGE)
-MOST_CHECKS = 30_000
+MAX_CHECKS = 30_000
 READING = field_names(JUDGE_READING)
 
 
 def fields_of(record: Any, kind: str) -> dict[str, Any]:
-    """The known fields of `record` under their own names. Rejects what is no object or lacks a needed field."""
+    """The known fields of `record` under their own names. Rejects a record that is not an object or lacks a required field."""
     if not isinstance(record, Mapping):
-        raise Reject("wrong_type", f"this is {type_words(record)}, but each record must be an object.")
+        raise Reject("wrong_type", f"this is {type_name(record)}, but each record must be an object.")
     found = canonical(record, kind)
     for name in REQUIRED[kind]:
         if name not in found:
             raise Reject(
                 "missing_field",
-                f"it has no field '{name}'{_also(kind, name)}; it has: {', '.join(map(str, record)) or 'nothing'}.",
+                f"it has no field '{name}'{_alias_words(kind, name)}; it has: {', '.join(map(str, record)) or 'nothing'}.",
             )
     return found
 
@@ -69,20 +69,20 @@ def fields_of(record: Any, kind: str) -> dict[str, Any]:
 def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A handbook's record: handbook_id, organ, center, phase, title, url, pages."""
     raw = fields_of(record, "handbook")
-    found: dict[str, Any] = {name: needed(raw, name) for name in ("handbook_id", "organ", "center")}
-    phase = word(raw.get("phase"), PHASE_SPELLINGS, "phase", PHASES) if raw.get("phase") is not None else None
+    found: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "organ", "center")}
+    phase = vocabulary_term(raw.get("phase"), PHASE_SPELLINGS, "phase", PHASES) if raw.get("phase") is not None else None
     return found | {
         "phase": phase or "combined",
         "title": text(raw.get("title"), "title"),
         "url": text(raw.get("url"), "url"),
-        "pages": optional(whole, raw, "pages", repairs),
+        "pages": optional(integer, raw, "pages", repairs),
     }
 
 
 def question(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A question's record: question_id, question, organ, topics, subtopics, source."""
     raw = fields_of(record, "question")
-    found: dict[str, Any] = {name: needed(raw, name) for name in ("question_id", "question", "organ")}
+    found: dict[str, Any] = {name: required_text(raw, name) for name in ("question_id", "question", "organ")}
     return found | {
         "topics": optional(texts, raw, "topics", repairs) or [],
         "subtopics": optional(texts, raw, "subtopics", repairs) or [],
@@ -93,36 +93,37 @@ def question(record: Any, repairs: Repairs) -> dict[str, Any]:
 def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     """An answer's record. Whether it is absent is taken from `absent`, or else from the canonical prefix of its text.
 
-    It is neither (`absent` None) where the generator's reply could not be read: no text, and a reason for that.
+    It is neither (`absent` None) where the generator's reply could not be parsed: no text, and a reason for that.
     """
     raw = fields_of(record, "answer")
     words = text(raw.get("answer"), "answer")
     prefixed = (words or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
-    absent = flag(raw.get("absent"), "absent")
-    unread = _unread(raw, words, absent, repairs)
+    absent = boolean(raw.get("absent"), "absent")
+    unread = _unread_reason(raw, words, absent, repairs)
     if absent is None and words is None and unread is None:
         raise Reject(
-            "missing_field", "it has neither an answer nor an 'absent' flag, so it cannot be told whether the handbook answers."
+            "missing_field", "it has neither an answer nor an 'absent' flag, so nobody can tell whether the handbook answers."
         )
     if absent is False and prefixed:
         repairs.append(f"it says absent: false but begins with '{NOT_ADDRESSED}'; taken as present, as its flag says.")
     is_absent = None if unread else prefixed if absent is None else absent
     method = text(raw.get("absence_method"), "absence_method")
-    retrieval = optional(mapping, raw, "retrieval", repairs) or {}
+    retrieval = optional(object_value, raw, "retrieval", repairs) or {}
     return {
-        "question_id": needed(raw, "question_id"), "handbook_id": needed(raw, "handbook_id"),
+        "question_id": required_text(raw, "question_id"), "handbook_id": required_text(raw, "handbook_id"),
         "answer": words, "absent": is_absent,
         "absence_method": (method or ("prefix" if prefixed else "stated")) if is_absent else None, "unread_reason": unread,
-        "mode": _loose(retrieval.get("mode")), "sections": _sections(retrieval), "url": _loose(retrieval.get("url")),
+        "mode": _text_or_none(retrieval.get("mode")), "sections": _cited_sections(retrieval),
+        "url": _text_or_none(retrieval.get("url")),
         "retrieval": AS_JSON(retrieval) if retrieval else None, "passages": retrieval.get("passages"),
     }  # fmt: skip
 
 
-def _unread(raw: Mapping[str, Any], words: str | None, absent: bool | None, repairs: Repairs) -> str | None:
-    """Why the generator's reply could not be read; dropped, and said, beside an answer or an absence that was read."""
+def _unread_reason(raw: Mapping[str, Any], words: str | None, absent: bool | None, repairs: Repairs) -> str | None:
+    """Why the generator's reply could not be parsed; dropped beside an answer or an absence that was parsed."""
     reason = (optional(text, raw, "unread_reason", repairs) or "").strip() or None
     if reason and (words is not None or absent):
-        repairs.append(f"unread_reason '{reason[:80]}' beside an answer that was read. The answer was loaded without it.")
+        repairs.append(f"unread_reason '{reason[:80]}' beside an answer that was parsed. The answer was loaded without it.")
         return None
     return reason
 
@@ -130,12 +131,12 @@ def _unread(raw: Mapping[str, Any], words: str | None, absent: bool | None, repa
 def section(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A section's record: handbook_id, section_id, heading, above, text, pages, url."""
     raw = fields_of(record, "section")
-    found: dict[str, Any] = {name: needed(raw, name) for name in ("handbook_id", "section_id")}
+    found: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "section_id")}
     return found | {
         "text": text(raw["text"], "text") or "",
         "heading": optional(text, raw, "heading", repairs) or "",
         "above": optional(texts, raw, "above", repairs) or [],
-        "pages": optional(wholes, raw, "pages", repairs) or [],
+        "pages": optional(integers, raw, "pages", repairs) or [],
         "url": optional(text, raw, "url", repairs),
     }
 
@@ -143,7 +144,7 @@ def section(record: Any, repairs: Repairs) -> dict[str, Any]:
 def trial(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A trial's record: question_id, handbook_id, strategy, mode, ranked, gold, reason, seconds."""
     raw = fields_of(record, "trial")
-    found: dict[str, Any] = {name: needed(raw, name) for name in ("question_id", "handbook_id", "strategy")}
+    found: dict[str, Any] = {name: required_text(raw, name) for name in ("question_id", "handbook_id", "strategy")}
     return found | {
         **{name: optional(text, raw, name, repairs) for name in ("mode", "reason")},
         **{name: optional(texts, raw, name, repairs) or [] for name in ("ranked", "gold")},
@@ -151,102 +152,102 @@ def trial(record: Any, repairs: Repairs) -> dict[str, Any]:
     }
 
 
-def wholes(value: Any, name: str) -> list[int]:
-    """A list of whole numbers, also as several in a table's cell."""
-    return [found for item in texts(value, name) if (found := whole(item, name)) is not None]
+def integers(value: Any, name: str) -> list[int]:
+    """A list of integers; a cell of a table may contain several."""
+    return [found for item in texts(value, name) if (found := integer(item, name)) is not None]
 
 
 def pair(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A pair's record; `asked` says whether the judge left a trace (a reason or metadata)."""
     raw = fields_of(record, "pair")
-    label = word(raw.get("classification"), LABEL_SPELLINGS, "classification", LABELS)
-    asked = not (missing(raw.get("reasoning")) and missing(raw.get("judge_metadata")))
+    label = vocabulary_term(raw.get("classification"), LABEL_SPELLINGS, "classification", LABELS)
+    asked = not (is_missing(raw.get("reasoning")) and is_missing(raw.get("judge_metadata")))
     if label is None and not asked:
         raise Reject("no_verdict", "it has neither a label nor any trace of a judge, so nothing shows that it was ever asked.")
-    usage = optional(mapping, raw, "judge_metadata", repairs) or {}
-    return _couple(raw) | {
+    usage = optional(object_value, raw, "judge_metadata", repairs) or {}
+    return _handbook_ids(raw) | {
         "label": label, "asked": asked,
         "significance": significance(raw.get("clinical_significance"), label, repairs),
         "reasoning": optional(text, raw, "reasoning", repairs),
         "divergence_topic": optional(text, raw, "divergence_topic", repairs),
-        **{name: _figure(usage, name, repairs) for name in USAGE},
-        **_reading(usage, repairs), "checks": checks(raw.get("checks"), repairs),
+        **{name: _usage_number(usage, name, repairs) for name in USAGE},
+        **_judge_reading(usage, repairs), "checks": checks(raw.get("checks"), repairs),
     }  # fmt: skip
 
 
 def theme(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A theme's record: theme_id, name, parent_id, topics (as the pairs have them), terms, medoid, exemplars, named_by."""
     raw = fields_of(record, "theme")
-    found: dict[str, Any] = {name: needed(raw, name) for name in ("theme_id", "name")}
+    found: dict[str, Any] = {name: required_text(raw, name) for name in ("theme_id", "name")}
     return found | {
         "parent_id": (optional(text, raw, "parent_id", repairs) or "").strip() or None,
-        "medoid": optional(text, raw, "medoid", repairs), "named_by": _loose(record.get("named_by")),
+        "medoid": optional(text, raw, "medoid", repairs), "named_by": _text_or_none(record.get("named_by")),
         **{name: optional(phrases, raw, name, repairs) or [] for name in ("topics", "terms", "exemplars")},
     }  # fmt: skip
 
 
 def phrases(value: Any, name: str) -> list[str]:
-    """A list of texts, each as it stands: `values.texts` would take the spaces away that a divergence topic may begin with."""
-    return [found for item in listing(value, name) if (found := text(item, name)) and found.strip()]
+    """A list of texts, unchanged: `values.texts` would strip the spaces that a divergence topic may begin with."""
+    return [found for item in list_value(value, name) if (found := text(item, name)) and found.strip()]
 
 
 def checks(value: Any, repairs: Repairs) -> list[dict[str, Any]]:
-    """The further verdicts on a pair: kind, number, label, significance, parse. One that cannot be used is dropped, and said."""
+    """The further verdicts on a pair: kind, number, label, significance, parse. One that cannot be used is dropped."""
     kept: dict[tuple[str, int], dict[str, Any]] = {}
-    for place, record in enumerate(optional(listing, {"checks": value}, "checks", repairs) or [], 1):
+    for position, record in enumerate(optional(list_value, {"checks": value}, "checks", repairs) or [], 1):
         try:
-            found = _check(record, repairs)
+            found = _validate_check(record, repairs)
             number = found["number"] if found["number"] is not None else 1 + sum(kind == found["kind"] for kind, _ in kept)
             if (found["kind"], number) in kept:
-                raise Reject("duplicate_check", f"a check '{found['kind']}' of number {number} stands already further up.")
+                raise Reject("duplicate_check", f"a check '{found['kind']}' of number {number} occurs earlier.")
             kept[found["kind"], number] = found | {"number": number}
         except Reject as reject:
-            repairs.append(f"check {place}: {reject} The pair was loaded without that check.")
+            repairs.append(f"check {position}: {reject} The pair was loaded without that check.")
     return list(kept.values())
 
 
-def _check(record: Any, repairs: Repairs) -> dict[str, Any]:
+def _validate_check(record: Any, repairs: Repairs) -> dict[str, Any]:
     raw = fields_of(record, "check")
-    kind = word(needed(raw, "kind"), CHECK_KIND_SPELLINGS, "kind", CHECK_KINDS)
+    kind = vocabulary_term(required_text(raw, "kind"), CHECK_KIND_SPELLINGS, "kind", CHECK_KINDS)
     if kind is None:
         raise Reject("missing_field", "field 'kind' is empty.")
-    label = word(raw.get("classification"), LABEL_SPELLINGS, "classification", LABELS)
+    label = vocabulary_term(raw.get("classification"), LABEL_SPELLINGS, "classification", LABELS)
     return {
-        "kind": kind, "number": optional(_small, raw, "number", repairs), "label": label,
+        "kind": kind, "number": optional(_check_number, raw, "number", repairs), "label": label,
         "significance": significance(raw.get("clinical_significance"), label, repairs),
         "parse": optional(_parse, raw, "parse", repairs),
     }  # fmt: skip
 
 
-def _reading(usage: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
-    """How the judge's reply was read: READING."""
-    kinds = {"parse": _parse, "unscored_reason": text, "cached_tokens": whole, "prompt": text}
+def _judge_reading(usage: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
+    """How the judge's reply was parsed: READING."""
+    kinds = {"parse": _parse, "unscored_reason": text, "cached_tokens": integer, "prompt": text}
     return {name: optional(kinds[name], usage, name, repairs) for name in READING}
 
 
 def _parse(value: Any, name: str) -> Any:
-    # Elsewhere `none` stands for no value; here it is a word.
-    said_none = isinstance(value, str) and plain(value) == Parse.NONE
-    return Parse.NONE if said_none else word(value, PARSE_SPELLINGS, name, PARSES)
+    # Elsewhere `none` means that there is no value; here it is a term of the vocabulary.
+    is_none = isinstance(value, str) and plain(value) == Parse.NONE
+    return Parse.NONE if is_none else vocabulary_term(value, PARSE_SPELLINGS, name, PARSES)
 
 
-def _small(value: Any, name: str) -> int | None:
-    found = whole(value, name)
-    if found is not None and not 0 <= found <= MOST_CHECKS:
-        raise Reject("wrong_type", f"field '{name}' is {found}, but must lie between 0 and {MOST_CHECKS:,}.")
+def _check_number(value: Any, name: str) -> int | None:
+    found = integer(value, name)
+    if found is not None and not 0 <= found <= MAX_CHECKS:
+        raise Reject("wrong_type", f"field '{name}' is {found}, but must lie between 0 and {MAX_CHECKS:,}.")
     return found
 
 
-def _couple(raw: Mapping[str, Any]) -> dict[str, Any]:
-    a, b = needed(raw, "handbook_a"), needed(raw, "handbook_b")
+def _handbook_ids(raw: Mapping[str, Any]) -> dict[str, Any]:
+    a, b = required_text(raw, "handbook_a"), required_text(raw, "handbook_b")
     if a == b:
-        raise Reject("self_pair", f"both sides are '{a}', and a handbook is not compared with itself.")
+        raise Reject("self_pair", f"both sides are '{a}', but a handbook is not compared with itself.")
     return {"handbook_a": a, "handbook_b": b}
 
 
 def significance(value: Any, label: Label | None, repairs: Repairs) -> str | None:
-    """The significance of a disagreement; dropped, and said, where the label is none."""
-    found: str | None = word(value, SIGNIFICANCE_SPELLINGS, "clinical_significance", SIGNIFICANCES)
+    """The significance of a disagreement; dropped where the label is not one."""
+    found: str | None = vocabulary_term(value, SIGNIFICANCE_SPELLINGS, "clinical_significance", SIGNIFICANCES)
     if found is None or label in DISAGREEING:
         return found
     repairs.append(
@@ -256,20 +257,20 @@ def significance(value: Any, label: Label | None, repairs: Repairs) -> str | Non
     return None
 
 
-def _figure(usage: Mapping[str, Any], name: str, repairs: Repairs) -> float | None:
-    found: float | None = optional(whole if name.endswith("tokens") else number, usage, name, repairs)
+def _usage_number(usage: Mapping[str, Any], name: str, repairs: Repairs) -> float | None:
+    found: float | None = optional(integer if name.endswith("tokens") else number, usage, name, repairs)
     return found
 
 
-def _sections(retrieval: Mapping[str, Any]) -> list[str]:
+def _cited_sections(retrieval: Mapping[str, Any]) -> list[str]:
     listed = retrieval.get("sections") or []
     return [str(section) for section in listed] if isinstance(listed, list) else [str(listed)]
 
 
-def _loose(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _also(kind: str, name: str) -> str:
+def _alias_words(kind: str, name: str) -> str:
     aliases = next(field.aliases for field in KINDS[kind] if field.name == name)
     return f" (or {', '.join(aliases)})" if aliases else ""

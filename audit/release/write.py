@@ -1,4 +1,4 @@
-"""Writing a release: the one way in which any producer hands its output to the store."""
+"""Writing a release: every producer of releases uses this module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import quote
 from audit.vocabulary import LABELS
 
 Record = Mapping[str, Any]
-LONGEST_STEM = 200
+MAX_STEM_CHARS = 200
 
 
 def write_release(
@@ -29,7 +29,7 @@ def write_release(
     """Write a release folder in the layout of data/README.md and return it.
 
     `comparisons` yields one record per question: question_id, handbooks (ids, in order) and pairs; the matrix is
-    drawn from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only. So may `sections`
+    computed from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only. So may `sections`
     (the handbooks' texts, for passages to be shown in) and `trials` (what each strategy of retrieval found).
     All iterables may be generators; one record is held at a time. The manifest is written last and with the
     counts of what was written, so a folder with a manifest is complete.
@@ -50,7 +50,7 @@ def write_release(
 
 
 def write_comparison(folder: Path, comparison: Record) -> int:
-    """Write one question's comparison file, its matrix drawn from its pairs; return the number of pairs."""
+    """Write one question's comparison file, its matrix computed from its pairs; return the number of pairs."""
     pairs = list(comparison["pairs"])
     record = {
         "question_id": comparison["question_id"],
@@ -63,20 +63,20 @@ def write_comparison(folder: Path, comparison: Record) -> int:
 
 
 def file_stem(question_id: str) -> str:
-    """A file name for a question whose id may come from anybody: in no other folder, not hidden, never too long."""
+    """A safe file name for any question id: inside the folder, not hidden, never too long."""
     stem = quote(question_id, safe="").replace(".", "%2E", 1 if question_id.startswith(".") else 0)
-    return stem if len(stem) <= LONGEST_STEM else hashlib.sha256(question_id.encode()).hexdigest()
+    return stem if len(stem) <= MAX_STEM_CHARS else hashlib.sha256(question_id.encode()).hexdigest()
 
 
 def matrix_of(handbooks: Iterable[str], pairs: Iterable[Record]) -> list[list[int | None]]:
     """The N x N label codes of `pairs` (0 ABSENT ... 4 CONTRADICTORY), diagonal 1, None where there is no label."""
     codes: dict[str | None, int | None] = {label.value: label.code for label in LABELS}
-    place = {handbook: i for i, handbook in enumerate(handbooks)}
-    matrix: list[list[int | None]] = [[None] * len(place) for _ in place]
-    for i in range(len(place)):
+    index = {handbook: i for i, handbook in enumerate(handbooks)}
+    matrix: list[list[int | None]] = [[None] * len(index) for _ in index]
+    for i in range(len(index)):
         matrix[i][i] = 1
     for pair in pairs:
-        a, b = place[pair["handbook_a"]], place[pair["handbook_b"]]
+        a, b = index[pair["handbook_a"]], index[pair["handbook_b"]]
         matrix[a][b] = matrix[b][a] = codes.get(pair["classification"])
     return matrix
 
@@ -97,5 +97,5 @@ def write_json(path: Path, record: Record, indent: int | None = None) -> None:
 
 
 def _dumps(record: Record, indent: int | None = None) -> str:
-    # NaN is no JSON: a producer that computes one has made a mistake, and hears of it here.
+    # JSON has no NaN: a producer that computes one has a bug, and this raises ValueError.
     return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=indent)

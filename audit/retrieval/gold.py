@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.corpus.documents import Document
-from audit.errors import RetrievalError, plainly
+from audit.errors import RetrievalError, describe_error
 
 UNKNOWN_QUESTION, UNKNOWN_NAME = "questions outside the question list", "names that are neither a handbook nor a center"
 UNKNOWN_SECTION = "sections missing from the handbook of that name"
@@ -98,4 +98,4 @@ def _json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8-sig") as file:
             return [(number, json.loads(line)) for number, line in enumerate(file, 1) if line.strip()]
     except (OSError, EOFError, ValueError) as error:
-        raise RetrievalError(f"{path} cannot be read as JSON lines ({plainly(error)}). Nothing was retrieved.") from error
+        raise RetrievalError(f"{path} cannot be read as JSON lines ({describe_error(error)}). Nothing was retrieved.") from error

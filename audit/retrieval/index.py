@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.atomic_io import whole
+from audit.atomic_io import atomic_file
 from audit.corpus.documents import Document, Section
 from audit.embedding.encoders import Encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
@@ -174,7 +174,7 @@ def _write_index(index: HandbookIndex, path: Path) -> None:
     if index.vectors is not None:
         arrays["vectors"] = index.vectors
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole(path) as draft, draft.open("wb") as file:
+    with atomic_file(path) as draft, draft.open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 
 

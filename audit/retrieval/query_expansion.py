@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from audit.errors import RetrievalError, plainly
+from audit.errors import RetrievalError, describe_error
 from audit.retrieval.bm25 import tokens
 
 MEDICAL_SYNONYMS = Path(__file__).parent / "synonyms" / "medical.toml"
@@ -71,6 +71,6 @@ def read_synonym_groups(path: Path | None = None) -> SynonymGroups:
         return tuple(tuple((written, tuple(tokens(written))) for written in group if tokens(written)) for group in groups)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RetrievalError(
-            f"{path} is not a table of synonyms ({plainly(error)}). Nothing was retrieved. "
+            f"{path} is not a table of synonyms ({describe_error(error)}). Nothing was retrieved. "
             'It must contain: groups = [["kidney", "renal"], ["heart attack", "myocardial infarction"]]'
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,19 @@ import pyarrow as pa
 
 Connection = duckdb.DuckDBPyConnection
 DuckDBError = duckdb.Error
+MAX_THREADS = 2
+"""More threads fill more row groups at once, each of them some 40 MB in memory."""
 
 
 def open_store(path: Path) -> Connection:
-    """A read-only connection to one run's store; any number of processes may hold one at a time."""
+    """A read-only connection to one run's store; any number of processes may have one at a time."""
     return duckdb.connect(str(path), read_only=True)
 
 
 def open_two(path: Path, against: Path) -> Connection:
-    """A connection to two runs' stores, read-only: the tables of the first stand below `this`, those of the second below `other`.
+    """A read-only connection to two runs' stores: the tables of the first are in `this`, those of the second in `other`.
 
-    It is an instance of its own, so that what other connections of this process have opened does not matter.
+    It is an instance of its own, because one instance cannot attach a file that another connection of the process has open.
     Raises DuckDBError when both are the same file.
     """
     con = duckdb.connect()
@@ -38,8 +41,7 @@ def open_two(path: Path, against: Path) -> Connection:
 
 def create_store(path: Path, schema: str) -> Connection:
     """A new, writable store at `path` with the tables of `schema`; only the loader calls this."""
-    # One thread: the reader's work is one file's parsing at a time, and a second thread costs more than it brings.
-    con = duckdb.connect(str(path), config={"threads": 1})
+    con = duckdb.connect(str(path), config={"threads": min(MAX_THREADS, os.cpu_count() or 1)})
     con.execute(schema)
     return con
 
@@ -58,7 +60,7 @@ def rows(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None)
 
 
 def arrays(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The same as one numpy array per column (masked where a column holds nulls)."""
+    """The same as one numpy array per column (masked where a column has nulls)."""
     return con.cursor().execute(sql, dict(parameters or {})).fetchnumpy()
 
 

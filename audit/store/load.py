@@ -1,4 +1,4 @@
-"""From a release to a run: everything is read into a file with a temporary name, which then appears at once."""
+"""Loading a release: everything is read into a file with a temporary name, so that a store appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import ReleaseError
-from audit.release.archive import opened
+from audit.release.archive import open_release
 from audit.release.layout import Layout, digest, find_layout
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, WHOLE_FILE, Finding, LoadReport
@@ -27,10 +27,10 @@ from audit.store.load_tables import load_answers, load_handbooks, load_questions
 from audit.store.load_themes import load_themes
 from audit.store.reconciliation import reconcile
 from audit.store.record_reader import RecordReader
-from audit.store.runs import LAYOUT, Run, damage, read_run, store_path
+from audit.store.runs import LAYOUT, Run, read_run, store_path, store_problem
 
 DIGEST_SALT = "1"
-"""Stays as it is: studies know the run they were drawn from by its digest."""
+"""Must never change: studies refer to the run that they were sampled from by its digest."""
 
 FINDING_COLUMNS = ("file", "position", "outcome", "code", "message", "record")
 Progress = Callable[[str], None]
@@ -38,7 +38,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A run that is in the store; `fresh` is False where it stood there already. `findings` are those of this load."""
+    """A run that is in the store; `fresh` is False where it was there already. `findings` are those of this load."""
 
     run: Run
     fresh: bool
@@ -49,33 +49,33 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
     """Load the release at `path` (folder, .zip, .tar.gz) and return its run.
 
     The same content loads once: a second call finds the store by its digest and reads nothing, unless `again`. A store
-    that cannot be read, because it is damaged or of another layout, is built anew.
+    that cannot be read, because it is damaged or has another layout, is rebuilt.
     Raises ReleaseError, and leaves the store as it was, when the release as a whole cannot be used.
     """
-    with opened(path, settings.max_archive_bytes) as (root, refused):
+    with open_release(path, settings.max_archive_bytes) as (root, refused):
         layout = find_layout(root, path)
         progress("Reading the release's digest")
         name = digest(layout, DIGEST_SALT)
         target = store_path(settings.store_dir, name)
-        if target.exists() and not again and damage(target) is None:
+        if target.exists() and not again and store_problem(target) is None:
             return Loaded(read_run(target), False, None)
         report = LoadReport(findings=list(refused))
-        with _building(target) as temporary:
-            _fill_store(temporary, layout, report, settings, {"digest": name, "name": _name(path)}, progress)
+        with _replacing(target) as temporary:
+            _fill_store(temporary, layout, report, settings, {"digest": name, "name": _run_name(path)}, progress)
     return Loaded(read_run(target), True, report)
 
 
 def check_release(path: Path, settings: Settings, progress: Progress = lambda _: None) -> Loaded:
-    """The load report of the release at `path`, without loading it: the same road into a store that is thrown away."""
+    """The load report of the release at `path`, without keeping it: it is loaded into a store that is deleted at once."""
     with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
         return load_release(path, replace(settings, data_dir=Path(scratch)), progress=progress)
 
 
 @contextmanager
-def _building(target: Path) -> Iterator[Path]:
-    """A temporary file beside `target` that becomes `target` when the block ends well, and goes away otherwise."""
+def _replacing(target: Path) -> Iterator[Path]:
+    """Yields a temporary file that replaces `target` when the block succeeds and is deleted otherwise."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(target.parent)
+    _remove_leftovers(target.parent)
     temporary = target.with_name(f"{target.stem}.{os.getpid()}.building")
     try:
         yield temporary
@@ -85,8 +85,8 @@ def _building(target: Path) -> Iterator[Path]:
             left.unlink()
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what loads that were killed have left behind."""
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the files of loads that were killed."""
     for path in folder.glob("*.building*"):
         owner = path.name.split(".")[1]
         if not Path(f"/proc/{owner}").exists() or not Path("/proc/self").exists():
@@ -128,14 +128,14 @@ def _require_records(state: LoadState, layout: Layout, report: LoadReport) -> No
 
 
 def _read_manifest(layout: Layout, report: LoadReport, settings: Settings) -> dict[str, Any]:
-    """The manifest under the format's own names, or an empty one; a release can do without."""
+    """The manifest under the format's own names; empty where it is missing or unreadable, as it is optional."""
     for path in layout.parts["manifest"]:
         _, raw = next(
             RecordFile(path, settings.max_object_bytes).rows(), ("", UnreadableRecord("broken_json", "the file is empty."))
         )
         if isinstance(raw, dict):
             return raw | canonical(raw, "manifest")
-        why = raw.message if isinstance(raw, UnreadableRecord) else "it is no object."
+        why = raw.message if isinstance(raw, UnreadableRecord) else "it is not an object."
         report.findings.append(
             Finding(layout.name(path), WHOLE_FILE, NOTED, "manifest_unread", f"{why} The release was loaded without it.")
         )
@@ -156,5 +156,5 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
     append(con, "findings", {name: [getattr(finding, name) for finding in report.findings] for name in FINDING_COLUMNS})
 
 
-def _name(path: Path) -> str:
+def _run_name(path: Path) -> str:
     return path.resolve().name.removesuffix(".gz").removesuffix(".tar").removesuffix(".zip").removesuffix(".tgz")

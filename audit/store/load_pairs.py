@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from audit.release import validate
-from audit.release.layout import ending
+from audit.release.layout import format_suffix
 from audit.release.report import NOTED, FileCount
 from audit.release.values import Repairs
 from audit.store.connection import Connection
@@ -112,7 +113,9 @@ class PairLoader:
         """
         paths = self.reader.layout.parts["pair"]
         nested = {
-            n: path for n, path in enumerate(paths) if ending(path) == ".json" and path.stat().st_size <= self.reader.max_bytes
+            n: path
+            for n, path in enumerate(paths)
+            if format_suffix(path) == ".json" and path.stat().st_size <= self.reader.max_bytes
         }
         form = PairFormat.detect(list(nested.values()))
         self._add_columns(WORKING_COLUMNS | (READING_COLUMNS if form.has_readings else {}))
@@ -125,6 +128,9 @@ class PairLoader:
                 self._unparsed.update(unparsed)
                 self._examine([number for number in batch if number not in self._unparsed], form)
         self._finish()
+
+    def _is_parseable(self, path: Path) -> bool:
+        return format_suffix(path) == ".json" and path.stat().st_size <= self.reader.max_bytes
 
     def counts(self) -> list[ComparisonCounts]:
         """The counts of every comparison file, once the pairs are loaded."""

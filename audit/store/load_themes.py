@@ -1,4 +1,4 @@
-"""Loading the themes that a release brings: every theme it names is kept, and what cannot be so is said."""
+"""Loading a release's own themes. Every theme with an id and a name is kept; what cannot be used of it is reported."""
 
 from __future__ import annotations
 
@@ -8,73 +8,80 @@ from pathlib import Path
 from typing import Any
 
 from audit.release import validate
-from audit.release.layout import ending
+from audit.release.layout import format_suffix
 from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, FileCount
 from audit.release.values import Reject
 from audit.store.connection import Connection, DuckDBError, append, rows
 from audit.store.record_reader import RecordReader
 
-COLUMNS = ("theme_id", "name", "parent_id", "terms", "medoid", "exemplars", "named_by")
-NAMED = 3
-"""Divergence topics that a finding names; it counts the others."""
-PLACES = """
+THEME_COLUMNS = ("theme_id", "name", "parent_id", "terms", "medoid", "exemplars", "named_by")
+MAX_NAMED = 3
+"""Divergence topics that a finding names; the others are only counted."""
+SET_MAP_COORDINATES = """
 update theme_topics set x = map.x, y = map.y
 from (select phrase, any_value(x)::float as x, any_value(y)::float as y from read_parquet($file) group by phrase) map
 where map.phrase = topic
 """
-UNKNOWN = """
-with told as (select distinct divergence_topic as topic from pairs where trim(divergence_topic) <> '')
-select count(*), count(*) filter (topic not in (select topic from theme_topics)) from told
+COUNT_UNKNOWN_TOPICS = """
+with topics as (select distinct divergence_topic as topic from pairs where trim(divergence_topic) <> '')
+select count(*), count(*) filter (topic not in (select topic from theme_topics)) from topics
 """
 
-Entry = tuple[FileCount, str, dict[str, Any]]
+ThemeEntry = tuple[FileCount, str, dict[str, Any]]
 """Line of the report, position in the file, validated theme."""
 
 
 def load_themes(con: Connection, reader: RecordReader) -> None:
-    """Fill `taxonomy`, `themes` and `theme_topics` from the release's themes, where it brings any; after `pairs` are loaded.
+    """Fill `taxonomy`, `themes` and `theme_topics` from the release's themes, where it has any; after `pairs` are loaded.
 
-    A theme without id or name, and the second of two with one id, are quarantined. A theme whose parent is not there, or is
-    below it, is loaded without a parent. A divergence topic stays in the first theme that names it.
+    A theme without id or name, and the second of two with one id, are quarantined. A theme whose parent is missing, or is
+    one of its descendants, is loaded without a parent. A divergence topic stays in the first theme that names it.
     """
     files = reader.layout.parts["theme"]
-    maps = [path for path in files if ending(path) == ".parquet" and any(_beside(path, other) for other in files)]
+    maps = [path for path in files if format_suffix(path) == ".parquet" and any(_is_map_of(path, other) for other in files)]
     built: dict[str, Any] = {}
-    kept: dict[str, Entry] = {}
+    kept: dict[str, ThemeEntry] = {}
     topics: dict[str, str | None] = {}
     for path in files:
         if path not in maps:
-            _read(path, reader, kept, topics, built)
+            _read_themes(path, reader, kept, topics, built)
     if not kept:
         return
-    _settle_parents(reader, kept)
-    _settle_topics(reader, kept, topics)
+    _resolve_parents(reader, kept)
+    _resolve_topics(reader, kept, topics)
     append(con, "taxonomy", {"built": [json.dumps(built, default=str)]})
-    append(con, "themes", {name: [theme[name] for _, _, theme in kept.values()] for name in COLUMNS})
+    append(con, "themes", {name: [theme[name] for _, _, theme in kept.values()] for name in THEME_COLUMNS})
     append(con, "theme_topics", {"topic": list(topics), "theme_id": list(topics.values())})
     for path in maps:
-        _place(con, reader, path)
-    _compare(con, reader, next(iter(kept.values()))[0])
+        _load_map(con, reader, path)
+    _note_unknown_topics(con, reader, next(iter(kept.values()))[0])
 
 
-def _beside(path: Path, other: Path) -> bool:
-    return other != path and other.parent == path.parent and ending(other) == ".json" and other.name.startswith(f"{path.stem}.")
+def _is_map_of(path: Path, other: Path) -> bool:
+    return (
+        other != path
+        and other.parent == path.parent
+        and format_suffix(other) == ".json"
+        and other.name.startswith(f"{path.stem}.")
+    )
 
 
-def _read(path: Path, reader: RecordReader, kept: dict[str, Entry], topics: dict[str, str | None], built: dict[str, Any]) -> None:
+def _read_themes(
+    path: Path, reader: RecordReader, kept: dict[str, ThemeEntry], topics: dict[str, str | None], built: dict[str, Any]
+) -> None:
     line = reader.add_file(path, "theme")
-    for position, raw in _records(reader, path, line, topics, built):
+    for position, raw in _theme_records(reader, path, line, topics, built):
         theme = reader.validated(line, position, raw, validate.theme)
         if theme is None:
             continue
         if theme["theme_id"] in kept:
-            told = f"theme_id '{theme['theme_id']}' stands already further up; the first was kept."
-            reader.requarantine(line, position, "duplicate_theme", told, raw)
+            message = f"theme_id '{theme['theme_id']}' occurs earlier; the first theme was kept."
+            reader.requarantine(line, position, "duplicate_theme", message, raw)
         else:
             kept[theme["theme_id"]] = (line, position, theme)
 
 
-def _records(
+def _theme_records(
     reader: RecordReader, path: Path, line: FileCount, topics: dict[str, str | None], built: dict[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     """Every theme of a file: records as in any other table, or those below "themes" of one object that says more."""
@@ -90,19 +97,25 @@ def _records(
             reader.note(line, WHOLE_FILE, REPAIRED, "field_dropped", f"{reject} The themes were loaded without it.")
 
 
-def _settle_parents(reader: RecordReader, kept: dict[str, Entry]) -> None:
+def _resolve_parents(reader: RecordReader, kept: dict[str, ThemeEntry]) -> None:
     for line, position, theme in kept.values():
         parent = theme["parent_id"]
         if parent is None:
             continue
-        fault = "is no theme of this release" if parent not in kept else "stands below it" if _circular(theme, kept) else ""
+        fault = (
+            "is not a theme of this release"
+            if parent not in kept
+            else "is one of its descendants"
+            if _is_circular(theme, kept)
+            else ""
+        )
         if fault:
-            told = f"parent_id '{parent}' of theme '{theme['theme_id']}' {fault}. The theme was loaded without a parent."
-            reader.note(line, position, REPAIRED, "unusable_parent", told)
+            message = f"parent_id '{parent}' of theme '{theme['theme_id']}' {fault}. The theme was loaded without a parent."
+            reader.note(line, position, REPAIRED, "unusable_parent", message)
             theme["parent_id"] = None
 
 
-def _circular(theme: dict[str, Any], kept: dict[str, Entry]) -> bool:
+def _is_circular(theme: dict[str, Any], kept: dict[str, ThemeEntry]) -> bool:
     above, seen = theme["parent_id"], {theme["theme_id"]}
     while above in kept and above not in seen:
         seen.add(above)
@@ -110,29 +123,31 @@ def _circular(theme: dict[str, Any], kept: dict[str, Entry]) -> bool:
     return bool(above == theme["theme_id"])
 
 
-def _settle_topics(reader: RecordReader, kept: dict[str, Entry], topics: dict[str, str | None]) -> None:
+def _resolve_topics(reader: RecordReader, kept: dict[str, ThemeEntry], topics: dict[str, str | None]) -> None:
     for line, position, theme in kept.values():
         mine = list(dict.fromkeys(theme["topics"]))
         taken = [topic for topic in mine if topics.get(topic) is not None]
         topics |= {topic: theme["theme_id"] for topic in mine if topics.get(topic) is None}
         if taken:
-            told = ", ".join(f"'{topic[:80]}'" for topic in taken[:NAMED]) + (", ..." if len(taken) > NAMED else "")
-            first = f"{len(taken):,} of the topics of theme '{theme['theme_id']}' stand in a theme further up and stay there"
-            reader.note(line, position, REPAIRED, "topic_in_two_themes", f"{first}: {told}.")
+            names = ", ".join(f"'{topic[:80]}'" for topic in taken[:MAX_NAMED]) + (", ..." if len(taken) > MAX_NAMED else "")
+            first = f"{len(taken):,} of the topics of theme '{theme['theme_id']}' belong to an earlier theme and stay there"
+            reader.note(line, position, REPAIRED, "topic_in_two_themes", f"{first}: {names}.")
 
 
-def _place(con: Connection, reader: RecordReader, path: Path) -> None:
+def _load_map(con: Connection, reader: RecordReader, path: Path) -> None:
     line = reader.add_file(path, "theme")
     try:
-        con.execute(PLACES, {"file": str(path)})
+        con.execute(SET_MAP_COORDINATES, {"file": str(path)})
     except DuckDBError as error:
-        told = f"this is no map with phrase, x and y ({str(error).splitlines()[0]}). The themes were loaded without it."
-        reader.note(line, WHOLE_FILE, NOTED, "map_unread", told)
+        message = f"this is not a map with phrase, x and y ({str(error).splitlines()[0]}). The themes were loaded without it."
+        reader.note(line, WHOLE_FILE, NOTED, "map_unread", message)
 
 
-def _compare(con: Connection, reader: RecordReader, line: FileCount) -> None:
+def _note_unknown_topics(con: Connection, reader: RecordReader, line: FileCount) -> None:
     """Say how many divergence topics of the pairs the themes do not know; they are counted as having none."""
-    ((told, unknown),) = rows(con, UNKNOWN)
+    ((topics, unknown),) = rows(con, COUNT_UNKNOWN_TOPICS)
     if unknown:
-        message = f"{unknown:,} of the {told:,} divergence topics of the pairs stand in none of its themes, nor as having none."
+        message = (
+            f"{unknown:,} of the {topics:,} divergence topics of the pairs are neither in its themes nor listed as having none."
+        )
         reader.note(line, WHOLE_FILE, NOTED, "topics_not_in_themes", message)

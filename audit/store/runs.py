@@ -1,4 +1,4 @@
-"""Which runs are loaded, and the one a person means by a name."""
+"""Loaded runs: listing them, and finding the one that a name refers to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.vocabulary import nearest
 
 LAYOUT = "4"
-"""Changes whenever the tables of schema.sql do: a store of another layout is rebuilt from its release, not read."""
+"""Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read."""
 
 RUN_COLUMNS = ("run_id", "title", "digest", "synthetic", "has_answers", "loaded_at", "terms", "manifest", "report")
 RUN = f"select {', '.join(RUN_COLUMNS)} from run"
@@ -36,7 +36,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """A short name that stays the same for the same data: run id and the start of its digest."""
+        """A short name that is the same for the same data: run id and the start of its digest."""
         return f"{self.run_id}@{self.digest[:8]}"
 
     def term(self, word: str, count: int = 1) -> str:
@@ -46,7 +46,7 @@ class Run:
 
 
 def plural(term: str) -> str:
-    """More than one of it: `study` becomes `studies`, `survey` `surveys`, `branch` `branches`, `kind of rent` `kinds of rent`."""
+    """The plural of a term: `study` becomes `studies`, `branch` `branches`, `kind of rent` `kinds of rent`."""
     head, of, rest = term.partition(" of ")
     if head.endswith("y") and head[-2:-1] not in tuple("aeiou"):
         return f"{head[:-1]}ies{of}{rest}"
@@ -59,7 +59,7 @@ def store_path(store_dir: Path, digest: str) -> Path:
 
 
 def read_run(path: Path) -> Run:
-    """The run that a store file holds."""
+    """The run in a store file."""
     with open_store(path) as con:
         row: dict[str, Any] = dict(zip(RUN_COLUMNS, rows(con, RUN)[0], strict=True))
     row |= {name: json.loads(row[name]) for name in ("terms", "manifest", "report")} | {"loaded_at": str(row["loaded_at"])}
@@ -67,60 +67,60 @@ def read_run(path: Path) -> Run:
 
 
 def list_runs(store_dir: Path) -> list[Run]:
-    """Every loaded run, newest first; a file that cannot be read is left out (see `unreadable`)."""
-    found = [read_run(path) for path in store_dir.glob("*.duckdb") if damage(path) is None]
-    return sorted(found, key=lambda run: run.loaded_at, reverse=True)
+    """Every loaded run, newest first; a file that cannot be read is left out (see `unreadable_stores`)."""
+    runs = [read_run(path) for path in store_dir.glob("*.duckdb") if store_problem(path) is None]
+    return sorted(runs, key=lambda run: run.loaded_at, reverse=True)
 
 
-def damage(path: Path) -> str | None:
-    """Why a store file cannot be read (it is no DuckDB file, or of another layout), or None where it can."""
+def store_problem(path: Path) -> str | None:
+    """Why a store file cannot be read (damage, or another layout), or None where it can."""
     try:
         con = open_store(path)
     except DuckDBError as error:
         return str(error).splitlines()[0]
     with con:
-        return None if _layout(con) == LAYOUT else "another version of this software wrote it, with other tables"
+        return None if _stored_layout(con) == LAYOUT else "another version of this software wrote it, with other tables"
 
 
-def _layout(con: Connection) -> str | None:
-    """The layout of a store's tables; None for one that does not say."""
+def _stored_layout(con: Connection) -> str | None:
+    """The layout of a store's tables; None for one without."""
     try:
         return str(rows(con, "select layout from run")[0][0])
     except (DuckDBError, IndexError):
         return None
 
 
-def unreadable(store_dir: Path) -> dict[Path, str]:
-    """The store files that cannot be read, with the reason; the other runs are not touched by them."""
-    return {path: why for path in sorted(store_dir.glob("*.duckdb")) if (why := damage(path))}
+def unreadable_stores(store_dir: Path) -> dict[Path, str]:
+    """The store files that cannot be read, with the reason; other runs are not affected."""
+    return {path: why for path in sorted(store_dir.glob("*.duckdb")) if (why := store_problem(path))}
 
 
 def find_run(store_dir: Path, name: str | None = None) -> Run:
-    """The newest run whose id is `name`, or the one with that key or start of a digest; without a name `newest_whole`.
+    """The newest run whose id is `name`, or the one with that key or start of a digest; without a name `newest_full_run`.
 
-    Raises UnknownRunError, naming the runs there are.
+    Raises UnknownRunError, which names the loaded runs.
     """
     runs = list_runs(store_dir)
     if runs and name is None:
-        return newest_whole(runs)
+        return newest_full_run(runs)
     for run in runs:
         if name in (run.run_id, run.key) or (name and len(name) >= 8 and run.digest.startswith(name)):
             return run
     hint = nearest(name, tuple(run.run_id for run in runs)) if name else ""
-    there_are = f"Loaded: {', '.join(run.key for run in runs)}." if runs else "No run is loaded yet."
-    there_are += "".join(f" The file {path.name} cannot be read ({why})." for path, why in unreadable(store_dir).items())
+    loaded = f"Loaded: {', '.join(run.key for run in runs)}." if runs else "No run is loaded yet."
+    loaded += "".join(f" The file {path.name} cannot be read ({why})." for path, why in unreadable_stores(store_dir).items())
     wanted = f"Run '{name}' is not in {store_dir}.{hint} " if name else ""
-    raise UnknownRunError(f"{wanted}{there_are} Load one with: audit load PATH")
+    raise UnknownRunError(f"{wanted}{loaded} Load one with: audit load PATH")
 
 
-def newest_whole(runs: Sequence[Run]) -> Run:
-    """The run that is meant where nobody names one: the first of `runs` (at least one, newest first) that is whole.
+def newest_full_run(runs: Sequence[Run]) -> Run:
+    """The default run: the first of `runs` (at least one, newest first) that judges all pairs.
 
-    Those that judge a choice of another run's pairs anew are passed over: their rates speak for the choice alone.
+    Runs that re-judge a selection of another run's pairs are skipped: their rates apply to the selection alone.
     """
-    return next((run for run in runs if not _is_a_choice(run)), runs[0])
+    return next((run for run in runs if not _is_selection(run)), runs[0])
 
 
-def _is_a_choice(run: Run) -> bool:
-    told = run.manifest.get("judge_settings")
-    return isinstance(told, dict) and "source_digest" in told and told.get("pairs") != "all"
+def _is_selection(run: Run) -> bool:
+    judge = run.manifest.get("judge_settings")
+    return isinstance(judge, dict) and "source_digest" in judge and judge.get("pairs") != "all"

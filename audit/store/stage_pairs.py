@@ -115,15 +115,17 @@ class PairFormat:
     def statement(self, paths: list[Path]) -> str:
         """The SQL that appends the pairs of `paths`; its parameters are `files` and their `numbers`."""
         quoted = {name: _quote(spelled) for name, spelled in self.names.items()}
-        metadata = f"p.{quoted['judge_metadata']}"
-        reading = f", try_cast({metadata}.parse as parse) as parse, {metadata}.parse as parse_text" + "".join(
-            f", {metadata}.{name} as {name}" for name in READING_TYPES if name != "parse"
-        )
+        suspect, reading, reading_columns = SUSPECT, "", ""
+        if self.has_readings:
+            metadata = f"p.{quoted['judge_metadata']}"
+            others = [name for name in READING_TYPES if name != "parse"]
+            suspect = SUSPECT + SUSPECT_READING
+            reading = f", try_cast({metadata}.parse as parse) as parse, {metadata}.parse as parse_text"
+            reading += "".join(f", {metadata}.{name} as {name}" for name in others)
+            reading_columns = "".join(f", {name}" for name in READING_TYPES)
         return STAGE.format(
             **quoted, upper=self.upper, lower=self.lower, columns=self._columns(), size=_largest_object(paths),
-            suspect=SUSPECT + SUSPECT_READING if self.has_readings else SUSPECT,
-            reading=reading if self.has_readings else "",
-            reading_columns="".join(f", {name}" for name in READING_TYPES) if self.has_readings else "",
+            suspect=suspect, reading=reading, reading_columns=reading_columns,
         )  # fmt: skip
 
     def _columns(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from audit.atomic_io import sha256_of, write_whole
+from audit.atomic_io import sha256_of, write_atomic
 from audit.errors import ThemesError
 from audit.release.schema import canonical
 
@@ -91,7 +91,7 @@ def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxo
     points[list(MAP_COLUMNS)].to_parquet(beside, index=False)
     content = _content(taxonomy) | {"map": {"sha256": sha256_of(beside)}}
     content["sha256"] = _digest(content)
-    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_atomic(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return read_taxonomy(path)
 
 

@@ -18,7 +18,7 @@ from audit.errors import AuditError
 from audit.queries.run_taxonomy import map_points, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
-from audit.store.runs import Run, damage, list_runs, unreadable
+from audit.store.runs import Run, list_runs, store_problem, unreadable_stores
 from audit.themes.taxonomy import Taxonomy
 
 
@@ -95,7 +95,7 @@ def _explain_unreadable(*runs: Run) -> Iterator[None]:
     try:
         yield
     except DuckDBError as error:
-        run = next((run for run in runs if damage(run.path)), runs[0])
+        run = next((run for run in runs if store_problem(run.path)), runs[0])
         raise AuditError(
             f"Run {run.key} could not be read from {run.path} ({error}). Nothing is shown. "
             "If the file was removed or damaged, load the release again: audit load PATH"
@@ -122,7 +122,7 @@ def _cached_comparison(
 
 @st.cache_data(show_spinner=False, max_entries=8)
 def _listing(folder: str, files: tuple[tuple[str, int], ...]) -> tuple[list[Run], dict[Path, str]]:
-    return list_runs(Path(folder)), unreadable(Path(folder))
+    return list_runs(Path(folder)), unreadable_stores(Path(folder))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

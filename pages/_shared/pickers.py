@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from audit.queries.picker_options import question_list
-from audit.store.runs import Run, newest_whole
+from audit.store.runs import Run, newest_full_run
 from audit.terms import display_name
 from pages._shared import loaders
 from pages._shared.terms import escaped, fill
@@ -27,7 +27,7 @@ def pick_run(runs: list[Run]) -> Run:
     """The run in the address, else the one seen last, else the newest that is complete. Drawn in the sidebar."""
     by_key = {run.key: run for run in runs}
     last = st.session_state.get(LAST_RUN)
-    key = param_value("run", by_key, last if last in by_key else newest_whole(runs).key, NOT_LOADED)
+    key = param_value("run", by_key, last if last in by_key else newest_full_run(runs).key, NOT_LOADED)
     st.session_state["run"] = key
     st.sidebar.selectbox(
         "Run", list(by_key), key="run", format_func=lambda key: run_label(by_key[key]),
@@ -44,7 +44,7 @@ def current_run() -> Run | None:
     """The run that the page will show, without drawing anything: the menu uses its terms."""
     by_key = {run.key: run for run in loaders.loaded_runs()}
     requested = (st.query_params.get("run"), st.session_state.get(LAST_RUN))
-    return next((by_key[key] for key in requested if key in by_key), newest_whole(list(by_key.values())) if by_key else None)
+    return next((by_key[key] for key in requested if key in by_key), newest_full_run(list(by_key.values())) if by_key else None)
 
 
 def run_label(run: Run) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from audit.demo.config import WorldConfig
 from audit.demo.judge import UNSCORED, simulate_labels
-from audit.demo.shape import WorldConfig
 from audit.demo.world import draw_world
 from audit.vocabulary import LABELS
 

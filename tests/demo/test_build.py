@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from audit.demo.build import write_demo
+from audit.demo.config import small_config
 from audit.demo.judge import simulate_labels
-from audit.demo.shape import small_config
 from audit.demo.world import draw_world
 from audit.errors import ReleaseError
 from audit.vocabulary import DISAGREEING, LABELS, NOT_ADDRESSED

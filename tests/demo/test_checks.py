@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from audit.demo.build import write_demo
-from audit.demo.checks import CHECKED, ELSEWHERE, Wavering, simulate_checks
-from audit.demo.judge import UNSCORED, simulate_labels
-from audit.demo.shape import paper_config, small_config
+from audit.demo.config import paper_config, small_config
+from audit.demo.judge import CHANGED_LABELS, N_CHECKED, UNSCORED, CheckNoise, simulate_checks, simulate_labels
 from audit.demo.world import draw_world
 from audit.vocabulary import DISAGREEING, LABELS, CheckKind, Label
 
@@ -24,7 +23,7 @@ def main(question: int, place: int) -> Label | None:
 
 
 def test_a_fixed_number_of_judged_pairs_is_checked_in_every_way():
-    assert len(CHECKS) == CHECKED
+    assert len(CHECKS) == N_CHECKED
     assert not any(LABELLED.prescreened[place] for place in CHECKS)
     assert {tuple(verdicts) for verdicts in CHECKS.values()} == {tuple(CheckKind)}
 
@@ -51,7 +50,7 @@ def test_hiding_the_names_of_centers_makes_disagreements_milder_and_leaves_most_
     for (question, place), verdicts in CHECKS.items():
         before, after = main(question, place), verdicts[CheckKind.BLIND]
         if before in DISAGREEING and after is not None:
-            assert after in (before, ELSEWHERE[before])
+            assert after in (before, CHANGED_LABELS[before])
             assert after.code <= before.code
 
 
@@ -60,7 +59,7 @@ def test_an_unscored_pair_stays_unscored():
 
 
 def test_a_judge_that_never_wavers_says_the_same_each_time():
-    firm = Wavering(0, 0, 0, 0, 0)
+    firm = CheckNoise(0, 0, 0, 0, 0)
     for place, verdicts in simulate_checks(WORLD, LABELLED, firm).items():
         assert set(verdicts.values()) == {main(*place)}
 
@@ -69,7 +68,7 @@ def test_the_release_has_the_checks_and_says_how_every_reply_was_read(tmp_path):
     root = write_demo(tmp_path / "demo", seed=7)
     pairs = [pair for path in (root / "comparisons").iterdir() for pair in json.loads(path.read_text())["pairs"]]
     judged = [pair for pair in pairs if pair["judge_metadata"]]
-    assert sum("checks" in pair for pair in pairs) == CHECKED
+    assert sum("checks" in pair for pair in pairs) == N_CHECKED
     assert all((pair["judge_metadata"]["parse"] == "none") == (pair["classification"] is None) for pair in judged)
     reasons = Counter(pair["judge_metadata"].get("unscored_reason") for pair in judged if pair["classification"] is None)
     assert set(reasons) == {"empty", "cut"}

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.demo.build import write_demo
-from audit.demo.earlier import LOST, draw_earlier, write_earlier
-from audit.demo.shape import small_config
+from audit.demo.build import MISSED_SHARE, draw_earlier, write_demo, write_earlier
+from audit.demo.config import small_config
 from audit.demo.world import draw_world
 from audit.errors import ReleaseError
 from tests.demo.test_build import digest, lines
@@ -40,13 +39,13 @@ def test_answers_are_missed_at_the_stated_rate_and_none_is_won():
     assert (earlier.whole.present == there).all()
     assert not (earlier.world.present & ~there).any()
     missed = there.sum() - earlier.world.present.sum()
-    assert abs(missed / there.sum() - LOST) < 3 * np.sqrt(LOST * (1 - LOST) / there.sum())
+    assert abs(missed / there.sum() - MISSED_SHARE) < 3 * np.sqrt(MISSED_SHARE * (1 - MISSED_SHARE) / there.sum())
 
 
 def test_the_manifest_says_what_makes_it_weaker_and_that_it_is_synthetic(written):
     main, earlier = (json.loads((root / "manifest.json").read_text()) for root in written)
     assert earlier["synthetic"] is True
-    assert (earlier["run_id"], earlier["answers_lost_share"]) == ("demo-earlier", LOST)
+    assert (earlier["run_id"], earlier["answers_lost_share"]) == ("demo-earlier", MISSED_SHARE)
     assert "No verdict is changed" in earlier["mechanism"]
     assert earlier["date"] < main["date"]
     assert (earlier["questions"], earlier["handbooks"], earlier["pairs"]) == (main["questions"], main["handbooks"], main["pairs"])

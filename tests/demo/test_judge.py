@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from audit.demo.config import paper_config, small_config
 from audit.demo.judge import UNSCORED, JudgeNoise, kernel, simulate_labels
-from audit.demo.shape import paper_config, small_config
 from audit.demo.world import draw_world
 from audit.vocabulary import LABELS, Label
 

@@ -6,8 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from audit.demo.phrases import phrases
-from audit.demo.policies import DETAILS, Policy, policies
+from audit.demo.policies import DETAILS, Policy, phrases, policies
 from audit.vocabulary import SIGNIFICANCES
 from tests.demo.worlds import ORGANS
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from audit.demo.build import DEFAULT_SEED
+from audit.demo.config import paper_config
 from audit.demo.judge import UNSCORED, Labels, simulate_labels
-from audit.demo.shape import paper_config
 from audit.demo.world import World, draw_world
 from audit.vocabulary import GENERAL, Label
 from tests.demo.worlds import ORGANS

@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.demo.build import write_demo
-from audit.demo.earlier import draw_earlier, write_earlier
-from audit.demo.library import Library, section_id
+from audit.demo.build import draw_earlier, write_demo, write_earlier
+from audit.demo.config import small_config
 from audit.demo.policies import policies
-from audit.demo.retrieval import FOUND, TRIED, Searches
-from audit.demo.shape import small_config
+from audit.demo.retrieval import HIT_RATES, N_TRIALS, HandbookTexts, SimulatedSearches, section_id
 from audit.demo.world import draw_world
 from tests.demo.worlds import config_of_size
 
@@ -87,18 +85,18 @@ def test_a_handbook_that_is_silent_on_a_value_states_it_nowhere(demo, texts, hea
 
 def test_trials_know_where_the_answer_stands(demo, texts, headings):
     trials = lines(demo / "trials.jsonl")
-    assert len(trials) == TRIED * len(FOUND)
+    assert len(trials) == N_TRIALS * len(HIT_RATES)
     for trial in trials:
         (gold,) = trial["gold"]
         assert texts[trial["handbook_id"], gold]["heading"] == headings[trial["question_id"]]
         assert len(set(trial["ranked"])) == len(trial["ranked"]) <= 5
 
 
-@pytest.mark.parametrize("strategy", FOUND)
+@pytest.mark.parametrize("strategy", HIT_RATES)
 def test_a_strategy_finds_as_often_as_it_is_meant_to(strategy):
-    searches = Searches(Library(draw_world(config_of_size(300, 60, seed=3))))
+    searches = SimulatedSearches(HandbookTexts(draw_world(config_of_size(300, 60, seed=3))))
     rank = searches.rank[strategy]
-    for places, share in enumerate(FOUND[strategy], start=1):
+    for places, share in enumerate(HIT_RATES[strategy], start=1):
         assert np.mean(rank < places) == pytest.approx(share, abs=0.015)  # 4 standard errors of 18,000 searches
 
 
@@ -114,7 +112,7 @@ def test_an_answer_that_the_earlier_run_missed_stands_in_the_handbook_all_the_sa
     root = write_earlier(tmp_path / "earlier", seed=7)
     records = {(each["question_id"], each["handbook_id"]): each for each in lines(root / "answers.jsonl")}
     sections = {(each["handbook_id"], each["section_id"]) for each in lines(root / "sections.jsonl")}
-    library = Library(earlier.whole)
+    library = HandbookTexts(earlier.whole)
     missed = np.argwhere(earlier.lost)
     assert len(missed) > 100
     for question, handbook in missed.tolist():

@@ -6,9 +6,9 @@ from collections import defaultdict
 import pytest
 
 from audit.demo.answers import answers
+from audit.demo.config import small_config
 from audit.demo.judge import simulate_labels
 from audit.demo.policies import policies
-from audit.demo.shape import small_config
 from audit.demo.verdicts import comparisons
 from audit.demo.world import World, draw_world
 

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from audit.demo.config import paper_config, scaled, small_config
 from audit.demo.policies import policies
-from audit.demo.shape import paper_config, scaled, small_config
 from audit.demo.world import World, draw_world
 from audit.vocabulary import LABELS
 from tests.demo.worlds import config_of_size

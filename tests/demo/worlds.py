@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from audit.demo.shape import WorldConfig, paper_config, scaled
+from audit.demo.config import WorldConfig, paper_config, scaled
 
 ORGANS = ("kidney", "liver", "heart", "lung", "pancreas")
 

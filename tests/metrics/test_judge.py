@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from audit.demo.build import DEFAULT_SEED, write_demo
-from audit.demo.checks import Wavering
+from audit.demo.judge import CheckNoise
 from audit.metrics import METRICS
 from audit.metrics.judge import judge, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
@@ -98,7 +98,7 @@ def demos(tmp_path_factory):
 def true_rate(kind: CheckKind, labels: dict[str, int]) -> float:
     """The chance that a check of this sample changes its label, by the rates that the simulated judge was given."""
     scored = {Label(label): count for label, count in labels.items() if label}
-    return sum(count * Wavering().rate(kind, label) for label, count in scored.items()) / sum(scored.values())
+    return sum(count * CheckNoise().rate(kind, label) for label, count in scored.items()) / sum(scored.values())
 
 
 @pytest.mark.parametrize("kind", list(CheckKind))

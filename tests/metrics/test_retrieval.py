@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 from audit.demo.build import write_demo
-from audit.demo.library import Library
-from audit.demo.retrieval import FOUND, Searches, trials
-from audit.demo.shape import small_config
+from audit.demo.config import small_config
+from audit.demo.retrieval import HIT_RATES, HandbookTexts, SimulatedSearches, trials
 from audit.demo.world import draw_world
 from audit.errors import AuditError, NotInRunError
 from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed
@@ -162,7 +161,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 
 def test_on_the_simulator_every_interval_holds_what_the_strategies_were_made_to_find(demo: Connection) -> None:
     table = retrieval(demo).set_index("strategy")
-    for strategy, found in FOUND.items():
+    for strategy, found in HIT_RATES.items():
         row = table.loc[strategy]
         assert row["hit_1_low"] <= found[0] <= row["hit_1_high"]
         assert row["hit_5_low"] <= found[4] <= row["hit_5_high"]
@@ -170,7 +169,11 @@ def test_on_the_simulator_every_interval_holds_what_the_strategies_were_made_to_
 
 def test_on_the_simulator_the_measures_are_those_of_its_records(demo: Connection) -> None:
     world = draw_world(small_config(2057))
-    first = [record["ranked"][0] in record["gold"] for record in trials(Searches(Library(world))) if record["strategy"] == "bm25"]
+    first = [
+        record["ranked"][0] in record["gold"]
+        for record in trials(SimulatedSearches(HandbookTexts(world)))
+        if record["strategy"] == "bm25"
+    ]
     assert retrieval(demo).set_index("strategy").loc["bm25", "hit_1"] == pytest.approx(np.mean(first))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit.demo.build import write_demo
-from audit.demo.earlier import LOST as MISSED
-from audit.demo.earlier import write_earlier
+from audit.demo.build import MISSED_SHARE as MISSED
+from audit.demo.build import write_demo, write_earlier
 from audit.metrics.most_moved import questions_moved
 from audit.metrics.run_agreement import run_agreement
 from audit.metrics.runs import runs

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from audit.demo.build import DEFAULT_SEED, write_demo
+from audit.demo.config import small_config
 from audit.demo.judge import UNSCORED, simulate_labels
-from audit.demo.shape import small_config
 from audit.demo.world import draw_world
 from audit.metrics.handbooks import handbooks
 from audit.metrics.labels import labels

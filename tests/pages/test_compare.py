@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.demo.build import write_demo
-from audit.demo.earlier import write_earlier
+from audit.demo.build import write_demo, write_earlier
 from tests.pages.conftest import words_on
 from tests.support.loading import load
 
@@ -68,7 +67,7 @@ def test_a_comparison_is_read_from_the_run_loaded_earlier_and_can_be_turned_roun
 
 def test_too_few_questions_draw_no_conclusion(two_runs, open_page):
     words = plain(open_page("compare"))
-    assert "No change that could not be chance." in words
+    assert "No change beyond what chance could produce." in words
     assert "too few questions to draw a conclusion" in words
 
 
@@ -101,7 +100,7 @@ def test_judges_are_compared_on_the_pairs_that_both_were_asked_about(two_runs, o
     at = open_page("compare")
     agreed = table_with(at, "figure").set_index("figure")
     assert tuple(agreed.loc["Same label", ["count", "of"]]) == (2, 5)
-    assert tuple(agreed.loc["Divergent in both", ["count", "of"]]) == (0, 1)
+    assert tuple(agreed.loc["Divergent in both, of those divergent in the first", ["count", "of"]]) == (0, 1)
     assert "Over the 5 pairs that both judges labelled" in words_on(at)
 
 
@@ -133,7 +132,7 @@ def test_the_demo_s_weaker_run_is_found_to_hide_what_the_main_run_reveals(data_d
     earlier = load(write_earlier(tmp_path / "earlier"), data_dir).run
     main = load(write_demo(tmp_path / "main"), data_dir).run
     words = plain(open_page("compare", run=main.key, against=earlier.key))
-    assert "demo reveals disagreement; it does not make it." in words
+    assert "demo reveals disagreement rather than creating it." in words
     assert "all verdicts on disagreement are the same" in words
     turned = plain(open_page("compare", run=main.key, against=earlier.key, read="back"))
-    assert "demo-earlier finds fewer answers, and so hides disagreement; it does not settle it." in turned
+    assert "demo-earlier finds fewer answers, and so hides disagreement rather than resolving it." in turned

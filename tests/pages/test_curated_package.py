@@ -116,7 +116,7 @@ def test_the_manifest_counts_the_acts_and_has_the_digest_of_what_the_ledger_expo
     assert (told["acts"], told["counting"], told["fitting_no_longer"]) == (3, 1, 0)
     assert told["acts_sha256"] == hashlib.sha256((tmp_path / "acts.jsonl").read_bytes()).hexdigest()
     acts = table(package, "themes_acts")
-    assert acts["Standing"].tolist() == ["undone by act 3", "counts", "counts"]
+    assert acts["Standing"].tolist() == ["undone by edit 3", "in effect", "in effect"]
     assert "vera" not in (package / "tables" / "csv" / "themes_acts.csv").read_text()
     assert table(package, "themes_curated")["Set aside"].tolist() == ["", "yes", ""]
 

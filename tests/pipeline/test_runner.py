@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.errors import AuditError
-from audit.pipeline.build_cache import Task, digest_of_path, write_whole
+from audit.pipeline.build_cache import Task, digest_of_path, write_atomic
 from audit.pipeline.config import Config
 from audit.pipeline.context import RunContext, SourceDocument, TaskByTask, Workspace
 from audit.pipeline.runner import CLEAN, LEFT_OUT, STOPPED, run_stages
@@ -49,7 +49,7 @@ class Shout(TaskByTask):
             raise AuditError(f"{task.name} is a scan.")
         if text == "kill":
             raise KeyboardInterrupt
-        write_whole(task.outputs[0], text.upper() + self.mark)
+        write_atomic(task.outputs[0], text.upper() + self.mark)
         return {"letters": len(text)}
 
 
@@ -76,7 +76,7 @@ class Bind(TaskByTask):
 
     def carry(self, task):
         self.worked_on.append("bound")
-        write_whole(task.outputs[0], " ".join(self.loud(source).read_text() for source in self.context.present))
+        write_atomic(task.outputs[0], " ".join(self.loud(source).read_text() for source in self.context.present))
         return {}
 
 

@@ -70,7 +70,7 @@ def test_two_checks_of_one_kind_and_number_leave_the_first(tmp_path: Path) -> No
     twice = [{"kind": "swap", "number": 1, "classification": label} for label in ("ABSENT", "CONSISTENT")]
     loaded = loaded_with(tmp_path, checks=twice)
     assert [row[5] for row in checks_in(loaded)] == ["ABSENT"]
-    assert "a check 'swap' of number 1 stands already further up" in messages(loaded, "repaired")[0]
+    assert "a check 'swap' of number 1 occurs earlier" in messages(loaded, "repaired")[0]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from audit.settings import Settings
 from audit.store import load as loading
 from audit.store.connection import create_store
 from audit.store.load import check_release
-from audit.store.runs import find_run, list_runs, unreadable
+from audit.store.runs import find_run, list_runs, unreadable_stores
 from tests.support.loading import BASE, ask, load, pairs_in, spoil
 from tests.support.tiny import release_from
 
@@ -104,12 +104,12 @@ def test_a_store_of_another_layout_is_told_apart_and_built_anew_by_loading(relea
     run = load(release, tmp_path).run
     with closing(create_store(run.path, "alter table run drop column layout; drop table checks")):
         pass
-    (why,) = unreadable(run.path.parent).values()
+    (why,) = unreadable_stores(run.path.parent).values()
     assert why == "another version of this software wrote it, with other tables"
     with pytest.raises(UnknownRunError, match=r"cannot be read \(another version"):
         find_run(run.path.parent, "tiny")
     again = load(release, tmp_path)
-    assert (again.fresh, again.run.key, unreadable(run.path.parent)) == (True, run.key, {})
+    assert (again.fresh, again.run.key, unreadable_stores(run.path.parent)) == (True, run.key, {})
 
 
 def test_checking_says_what_loading_would_and_loads_nothing(release: Path, tmp_path: Path) -> None:

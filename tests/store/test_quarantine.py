@@ -346,4 +346,4 @@ def test_half_a_character_is_replaced_and_said(release: Path, tmp_path: Path, wr
     assert not quarantined(loaded)
     assert ask(loaded, "select answer from answers order by rowid limit 1")[0][0].startswith(read)
     assert read in {row[6] for row in pairs_in(loaded)}
-    assert ("half of a character" in "".join(messages(loaded, "noted"))) == ("\N{REPLACEMENT CHARACTER}" in read)
+    assert ("lone surrogate" in "".join(messages(loaded, "noted"))) == ("\N{REPLACEMENT CHARACTER}" in read)

@@ -76,7 +76,7 @@ def test_another_map_is_another_release(release: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("extra", "code", "words"),
     [
-        ({"theme_id": "t1", "name": "Salt again"}, "duplicate_theme", "'t1' stands already further up; the first was kept"),
+        ({"theme_id": "t1", "name": "Salt again"}, "duplicate_theme", "'t1' occurs earlier; the first theme was kept"),
         ({"theme_id": "t9"}, "missing_field", "it has no field 'name' (or label, title)"),
         ({"theme_id": "", "name": "x"}, "missing_field", "field 'theme_id' is empty"),
         ("Salt", "wrong_type", "each record must be an object"),
@@ -96,10 +96,10 @@ def test_a_topic_in_two_themes_stays_in_the_first(release: Path, tmp_path: Path)
     assert topics_in(loaded)["topic of ab"] == "t1"
     assert topics_in(loaded)["other"] == "t3"
     (said,) = messages(loaded, "repaired")
-    assert said == "1 of the topics of theme 't3' stand in a theme further up and stay there: 'topic of ab'."
+    assert said == "1 of the topics of theme 't3' belong to an earlier theme and stay there: 'topic of ab'."
 
 
-@pytest.mark.parametrize(("parent", "words"), [("gone", "is no theme of this release"), ("t1", "stands below it")])
+@pytest.mark.parametrize(("parent", "words"), [("gone", "is not a theme of this release"), ("t1", "is one of its descendants")])
 def test_an_unusable_parent_is_dropped_and_the_theme_kept(release: Path, tmp_path: Path, parent: str, words: str) -> None:
     loaded = bring(release, tmp_path, [THEMES[0] | {"parent_id": parent}, *THEMES[1:]])
     assert themes_in(loaded)[0] == ("p1", "Food", None)
@@ -111,7 +111,7 @@ def test_an_unusable_parent_is_dropped_and_the_theme_kept(release: Path, tmp_pat
 def test_divergence_topics_that_the_themes_do_not_know_are_counted(release: Path, tmp_path: Path) -> None:
     loaded = bring(release, tmp_path, {"themes": THEMES[:2]})
     assert messages(loaded, "noted") == [
-        "1 of the 3 divergence topics of the pairs stand in none of its themes, nor as having none."
+        "1 of the 3 divergence topics of the pairs are neither in its themes nor listed as having none."
     ]
 
 
@@ -128,4 +128,4 @@ def test_a_map_that_is_none_leaves_the_themes(release: Path, tmp_path: Path) -> 
     (release / "themes.parquet").write_bytes(b"no parquet")
     loaded = bring(release, tmp_path, {"themes": THEMES})
     assert len(themes_in(loaded)) == 3
-    assert any("no map with phrase, x and y" in said for said in messages(loaded, "noted"))
+    assert any("not a map with phrase, x and y" in message for message in messages(loaded, "noted"))

@@ -46,7 +46,7 @@ def pairs_in(loaded: Loaded) -> list[tuple[Any, ...]]:
 
 def readings_in(loaded: Loaded) -> list[tuple[Any, ...]]:
     """Every reading of a run: question, handbooks, parse, reason, cached tokens, prompt."""
-    return ask(loaded, OF_PAIRS.format(table="ratings"))
+    return ask(loaded, OF_PAIRS.format(table="readings"))
 
 
 def checks_in(loaded: Loaded) -> list[tuple[Any, ...]]:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_mutual_info_score, completeness_score, homogeneity_score
 
+from audit.demo.config import small_config
 from audit.demo.judge import simulate_labels
 from audit.demo.policies import policies
 from audit.demo.questions import subject
-from audit.demo.shape import small_config
 from audit.demo.verdicts import comparisons
 from audit.demo.world import draw_world
 from audit.embedding.encoders import MINILM, default_model, sentence_encoder, words_encoder

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from audit.atomic_io import whole
+from audit.atomic_io import atomic_file
 from audit.corpus.questions.near_duplicates import (
     DUPLICATE_THRESHOLD,
     NearDuplicate,
@@ -204,5 +204,5 @@ def _write_questions(out: Path, questions: Iterable[ImportedQuestion], identifyi
     records = (question.record() for question in questions)
     if identifying is not None:
         records = (record | {"identifying": sorted(set(identifying.get(record["question_id"], [])))} for record in records)
-    with whole(out) as draft:
+    with atomic_file(out) as draft:
         write_jsonl(draft, records)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.corpus.questions.question_file import ImportedQuestion, normalised_text
 from audit.embedding.vectors import Vectors
 from audit.errors import QuestionsError
@@ -187,7 +187,7 @@ def write_decisions(decisions: Decisions, pairs: Sequence[NearDuplicate]) -> Non
     writer.writeheader()
     writer.writerows({name: safe_cell(row[name]) for name in COLUMNS} for row in rows)
     # With the byte order mark, spreadsheet programs read the file as UTF-8.
-    write_whole(decisions.path, text.getvalue().encode("utf-8-sig"))
+    write_atomic(decisions.path, text.getvalue().encode("utf-8-sig"))
 
 
 def _decision_row(pair: NearDuplicate, before: Mapping[str, str]) -> DecisionRow:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import QuestionsError
-from audit.release.layout import FORMATS, ending
+from audit.release.layout import FORMATS, format_suffix
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
 from audit.release.schema import QUESTION, canonical
 from audit.release.validate import AS_JSON, question
-from audit.release.values import Reject, missing, needed
+from audit.release.values import Reject, is_missing, required_text
 from audit.vocabulary import GENERAL
 
 FIELDS = ("question_id", "question", "organ", "topics", "subtopics", "source")
@@ -59,7 +59,7 @@ class QuestionFile:
         self.questions: list[ImportedQuestion] = []
         self.findings: list[Finding] = []
         self._position_of: dict[str, str] = {}
-        if not path.is_file() or ending(path) not in FORMATS:
+        if not path.is_file() or format_suffix(path) not in FORMATS:
             problem = "there is no such file" if not path.is_file() else f"questions cannot be read from '{path.suffix}' files"
             raise QuestionsError(f"{path}: {problem}. Allowed: a file ending in {', '.join(FORMATS)}. Nothing was written.")
         file = RecordFile(path, max_bytes)
@@ -125,8 +125,8 @@ def _check_has_text(values: Mapping[str, Any], record: Mapping[str, Any]) -> Non
             f"it has no field '{TEXT_FIELD.name}', the text of the question "
             f"({', '.join(TEXT_FIELD.aliases)} are understood too); it has: {', '.join(map(str, record)) or 'nothing'}.",
         )
-    needed(values, TEXT_FIELD.name)
+    required_text(values, TEXT_FIELD.name)
 
 
 def _is_empty(value: Any) -> bool:
-    return missing(value) or (isinstance(value, str) and not value.strip())
+    return is_missing(value) or (isinstance(value, str) and not value.strip())

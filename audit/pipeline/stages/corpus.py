@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.corpus.documents import write_document
 from audit.corpus.extraction.engines import engine_named
 from audit.corpus.extraction.run import extract
@@ -88,7 +88,7 @@ class QuestionsStage(TaskByTask):
             max_bytes=self.context.settings.max_object_bytes, progress=self.context.progress,
         )  # fmt: skip
         path = out.with_name("questions.report.json")
-        write_whole(path, json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n")
+        write_atomic(path, json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n")
         return {
             "questions": len(report.questions),
             "findings": report.quarantined,

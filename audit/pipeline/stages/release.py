@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.atomic_io import write_whole
+from audit.atomic_io import write_atomic
 from audit.embedding.encoders import LEXICAL, encoder_factory
 from audit.pipeline.build_cache import Task, code_digest
 from audit.pipeline.context import Figures, TaskByTask
@@ -38,7 +38,7 @@ class ThemesStage(TaskByTask):
         """Build the taxonomy. Where nothing disagrees there are no themes, and the file says so."""
         counts, config = self._topics(), self.context.config.themes
         if not counts:
-            write_whole(task.outputs[0], '{"themes": []}\n')
+            write_atomic(task.outputs[0], '{"themes": []}\n')
             return {"themes": 0}
         encoder_of = encoder_factory(config.model, self.context.settings.data_dir / "vectors")
         assert encoder_of is not None  # the config reader refuses `none` for themes

@@ -12,8 +12,8 @@ from annotation.agreement import estimates, variance
 from annotation.agreement.estimates import estimate_measure
 from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
 from annotation.agreement.variance import StratifiedTable
+from audit.demo.config import paper_config
 from audit.demo.judge import UNSCORED, simulate_labels
-from audit.demo.shape import paper_config
 from audit.demo.world import draw_world
 from audit.stats.intervals import Z
 from tests.annotation.studies import READER

@@ -130,4 +130,4 @@ def test_checks_stand_below_and_the_one_that_needs_a_package_is_left_out_with_a_
     assert main(["prevalence", "--labels", labels, "--checks", "--format", "csv"]) == 0
     said = capsys.readouterr()
     assert {row["method"] for row in rows(said.out)} == {"corrected", "judge", "human only", "sample", "inversion"}
-    assert "pip install -c constraints.txt -e '.[prevalence]'" in said.err
+    assert "pip install -c constraints.txt -e '.[models]'" in said.err

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from annotation.prevalence.estimates import ROWS, with_disagrees
-from audit.demo.shape import paper_config
+from audit.demo.config import paper_config
 from audit.stats.intervals import ShareEstimate, stratified_share
 from audit.vocabulary import LABELS, Label
 from tests.annotation.studies import READER, Counts, Run, simulated_run
