@@ -6,7 +6,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
-from pages._shared.widgets import chart, counts, footer
+from pages._shared.widgets import chart, counts, footer, rates_first
 
 LEAVES_OUT = Rate("absence", "Not addressed", "asked", "questions asked", NOT_ADDRESSED_RATE.colour)
 WITHIN = Rate("r_div_within", "Disagreement within", "within_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
@@ -36,5 +36,5 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
             "No two {handbooks} of the same {center} answer the same question, so disagreement within {a_center} is "
             "unknown, not zero.",
         )
-    table(frame, "center_table", centers.table.pick(run))
+    table(frame, "center_table", rates_first(centers.table.pick(run)))
     footer(frame, "centers", run, "centers")

@@ -12,7 +12,7 @@ from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
 from pages._shared.terms import fill, say
-from pages._shared.widgets import chart, counts, footer
+from pages._shared.widgets import chart, counts, footer, rates_first
 
 ALL = "(all)"
 BASES: dict[str, tuple[str, list[Label]]] = {
@@ -49,5 +49,5 @@ with page(
         **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
     )  # fmt: skip
 
-    table(frame, "organ_table", organs.table.pick(run), rows=20)
+    table(frame, "organ_table", rates_first(organs.table.pick(run)), rows=20)
     footer(frame, "organs", run, "organs")

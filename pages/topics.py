@@ -20,7 +20,7 @@ from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
 from pages._shared.terms import title_of
-from pages._shared.widgets import chart, counts, footer
+from pages._shared.widgets import chart, counts, footer, rates_first
 
 ORDERS = {"r_div": "disagreement", "pct_any_div": "disputed questions", "r_abs": "not addressed", "topic": "name"}
 MAX_DRAWN = 60
@@ -58,7 +58,7 @@ with page("By {topic}", "On which {topics} does advice differ, and which do {han
         "{n} {topics}, {drawn} of them drawn. Lines are 95 % intervals. A question on two {topics} counts in both.",
         n=len(frame), drawn=min(len(frame), MAX_DRAWN),
     )  # fmt: skip
-    columns = topics.table.pick(run)
+    columns = rates_first(topics.table.pick(run))
     table(frame, "topic_table", (replace(columns[0], heading=title_of(run, level)), *columns[1:]))
     footer(frame, level, run, "topics")
     severity_section(run)
