@@ -30,7 +30,11 @@ PAIR = (
 ANSWER = "{question_id: 'VARCHAR', handbook_id: 'VARCHAR', answer: 'VARCHAR', absent: 'BOOLEAN', absence_method: 'VARCHAR'}"
 FIELDS = ("handbook_a", "handbook_b", "classification", "reasoning", "divergence_topic", "clinical_significance")
 USAGE = ("input_tokens", "output_tokens", "latency_s")
-TARGETS = {"floor": "ours / floor: CPU at most 1.6, wall at most 2", "pandas": "pandas / ours at least 2.5", "arrow": "for comparison"}
+TARGETS = {
+    "floor": "ours / floor: CPU at most 1.6, wall at most 2",
+    "pandas": "pandas / ours at least 2.5",
+    "arrow": "for comparison",
+}
 
 
 def ours(release: Path, scratch: Path) -> int:

@@ -6,12 +6,14 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
-from pages._shared.widgets import chart, counts, footer, rates_first
+from pages._shared.widgets import chart, counts, footer
 
 LEAVES_OUT = Rate("absence", "Not addressed", "asked", "questions asked", NOT_ADDRESSED_RATE.colour)
 WITHIN = Rate("r_div_within", "Disagreement within", "within_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
 BETWEEN = Rate("r_div_between", "Disagreement with others", "between_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
 SHOWN = (LEAVES_OUT, BETWEEN, WITHIN)
+COUNTS = ("handbooks", "asked", "absent", "present", "disagreeing")
+"""Columns after the rates."""
 ORDERS = {
     "r_div_between": "disagreement with others", "r_div_within": "disagreement within", "absence": "not addressed",
     "center": "name",
@@ -36,5 +38,5 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
             "No two {handbooks} of the same {center} answer the same question, so disagreement within {a_center} is "
             "unknown, not zero.",
         )
-    table(frame, "center_table", rates_first(centers.table.pick(run)))
+    table(frame, "center_table", centers.table.pick(run, "center", *(rate.column for rate in SHOWN), *COUNTS))
     footer(frame, "centers", run, "centers")

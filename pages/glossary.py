@@ -38,7 +38,7 @@ SECTIONS = {
     ),
     "How the numbers are calculated": (
         "not addressed (r_abs)", "disagreement (R_div)", "same advice (R_con)",
-        "{questions} with disagreement (pct_any_div)", "95 % interval", "Wilson's interval", "Spearman's rho",
+        "disputed {questions} (pct_any_div)", "95 % interval", "Wilson's interval", "Spearman's rho",
         "severity score", "gap", "position group", "label entropy", "length effect", "peer", "position",
     ),
     "How two runs are compared": (

@@ -5,16 +5,18 @@ import streamlit as st
 from audit.charts.label_shares import share_heatmap
 from audit.charts.rates import AUDIT_RATES, rate_dots
 from audit.metrics.organs import organs
-from audit.terms import display_name
+from audit.terms import RATE_TITLES, display_name
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
 from pages._shared.terms import fill, say
-from pages._shared.widgets import chart, counts, footer, rates_first
+from pages._shared.widgets import chart, counts, footer
 
 ALL = "(all)"
+COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
+"""Columns after the rates."""
 BASES: dict[str, tuple[str, list[Label]]] = {
     "present": ("pairs in which both answer", [label for label in LABELS if label is not Label.ABSENT]),
     "scored": ("all pairs with a verdict", list(LABELS)),
@@ -49,5 +51,5 @@ with page(
         **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
     )  # fmt: skip
 
-    table(frame, "organ_table", rates_first(organs.table.pick(run)), rows=20)
+    table(frame, "organ_table", organs.table.pick(run, "organ", *RATE_TITLES, *COUNTS), rows=20)
     footer(frame, "organs", run, "organs")

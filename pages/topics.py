@@ -15,15 +15,18 @@ from audit.metrics.severity import severity
 from audit.metrics.severity_rho import severity_rho
 from audit.metrics.topics import topics
 from audit.store.runs import Run
+from audit.terms import RATE_TITLES
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.tables import table
 from pages._shared.terms import title_of
-from pages._shared.widgets import chart, counts, footer, rates_first
+from pages._shared.widgets import chart, counts, footer
 
 ORDERS = {"r_div": "disagreement", "pct_any_div": "disputed questions", "r_abs": "not addressed", "topic": "name"}
 MAX_DRAWN = 60
+COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
+"""Columns after the rates."""
 
 
 def severity_section(run: Run) -> None:
@@ -58,7 +61,7 @@ with page("By {topic}", "On which {topics} does advice differ, and which do {han
         "{n} {topics}, {drawn} of them drawn. Lines are 95 % intervals. A question on two {topics} counts in both.",
         n=len(frame), drawn=min(len(frame), MAX_DRAWN),
     )  # fmt: skip
-    columns = rates_first(topics.table.pick(run))
+    columns = topics.table.pick(run, "topic", *RATE_TITLES, *COUNTS)
     table(frame, "topic_table", (replace(columns[0], heading=title_of(run, level)), *columns[1:]))
     footer(frame, level, run, "topics")
     severity_section(run)

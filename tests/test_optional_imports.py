@@ -12,9 +12,7 @@ from audit.optional_imports import install_hint, optional
 
 
 def test_a_missing_library_is_named_with_what_needs_it_and_how_to_install_it() -> None:
-    with pytest.raises(
-        MissingLibraryError, match=r"The map needs no_such_library, .* Install it with: "
-    ):
+    with pytest.raises(MissingLibraryError, match=r"The map needs no_such_library, .* Install it with: "):
         optional("no_such_library.inner", "The map", "models")
 
 

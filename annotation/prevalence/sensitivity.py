@@ -20,6 +20,7 @@ from annotation.prevalence.estimates import ROWS, human_labels, item_weights, me
 from annotation.ratings.design import Codes, Floats, SampleDesign
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
+from audit.optional_imports import install_hint
 from audit.stats.bootstrap import stratified_draws
 from audit.stats.intervals import ShareEstimate
 from audit.vocabulary import LABELS
@@ -76,7 +77,7 @@ def _ppi_package() -> Any:
     except ModuleNotFoundError:
         raise AuditError(
             "PPI++, one of the sensitivity analyses, needs the package ppi-python, which is not installed; nothing else here "
-            "needs it. It was left out. Install it with: pip install -c constraints.txt -e '.[prevalence]'"
+            f"needs it. It was left out. {install_hint('models')}"
         ) from None
 
 

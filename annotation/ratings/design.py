@@ -77,9 +77,7 @@ def read_strata(path: Path) -> dict[str, float]:
         fault = f"column {error} is missing" if isinstance(error, KeyError) else describe_error(error)
         raise AuditError(f"{path}: {fault}. {STRATA_FILE}") from None
     if names.duplicated().any() or not len(names) or not (np.isfinite(pairs) & (pairs >= 1) & (pairs % 1 == 0)).all():
-        raise AuditError(
-            f"{path}: a stratum appears twice, or its pairs are not an integer of at least 1. {STRATA_FILE}"
-        )
+        raise AuditError(f"{path}: a stratum appears twice, or its pairs are not an integer of at least 1. {STRATA_FILE}")
     return dict(zip(names, pairs.tolist(), strict=True))
 
 

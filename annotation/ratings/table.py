@@ -76,8 +76,8 @@ def read_labels_file(path: Path) -> pd.DataFrame:
         return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
     except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise AuditError(
-            f"{path}: cannot be read as a CSV table ({describe_error(error)}). Nothing was computed. Give a comma-separated file in "
-            f"UTF-8 whose first line names the columns {', '.join(REQUIRED_COLUMNS)}."
+            f"{path}: cannot be read as a CSV table ({describe_error(error)}). Nothing was computed. "
+            f"Give a comma-separated file in UTF-8 whose first line names the columns {', '.join(REQUIRED_COLUMNS)}."
         ) from None
 
 

@@ -25,7 +25,8 @@ from audit.vocabulary import PHASES
 
 ABOUT_EXTRACT = f"""Each PDF becomes OUT/HANDBOOK_ID.json: headings and sections in reading order, with their pages. Headers
 and footers, page numbers and tables of contents are left out. Which handbook a PDF is, is given by its name
-(organ_center_phase.pdf), by options, or by a row of the catalog (columns: {", ".join(CATALOG_COLUMNS)}; file and center are required).
+(organ_center_phase.pdf), by options, or by a row of the catalog (columns:
+{", ".join(CATALOG_COLUMNS)}; file and center are required).
 A PDF that the same engine has already extracted is skipped. The engine llamaparse sends the PDF to a service, with the key in
 LLAMA_CLOUD_API_KEY; the others need no network.
 

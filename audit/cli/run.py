@@ -97,7 +97,8 @@ def _run_stages(arguments: argparse.Namespace, context: RunContext, stages: list
     except (KeyboardInterrupt, StoppedError, AuditError, OSError) as error:
         reason = "Stopped." if isinstance(error, KeyboardInterrupt) else str(error)
         note(
-            f"\naudit run: {reason}\nFinished work is kept in {context.workspace.root}. Continue with:\n  {_same_command(arguments)}"
+            f"\naudit run: {reason}\nFinished work is kept in {context.workspace.root}. "
+            f"Continue with:\n  {_same_command(arguments)}"
         )
         return FAILED
     return _finish(arguments, context, summary)
@@ -141,7 +142,8 @@ def _finish(arguments: argparse.Namespace, context: RunContext, summary: RunSumm
     if summary.verdict != STOPPED and arguments.until == STAGES[-1] and context.config.load.load:
         lines.append("View it with: audit serve")
     record: dict[str, Any] = {
-        "verdict": summary.verdict, "stopped_at": summary.stopped_at, "messages": list(summary.messages), "failed": list(summary.failed),
+        "verdict": summary.verdict, "stopped_at": summary.stopped_at, "messages": list(summary.messages),
+        "failed": list(summary.failed),
         "left_out": dict(context.left_out), "release": str(context.workspace.release),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from audit.errors import AuditError
 from audit.exports import figures, run_tables, two_run_tables
@@ -17,7 +17,7 @@ TableMaker = Callable[[ExportContext], Table]
 PictureMaker = Callable[[ExportContext], list[Picture]]
 
 
-def metric(name: str, **options: str) -> TableMaker:
+def metric(name: str, **options: Any) -> TableMaker:
     """A metric's own table, with the number of pairs of the run."""
 
     def maker(context: ExportContext) -> Table:

@@ -114,6 +114,6 @@ def metric_table(name: str, frame: pd.DataFrame, run: Run) -> Table:
     table = table_of(name, METRICS[name].table, frame, run, f"{name} of {run.title} ({run.key})")
     if table.columns:
         return table
-    index = frame.index.name or "handbook_id"
+    index = str(frame.index.name or "handbook_id")
     texts = frame.rename_axis(index).reset_index().astype(str)
     return replace(table, frame=texts, columns=tuple(Column.text(column, column) for column in texts))

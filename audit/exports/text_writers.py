@@ -11,6 +11,7 @@ import pandas as pd
 from audit.exports.numbers import known
 from audit.exports.table_model import Table, metric_table
 from audit.exports.templates import rendered
+from audit.markdown import plain
 from audit.spreadsheet_safety import safe_cell
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, ColumnKind
@@ -46,11 +47,6 @@ def markdown(table: Table) -> str:
     rows = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *body))
     notes = [plain(note) for note in (table.n, *table.notes) if note]
     return "\n\n".join([f"**{plain(table.title)}**", rows, *notes]) + "\n"
-
-
-def plain(text: str) -> str:
-    """Text that cannot break out of a cell of a Markdown table."""
-    return re.sub(r"([\\|`*_\[\]<>$])", r"\\\1", " ".join(text.split()))
 
 
 def markdown_text(frame: pd.DataFrame, run: Run, name: str) -> str:

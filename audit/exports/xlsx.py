@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from xlsxwriter import Workbook
-from xlsxwriter.worksheet import Worksheet
+from xlsxwriter import Workbook  # type: ignore[import-untyped]
+from xlsxwriter.worksheet import Worksheet  # type: ignore[import-untyped]
 
 from audit.exports.numbers import decimals, known
 from audit.exports.table_model import Table
@@ -56,7 +56,7 @@ def _write_table(book: Workbook, sheet: Worksheet, typed: pd.DataFrame) -> None:
         sheet.write_string(0, column, _cell_text(name), head)
         for row, value in enumerate(typed[name].tolist(), start=1):
             _write_cell(book, sheet, row, column, value, layout)
-        widths.append(_width(name, typed[name] if is_text else None) + layout.get("indent", 0))
+        widths.append(_width(name, typed[name] if is_text else None) + (1 if is_text and column else 0))
         sheet.set_column(column, column, widths[-1])
     for row, values in enumerate([list(typed.columns), *typed.itertuples(index=False, name=None)]):
         size = BOLD if row == 0 else 1.0

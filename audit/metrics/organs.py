@@ -43,7 +43,7 @@ GLOSSARY = {
     "not addressed (r_abs)": RATE_MEANINGS["r_abs"],
     "disagreement (R_div)": RATE_MEANINGS["r_div"],
     "same advice (R_con)": RATE_MEANINGS["r_con"],
-    "{questions} with disagreement (pct_any_div)": RATE_MEANINGS["pct_any_div"],
+    "disputed {questions} (pct_any_div)": RATE_MEANINGS["pct_any_div"],
 }
 
 

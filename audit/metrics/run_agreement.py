@@ -21,12 +21,15 @@ group by all
 order by all
 """
 FIGURE_WORDS = {
-    "kappa": "Kappa", "same label": "Same label", "DIVERGENT kept": "Divergent in both, of those divergent in the first",
-    "disagreement kept": "Disagreement in both, of those in the first",
-    "disagreement new": "New disagreement, of those without in the first",
-    "significance stated": "Significance stated in both, of those in the first", "significance the same": "Same significance",
+    "kappa": "Kappa",
+    "same label": "Same label",
+    "DIVERGENT kept": "Divergent in both",
+    "disagreement kept": "Disagreement in both",
+    "disagreement new": "Disagreement only in the second",
+    "significance stated": "Significance stated in both",
+    "significance the same": "Same significance in both",
     "read in both": "Readable in both",
-}  # fmt: skip
+}
 TABLE = TableSpec(
     "How far the judges of two runs agree",
     (

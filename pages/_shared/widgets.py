@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +12,6 @@ from audit.charts.style import Figure
 from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from audit.tables import Column, ColumnKind
 from pages._blinded.theme import is_dark
 from pages._shared.terms import say
 
@@ -96,9 +94,3 @@ def link(script: str, label: str, run: Run, /, icon: str | None = None, **params
 def _in_page_theme(figure: Figure) -> Figure:
     """Charts are drawn for light pages; on a dark page their colours are exchanged."""
     return to_dark_mode(figure) if is_dark() else figure
-
-
-def rates_first(columns: Sequence[Column]) -> list[Column]:
-    """The columns with the shares right after the first: a narrow screen cuts off the last ones, which should be counts."""
-    first, *others = columns
-    return [first, *sorted(others, key=lambda column: column.kind is not ColumnKind.SHARE)]

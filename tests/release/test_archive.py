@@ -59,7 +59,9 @@ def test_an_archive_that_is_no_release_is_named_and_not_where_it_was_unpacked(
     archive = packed(tmp_path / "photos", tmp_path / "photos.packed")
     with pytest.raises(ReleaseError) as error:
         load(archive, tmp_path / "data")
-    assert str(error.value).startswith(f"{archive}: this is not a release: it has no handbooks and no questions and no comparisons.")
+    assert str(error.value).startswith(
+        f"{archive}: this is not a release: it has no handbooks and no questions and no comparisons."
+    )
 
 
 def test_a_link_in_a_tar_is_refused(release: Path, tmp_path: Path) -> None:

@@ -1,0 +1,37 @@
+"""Every field of the release format has a column in the store, or a reason why it has none."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from audit.release.schema import KINDS
+from audit.store.connection import create_store, rows
+
+TABLES = {
+    "handbook": ("handbooks",), "question": ("questions", "topics", "subtopics"), "answer": ("answers",), "pair": ("pairs",),
+    "judge_metadata": ("pairs", "readings"), "check": ("checks",), "theme": ("themes", "theme_topics"), "section": ("sections",),
+    "trial": ("trials",),
+}  # fmt: skip
+"""Kind of record -> the tables that its fields go to. A comparison is its pairs; a manifest is kept as JSON."""
+STORED_AS = {
+    "question_id": "question", "handbook_id": "handbook", "topics": "topic", "subtopics": "subtopic",
+    "classification": "label", "clinical_significance": "significance",
+}  # fmt: skip
+NOT_STORED = {
+    ("answer", "usage"): "no page or metric uses what an answer took",
+    ("pair", "judge_metadata"): "its fields have columns of their own",
+    ("pair", "checks"): "they have a table of their own",
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_each_field_has_a_column(kind: str, tmp_path: Path) -> None:
+    schema = resources.files("audit.store").joinpath("schema.sql").read_text()
+    with create_store(tmp_path / "empty.duckdb", schema) as con:
+        columns = {column for table in TABLES[kind] for column, *_ in rows(con, f"describe {table}")}
+    fields = {field.name for field in KINDS[kind] if (kind, field.name) not in NOT_STORED}
+    missing = {field for field in fields if not {field, STORED_AS.get(field)} & columns}
+    assert not missing, f"Add columns for {missing} to audit/store/schema.sql, or a reason to NOT_STORED."
