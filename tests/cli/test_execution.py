@@ -151,7 +151,7 @@ def test_a_store_that_cannot_be_read_is_named_beside_the_runs_that_can(
     assert audit(["runs"]) == 0
     message = capsys.readouterr()
     assert run.key in message.out
-    assert "spoilt.duckdb is left out: it cannot be read (" in message.err
+    assert "spoilt.duckdb is left out because it cannot be read (" in message.err
 
 
 def test_a_load_that_finds_no_room_leaves_the_run_that_was_there(
