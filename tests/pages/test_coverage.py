@@ -14,7 +14,7 @@ def test_choosing_a_handbook_opens_its_page_on_the_same_run(run, open_page):
 
 
 def test_a_filter_in_the_link_narrows_the_handbooks(run, open_page):
-    assert "2 handbooks; 2 of 5 answers" in words_on(open_page("coverage", of_organ="lung"))
+    assert "2 handbooks. Of 5 questions asked of them, 2 are not addressed." in words_on(open_page("coverage", of_organ="lung"))
 
 
 def test_an_unknown_filter_or_order_is_passed_over_with_a_note(run, open_page):

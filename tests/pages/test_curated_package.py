@@ -89,7 +89,7 @@ def test_the_package_has_the_themes_of_the_page_beside_those_that_were_built(
     assert shown["name"].tolist() == [FORMULA, "no theme"]
     for column, name in {"Pairs": "pairs", "Questions": "questions", "Disagreeing (pairs)": "disagreeing"}.items():
         assert curated[column].tolist() == shown[name].tolist()
-    assert curated["Share (of disagreement)"].tolist() == pytest.approx((shown["share"] / 100).tolist())
+    assert curated["Share (of all disagreement)"].tolist() == pytest.approx((shown["share"] / 100).tolist())
 
 
 def test_both_tables_say_of_which_themes_they_are(themed: Run, store: LabelStore, tmp_path: Path):
