@@ -116,4 +116,4 @@ def metric_table(name: str, frame: pd.DataFrame, run: Run) -> Table:
         return table
     index = str(frame.index.name or "handbook_id")
     texts = frame.rename_axis(index).reset_index().astype(str)
-    return replace(table, frame=texts, columns=tuple(Column.text(column, column) for column in texts))
+    return replace(table, frame=texts, columns=tuple(Column.text(name, name) for name in map(str, texts.columns)))

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from xlsxwriter import Workbook  # type: ignore[import-untyped]
-from xlsxwriter.worksheet import Worksheet  # type: ignore[import-untyped]
+from xlsxwriter import Workbook
+from xlsxwriter.worksheet import Worksheet
 
 from audit.exports.numbers import decimals, known
 from audit.exports.table_model import Table

@@ -103,9 +103,16 @@ def test_every_figure_of_the_page_is_there_under_the_names_of_the_runs(material:
 
 
 NEW = (
-    two_run_tables.left_out, two_run_tables.questions_moved, two_run_tables.questions_moved_in_absence, two_run_tables.questions_relabelled, two_run_tables.handbooks_moved,
-    two_run_tables.handbooks_moved_in_absence, two_run_tables.handbooks_relabelled, two_run_tables.change_of_run, two_run_tables.change_of_organs,
-)  # fmt: skip
+    two_run_tables.left_out,
+    two_run_tables.questions_moved,
+    two_run_tables.questions_moved_in_absence,
+    two_run_tables.questions_relabelled,
+    two_run_tables.handbooks_moved,
+    two_run_tables.handbooks_moved_in_absence,
+    two_run_tables.handbooks_relabelled,
+    two_run_tables.change_of_run,
+    two_run_tables.change_of_organs,
+)
 
 
 @pytest.mark.parametrize("make", NEW)

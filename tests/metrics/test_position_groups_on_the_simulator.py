@@ -16,7 +16,7 @@ from audit.text.quantity import find_quantities
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """Per question that at least three handbooks answer: a frame of position groups with the value that each handbook truly holds."""
+    """Per question that at least three handbooks answer: its position groups with the value each handbook truly holds."""
     root = tmp_path_factory.mktemp("simulated")
     release = root / "demo"
     write_demo(release, "small", 1)

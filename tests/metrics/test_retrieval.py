@@ -100,7 +100,7 @@ def test_groups_are_organs_of_questions_or_handbooks(opened: Open) -> None:
     by_handbook = retrieval(con, by="handbook").set_index(["name", "strategy"])["hit_1"]
     assert by_handbook["b", "bm25"] == 1.0
     assert by_handbook["b", "hero"] == 0.0
-    with pytest.raises(AuditError, match="Group 'center' is not available. Allowed: all, organ, handbook"):
+    with pytest.raises(AuditError, match=r"Group 'center' is not available\. Allowed: all, organ, handbook"):
         retrieval(con, by="center")
 
 
