@@ -17,7 +17,8 @@ RATE_TITLES = {
 """The four rates of the audit, in the order in which every page and table shows them."""
 RATE_SYMBOLS = {"r_abs": "r_abs", "r_div": "R_div", "r_con": "R_con", "pct_any_div": "pct_any_div"}
 RATE_MEANINGS = {
-    "r_abs": "Share of pairs with a verdict in which at least one of the two {handbooks} does not address the {question} (r_abs).",
+    "r_abs": "Share of pairs with a verdict in which at least one of the two {handbooks} does not address the {question} "
+    "(r_abs).",
     "r_div": "Share of pairs judged divergent or contradictory, among those in which both {handbooks} answer (R_div).",
     "r_con": "Share of pairs judged consistent (the same advice), among those in which both {handbooks} answer (R_con). "
     "The other pairs complement each other without conflict, or disagree.",
