@@ -80,7 +80,7 @@ def test_themes_are_found_by_words_of_names_terms_and_divergence_topics(words, n
 def test_the_map_is_drawn_from_what_was_built(themed, open_page):
     at = open_page("themes", view="map")
     assert not at.exception
-    assert "3 distinct divergence topics" in words_on(at)
+    assert "3 different divergence topics" in words_on(at)
 
 
 def test_a_theme_says_what_it_is_about_who_says_what_and_which_pairs_stand_behind_it(themed, open_page):
