@@ -204,6 +204,8 @@ def test_runs_whose_themes_are_not_the_same_leave_the_table_out_and_say_what_mak
     for against, taxonomy, cure in ((None, TAXONOMY, "assign"), (stranger, TAXONOMY, "assign"), (TAXONOMY, None, "build")):
         asked = replace(order, against=against, taxonomy=taxonomy)
         with open_context(asked.run, asked.other, asked.taxonomy, against=asked.against) as material:
-            (beside,) = [chapter for chapter in chapters(material, lambda _: None) if chapter.title == "Compared with another run"]
+            (beside,) = [
+                chapter for chapter in chapters(material, lambda _: None) if chapter.title == "Compared with another run"
+            ]
         assert "themes_moved" not in {table.name for table in beside.tables}
         assert f"audit themes {cure}" in beside.left_out["table themes_moved"]
