@@ -199,7 +199,7 @@ def test_themes_of_two_runs_stand_with_their_shares_and_what_they_do(order: Expo
     assert not [cell for cell in cells if cell.data_type == "f"]
 
 
-def test_runs_whose_themes_are_not_the_same_leave_the_table_out_and_say_what_makes_them_so(order: ExportRequest):
+def test_runs_with_different_themes_leave_the_table_out_and_say_how_to_align_them(order: ExportRequest):
     stranger = Taxonomy((Theme("t9", "Stranger", None, ("topic of ab",)),))
     for against, taxonomy, cure in ((None, TAXONOMY, "assign"), (stranger, TAXONOMY, "assign"), (TAXONOMY, None, "build")):
         asked = replace(order, against=against, taxonomy=taxonomy)
