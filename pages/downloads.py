@@ -111,7 +111,7 @@ with page("Downloads", LEAD) as run:
     else:
         counts(run, "The archive is built when you click: about ten seconds with images, about a minute for a large release.")
     st.header("Contents", anchor=False)
-    st.markdown("\n".join(f"- `{place}`: {words}" for place, words in CONTENTS.items()))
+    st.markdown("\n".join(f"- `{path}`: {description}" for path, description in CONTENTS.items()))
     st.header("From a terminal", anchor=False)
     command = command_of(run, other, study_id, paper=paper)
     st.code(command, language="bash", wrap_lines=True)

@@ -36,8 +36,8 @@ LIST_HEADINGS = {
     "requested_by": "By",
 }  # fmt: skip
 KEEPS_RUNNING = (
-    "The job continues when this page is closed and when the dashboard is stopped. One selection of pairs is judged at a time, "
-    "and one single pair beside it."
+    "The job continues when this page is closed or the dashboard is stopped. Only one selection of pairs is judged at a time; a "
+    "single pair can be judged at the same time."
 )
 
 

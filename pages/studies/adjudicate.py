@@ -86,7 +86,7 @@ def queue(study: Study, account: Account) -> None:
     if not shown:
         st.success("All disputes are decided. The investigator can close the study.")
         return
-    number = st.pagination(len(shown), key=f"place_{study.study_id}_{revising}") if len(shown) > 1 else 1
+    number = st.pagination(len(shown), key=f"dispute_{study.study_id}_{revising}") if len(shown) > 1 else 1
     dispute = shown[min(number, len(shown)) - 1]
     st.html(dispute_html(dispute))
     decision_form(dispute, account)
