@@ -82,8 +82,8 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 def percent_ticks(shares: Sequence[float]) -> dict[str, list[Any]]:
     """Axis ticks at these shares, written `20 %` as everywhere else; Plotly's own format has no space."""
-    whole = all(abs(100 * share - round(100 * share)) < 1e-9 for share in shares)
-    return {"tickvals": list(shares), "ticktext": [percent(share, 0 if whole else 1) for share in shares]}
+    are_whole_percents = all(abs(100 * share - round(100 * share)) < 1e-9 for share in shares)
+    return {"tickvals": list(shares), "ticktext": [percent(share, 0 if are_whole_percents else 1) for share in shares]}
 
 
 def interval(low: float | None, high: float | None, digits: int = 1) -> str:

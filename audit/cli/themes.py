@@ -195,7 +195,7 @@ def _finish(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonom
 
 
 def _own_themes_warning(arguments: argparse.Namespace, settings: Settings) -> str | None:
-    """A release's own themes are used as they are, so themes that are built beside them are shown nowhere."""
+    """A release's own themes are used as they are, so themes built in addition to them are not shown anywhere."""
     if arguments.run:
         run = find_run(settings.store_dir, arguments.run)
         with open_store(run.path) as con:

@@ -69,8 +69,8 @@ class ExportContext:
         return self._frames[key]
 
     def _themes_for(self, metric: Metric[...], *, curated: bool) -> dict[str, Taxonomy | None]:
-        beside = {"against": self.against} if metric.compares else {}
-        return {"taxonomy": self.curated.taxonomy if curated else self.themes, **beside}
+        comparison = {"against": self.against} if metric.compares else {}
+        return {"taxonomy": self.curated.taxonomy if curated else self.themes, **comparison}
 
     @property
     def themes(self) -> Taxonomy:
@@ -81,7 +81,7 @@ class ExportContext:
 
     @property
     def curated(self) -> CurationPart:
-        """The curated themes. Raises ThemesError where nobody changed any."""
+        """The curated themes. Raises ThemesError where no theme was edited."""
         if self.curation is None:
             raise ThemesError(f"Nobody has changed the themes of run {self.run.key}: they are as they were built.")
         return self.curation

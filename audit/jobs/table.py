@@ -149,8 +149,8 @@ class JobTable:
         if not self._path.is_file():  # looking creates nothing
             return []
         with self._transaction() as con:
-            found = con.execute(f"select * from jobs {clause}", values).fetchall()
-        return [self._job(dict(row)) for row in found]
+            records = con.execute(f"select * from jobs {clause}", values).fetchall()
+        return [self._job(dict(row)) for row in records]
 
     def _job(self, row: dict[str, Any]) -> Job:
         row |= {name: json.loads(row[name]) for name in JSON_COLUMNS}

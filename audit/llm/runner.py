@@ -105,8 +105,8 @@ async def run_calls(
 ) -> CallStats:
     """Ask every call, and return the counts of how they ended.
 
-    `calls` is read as needed and never held in memory as a whole. `put` gets each reply before anything else uses it, including
-    those that will be asked for again; it runs in the event loop and must be quick. `readable` says whether the text of an
+    `calls` is read as needed and never kept in memory in full. `put` gets each reply before anything else uses it, including
+    those that will be asked for again; it runs in the event loop and must be quick. `readable` tells whether the text of an
     answered call can be read. `progress` gets the counts every `limits.tick_s` and at the end.
 
     Cancelling the task (or Ctrl-C in asyncio.run) closes the connections of the open calls, which ends them on the server too.

@@ -1,4 +1,4 @@
-"""The metrics: each module registers its own with `@metric`, which says how a run's counts are made and shown.
+"""The metrics: each module registers its own with `@metric`, which declares how a run's counts are made and shown.
 
 Importing this package imports no metric; the register does when it is first looked into.
 """

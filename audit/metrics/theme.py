@@ -10,7 +10,7 @@ from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, TWO_WAY
 from audit.metrics.disagreements import FOLDED
 from audit.queries.theme_pairs import NO_THEME, THEME_PAIRS, grouping, grouping_of, require_theme
 from audit.stats.bootstrap import ratio_interval, resample_groups
-from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.themes.phrases import plain_phrase

@@ -10,7 +10,7 @@ from audit.metrics.severity import WEIGHT
 from audit.queries.lookup import require_one_of
 from audit.queries.theme_pairs import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
 from audit.stats.bootstrap import ratio_interval, resample_groups
-from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.themes.taxonomy import Taxonomy, Theme

@@ -126,10 +126,10 @@ class RecordFile:
             yield f"line {reader.line_num}", UnreadableRecord("broken_csv", f"the rest of the table cannot be read ({error}).")
 
     def _delimiter(self, text: str) -> str:
-        found = delimiter_of(text)
-        if found != DELIMITERS[0]:
-            self._mend(f"cells are separated by {DELIMITER_NAMES[found]}")
-        return found
+        delimiter = delimiter_of(text)
+        if delimiter != DELIMITERS[0]:
+            self._mend(f"cells are separated by {DELIMITER_NAMES[delimiter]}")
+        return delimiter
 
     def _parquet(self) -> Iterator[tuple[str, Any]]:
         import pyarrow as pa  # here: 170 MB that only parquet releases need

@@ -31,7 +31,7 @@ def write_release(
     `comparisons` yields one record per question: question_id, handbooks (ids, in order) and pairs; the matrix is
     computed from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only. So may `sections`
     (the handbooks' texts, for passages to be shown in) and `trials` (what each strategy of retrieval found).
-    All iterables may be generators; one record is held at a time. The manifest is written last and with the
+    All iterables may be generators; one record is in memory at a time. The manifest is written last and with the
     counts of what was written, so a folder with a manifest is complete.
     """
     (root / "comparisons").mkdir(parents=True, exist_ok=True)

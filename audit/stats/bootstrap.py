@@ -177,9 +177,9 @@ def _by_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> Iterator[tuple[I
     w_handbook = handbook_draws(pairs)
     for block in pairs.blocks():
         w_couple, involved = w_handbook[block.a] * w_handbook[block.b], block.involved(len(pairs.handbooks))
-        for place, wanted in enumerate(outcomes):
+        for outcome, wanted in enumerate(outcomes):
             indicator = block.indicator(wanted)
-            yield block.questions, place, indicator @ w_couple, indicator.sum(axis=1), indicator @ involved
+            yield block.questions, outcome, indicator @ w_couple, indicator.sum(axis=1), indicator @ involved
 
 
 def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, groups: int) -> dict[str, ResampledCounts]:
@@ -196,15 +196,15 @@ def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, grou
     within, between = (ResampledCounts.zeros(*size, Resampled.QUESTIONS) for _ in range(2))
     for block in pairs.blocks():
         own = group[block.a] == group[block.b]
-        for place, wanted in enumerate(outcomes):
+        for outcome, wanted in enumerate(outcomes):
             indicator = block.indicator(wanted)
             weights = indicator.T @ w_question[block.questions]
-            _add_couples(within, place, block, indicator, weights, own * _one_hot(group[block.a], groups))
-            for mine, other in ((block.a, block.b), (block.b, block.a)):
-                members = ~own * _one_hot(group[mine], groups)
-                _add_couples(between, place, block, indicator, weights * w_handbook[other], members)
-                others = _one_hot(other, len(pairs.handbooks)).T
-                between.by_handbook[:, place] += (members * indicator.sum(axis=0)) @ others
+            _add_couples(within, outcome, block, indicator, weights, own * _one_hot(group[block.a], groups))
+            for side, opposite in ((block.a, block.b), (block.b, block.a)):
+                members = ~own * _one_hot(group[side], groups)
+                _add_couples(between, outcome, block, indicator, weights * w_handbook[opposite], members)
+                others = _one_hot(opposite, len(pairs.handbooks)).T
+                between.by_handbook[:, outcome] += (members * indicator.sum(axis=0)) @ others
     return {"within": within, "between": between, "all": within + between}
 
 
@@ -304,9 +304,9 @@ def distinct_outcomes(rates: Mapping[str, Rate]) -> list[Outcomes]:
 
 
 def _rates_of(counts: ResampledCounts, outcomes: Sequence[Outcomes], rates: Mapping[str, Rate]) -> dict[str, Interval]:
-    place = {wanted: number for number, wanted in enumerate(outcomes)}
+    position = {wanted: number for number, wanted in enumerate(outcomes)}
     return {
-        name: ratio_interval(counts[:, place[numerator]], counts[:, place[denominator]])
+        name: ratio_interval(counts[:, position[numerator]], counts[:, position[denominator]])
         for name, (numerator, denominator) in rates.items()
     }
 
@@ -346,8 +346,8 @@ def stratified_draws(times: Ints, stratum: Ints, fixed: Bools, seed: int, replic
     because all of the stratum was rated.
     """
     rng, counts = np.random.default_rng(seed), np.tile(np.asarray(times, dtype=float), (replicates, 1))
-    for place in np.unique(stratum[~fixed[stratum]]):
-        (kinds,) = np.nonzero(stratum == place)
+    for member in np.unique(stratum[~fixed[stratum]]):
+        (kinds,) = np.nonzero(stratum == member)
         n = int(times[kinds].sum())
         counts[:, kinds] = rng.multinomial(n, times[kinds] / n, size=replicates)
     return counts

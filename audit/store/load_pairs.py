@@ -112,11 +112,7 @@ class PairLoader:
         So the caller can read answers in Python meanwhile; loading pairs needs them.
         """
         paths = self.reader.layout.parts["pair"]
-        nested = {
-            n: path
-            for n, path in enumerate(paths)
-            if format_suffix(path) == ".json" and path.stat().st_size <= self.reader.max_bytes
-        }
+        nested = {n: path for n, path in enumerate(paths) if self._is_parseable(path)}
         form = PairFormat.detect(list(nested.values()))
         self._add_columns(WORKING_COLUMNS | (READING_COLUMNS if form.has_readings else {}))
         self.con.execute(CREATE_STAGED_CHECKS)

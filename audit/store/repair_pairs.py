@@ -125,7 +125,7 @@ def raw_comparisons(reader: RecordReader, path: Path, line: FileCount) -> Iterat
 
 def raw_pairs_at(reader: RecordReader, path: Path, positions: Collection[int]) -> dict[int, tuple[str, Any]]:
     """The pairs of a file at `positions`: position as the report shows it, and raw pair. Nothing is added to the report."""
-    silent = RecordReader(reader.layout, LoadReport(), reader.max_bytes)
-    comparisons = raw_comparisons(silent, path, FileCount(path.name, "pair"))
+    separate = RecordReader(reader.layout, LoadReport(), reader.max_bytes)
+    comparisons = raw_comparisons(separate, path, FileCount(path.name, "pair"))
     pairs = (pair for comparison in comparisons for pair in comparison.pairs)
     return {position: pair for position, pair in enumerate(pairs, 1) if position in positions}
