@@ -102,7 +102,7 @@ ROW_HEIGHT = 40
 
 
 def share_heatmap(frame: pd.DataFrame, by: str, labels: Sequence[str], population: str) -> go.Figure:
-    """Shares of `labels` among their own sum, row by row; `frame` holds one count column per label, by its word.
+    """Shares of `labels` among their own sum, row by row; `frame` has one count column per label, by its word.
 
     All columns have the same scale (deepest hue = 100 %), so equally deep cells in any columns mean equal shares. A row without
     any such pair is left blank, because no pairs is not a share of zero.
@@ -123,6 +123,7 @@ def _cells(rows: list[str], labels: list[str], pairs: pd.DataFrame, shares: pd.D
         for row, ns, ss in zip(rows, pairs.to_numpy(), shares.to_numpy(), strict=True)
     ]
     return go.Heatmap(
+        # 0.999: a share of 1 must not reach the colour of the next column, which begins at i + 1.
         x=names, y=rows, z=[[i + 0.999 * s for i, s in enumerate(line)] for line in shares.to_numpy()], zmin=0, zmax=len(labels),
         colorscale=_scale(labels), showscale=False, xgap=3, ygap=3, hoverongaps=False,
         text=[[percent(s) for s in line] for line in shares.to_numpy()], texttemplate="%{text}", textfont={"size": 14},

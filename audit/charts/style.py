@@ -95,6 +95,7 @@ def interval(low: float | None, high: float | None, digits: int = 1) -> str:
 
 def ink_on(colour: str, dark: str = DARK_INK) -> str:
     """Dark or white text, whichever has the higher contrast with this background colour."""
+    # Dark text has the higher contrast where the luminance is above the geometric mean of dark's and white's (WCAG).
     return dark if (_luminance(colour) + 0.05) ** 2 > 1.05 * (_luminance(dark) + 0.05) else "#ffffff"
 
 

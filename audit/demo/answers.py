@@ -32,7 +32,9 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
     rng = np.random.default_rng([world.config.seed, 2])
     n_centers = max(book.center for book in world.handbooks) + 1
     for number, question in enumerate(world.questions):
+        # One draw per center and not per handbook, because its programs share their wording.
         style = rng.integers(STYLES, size=n_centers).tolist()
+        # Drawn for absent answers too, so that one more answer does not shift the random numbers of the others.
         chance = rng.random((len(world.handbooks), 2)).tolist()
         for index, book in enumerate(world.handbooks):
             ids: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}

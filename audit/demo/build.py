@@ -61,6 +61,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     make_room(root)
     world = draw_world(CONFIGS[scale](seed))
     labels, searches = simulate_labels(world), SimulatedSearches(HandbookTexts(world))
+    # Written first: the next call then recognises and replaces a demo that was interrupted.
     write_jsonl(root / TRUTH, truth_records(world, labels))
     return write_release(
         root,
@@ -76,6 +77,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
 
 def make_room(root: Path) -> None:
     """Make an empty folder at `root`: an earlier demo there is deleted, anything else raises ReleaseError."""
+    # Only a demo has truth.jsonl, so no other release is ever deleted here.
     if (root / TRUTH).exists():
         shutil.rmtree(root)
     elif root.exists() and any(root.iterdir()):

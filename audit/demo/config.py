@@ -48,7 +48,7 @@ class Variety:
     own_page             share of programs (center and organ) that wrote their own page instead of taking the center's; chosen
     dissent              share of handbooks that give the opposite advice on a stance policy; below 0.1 % CONTRADICTORY
 
-    That 7.1 % of judged pairs are CONSISTENT follows from ten equally frequent couples of details (`policies.DETAIL_SETS`).
+    That 7.1 % of judged pairs are CONSISTENT follows from ten equally frequent sets of two details (`policies.DETAIL_SETS`).
     """
 
     general_contested: float = 0.515

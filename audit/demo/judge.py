@@ -41,7 +41,7 @@ class JudgeNoise:
 
     A complementary pair is called divergent on borderline questions only: those that turn on a value, where two answers give
     figures that can be compared. Were such errors independent over all questions, every general
-    question, with its thousands of present pairs, would hold a divergent pair, and pct_any_div would be
+    question, with its thousands of present pairs, would have a divergent pair, and pct_any_div would be
     100 %; it is published as 30 to 56 % by organ.
     """
 
@@ -84,6 +84,7 @@ def _verdicts(truth: Codes, cumulative: NDArray[np.float64], rng: np.random.Gene
     judge = np.zeros(len(truth), dtype=np.int8)
     asked = np.flatnonzero(truth != Label.ABSENT.code)
     u = rng.random(len(asked))
+    # The last cumulative probability may be just below 1 by rounding; without it `drawn` never exceeds UNSCORED's column.
     drawn = (u[:, None] > cumulative[truth[asked], :-1]).sum(axis=1)
     judge[asked] = np.where(drawn == len(LABELS), UNSCORED, drawn)
     return judge

@@ -250,6 +250,7 @@ def trials(searches: SimulatedSearches) -> Iterator[Record]:
     world = searches.library.world
     cells = np.argwhere(world.present)
     rng = np.random.default_rng([world.config.seed, 9])
+    # Sorted, so that the trials are in release order.
     for question, handbook in cells[np.sort(rng.choice(len(cells), min(N_TRIALS, len(cells)), replace=False))].tolist():
         for strategy in HIT_RATES:
             yield _trial(searches, strategy, question, handbook)

@@ -65,6 +65,7 @@ def _judged(
 ) -> Iterator[tuple[int, Record]]:
     """Index among the question's pairs, and record, of each pair that the judge was asked about."""
     asked = np.flatnonzero(~labels.prescreened[number])
+    # A stream per question: its texts do not depend on the number of pairs of the questions before it.
     chance = np.random.default_rng([world.config.seed, 3, number]).random((len(asked), 3)).tolist()
     verdicts, truths = labels.judge[number, asked].tolist(), labels.truth[number, asked].tolist()
     first, second = (side[asked].tolist() for side in world.pairs)

@@ -1,4 +1,4 @@
-"""The ground truth of a simulated corpus: handbooks, which questions they answer, their values, and every pair's true relation."""
+"""The ground truth of a simulated corpus: handbooks, the questions they answer, their values, and every pair's relation."""
 
 from __future__ import annotations
 
@@ -128,6 +128,7 @@ class World:
 
 def draw_world(config: WorldConfig) -> World:
     """Draw the corpus of a config (102 handbooks and 1,115 questions in about 50 ms)."""
+    # The order of the draws is part of the seed: a new draw belongs at the end, or every demo release changes.
     rng = np.random.default_rng(config.seed)
     handbooks, questions = draw_handbooks(config, rng), draw_questions(config, rng)
     row = np.arange(len(questions)) if config.independent else np.array([q.policy for q in questions], dtype=np.intp)
@@ -170,6 +171,7 @@ def _center_values(config: WorldConfig, policy: int, weight: NDArray[np.float64]
     at = np.empty(len(weight))
     at[order] = np.cumsum(weight[order]) - weight[order] / 2
     if config.independent:
+        # Quotas would make one center's value depend on the others'.
         at = rng.uniform(0, 1, len(weight))
     return rng.permutation(3).astype(np.int8)[np.searchsorted(edges, at)]
 

@@ -59,6 +59,7 @@ class ExportContext:
 
         Raises AuditError as the metric does.
         """
+        # Several tables and figures show the same metric, and some take seconds to resample.
         key = (metric, curated, *sorted(options.items()))
         if key not in self._frames:
             registered = METRICS[metric]
@@ -83,7 +84,7 @@ class ExportContext:
     def curated(self) -> CurationPart:
         """The curated themes. Raises ThemesError where no theme was edited."""
         if self.curation is None:
-            raise ThemesError(f"Nobody has changed the themes of run {self.run.key}: they are as they were built.")
+            raise ThemesError(f"The themes of run {self.run.key} have no edits: they are as they were built.")
         return self.curation
 
     def fill(self, template: str) -> str:

@@ -104,7 +104,7 @@ def check_drawn_from(study: StudyPart, run: Run) -> None:
     """Raise AuditError where a study's items are not pairs of the run."""
     if study.digest != run.digest:
         raise AuditError(
-            f"Study '{study.study_id}' was not drawn from run {run.key}, so its labels say nothing about it. "
+            f"Study '{study.study_id}' was not drawn from run {run.key}, so its labels do not apply to it. "
             "Nothing was written. Leave --run out to export the study with its own run."
         )
 
@@ -129,6 +129,7 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
     title = f"{request.run.title} ({request.run.key})"
     files["README.txt"] = readme(title, _notices(request.run), request.command, listed).encode()
     left_out = {name: why for chapter in parts for name, why in chapter.left_out.items()} | missing
+    # Last, because the manifest has the digest of every other file.
     files[MANIFEST] = _manifest(request, files, left_out)
     return files
 

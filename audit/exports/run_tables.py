@@ -296,7 +296,7 @@ def retrieval_missed(context: ExportContext) -> Table:
     strategies = list(known["strategy"][known["trials"] > 0])
     frame = pd.concat([context.frame("retrieval_missed", strategy=name).assign(strategy=name) for name in strategies])
     names = handbook_names(handbook_list(context.con))
-    # Where no other strategy made the search, nobody could have found the section: unknown, not "nobody".
+    # Where no other strategy made the search, none could have found the section: unknown, not "nobody".
     found_by = frame["found_by"].where(frame["others"] > 0, None)
     n = f"{len(frame):,} of {known['trials'].sum():,} searches of a strategy with a known section"
     table = context.table("retrieval_missed", n, strategy=strategies[0])

@@ -104,6 +104,7 @@ def question_stems(question: str) -> frozenset[str]:
 
 def without_numbers(text: str) -> str:
     """A text whose own bracketed numbers, such as the reference `[12]`, are in parentheses: only ours are in brackets."""
+    # A model would otherwise cite the handbook's own reference [12] as passage 12.
     return BRACKETED_NUMBER.sub(r"(\1)", text)
 
 

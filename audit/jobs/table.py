@@ -104,6 +104,7 @@ class JobTable:
     def add(self, name: str, kind: str, slot: str, request: Mapping[str, Any]) -> Job:
         """Add a job that is not started, and create its folder."""
         folder = self.folder / name
+        # Without exist_ok: a second job of the same name fails here, before it has a row.
         folder.mkdir(parents=True)
         with self._transaction() as con:
             con.execute(

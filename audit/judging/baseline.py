@@ -70,6 +70,7 @@ def judge(question: str, a: str, b: str) -> Verdict:
     if absent := [side for side, text in (("A", a), ("B", b)) if _is_absent(text)]:
         reasoning = f"Silence: answer {' and '.join(absent)} does not address the question."
         return Verdict(Label.ABSENT, reasoning=reasoning, parse=PARSE)
+    # The rules see the answers in one order, so that swapping them cannot change the verdict.
     if b < a:
         return _judge_present(question, parse_answer(b), parse_answer(a), "BA")
     return _judge_present(question, parse_answer(a), parse_answer(b), "AB")

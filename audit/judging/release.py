@@ -42,7 +42,7 @@ def write_judged_release(
     """Write the release of a judged corpus as the folder `root`, which appears complete or stays unchanged.
 
     All handbooks are copied, and all questions of the corpus with all their answers, including questions that only one
-    handbook answers; absence is what `source` found. `settings` become the manifest's judge_settings, beside the counts of
+    handbook answers; absence is what `source` found. `settings` become the manifest's judge_settings, next to the counts of
     unscored pairs by reason.
     """
     judge_settings: Record = {**settings, **corpus.source, "pairs": corpus.selection}

@@ -253,6 +253,7 @@ class _CallRun:
         worker.breaker.record_fault(BUSY if busy.reached else UNREACHABLE, now)
         if busy.reached:
             worker.limiter.record_busy(now, busy.after_s)
+        # When a server goes away, all its open calls fail together; one pause is enough for all of them.
         elif now >= worker.limiter.not_before:
             worker.limiter.pause(now)
         self._lose_if_hopeless(worker, busy.after_s, busy.why)
@@ -268,6 +269,7 @@ class _CallRun:
         else:
             self._scheduler.retry(following)
         self._update_health(worker, reply)
+        # First attempts only: a retry has failed before, so retries would trip the rules on a healthy endpoint.
         if attempt.attempt == 1:
             self._apply_stop_rules(reply, readable)
 

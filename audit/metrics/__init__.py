@@ -83,6 +83,7 @@ class _Register(Mapping[str, Metric[...]]):
     """Every metric by name, found by importing the modules of this package when it is first asked."""
 
     def _discovered(self) -> dict[str, Metric[...]]:
+        # Importing every metric takes pandas and scipy; a page that needs one metric imports only that module.
         for module in pkgutil.iter_modules(__path__):
             importlib.import_module(f"{__name__}.{module.name}")
         return _REGISTERED

@@ -91,7 +91,7 @@ MISSED_TABLE = TableSpec(
     (
         "Searches without a section that contains the answer among the first five. Rank: that of the first such section in the "
         "list; a dash: not in it. Found by: the other strategies that have one among their first five; empty where no other was "
-        "tried. What the others find comes first, what nobody finds last.",
+        "tried. Sections that the others find come first, those that no strategy finds last.",
         SEARCHES,
     ),
     printed_rows=30,
@@ -116,7 +116,7 @@ GLOSSARY = {
     "MRR": "Mean reciprocal rank: 1 / rank of the first gold section, averaged over searches; 0 where it was not found.",
     "nDCG@5": "How close the order of the first five sections comes to the best possible one, from 0 to 1.",
 }
-MISSED_GLOSSARY = {"gold section": "A section that somebody who knows the {handbook} named as containing the answer."}
+MISSED_GLOSSARY = {"gold section": "A section that a person who knows the {handbook} named as containing the answer."}
 ANSWERS_GLOSSARY = {
     "citation": "Which passage a part of an answer rests on. A citation of a passage that was not given is flagged."
 }
@@ -126,7 +126,7 @@ ANSWERS_GLOSSARY = {
 def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
     """How often each strategy of retrieval finds the section that contains the answer, and at what cost.
 
-    A trial is one question searched for in one handbook by one strategy. Somebody who knows the handbook has named the
+    A trial is one question searched for in one handbook by one strategy. A person who knows the handbook has named the
     sections that contain the answer (gold). hit_1 and hit_5: a gold section is first, or among the first five. mrr: the mean
     of 1 / rank of the first gold section, 0 where it is not in the list. ndcg_5: how close the first five come to the best
     possible order. given: a gold section was among what the generator was given, the first five or the whole
@@ -193,7 +193,7 @@ def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
 def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
     """The searches of one strategy without a gold section among the first five, and which other strategies had one.
 
-    Ordered by how many of the others found it: what only this strategy misses comes first, what nobody finds last.
+    Ordered by how many of the others found it: sections that only this strategy misses come first, those that no strategy finds last.
 
     One row per question and handbook:
         question_id, question_text, organ, handbook_id  str
@@ -201,7 +201,7 @@ def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
         found_by       str, the other strategies with a gold section among the first five, joined by commas
         others, found  int, other strategies that made the same search, and those of them that found it
 
-    Trials without gold are left out: nobody knows whether they missed. Raises NotInRunError when the run has no trial of it.
+    Trials without gold are left out: whether they missed is unknown. Raises NotInRunError when the run has no trial of it.
     """
     trials = trials_with_measures(con)
     known = trials[trials["gold"] > 0]

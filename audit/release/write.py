@@ -84,6 +84,7 @@ def matrix_of(handbooks: Iterable[str], pairs: Iterable[Record]) -> list[list[in
 def write_jsonl(path: Path, records: Iterable[Record]) -> int:
     """Write one JSON object a line (UTF-8, LF) and return how many."""
     count = 0
+    # LF on every platform: a release is named by the digest of its bytes.
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
             file.write(_dumps(record) + "\n")

@@ -140,9 +140,9 @@ def observed_agreement(items: RatedItems, weights: Floats) -> Values:
 
 def _agreeing(items: RatedItems, weights: Floats) -> Floats:
     """Share of agreeing pairs of ratings of each pattern; 0 where there is no pair."""
-    couples = items.raters * (items.raters - 1)
+    rating_pairs = items.raters * (items.raters - 1)
     agreeing = (items.uses * (items.uses @ weights - 1)).sum(axis=1)
-    return np.asarray(np.divide(agreeing, couples, out=np.zeros(len(couples)), where=couples > 0))
+    return np.asarray(np.divide(agreeing, rating_pairs, out=np.zeros(len(rating_pairs)), where=rating_pairs > 0))
 
 
 Chance = Callable[[RatedItems, Floats], Values]
@@ -210,7 +210,7 @@ def disagreement_ratio(items: RatedItems, distance: Distance) -> Values:
     ratings = uses.sum(axis=-1)
     mean = _ratio(uses, ratings[..., None])
     distances = distance(mean)
-    # Couples within an item, each rating against the others of its item: no rating is at a distance from itself.
+    # Pairs of ratings within an item, each rating against the others of its item: no rating is at a distance from itself.
     scale = np.divide(items.shared, items.raters - 1, out=np.zeros(len(items.raters)), where=items.raters > 1)
     met = np.einsum("...p,pk,pl->...kl", items.counts * scale, items.uses, items.uses, optimize=True)
     observed = _ratio((met * distances).sum(axis=(-2, -1)), ratings)

@@ -1,6 +1,6 @@
 """The two-way cluster bootstrap of pairs, for any statistic of resampled counts.
 
-Two pairs that share a question, or a handbook, carry partly the same information, so thousands of pairs know less than
+Two pairs that share a question, or a handbook, carry partly the same information, so thousands of pairs carry less information than
 their number suggests, and a binomial interval over pairs is several times too narrow. The bootstrap draws questions with
 replacement and, independently, handbooks with replacement. A pair of handbooks a and b on question q then counts
 w_q * w_a * w_b times, w being how often each was drawn. `resample` and its siblings count pairs in REPLICATES such draws,
@@ -13,7 +13,7 @@ wide. Measured on simulated samples of 60 questions and 20 handbooks it covered 
 330 questions and 9 handbooks in 90 to 100 %.
 
 A replicate that keeps less than MIN_KEPT of the denominator is left out. Where a few handbooks have most present pairs, a
-draw can miss them all; the handful of pairs that remain say little about the share and could say anything.
+draw can miss them all; the handful of pairs that remain carry hardly any information about the share.
 
 No interval is known (NaN) where fewer than two questions or three handbooks (two couples) are in the denominator: nothing
 was repeated, so the spread is unknown, which is not the same as zero. Where the event, or its opposite, occurs on fewer than
@@ -125,6 +125,7 @@ def draws(units: int, stream: int) -> Floats:
     """
     if not units:
         return np.zeros((0, REPLICATES), dtype=np.float32)
+    # A multinomial draw is how often each unit is drawn when `units` are drawn with replacement.
     rng = np.random.default_rng([SEED, stream])
     drawn: Floats = rng.multinomial(units, np.full(units, 1 / units), size=REPLICATES).T.astype(np.float32)
     return drawn

@@ -222,6 +222,7 @@ def _quadratic_root(product: float, sign: int, squared: float, constant: float) 
 def with_interval(table: pd.DataFrame, share: str, low: npt.ArrayLike, high: npt.ArrayLike) -> pd.DataFrame:
     """`table` with columns `<share>_low` and `<share>_high` right after `share`."""
     after = list(table.columns).index(share) + 1
+    # A shallow copy: the caller's frame keeps its columns, and no data is copied.
     table = table.copy(deep=False)
     table.insert(after, f"{share}_low", np.asarray(low, dtype=float))
     table.insert(after + 1, f"{share}_high", np.asarray(high, dtype=float))

@@ -80,6 +80,7 @@ class PairRepair:
         record = validate.pair(raw, repairs)
         question = self._number("question", question_id, self.state.questions)
         a, b = (self._number("handbook", record.pop(side), self.state.handbooks) for side in ("handbook_a", "handbook_b"))
+        # An ABSENT without a trace of the judge was pre-screened, unless both answers are there.
         untouched = not record.pop("asked") and record["label"] == Label.ABSENT
         return record | {
             "question": question, "handbook_a": min(a, b), "handbook_b": max(a, b),

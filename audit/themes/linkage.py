@@ -102,6 +102,7 @@ class _Forest:
 
     def look(self) -> None:
         """Find the nearest cluster of each one whose nearest is new or gone."""
+        # Means of the living clusters only: the rows of merged ones would win the search for the nearest.
         means = self.sums[self.alive] / self.sizes[self.alive, None].astype(np.float32)
         stale_rows = np.searchsorted(self.alive, self.stale)
         for start in range(0, len(stale_rows), BLOCK):

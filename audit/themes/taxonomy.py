@@ -1,4 +1,4 @@
-"""The stored taxonomy: themes.json, and beside it the map as parquet. Written once, checked whenever it is read."""
+"""The stored taxonomy: themes.json, and next to it the map as parquet. Written once, checked whenever it is read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Theme:
     terms      the words that distinguish it, most distinctive first
     medoid     the phrase nearest to the theme's mean, plain
     exemplars  up to eight plain phrases that span the theme, the medoid first; new phrases are compared with them
-    named_by   terms, namer (a model), or given (the file says no more)
+    named_by   terms, namer (a model), or given (not recorded in the file)
     """
 
     theme_id: str
@@ -50,7 +50,7 @@ class Taxonomy:
     no_theme  distinct phrases that belong to no theme
     built     method, parameters, model, seed, threads, versions, input digest, reach; empty in a file that others wrote
     counts    phrases (occurrences), topics (distinct), themes, parents, without a theme, share of near-duplicate names
-    map       sha256 of the parquet beside it (the same name, but .parquet); empty where there is none
+    map       sha256 of the parquet next to it (the same name, but .parquet); empty where there is none
     sha256    of the file's content; empty until it is written
     """
 
@@ -80,7 +80,7 @@ class Taxonomy:
 
 
 def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxonomy:
-    """Write `path` and, beside it, the map under the same name as .parquet; return the taxonomy as it was written.
+    """Write `path` and, next to it, the map under the same name as .parquet; return the taxonomy as it was written.
 
     points  one row per distinct phrase: phrase, theme_id (None: no theme), x, y (float32), count (occurrences)
 

@@ -82,5 +82,5 @@ def test_the_same_seed_gives_the_same_bytes_and_an_earlier_one_is_replaced(writt
 
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(ReleaseError, match="holds no earlier demo"):
+    with pytest.raises(ReleaseError, match="is not an earlier demo"):
         write_earlier(tmp_path)

@@ -122,7 +122,7 @@ def import_questions(
 ) -> ImportReport:
     """Write the questions of `path` to `out` (JSON lines, as in a release), and the table of near-duplicates to decide on.
 
-    decisions   that table; default: beside `out`. Decisions in it are carried out and kept
+    decisions   that table; default: next to `out`. Its decisions are carried out and kept
     taxonomy    the tags that are allowed; None: any
     screen      finds identifying details (`screening.make_screen`); None: not screened. A question with such details is
                 written as it is, with their kinds under `identifying`

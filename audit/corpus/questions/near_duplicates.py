@@ -78,7 +78,7 @@ def _similar_pairs(vectors: Vectors, threshold: float) -> Iterator[tuple[tuple[i
 
 
 def decisions_path(out: Path) -> Path:
-    """The table beside the questions: questions.jsonl -> questions.decisions.csv."""
+    """The table next to the questions: questions.jsonl -> questions.decisions.csv."""
     return out.with_name(f"{out.name.removesuffix('.jsonl')}.decisions.csv")
 
 
