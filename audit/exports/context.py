@@ -25,13 +25,13 @@ class CurationPart:
 
     taxonomy  as curated
     aside     ids of themes that are set aside: not clinically meaningful
-    acts      every edit, first to last: act (int), made_at, what, reason, standing (str); without authors
+    edits     every edit, first to last: act (int), made_at, what, reason, standing (str); without authors
     facts     number of edits, of those in effect and in conflict, the SHA-256 of all and of the curated taxonomy
     """
 
     taxonomy: Taxonomy
     aside: frozenset[str]
-    acts: pd.DataFrame
+    edits: pd.DataFrame
     facts: Mapping[str, Any]
 
 
@@ -42,7 +42,7 @@ class ExportContext:
     other, both  the run it is compared with, and a connection to the two
     taxonomy     its themes as they were built, where it has any
     against      those of the run it is compared with
-    curation     the themes as people curated them, where anybody did
+    curation     the themes as people curated them, where there are edits
     """
 
     run: Run

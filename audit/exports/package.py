@@ -67,7 +67,7 @@ class ExportRequest:
     study  the part of a study
     paper  whether to compare with the published figures
     taxonomy  the themes of the run as they were built, where it has any
-    curation  the themes as people curated them, where anybody did
+    curation  the themes as people curated them, where there are edits
     against  the themes of the run to compare with as they were built, where it has any
     date   today, ISO 8601: it is in the manifest and nowhere else
     """

@@ -221,7 +221,7 @@ def _identity(taxonomy: Taxonomy) -> str:
 def theme_edits(context: ExportContext) -> Table:
     """Every edit by a curator: what was changed, when, why, and whether it is in effect."""
     part = context.curated
-    frame = part.acts.assign(day=part.acts["made_at"].str[:10])
+    frame = part.edits.assign(day=part.edits["made_at"].str[:10])
     replay = (
         "With authors, times and phrases, so that they can be replayed: "
         f"audit themes history --run {context.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']})."

@@ -193,7 +193,7 @@ def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
 def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
     """The searches of one strategy without a gold section among the first five, and which other strategies had one.
 
-    Ordered by how many of the others found it: sections that only this strategy misses come first, those that no strategy finds last.
+    Ordered by how many of the others found it: what only this strategy misses comes first, what no strategy finds last.
 
     One row per question and handbook:
         question_id, question_text, organ, handbook_id  str

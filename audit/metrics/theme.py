@@ -38,7 +38,8 @@ sides as (
     select question, handbook_b, handbook_a, handbook_b, disagrees from of_theme
 ),
 placed as (
-    select 'organ' as kind, organ as name, question, handbook_a, handbook_b, disagrees from of_theme join questions using (question)
+    select 'organ' as kind, organ as name, question, handbook_a, handbook_b, disagrees
+    from of_theme join questions using (question)
     union all
     select distinct 'center', center, question, handbook_a, handbook_b, disagrees from sides join handbooks using (handbook)
     union all

@@ -1,6 +1,6 @@
 """The two-way cluster bootstrap of pairs, for any statistic of resampled counts.
 
-Two pairs that share a question, or a handbook, carry partly the same information, so thousands of pairs carry less information than
+Two pairs that share a question, or a handbook, carry partly the same information, so thousands of pairs carry less than
 their number suggests, and a binomial interval over pairs is several times too narrow. The bootstrap draws questions with
 replacement and, independently, handbooks with replacement. A pair of handbooks a and b on question q then counts
 w_q * w_a * w_b times, w being how often each was drawn. `resample` and its siblings count pairs in REPLICATES such draws,

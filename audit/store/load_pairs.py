@@ -234,7 +234,7 @@ class PairLoader:
             self.con.execute(DELETE_POSITIONS.format(table=table), {"file": number, "positions": sorted(positions)})
 
     def _quarantine_duplicates(self, reread: list[int]) -> None:
-        """Of equal copies the first stays; of copies with different labels none does, because it is unknown which one is meant."""
+        """Of equal copies the first stays; of copies with different labels none does, because the right one is unknown."""
         duplicates = self.con.execute(DUPLICATES, {"questions": sorted(self._repeated), "files": reread}).fetchall()
         by_file: dict[int, dict[int, bool]] = {}
         for number, position, conflicting in duplicates:
