@@ -139,6 +139,7 @@ def _centers_of(group: pd.DataFrame) -> str:
 
 def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) -> None:
     """The most serious pairs; a click opens one on the page Disagreements, filtered by the theme."""
+    # Disagreements shows only disagreeing pairs by default, which would be an empty list for a theme without any.
     labels = [] if row["disagreeing"] else list(ANSWERED)
     topics = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"]
     filters = Filters(labels=ANSWERED, divergence_topics=tuple(topics))

@@ -86,7 +86,7 @@ def judge_text(request: JobRequest) -> str:
 
 def _job_row(job: Job) -> dict[str, Any]:
     request = request_of(job)
-    date, clock = job.name.split("-")[1:3]
+    date, clock = job.name.split("-")[1:3]  # a job is named after the time of its request
     return {
         "name": job.name, "requested": f"{date[:4]}-{date[4:6]}-{date[6:]} {clock[:2]}:{clock[2:4]}",
         "selection": request.selection, "count": request.count, "judge": judge_text(request), "state": str(job.state),

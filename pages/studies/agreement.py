@@ -230,4 +230,5 @@ with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
         st.info(NO_STUDY)
     else:
         synthetic_notice(study)
+        # A closed study does not change, so it needs no refresh.
         st.fragment(figures, run_every=None if study.state is StudyState.CLOSED else REFRESH_S)(study.study_id)
