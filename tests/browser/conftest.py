@@ -107,14 +107,14 @@ def overflow(page: Page) -> int:
     return pixels
 
 
-def signed_in_as(dashboard: Dashboard, name: str, page: Page | None = None) -> Page:
+def signed_in_as(dashboard: Dashboard, name: str, page: Page | None = None, password: str = PASSWORD) -> Page:
     """A page on which `name` has signed in: `page`, which shows the sign-in form, or a new one.
 
     Waits for the cookie, which arrives a moment after the menu: an address opened before would ask for the password again.
     """
     page = page or dashboard.open()
     page.get_by_label("Name").fill(name)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password", exact=True).fill(password)
     with page.expect_response(lambda response: response.url.endswith(COOKIE_ADDRESS) and response.status == 204):
         page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("link", name="Sign out")).to_be_visible()

@@ -90,7 +90,7 @@ def test_a_selection_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(fresh_
     page.reload()
     settled(page).get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Pair by pair")).to_be_visible(timeout=120_000)
-    expect(page.get_by_text("The new judge")).to_be_visible()
+    expect(page.locator(".js-plotly-plot").get_by_text("The new judge")).to_be_visible()
     expect(page.get_by_text(re.compile("kappa is"))).to_be_visible()
     for width in (1280, 900):
         page.set_viewport_size({"width": width, "height": 800})
