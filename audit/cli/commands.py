@@ -18,7 +18,7 @@ class Command:
 
     name      the words after `audit`, such as `study sample`
     help      one sentence
-    function  `module:function`, (arguments, settings) -> exit code; `function_options(parser)` beside it adds its options
+    function  `module:function`, (arguments, settings) -> exit code; `function_options(parser)` in that module adds its options
     listed    False for a command that only the program itself starts
     """
 

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.queries.pair_table import read_pairs
+from audit.queries.pair_counts import read_pairs
 from audit.stats.bootstrap import resample, statistic_interval
-from audit.stats.interval_columns import with_interval
-from audit.stats.intervals import Floats
+from audit.stats.intervals import Floats, with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
