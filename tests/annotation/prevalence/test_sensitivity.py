@@ -51,7 +51,7 @@ def test_ppi_agrees_with_the_corrected_shares_of_a_sample_drawn_by_label() -> No
 
 def test_without_the_package_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ppi_py", None)
-    with pytest.raises(AuditError, match=r"'\.\[prevalence\]'"):
+    with pytest.raises(AuditError, match=r"'\.\[models\]'"):
         sensitivity_analyses(ratings(STUDY))
 
 
