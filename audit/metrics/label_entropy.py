@@ -72,4 +72,5 @@ def entropy_bits(counts: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         share = counts / counts.sum(axis=-1, keepdims=True)
         bits: Floats = -np.where(share > 0, share * np.log2(share), np.where(np.isnan(share), np.nan, 0)).sum(axis=-1)
+    # The sum may be -0.0, which would be printed as a negative entropy.
     return np.abs(bits)

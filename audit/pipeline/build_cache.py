@@ -57,6 +57,7 @@ class BuildCache:
 
     def store(self, task: Task, figures: Mapping[str, Any]) -> None:
         """Record that the task is done; `figures` (seconds, counts, a message) are reported again by later runs."""
+        # The task has just written them, so digests from before are stale.
         for path in task.outputs:
             self._digests.pop(path, None)
         outputs = {str(path): self.digest(path) for path in task.outputs}
