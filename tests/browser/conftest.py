@@ -1,25 +1,29 @@
-"""A real server, a real browser: Streamlit in a process of its own and Debian's Chromium driven by Playwright."""
+"""A real server and a real browser: `audit serve` in its own process, and Debian's Chromium driven by Playwright.
+
+Servers on data that no test changes run once per session; Chromium starts once per test file.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from annotation.label_store.engine import open_label_store
 from audit.cli.main import main
-from pages._blinded.session_cookie import ADDRESS as COOKIE
+from pages._blinded.session_cookie import ADDRESS as COOKIE_ADDRESS
 from tests.support.studies import PASSWORD, people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,14 +32,14 @@ FLAGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-PATIENCE_MS = 30_000
-BUILD_MS = 180_000
-"""What building a package with its pictures may take on a busy machine."""
-expect.set_options(timeout=PATIENCE_MS)
+TIMEOUT_MS = 30_000
+BUILD_TIMEOUT_MS = 180_000
+"""For building a package with its figures on a busy machine."""
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In CI a browser test that fails runs once more: the machine may have stood still. The summary names those that did."""
+    """In CI a failed browser test runs once more, because the machine may have stalled. The summary names such tests."""
     if os.environ.get("CI"):
         for item in items:
             if item.get_closest_marker("browser"):
@@ -44,10 +48,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, or a skip that says why (a failure where AUDIT_REQUIRE_BROWSER is set, as in CI).
+    """Chromium, or a skip with the reason (a failure where AUDIT_REQUIRE_BROWSER is set, as in CI).
 
-    It ends with the file: while it lives, Playwright keeps an event loop running in this thread, and a test of another
-    file that calls `asyncio.run` would be refused.
+    It ends with the file: Playwright keeps an event loop running in this thread, which would make `asyncio.run` fail in
+    the tests of other files.
     """
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
@@ -60,53 +64,73 @@ def browser() -> Iterator[Browser]:
 
 @dataclass
 class Dashboard:
-    """A running server and what its pages asked of other hosts or complained of."""
+    """A running server, the requests of its pages to other hosts, and the errors of their scripts."""
 
     address: str
     browser: Browser
-    strangers: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
+    foreign_requests: list[str] = field(default_factory=list)
+    page_errors: list[str] = field(default_factory=list)
 
-    def open(self, path: str = "/", width: int = 1280, height: int = 800) -> Page:
-        """A page in a browser context of its own, as another person would open it."""
-        page = self.browser.new_context(viewport={"width": width, "height": height}).new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("request", lambda request: self._asked(request.url))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+    def open(self, path: str = "/", width: int = 1280, height: int = 800, color_scheme: str = "light") -> Page:
+        """A page in its own browser context, as another person would open it."""
+        viewport = {"width": width, "height": height}
+        page = self.browser.new_context(viewport=viewport, color_scheme=color_scheme).new_page()  # type: ignore[arg-type]
+        page.set_default_timeout(TIMEOUT_MS)
+        page.on("request", lambda request: self._note_request(request.url))
+        page.on("pageerror", lambda error: self.page_errors.append(str(error)))
+        return self.visit(page, path)
+
+    def visit(self, page: Page, path: str) -> Page:
+        """Load an address in an open page. The browser keeps Streamlit's scripts cached, unlike that of a new context."""
         page.goto(path if path.startswith("http") else self.address + path)
         return settled(page)
 
-    def _asked(self, url: str) -> None:
-        # A blob or data URL never leaves the browser; the icon font of the favicon is asked for and may fail.
+    def _note_request(self, url: str) -> None:
+        # blob: and data: URLs never leave the browser. The favicon's icon font is requested from Google and may fail.
         if url.startswith("http") and not url.startswith(self.address) and "fonts.gstatic.com" not in url:
-            self.strangers.append(url)
+            self.foreign_requests.append(url)
 
 
 def settled(page: Page) -> Page:
-    """`page` once its script has run to its end."""
+    """`page` once its script has finished."""
     page.wait_for_selector(READY)
-    page.wait_for_timeout(150)  # a widget's change reaches the server a moment after it shows
+    # The page does not show that a widget's change is on its way to the server: the state turns to "running" only after a
+    # round trip, so a single look would take the state before the change for the one after it.
+    page.wait_for_timeout(150)
     page.wait_for_selector(READY)
     return page
 
 
-def signed_in_as(dashboard: Dashboard, name: str, page: Page | None = None) -> Page:
-    """A page on which `name` has signed in: `page`, which asks for it, or a new one.
+def overflow(page: Page) -> int:
+    """Pixels by which the page is wider than its window."""
+    pixels: int = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    return pixels
 
-    The menu shows a moment before the browser has its cookie; the next address opened would ask for the password again.
+
+def signed_in_as(dashboard: Dashboard, name: str, page: Page | None = None, password: str = PASSWORD) -> Page:
+    """A page on which `name` has signed in: `page`, which shows the sign-in form, or a new one.
+
+    Waits for the cookie, which arrives a moment after the menu: an address opened before would ask for the password again.
     """
     page = page or dashboard.open()
     page.get_by_label("Name").fill(name)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    with page.expect_response(lambda answer: answer.url.endswith(COOKIE) and answer.status == 204):
+    page.get_by_label("Password", exact=True).fill(password)
+    with page.expect_response(lambda response: response.url.endswith(COOKIE_ADDRESS) and response.status == 204):
         page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("link", name="Sign out")).to_be_visible()
     return settled(page)
 
 
+def choose_option(page: Page, label: str, option: str) -> None:
+    """Choose the first option of a select box that contains a text."""
+    page.get_by_label(label).click()
+    page.get_by_role("option", name=re.compile(re.escape(option))).first.click()
+    settled(page)
+
+
 @pytest.fixture(scope="session")
 def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the demo loaded."""
+    """A data folder with the demo loaded. Tests that change it copy it."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
@@ -115,8 +139,36 @@ def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def demo_address(demo_data: Path) -> Iterator[str]:
+    with server(demo_data) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def demo(browser: Browser, demo_address: str) -> Dashboard:
+    """The dashboard on the demo."""
+    return Dashboard(demo_address, browser)
+
+
+@pytest.fixture(scope="session")
+def institutes_address(nih: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("nih")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(folder))
+        assert main(["load", str(nih)]) == 0
+    with server(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def institutes(browser: Browser, institutes_address: str) -> Dashboard:
+    """The dashboard on the NIH release."""
+    return Dashboard(institutes_address, browser)
+
+
+@pytest.fixture(scope="session")
 def studied_data(demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the demo, its three studies and a PI called pia, to be copied."""
+    """A data folder with the demo, its three studies and a PI called pia. Tests copy it."""
     folder = tmp_path_factory.mktemp("studied") / "data"
     shutil.copytree(demo_data, folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -128,50 +180,42 @@ def studied_data(demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     return folder
 
 
-@pytest.fixture(scope="module")
-def demo(browser: Browser, demo_data: Path) -> Iterator[Dashboard]:
-    """The dashboard on the demo."""
-    yield from serve(demo_data, browser)
+AUDIT_SERVE = ("audit", "serve", "--port={port}")
 
 
-@pytest.fixture(scope="module")
-def institutes(browser: Browser, nih: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
-    """The dashboard on the NIH release."""
-    folder = tmp_path_factory.mktemp("nih")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert main(["load", str(nih)]) == 0
-    yield from serve(folder, browser)
+@contextmanager
+def server(data_dir: Path, log: Path | None = None, command: Sequence[str] = AUDIT_SERVE) -> Iterator[str]:
+    """The address of a server in its own process, which inherits the current environment and writes its output to `log`.
 
-
-def serve(data_dir: Path, browser: Browser, log: Path | None = None) -> Iterator[Dashboard]:
-    """`audit serve` on a free port until the tests are through; with `log`, all that it says is written there."""
+    `command`: the module to run and its arguments, where {port} stands for a free port.
+    """
     port = free_port()
-    environment: dict[str, Any] = {**os.environ, "AUDIT_DATA_DIR": str(data_dir)}
-    command = [sys.executable, "-m", "audit", "serve", "--port", str(port)]
-    told = log.open("wb") if log is not None else subprocess.DEVNULL
-    server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=told, stderr=told)
-    try:
-        yield ready(server, f"http://127.0.0.1:{port}", browser)
-    finally:
-        server.terminate()
-        server.wait(10)
+    words = [word.format(port=port) for word in command]
+    environment = {**os.environ, "AUDIT_DATA_DIR": str(data_dir)}
+    with (log or Path(os.devnull)).open("wb") as output:
+        process = subprocess.Popen([sys.executable, "-m", *words], cwd=ROOT, env=environment, stdout=output, stderr=output)
+        try:
+            yield answering_at(process, port)
+        finally:
+            process.terminate()
+            process.wait(10)
 
 
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
         return port
 
 
-def ready(server: subprocess.Popen[bytes], address: str, browser: Browser) -> Dashboard:
-    """The dashboard at `address` once it answers."""
+def answering_at(process: subprocess.Popen[bytes], port: int) -> str:
+    """The server's address once it answers, 30 s at most."""
+    address = f"http://127.0.0.1:{port}"
     for _ in range(300):
-        assert server.poll() is None, "the server has stopped"
+        assert process.poll() is None, "the server has stopped"
         try:
             urllib.request.urlopen(f"{address}/_stcore/health", timeout=1)
-            return Dashboard(address, browser)
+            return address
         except OSError:
             time.sleep(0.1)
-    raise AssertionError("the server did not come up in 30 s")
+    raise AssertionError("the server did not answer within 30 s")

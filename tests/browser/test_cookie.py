@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,50 +9,40 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from annotation.label_store.engine import open_label_store
-from tests.browser.conftest import ROOT, Dashboard, ready, serve, signed_in_as
+from tests.browser.conftest import AUDIT_SERVE, Dashboard, server, signed_in_as
 from tests.support.studies import people
 
 pytestmark = pytest.mark.browser
-NAME = "handbook_session"
+COOKIE = "handbook_session"
 
 
-def streamlit_run(data_dir: Path, browser: Browser) -> Iterator[Dashboard]:
-    """`streamlit run app.py`, without our launcher."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    flags = [f"--server.port={port}", "--server.headless=true", "--server.fileWatcherType=none"]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", *flags]
-    environment = {**os.environ, "AUDIT_DATA_DIR": str(data_dir)}
-    server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield ready(server, f"http://127.0.0.1:{port}", browser)
-    finally:
-        server.terminate()
-        server.wait(10)
+STREAMLIT_RUN = (
+    "streamlit", "run", "app.py", "--server.port={port}", "--server.headless=true", "--server.fileWatcherType=none",
+)  # fmt: skip
 
 
-@pytest.fixture(params=[serve, streamlit_run], ids=["audit serve", "streamlit run app.py"])
+@pytest.fixture(params=[AUDIT_SERVE, STREAMLIT_RUN], ids=["audit serve", "streamlit run app.py"])
 def dashboard(request: pytest.FixtureRequest, browser: Browser, tmp_path: Path, monkeypatch) -> Iterator[Dashboard]:
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
     people(store, "petra", role="pi")
     store.close()
-    yield from request.param(tmp_path, browser)
+    with server(tmp_path, command=request.param) as address:
+        yield Dashboard(address, browser)
 
 
-def test_the_cookie_keeps_one_signed_in_and_no_script_reads_it(dashboard: Dashboard) -> None:
+def test_the_cookie_keeps_a_user_signed_in_and_no_script_can_read_it(dashboard: Dashboard) -> None:
     page = signed_in_as(dashboard, "petra")
     frames: list[str] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(str(data))))
+    page.on("websocket", lambda websocket: websocket.on("framereceived", lambda data: frames.append(str(data))))
     page.reload()
     expect(page.get_by_role("link", name="Sign out")).to_be_visible()
-    (cookie,) = [each for each in page.context.cookies() if each["name"] == NAME]
+    (cookie,) = [cookie for cookie in page.context.cookies() if cookie["name"] == COOKIE]
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
-    assert NAME not in page.evaluate("document.cookie")
+    assert COOKIE not in page.evaluate("document.cookie")
     assert cookie["value"] not in page.content() + "".join(frames)
     with page.expect_response(lambda response: response.url.endswith("/session")):
         page.get_by_role("link", name="Sign out").click()
     expect(page.get_by_label("Password", exact=True)).to_be_visible()
-    assert [each for each in page.context.cookies() if each["name"] == NAME] == []
-    assert dashboard.complaints == []
+    assert [cookie for cookie in page.context.cookies() if cookie["name"] == COOKIE] == []
+    assert dashboard.page_errors == []

@@ -17,7 +17,7 @@ from audit.cli.main import main
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Theme, read_taxonomy
-from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
+from tests.browser.conftest import Dashboard, server, settled, signed_in_as
 from tests.support.studies import people
 
 pytestmark = pytest.mark.browser
@@ -33,14 +33,16 @@ def data(demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
         assert main(["themes", "build", "--run", "demo", "--model", "words", "--layout", "principal"]) == 0
     store = open_label_store(Settings(data_dir=folder, studies="").studies_url)
-    people(store, "vera", role="viewer"), people(store, "petra", role="pi")
+    people(store, "vera", role="viewer")
+    people(store, "petra", role="pi")
     store.close()
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def dashboard(data: Path, browser: Browser) -> Iterator[Dashboard]:
-    yield from serve(data, browser)
+    with server(data) as address:
+        yield Dashboard(address, browser)
 
 
 @pytest.fixture
@@ -66,8 +68,8 @@ def shown_theme(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
 
 
-def click_act(page: Page, row: int) -> None:
-    """Click into a row of the last table, which is that of the acts: a canvas has no rows to ask for."""
+def select_edit(page: Page, row: int) -> None:
+    """Click a row of the table of edits, the last on the page. It is drawn on a canvas, which has no rows to locate."""
     table = page.get_by_test_id("stDataFrame").last
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
@@ -81,7 +83,7 @@ def two_themes(run: Run, data: Path) -> tuple[Theme, Theme]:
     return one, other
 
 
-def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
+def test_a_clinician_renames_and_merges_a_pi_undoes_and_the_edits_are_exported(
     dashboard: Dashboard, store: LabelStore, data: Path, tmp_path: Path
 ) -> None:
     run = find_run(data / "store", "demo")
@@ -107,11 +109,11 @@ def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
 
     looking_on = signed_in_as(dashboard, "petra", dashboard.open("/sign_in"))
     looking_on.goto(dashboard.address + address)
-    expect(settled(looking_on).get_by_text("2 acts, last by vera")).to_be_visible()
+    expect(settled(looking_on).get_by_text("2 edits, the last by vera")).to_be_visible()
     shown_theme(looking_on, other.name)
-    click_act(looking_on, 0)
+    select_edit(looking_on, 0)
     looking_on.get_by_label("Reason for the undo").fill("They differ in the dose.")
-    looking_on.get_by_role("button", name="Undo act 2").click()
+    looking_on.get_by_role("button", name="Undo edit 2").click()
     expect(settled(looking_on).get_by_text("Saved as edit 3: petra undid edit 2")).to_be_visible()
 
     page.goto(dashboard.address + address)
@@ -121,19 +123,19 @@ def test_a_clinician_renames_merges_undoes_and_takes_the_acts_out(
 
     with settled(page).expect_download() as caught:
         page.get_by_role("button", name="Download edits (JSON lines)").click()
-    caught.value.save_as(tmp_path / "acts.jsonl")
-    taken = edits_from_jsonl((tmp_path / "acts.jsonl").read_text(encoding="utf-8"))
-    assert taken == list_edits(store, run.digest)
-    assert [(act.author, str(act.change.kind), act.reason) for act in taken] == [
+    caught.value.save_as(tmp_path / "edits.jsonl")
+    exported = edits_from_jsonl((tmp_path / "edits.jsonl").read_text(encoding="utf-8"))
+    assert exported == list_edits(store, run.digest)
+    assert [(edit.author, str(edit.change.kind), edit.reason) for edit in exported] == [
         ("vera", "rename", "Clearer for patients."),
         ("vera", "merge", "The same advice."),
         ("petra", "undo", "They differ in the dose."),
     ]
-    assert json.loads((tmp_path / "acts.jsonl").read_text().splitlines()[2])["undoes"] == 2
-    assert dashboard.complaints == []
+    assert json.loads((tmp_path / "edits.jsonl").read_text().splitlines()[2])["undoes"] == 2
+    assert dashboard.page_errors == []
 
 
-def test_of_two_who_press_at_once_the_second_is_told_and_keeps_what_was_typed(dashboard: Dashboard, data: Path) -> None:
+def test_of_two_simultaneous_edits_the_second_gets_a_conflict_and_keeps_its_text(dashboard: Dashboard, data: Path) -> None:
     run = find_run(data / "store", "demo")
     _, theme = two_themes(run, data)
     pages = {name: signed_in_as(dashboard, name, dashboard.open("/sign_in")) for name in ("vera", "petra")}

@@ -1,4 +1,4 @@
-"""Signing in through an identity provider: a whole round trip, in a real browser, against a provider on loopback."""
+"""Signing in through an identity provider on loopback, in a real browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import open_label_store
 from annotation.studies.accounts import SESSION_LENGTH, add_account
-from tests.browser.conftest import Dashboard, serve, settled
+from tests.browser.conftest import Dashboard, server, settled
 from tests.support.identity import Identity, provider
 from tests.support.studies import NOW, study_of
 
@@ -37,12 +37,13 @@ def institution(browser: Browser, identity: Identity, tmp_path_factory: pytest.T
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_BROWSING", "signed-in")
         patch.setenv("STREAMLIT_SECRETS_FILES", str(identity.secrets_file(folder)))
-        yield from serve(folder, browser)
+        with server(folder) as address:
+            yield Dashboard(address, browser)
 
 
-def through_the_provider(institution: Dashboard, identity: Identity, **says: object) -> Page:
-    """A browser whose owner has pressed the button, and of whom the provider says this."""
-    identity.says = says
+def signed_in_by_provider(institution: Dashboard, identity: Identity, **claims: object) -> Page:
+    """A page whose user pressed the button, and for whom the provider sends these claims."""
+    identity.says = claims
     page = institution.open()
     page.get_by_role("button", name="Sign in with your institution").click()
     page.wait_for_url(f"{institution.address}/")
@@ -54,7 +55,7 @@ def links(page: Page) -> list[str]:
 
 
 def test_an_e_mail_address_gets_the_role_of_its_account_and_keeps_it_over_a_reload(institution, identity) -> None:
-    page = through_the_provider(institution, identity, email="Ana@Alder.example", email_verified=True)
+    page = signed_in_by_provider(institution, identity, email="Ana@Alder.example", email_verified=True)
     expect(page.locator(".labelling-widget h2")).to_be_visible()
     assert links(page) == ["Annotate", "Protocol", "Sign out"]
     assert {"/.well-known/openid-configuration", "/authorize", "/token", "/keys"} <= set(identity.calls)
@@ -66,32 +67,32 @@ def test_an_e_mail_address_gets_the_role_of_its_account_and_keeps_it_over_a_relo
 
 
 def test_another_address_gets_another_role(institution, identity) -> None:
-    page = through_the_provider(institution, identity, email=PETRA, email_verified=True)
+    page = signed_in_by_provider(institution, identity, email=PETRA, email_verified=True)
     expect(page.get_by_role("link", name="Prevalence")).to_be_visible()
     expect(page.get_by_role("link", name="Annotate")).to_have_count(0)
 
 
 @pytest.mark.parametrize(
-    ("says", "sentence"),
+    ("claims", "message"),
     [
         ({"email": "eve@alder.example", "email_verified": True}, "You have no account here"),
         ({"email": ANA, "email_verified": False}, "has not verified your e-mail address"),
         ({"email": ANA, "email_verified": "false"}, "has not verified your e-mail address"),
-        ({}, "gave no e-mail address"),
+        ({}, "did not send your e-mail address"),
     ],
 )
-def test_whom_nobody_here_knows_is_told_so_and_reaches_no_page(institution, identity, says, sentence) -> None:
-    page = through_the_provider(institution, identity, **says)
-    expect(page.get_by_text(re.compile(sentence))).to_be_visible()
+def test_a_user_without_an_account_gets_the_reason_and_reaches_no_page(institution, identity, claims, message) -> None:
+    page = signed_in_by_provider(institution, identity, **claims)
+    expect(page.get_by_text(re.compile(message))).to_be_visible()
     for script in ("annotate", "study", "overview"):
         page.goto(f"{institution.address}/{script}")
-        expect(page.get_by_text(re.compile(sentence))).to_be_visible()
+        expect(page.get_by_text(re.compile(message))).to_be_visible()
     page.get_by_role("button", name="Sign out of the identity provider").click()
     expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
 
 
 def test_signing_out_leaves_the_provider_too_and_ends_the_work_in_other_tabs(institution, identity) -> None:
-    page = through_the_provider(institution, identity, email=ANA, email_verified=True)
+    page = signed_in_by_provider(institution, identity, email=ANA, email_verified=True)
     other = page.context.new_page()
     other.goto(institution.address)
     expect(other.locator(".labelling-widget h2")).to_be_visible()
@@ -104,8 +105,8 @@ def test_signing_out_leaves_the_provider_too_and_ends_the_work_in_other_tabs(ins
     expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()
 
 
-def test_what_the_provider_said_longer_ago_than_a_session_lasts_counts_no_more(institution, identity) -> None:
-    page = through_the_provider(
+def test_a_sign_in_at_the_provider_expires_after_the_length_of_a_session(institution, identity) -> None:
+    page = signed_in_by_provider(
         institution, identity, email=ANA, email_verified=True, iat=int(time.time() - SESSION_LENGTH.total_seconds()) - 1
     )
     expect(page.get_by_role("button", name="Sign in with your institution")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The server is killed while somebody labels: the page comes back by itself, signed in, with the choice that was under way."""
+"""The server is killed while somebody labels: the page recovers by itself, signed in, with the unsubmitted choice."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.ledger import verify_study
 from annotation.label_store.results import assignment_rows
-from tests.browser.conftest import ROOT, Dashboard, free_port, ready, signed_in_as
+from tests.browser.conftest import ROOT, Dashboard, answering_at, free_port, signed_in_as
 from tests.support.studies import rating_history, study_of
 
 pytestmark = pytest.mark.browser
 
 KILLS = int(os.environ.get("AUDIT_TEST_KILLS", "3"))
-"""Each takes some seconds: a server starts, and the page waits before it tries again. Fifty were tried by hand."""
+"""Each takes some seconds: a server starts, and the page waits before it reconnects. Fifty were tried by hand."""
 
 
 class Server:
-    """`audit serve`, always on the same port, that can be killed."""
+    """`audit serve` on one port, which can be killed and started again."""
 
     def __init__(self, folder: Path, browser: Browser) -> None:
         self.folder, self.browser, self.port = folder, browser, free_port()
@@ -36,7 +36,7 @@ class Server:
         command = [sys.executable, "-m", "audit", "serve", "--port", str(self.port)]
         environment = {**os.environ, "AUDIT_DATA_DIR": str(self.folder), "AUDIT_BROWSING": "signed-in"}
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
-        return ready(self.process, f"http://127.0.0.1:{self.port}", self.browser)
+        return Dashboard(answering_at(self.process, self.port), self.browser)
 
     def kill(self) -> None:
         os.kill(self.process.pid, signal.SIGKILL)
@@ -54,42 +54,42 @@ def server(browser: Browser, tmp_path: Path) -> Iterator[Server]:
 
 
 def choose_without_submitting(page: Page) -> str:
-    """Press the key of a label that asks for a significance, and no more; the question it stands at."""
+    """Press only the key of a label that needs a significance; returns the item's question."""
     question = page.locator(".labelling-widget h2").inner_text()
     page.keyboard.press("4")
     expect(page.get_by_role("button", name=re.compile("Divergent"))).to_have_attribute("aria-pressed", "true")
     return question
 
 
-def is_under_way(page: Page, question: str) -> None:
+def expect_unsubmitted_choice(page: Page, question: str) -> None:
     expect(page.locator(".labelling-widget h2")).to_have_text(question)
     expect(page.get_by_role("button", name=re.compile("Divergent"))).to_have_attribute("aria-pressed", "true")
 
 
 def test_kills_ask_for_no_password_and_lose_neither_a_label_nor_a_choice(server: Server, tmp_path: Path) -> None:
     page = signed_in_as(server.dashboard, "ana")
-    meant: dict[str, str] = {}
+    intended: dict[str, str] = {}
     for kill in range(KILLS):
-        expect(page.locator(".labelling-widget .count")).to_contain_text(f"{len(meant)} of ")
-        meant[page.locator(".labelling-widget h2").inner_text()] = "CONSISTENT"
+        expect(page.locator(".labelling-widget .count")).to_contain_text(f"{len(intended)} of ")
+        intended[page.locator(".labelling-widget h2").inner_text()] = "CONSISTENT"
         page.keyboard.press("2")
-        expect(page.locator(".labelling-widget .count")).to_contain_text(f"{len(meant)} of ")
+        expect(page.locator(".labelling-widget .count")).to_contain_text(f"{len(intended)} of ")
         question = choose_without_submitting(page)
-        page.wait_for_timeout(500)  # a choice is saved a moment after it was made
+        page.wait_for_timeout(500)  # an unsubmitted choice is saved with a delay, of which the page shows nothing
         server.kill()
-        if kill % 2:  # typed at a dead server: the page keeps it until there is one
+        if kill % 2:  # typed while the server is down: the page keeps it until one answers
             page.keyboard.press("h")
-            meant[question] = "DIVERGENT"
+            intended[question] = "DIVERGENT"
         server.start()
         if kill % 2 == 0:
             page.reload()
-            is_under_way(page, question)
+            expect_unsubmitted_choice(page, question)
         expect(page.locator(".labelling-widget .saved")).to_have_text("all saved", timeout=60_000)
         assert page.get_by_label("Password").count() == 0
 
     store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
     stored = {row["question"]: row["label"] for row in assignment_rows(store, "s") if row["annotator"] == "ana" and row["label"]}
-    assert stored == meant
-    assert len(rating_history(store, "s")) == len(meant)
+    assert stored == intended
+    assert len(rating_history(store, "s")) == len(intended)
     assert verify_study(store, "s") == []
     store.close()

@@ -4,103 +4,153 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocket, expect
 from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import assignment_rows
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
-from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
-from tests.browser.test_journey import overflow
-from tests.support.studies import item, people, rate, rating_history, study_of
+from tests.browser.conftest import Dashboard, choose_option, overflow, server, settled, signed_in_as
+from tests.support.studies import NOW, item, next_task, people, rate_all, rating_history, study_of
 
 pytestmark = pytest.mark.browser
 
 ITEMS = 20
 LABELS = ("ABSENT", "CONSISTENT", "COMPLEMENTARY", "DIVERGENT", "CONTRADICTORY")
-WORDS = ("low", "medium", "high")
+SIGNIFICANCES = ("low", "medium", "high")
 KEY_MS = 120
+SCRIPTS = (
+    "annotate", "protocol", "study", "adjudicate", "agreement", "prevalence", "overview", "disagreements", "question", "runs",
+)  # fmt: skip
 CANARIES = ("CANARYLABEL", "CANARYREASON", "CANARYTOPIC", "CANARYGRAVE", "CANARYOTHER", "CANARYHANDBOOK", "CANARYSTRATUM")
 
 
 @dataclass
 class Office:
-    """A server with a study of 20 items for ana and ben; ben has rated all of it, and the judge has said its say."""
+    """One server for all tests of this file; each test has its own study and its own two annotators."""
 
     dashboard: Dashboard
     store: LabelStore
+    study: str = ""
+    annotator: str = ""
+    other: str = ""
 
-    def sign_in(self, name: str = "ana", width: int = 1280) -> Page:
-        page = self.signed_in(name, width)
+    def sign_in(self, width: int = 1280) -> Page:
+        """The labelling page of the test's annotator, with its first item."""
+        page = signed_in_as(self.dashboard, self.annotator, self.dashboard.open("/", width=width))
         expect(page.locator(".labelling-widget h2")).to_be_visible()
         return page
 
-    def signed_in(self, name: str, width: int = 1280) -> Page:
-        return signed_in_as(self.dashboard, name, self.dashboard.open("/", width=width))
+    def rows(self) -> dict[str, dict[str, object]]:
+        """The annotator's assignments by question."""
+        rows = assignment_rows(self.store, self.study)
+        return {row["question"]: row for row in rows if row["annotator"] == self.annotator}
 
-    def rows(self, annotator: str) -> dict[str, dict[str, object]]:
-        """The annotator's seats by question."""
-        return {row["question"]: row for row in assignment_rows(self.store, "s") if row["annotator"] == annotator}
-
-
-def planted(store: LabelStore) -> None:
-    """A study with a canary wherever an annotator must not look."""
-    hidden = {"handbook_a": "CANARYHANDBOOK1", "handbook_b": "CANARYHANDBOOK2", "name_a": "CANARYHANDBOOK3"}
-    study_of(store, [item(number, **hidden) for number in range(1, ITEMS + 1)])
-    layer = Stratum("CANARYSTRATUM", "CONTRADICTORY", None, 900, ITEMS)
-    said = [
-        StoredVerdict(f"i{n:03}", "CANARYSTRATUM", "CONTRADICTORY", "high", "CANARYTOPIC", "CANARYREASON")
-        for n in range(1, ITEMS + 1)
-    ]
-    with store.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("CANARYRUN", "0" * 64, 900, 0, {}), [layer], said)
-    for number in range(1, ITEMS + 1):
-        rate(store, "ben", number, "CONTRADICTORY", "high", comment="CANARYOTHER")
+    def rating_count(self) -> int:
+        """The annotator's ratings, superseded ones included."""
+        return len([row for row in rating_history(self.store, self.study) if row["annotator"] == self.annotator])
 
 
-@pytest.fixture
-def office(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
-    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
-    store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
-    planted(store)
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("office")
+
+
+@pytest.fixture(scope="module")
+def running_office(browser: Browser, data_dir: Path) -> Iterator[Office]:
+    store = open_label_store(f"sqlite:///{data_dir / 'studies.db'}")
     people(store, "petra", role="pi")
-    for dashboard in serve(tmp_path, browser):
-        yield Office(dashboard, store)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_BROWSING", "signed-in")
+        with server(data_dir) as address:
+            yield Office(Dashboard(address, browser), store)
     store.close()
 
 
-def intended(page: Page, number: int) -> tuple[str, str, str | None]:
-    """Type the keys of the `number`-th label, and say for which question: (question, label, significance)."""
+_numbers = count(1)
+
+
+def next_office(running: Office) -> Office:
+    """The same server with the names of a study and two annotators that no test has used."""
+    number = next(_numbers)
+    return replace(running, study=f"s{number}", annotator=f"ana{number}", other=f"ben{number}")
+
+
+@pytest.fixture
+def office(running_office: Office) -> Office:
+    """A study of 20 items, rated completely by the other annotator and by the judge, with a canary in each hidden field."""
+    office = next_office(running_office)
+    hidden = {"handbook_a": "CANARYHANDBOOK1", "handbook_b": "CANARYHANDBOOK2", "name_a": "CANARYHANDBOOK3"}
+    items = [item(number, item_id=f"{office.study}-{number:03}", **hidden) for number in range(1, ITEMS + 1)]
+    study_of(office.store, items, (office.annotator, office.other), study_id=office.study)
+    stratum = Stratum("CANARYSTRATUM", "CONTRADICTORY", None, 900, ITEMS)
+    judged = [
+        StoredVerdict(new_item.item_id, "CANARYSTRATUM", "CONTRADICTORY", "high", "CANARYTOPIC", "CANARYREASON")
+        for new_item in items
+    ]
+    with office.store.begin() as tx:
+        store_sample(tx, office.study, SampleOrigin("CANARYRUN", "0" * 64, 900, 0, {}), [stratum], judged)
+    rate_all(office.store, office.other, "CONTRADICTORY", "high", comment="CANARYOTHER", study_id=office.study)
+    return office
+
+
+@pytest.fixture
+def unassigned_office(running_office: Office) -> Office:
+    """Forty items for three annotators: no item is assigned before somebody asks for it."""
+    office = next_office(running_office)
+    items = [item(number, item_id=f"{office.study}-{number:03}") for number in range(1, 41)]
+    annotators = (office.annotator, office.other, f"cem-{office.study}")
+    study_of(office.store, items, annotators, study_id=office.study)
+    return office
+
+
+def type_label(page: Page, number: int) -> tuple[str, str, str | None]:
+    """Type the keys of the `number`-th label; returns (question on the screen, label, significance)."""
     question = page.locator(".labelling-widget h2").inner_text()
     label = LABELS[number % 5]
     page.keyboard.press(str(number % 5 + 1))
     if number % 5 < 3:
         return question, label, None
     page.wait_for_timeout(KEY_MS)
-    page.keyboard.press(WORDS[number % 3][0])
-    return question, label, WORDS[number % 3]
+    page.keyboard.press(SIGNIFICANCES[number % 3][0])
+    return question, label, SIGNIFICANCES[number % 3]
 
 
 def all_saved(page: Page) -> None:
     expect(page.locator(".labelling-widget .saved")).to_have_text("all saved")
 
 
+def type_20_items(office: Office, page: Page) -> None:
+    """Type 20 labels at 120 ms a key; each must be stored for the item that was on the screen."""
+    intended = []
+    for number in range(ITEMS):
+        intended.append(type_label(page, number))
+        page.wait_for_timeout(KEY_MS)
+    all_saved(page)
+    stored = office.rows()
+    assert len({question for question, *_ in intended}) == ITEMS
+    labels = [(question, stored[question]["label"], stored[question]["significance"]) for question, *_ in intended]
+    assert labels == intended
+    assert office.rating_count() == ITEMS
+
+
 def test_20_of_20_items_typed_at_120_ms_a_key_land_on_the_item_that_was_on_the_screen(office: Office) -> None:
     page = office.sign_in()
-    meant = []
-    for number in range(ITEMS):
-        meant.append(intended(page, number))
-        page.wait_for_timeout(KEY_MS)
+    type_20_items(office, page)
     expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
-    all_saved(page)
-    stored = office.rows("ana")
-    assert len({question for question, *_ in meant}) == ITEMS
-    assert [(q, stored[q]["label"], stored[q]["significance"]) for q, *_ in meant] == meant
-    assert len([row for row in rating_history(office.store, "s") if row["annotator"] == "ana"]) == ITEMS
+
+
+def test_so_do_those_of_a_study_that_assigns_items_on_request_while_others_request_them_too(unassigned_office: Office) -> None:
+    office = unassigned_office
+    page = office.sign_in()
+    next_task(office.store, office.study, office.other, NOW, "elsewhere")
+    type_20_items(office, page)
+    assert len(rating_history(office.store, office.study)) == ITEMS
 
 
 def test_a_reload_asks_for_no_password_and_brings_the_unsubmitted_choice_back(office: Office) -> None:
@@ -113,7 +163,7 @@ def test_a_reload_asks_for_no_password_and_brings_the_unsubmitted_choice_back(of
     page.keyboard.press("f")
     question = page.locator(".labelling-widget h2").inner_text()
     all_saved(page)
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(1500)  # an unsubmitted choice is saved with a delay, of which the page shows nothing
     page.reload()
     settled(page)
     expect(page.locator(".labelling-widget h2")).to_have_text(question)
@@ -122,10 +172,9 @@ def test_a_reload_asks_for_no_password_and_brings_the_unsubmitted_choice_back(of
     expect(page.get_by_label("Comment on this item")).to_have_value("not sure at all")
     expect(page.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
     page.keyboard.press("m")
-    page.wait_for_function("q => document.querySelector('h2') || true", arg=question)
     expect(page.locator(".labelling-widget h2")).not_to_have_text(question)
     all_saved(page)
-    row = office.rows("ana")[question]
+    row = office.rows()[question]
     assert (row["label"], row["significance"], row["flagged"], row["comment"]) == ("DIVERGENT", "medium", True, "not sure at all")
 
 
@@ -138,7 +187,7 @@ def test_u_goes_back_and_a_second_label_is_a_revision_of_the_same_item(office: O
     page.keyboard.press("3")
     expect(page.locator(".labelling-widget .count")).to_contain_text("2 of 20 labelled · item 3")
     all_saved(page)
-    row = office.rows("ana")[first]
+    row = office.rows()[first]
     assert (row["label"], row["revision"]) == ("COMPLEMENTARY", 2)
 
 
@@ -153,54 +202,56 @@ def test_rubric_and_comment_are_one_key_away_and_keys_in_the_comment_label_nothi
     expect(page.locator(".labelling-widget .count")).to_contain_text("0 of 20 labelled")
 
 
-@pytest.mark.parametrize("width", [1280, 900])
-def test_the_board_fits_its_window_and_names_what_it_asks(office: Office, width: int) -> None:
-    page = office.sign_in(width=width)
-    assert overflow(page) <= 0
-    assert page.get_by_test_id("stMarkdown").all_inner_texts() == []  # no note from the page's own code stands above the item
-    left, right = page.get_by_role("article", name="First answer"), page.get_by_role("article", name="Second answer")
-    boxes = left.bounding_box(), right.bounding_box()
-    assert boxes[0]
-    assert boxes[1]
-    assert abs(boxes[0]["y"] - boxes[1]["y"]) < 1
-    assert boxes[1]["x"] > boxes[0]["x"]
-    expect(page.get_by_role("group", name=re.compile("Keys 1 to 5"))).to_be_visible()
-    assert office.dashboard.complaints == []
-    assert office.dashboard.strangers == []
+def test_the_labelling_page_fits_its_window_and_names_its_controls(office: Office) -> None:
+    page = office.sign_in()
+    for width in (1280, 900):
+        page.set_viewport_size({"width": width, "height": 800})
+        settled(page)
+        assert overflow(page) <= 0
+        assert page.get_by_test_id("stMarkdown").all_inner_texts() == []  # no note of the page itself is above the item
+        left = page.get_by_role("article", name="First answer").bounding_box()
+        right = page.get_by_role("article", name="Second answer").bounding_box()
+        assert left
+        assert right
+        assert abs(left["y"] - right["y"]) < 1
+        assert right["x"] > left["x"]
+        expect(page.get_by_role("group", name=re.compile("Keys 1 to 5"))).to_be_visible()
+    assert office.dashboard.page_errors == []
+    assert office.dashboard.foreign_requests == []
 
 
 def test_agreement_moves_on_the_pi_s_page_while_an_annotator_labels(office: Office) -> None:
-    pi = office.signed_in("petra")
+    pi = signed_in_as(office.dashboard, "petra")
     pi.get_by_role("link", name="Agreement", exact=True).click()
-    expect(pi.get_by_text("ana): 0")).to_be_visible()
-    annotator = office.sign_in("ana")
+    choose_option(pi, "Study", f"({office.study})")
+    expect(pi.get_by_text(f"({office.annotator}): 0")).to_be_visible()
+    annotator = office.sign_in()
     for number in (4, 4, 0):
-        intended(annotator, number)
+        type_label(annotator, number)
         annotator.wait_for_timeout(KEY_MS)
     all_saved(annotator)
-    expect(pi.get_by_text("ana): 3")).to_be_visible(timeout=20_000)  # it looks again every five seconds
-    expect(pi.get_by_test_id("stMetricValue").nth(1)).to_have_text("0.667", timeout=20_000)
+    expect(pi.get_by_text(f"({office.annotator}): 3")).to_be_visible()
+    expect(pi.get_by_test_id("stMetricValue").nth(1)).to_have_text("0.667")
 
 
 def test_a_restart_of_the_server_asks_for_no_password_and_loses_no_label(
-    office: Office, browser: Browser, tmp_path: Path
+    office: Office, browser: Browser, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = office.sign_in()
-    intended(page, 0)
+    type_label(page, 0)
     all_saved(page)
-    page.wait_for_timeout(500)
     cookies = page.context.cookies()
-    for again in serve(tmp_path, browser):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    with server(data_dir) as address:
         context = browser.new_context()
-        context.add_cookies([{"name": c["name"], "value": c["value"], "url": again.address} for c in cookies])
+        context.add_cookies([{"name": cookie["name"], "value": cookie["value"], "url": address} for cookie in cookies])
         other = context.new_page()
-        other.goto(again.address)
+        other.goto(address)
         expect(other.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
 
 
 def test_signing_out_ends_the_session_in_every_tab(office: Office) -> None:
     page = office.sign_in()
-    page.wait_for_timeout(500)
     (cookie,) = [c for c in page.context.cookies() if c["name"] == "handbook_session"]
     assert cookie["sameSite"] == "Strict"
     other = page.context.new_page()
@@ -214,48 +265,39 @@ def test_signing_out_ends_the_session_in_every_tab(office: Office) -> None:
 
 
 def test_nothing_that_blinds_reaches_an_annotator_s_browser(office: Office) -> None:
-    """Frames both ways, page text and HTML, addresses and storage of a whole sitting, and of every address there is."""
+    """Frames in both directions, page text and HTML, addresses and storage, over a whole session and every address."""
     with office.store.begin() as tx:
-        tx.execute(update(verdicts).values(label="CANARYLABEL", significance="CANARYGRAVE"))
+        own = update(verdicts).where(verdicts.c.study_id == office.study)
+        tx.execute(own.values(label="CANARYLABEL", significance="CANARYGRAVE"))
     context = office.dashboard.browser.new_context()
     page = context.new_page()
     seen: list[str] = []
-    page.on("websocket", lambda socket: _record(socket, seen))
+    page.on("websocket", lambda websocket: _record(websocket, seen))
     page.on("response", lambda response: seen.append(response.url))
-    page.goto(office.dashboard.address + "/?study=s&item=i001&run=x")
-    signed_in_as(office.dashboard, "ana", page)
+    parameters = f"study={office.study}&item={office.study}-001&annotator={office.other}"
+    page.goto(f"{office.dashboard.address}/?{parameters}&run=x")
+    signed_in_as(office.dashboard, office.annotator, page)
     expect(page.locator(".labelling-widget h2")).to_be_visible()
     for number in range(ITEMS):
         seen.append(page.content() + page.locator(".labelling-widget").inner_text())
-        intended(page, number)
+        type_label(page, number)
         page.wait_for_timeout(40)
     expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
     all_saved(page)
-    for script in (
-        "annotate",
-        "protocol",
-        "study",
-        "adjudicate",
-        "agreement",
-        "prevalence",
-        "overview",
-        "disagreements",
-        "question",
-        "runs",
-    ):
-        page.goto(f"{office.dashboard.address}/{script}?study=s&item=i001&annotator=ben")
+    for script in SCRIPTS:
+        page.goto(f"{office.dashboard.address}/{script}?{parameters}")
         settled(page)
         seen.append(page.content())
         seen.append(page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])"))
     everything = "\n".join(seen)
-    assert "Alder says 7." in everything  # the recorder works: this is an answer that was shown
+    assert "Alder says 7." in everything  # the recorder works: this answer was shown
     assert [canary for canary in CANARIES if canary in everything] == []
     assert office.dashboard.address in everything
 
 
-def _record(socket: object, seen: list[str]) -> None:
+def _record(websocket: WebSocket, seen: list[str]) -> None:
     def note(payload: str | bytes) -> None:
         seen.append(payload if isinstance(payload, str) else payload.decode("utf-8", "replace"))
 
-    socket.on("framereceived", note)  # type: ignore[attr-defined]
-    socket.on("framesent", note)  # type: ignore[attr-defined]
+    websocket.on("framereceived", note)
+    websocket.on("framesent", note)

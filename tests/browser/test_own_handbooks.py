@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Dashboard, serve, settled
+from tests.browser.conftest import Dashboard, server, settled
 from tests.pipeline.project import project_in
 
 pytestmark = pytest.mark.browser
@@ -16,12 +16,13 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def tenancy(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
-    """The dashboard on what `audit run examples/tenancy/config.toml` leaves."""
-    desk = project_in(tmp_path_factory.mktemp("tenancy"))
+    """The dashboard on the output of `audit run examples/tenancy/config.toml`."""
+    project = project_in(tmp_path_factory.mktemp("tenancy"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(desk.data))
-        assert desk.run() == 0
-    yield from serve(Path(desk.data), browser)
+        patch.setenv("AUDIT_DATA_DIR", str(project.data))
+        assert project.run() == 0
+    with server(Path(project.data)) as address:
+        yield Dashboard(address, browser)
 
 
 def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboard) -> None:
@@ -31,8 +32,8 @@ def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboa
     expect(page.get_by_role("heading", name="Disagreements")).to_be_visible()
     expect(page.locator(".pair .side")).to_have_count(2)
     settled(page)
-    said = [text.partition(" [")[0] for text in page.locator(".pair .said").all_inner_texts()]
-    assert len(said) == 2
+    statements = [text.partition(" [")[0] for text in page.locator(".pair .answer-text").all_inner_texts()]
+    assert len(statements) == 2
 
     page.get_by_role("link", name="See the passages behind both answers").click()
     expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
@@ -40,8 +41,8 @@ def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboa
     assert "handbook=" in page.url
     assert "other=" in page.url
     shown = page.locator('[data-testid="stMain"]').inner_text()
-    for sentence in said:  # the generator is extractive: what it says stands word for word in a section of the code too
+    for sentence in statements:  # the generator is extractive: each statement is also found verbatim in a section of the code
         assert shown.count(sentence) >= 2
     expect(page.get_by_text("Search results, layer by layer")).to_have_count(2)
-    assert tenancy.complaints == []
-    assert tenancy.strangers == []
+    assert tenancy.page_errors == []
+    assert tenancy.foreign_requests == []

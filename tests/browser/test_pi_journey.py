@@ -1,9 +1,15 @@
-"""A PI's journey: watch agreement, compare two runs, take the package, open its report offline; its figures are the pages'."""
+"""A PI's journey: watch agreement, compare two runs, download the package, read its report offline.
+
+The report has the pages' figures, and the printed command makes the same package, byte for byte.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,7 +23,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.ratings import NewRating, submit_rating
 from annotation.label_store.results import assignment_rows
 from annotation.studies.simulated_annotators import RUNNING
-from tests.browser.conftest import BUILD_MS, Dashboard, serve, settled, signed_in_as
+from tests.browser.conftest import BUILD_TIMEOUT_MS, ROOT, Dashboard, choose_option, server, settled, signed_in_as
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +32,7 @@ KAPPA = "Cohen's kappa, quadratic weights"
 
 @pytest.fixture
 def data_dir(studied_data: Path, tmp_path: Path) -> Path:
-    """A study under way, which nobody else's test changes."""
+    """A copy of the study under way, which this test changes."""
     return Path(shutil.copytree(studied_data, tmp_path / "data"))
 
 
@@ -39,44 +45,40 @@ def store(data_dir: Path) -> Iterator[LabelStore]:
 
 @pytest.fixture
 def dashboard(browser: Browser, data_dir: Path) -> Iterator[Dashboard]:
-    yield from serve(data_dir, browser)
+    with server(data_dir) as address:
+        yield Dashboard(address, browser)
 
 
-def a_label_arrives(store: LabelStore) -> None:
-    """One annotator rates an item that the other has rated, and sees it otherwise."""
+def submit_disagreeing_label(store: LabelStore) -> None:
+    """One annotator rates an item that the other has rated, with a different label."""
     rows = [row for row in assignment_rows(store, RUNNING) if row["kind"] == "study"]
-    said = {row["item_id"]: row["label"] for row in rows if row["label"] is not None}
-    seat = next(row for row in rows if row["label"] is None and row["item_id"] in said)
-    other = "CONSISTENT" if said[seat["item_id"]] == "ABSENT" else "ABSENT"
-    submit_rating(store, seat["annotator"], NewRating(seat["seat_id"], Choice(other), "one more"), datetime.now(UTC))
+    labels = {row["item_id"]: row["label"] for row in rows if row["label"] is not None}
+    open_row = next(row for row in rows if row["label"] is None and row["item_id"] in labels)
+    different = "CONSISTENT" if labels[open_row["item_id"]] == "ABSENT" else "ABSENT"
+    rating = NewRating(open_row["seat_id"], Choice(different), "one more")
+    submit_rating(store, open_row["annotator"], rating, datetime.now(UTC))
 
 
-def metric(page: Page, place: int) -> Locator:
-    return page.get_by_test_id("stMetricValue").nth(place)
-
-
-def choose_option(page: Page, box: str, option: str) -> None:
-    page.get_by_label(box).click()
-    page.get_by_role("option", name=re.compile(re.escape(option))).first.click()
-    settled(page)
+def metric(page: Page, index: int) -> Locator:
+    return page.get_by_test_id("stMetricValue").nth(index)
 
 
 def watch(page: Page, store: LabelStore) -> str:
-    """Agreement of the study under way while a label comes in; the weighted kappa as the page shows it then."""
+    """Follow the agreement of the study under way while a label arrives; returns the weighted kappa on the page then."""
     page.get_by_role("link", name="Agreement", exact=True).click()
     settled(page)
     choose_option(page, "Study", RUNNING)
     page.evaluate("window.neverReloaded = true")
     expect(metric(page, 1)).to_have_text(re.compile(r"0\.\d+"))
     before = metric(page, 1).inner_text()
-    a_label_arrives(store)
+    submit_disagreeing_label(store)
     expect(metric(page, 1)).not_to_have_text(before)
     assert page.evaluate("window.neverReloaded")
     return settled(page).get_by_test_id("stMetricValue").first.inner_text()
 
 
 def compare(page: Page) -> str:
-    """What page Compare says of the run and the earlier one, read in that direction."""
+    """The headline of page Compare, from the run to the earlier one."""
     page.get_by_role("link", name="Compare", exact=True).click()
     settled(page).get_by_test_id("stButtonGroup").get_by_text("from demo to demo-earlier", exact=True).click()
     headline = page.get_by_text(re.compile("disagreeing pairs went from"))
@@ -84,32 +86,50 @@ def compare(page: Page) -> str:
     return str(settled(page).get_by_text(re.compile("disagreeing pairs went from")).inner_text())
 
 
-def download(page: Page, to: Path) -> Path:
+def open_downloads(page: Page) -> None:
+    """Page Downloads, with a study other than the finished one and another run chosen."""
     page.get_by_role("link", name="Downloads", exact=True).click()
     settled(page)
+    expect(page.get_by_text(re.compile(r"^audit export --study demo-finished"))).to_be_visible()
     choose_option(page, "Include the validation tables of a study", RUNNING)
     choose_option(page, "Compare with another run", "demo-earlier")
-    with settled(page).expect_download(timeout=BUILD_MS) as waiting:
+
+
+def download(page: Page, folder: Path) -> Path:
+    """Click for the whole package."""
+    with settled(page).expect_download(timeout=BUILD_TIMEOUT_MS) as waiting:
         page.get_by_role("button", name="Download everything").click()
-    waiting.value.save_as(to / "package.zip")
-    with zipfile.ZipFile(to / "package.zip") as package:
-        package.extract("report.html", to)
-    return to / "report.html"
+    waiting.value.save_as(folder / "clicked.zip")
+    expect(page.get_by_text(re.compile(r"^Ready: [\d.]+ MB"))).to_be_visible(timeout=BUILD_TIMEOUT_MS)
+    return folder / "clicked.zip"
+
+
+def run_command(page: Page, data_dir: Path, folder: Path) -> Path:
+    """Run the export command that the page prints."""
+    command = page.get_by_text(re.compile(rf"^audit export .*--study {RUNNING}")).inner_text()
+    words = [sys.executable, "-m", *command.split()[:-1], str(folder / "typed.zip")]
+    subprocess.run(words, cwd=ROOT, env={**os.environ, "AUDIT_DATA_DIR": str(data_dir)}, check=True, capture_output=True)
+    return folder / "typed.zip"
+
+
+def report_of(package: Path, folder: Path) -> Path:
+    with zipfile.ZipFile(package) as archive:
+        return Path(archive.extract("report.html", folder))
 
 
 def opened_offline(browser: Browser, report: Path) -> tuple[Page, list[str]]:
-    """The report in a browser without a network, and what it complained of or asked for."""
+    """The report in a browser without a network, with its errors and its requests."""
     faults: list[str] = []
     page = browser.new_context(offline=True).new_page()
-    page.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else faults.append(asked.url))
+    page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else faults.append(request.url))
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.goto(report.as_uri())
     return page, faults
 
 
 def row(report: Page, table: str, *words: str) -> list[str]:
-    """The cells of the row of a table that begins with some words."""
+    """The cells of the table row that begins with these words."""
     for line in report.locator(f"#table-{table} tbody tr").all():
         cells = line.locator("th, td").all_inner_texts()
         if tuple(cells[: len(words)]) == words:
@@ -118,21 +138,22 @@ def row(report: Page, table: str, *words: str) -> list[str]:
 
 
 def test_a_pi_watches_compares_downloads_and_reads_the_report_offline(
-    browser: Browser, dashboard: Dashboard, store: LabelStore, tmp_path: Path
+    browser: Browser, dashboard: Dashboard, store: LabelStore, data_dir: Path, tmp_path: Path
 ) -> None:
     page = signed_in_as(dashboard, "pia", dashboard.open("/sign_in"))
     kappa, headline = watch(page, store), compare(page)
-    report, faults = opened_offline(browser, download(page, tmp_path))
+    open_downloads(page)
+    clicked = download(page, tmp_path)
+    assert run_command(page, data_dir, tmp_path).read_bytes() == clicked.read_bytes()
+    report, faults = opened_offline(browser, report_of(clicked, tmp_path))
 
-    agreed = row(report, "study_agreement", "annotator A and annotator B", KAPPA)
-    assert agreed[3].startswith(f"{kappa} [")
-    whole, lost = row(report, "run_change", "in all"), row(report, "run_change", "lost")
-    before, after, change = re.search(
-        r"from ([\d,]+) to ([\d,]+), out of [^:]+: [^,]+, (\S+) where answers were "
-        r"lost",
-        headline,
-    ).groups()
-    assert (whole[3], whole[4], lost[5].split(" ")[0]) == (before, after, change)
+    agreement = row(report, "study_agreement", "annotator A and annotator B", KAPPA)
+    assert agreement[3].startswith(f"{kappa} [")
+    total, lost = row(report, "run_change", "in all"), row(report, "run_change", "lost")
+    figures = re.search(r"from ([\d,]+) to ([\d,]+), out of [^:]+: [^,]+, (\S+) where answers were lost", headline)
+    assert figures is not None, headline
+    before, after, change = figures.groups()
+    assert (total[3], total[4], lost[5].split(" ")[0]) == (before, after, change)
     expect(report.get_by_text("The second run finds fewer answers, and so hides disagreement")).to_be_visible()
     assert report.locator("figure svg").count() >= report.locator("figure").count() > 10
-    assert (faults, dashboard.strangers, dashboard.complaints) == ([], [], [])
+    assert (faults, dashboard.foreign_requests, dashboard.page_errors) == ([], [], [])

@@ -1,4 +1,4 @@
-"""A PI has pairs judged again: by rules, and by a real server with a tiny random model, which tests the plumbing only."""
+"""A PI re-judges pairs: by rules, and by a real server with a tiny random model, which tests the plumbing only."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import open_label_store
 from audit.store.runs import list_runs
-from tests.browser.conftest import Dashboard, serve, settled, signed_in_as
-from tests.browser.test_journey import overflow
+from tests.browser.conftest import Dashboard, overflow, server, settled, signed_in_as
 from tests.support.llm.real_server import MODEL, NoServerError, real_server
 from tests.support.studies import people
 
@@ -24,26 +23,39 @@ KEY = "sk-browser-secret"
 RAW = re.compile("classification")
 
 
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A judge in the settings, with its key."""
     try:
-        with real_server() as url:
+        with real_server() as url, pytest.MonkeyPatch.context() as patch:
             for name, value in {"URL": url, "MODEL": MODEL, "KEY": KEY, "CONCURRENCY": "2"}.items():
-                monkeypatch.setenv(f"AUDIT_JUDGE_{name}", value)
-            yield url
+                patch.setenv(f"AUDIT_JUDGE_{name}", value)
+            yield
     except NoServerError as error:
         (pytest.fail if os.environ.get("AUDIT_REQUIRE_BROWSER") else pytest.skip)(str(error))
 
 
-@pytest.fixture
-def office(model: str, browser: Browser, demo_data: Path, tmp_path: Path) -> Iterator[Dashboard]:
-    """The demo in a data folder of its own, with a PI and a viewer, and a model set."""
-    shutil.copytree(demo_data / "store", tmp_path / "store")
-    store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
+def demo_copy(demo_data: Path, folder: Path) -> Path:
+    """The demo in its own data folder, with a PI and a viewer."""
+    shutil.copytree(demo_data / "store", folder / "store")
+    store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
     people(store, "petra", role="pi")
     people(store, "vera", role="viewer")
     store.close()
-    yield from serve(tmp_path, browser)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def office(model: None, browser: Browser, demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    with server(demo_copy(demo_data, tmp_path_factory.mktemp("office"))) as address:
+        yield Dashboard(address, browser)
+
+
+@pytest.fixture
+def fresh_office(model: None, browser: Browser, demo_data: Path, tmp_path: Path) -> Iterator[Dashboard]:
+    """For a test that saves runs, which would open first afterwards."""
+    with server(demo_copy(demo_data, tmp_path)) as address:
+        yield Dashboard(address, browser)
 
 
 def petra(office: Dashboard, path: str) -> Page:
@@ -52,15 +64,15 @@ def petra(office: Dashboard, path: str) -> Page:
     return settled(page)
 
 
-def saved(page: Page, title: str) -> None:
+def save_run(page: Page, title: str) -> None:
     page.get_by_label("Title of the run").fill(title)
     page.get_by_role("button", name="Save as a run").click()
     expect(page.get_by_text("Saved as the run")).to_be_visible()
     settled(page)
 
 
-def test_a_choice_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(office: Dashboard, tmp_path: Path) -> None:
-    page = petra(office, "/disagreements?words=alcohol")
+def test_a_selection_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(fresh_office: Dashboard, tmp_path: Path) -> None:
+    page = petra(fresh_office, "/disagreements?words=alcohol")
     page.get_by_role("link", name="Re-judge all of them").click()
     page.wait_for_url(re.compile("/rejudge.*words=alcohol"))
     settled(page)
@@ -70,7 +82,7 @@ def test_a_choice_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(office: D
     page.get_by_role("button", name=f"Judge {chosen} pairs").click()
     expect(page.get_by_text("Open calls:")).to_be_visible()
 
-    other = petra(office, page.url.removeprefix(office.address))  # a second browser sees the same, and stops it
+    other = petra(fresh_office, page.url.removeprefix(fresh_office.address))  # a second browser sees the same, and stops it
     expect(other.get_by_text("Open calls:")).to_be_visible()
     other.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Continue")).to_be_visible()
@@ -78,30 +90,30 @@ def test_a_choice_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(office: D
     page.reload()
     settled(page).get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Pair by pair")).to_be_visible(timeout=120_000)
-    expect(page.get_by_text("The new judge says")).to_be_visible()
+    expect(page.locator(".js-plotly-plot").get_by_text("The new judge")).to_be_visible()
     expect(page.get_by_text(re.compile("kappa is"))).to_be_visible()
     for width in (1280, 900):
         page.set_viewport_size({"width": width, "height": 800})
         assert overflow(settled(page)) <= 0
-    saved(page, "Alcohol by the tiny model")
+    save_run(page, "Alcohol by the tiny model")
     page.get_by_role("link", name="Compare both judges").click()
     page.wait_for_url(re.compile("/judge.*against="))
     settled(page)
 
-    page = petra(office, "/rejudge?words=alcohol&judge=baseline")
+    page = petra(fresh_office, "/rejudge?words=alcohol&judge=baseline")
     page.get_by_role("button", name="Choose these pairs").click()
     page.get_by_role("button", name=f"Judge {chosen} pairs").click()
     expect(page.get_by_text("Pair by pair")).to_be_visible()
     settled(page)
-    saved(page, "Alcohol by plain rules")
+    save_run(page, "Alcohol by plain rules")
     titles = {run.title: run for run in list_runs(tmp_path / "store")}
     assert titles["Alcohol by the tiny model"].manifest["judge"] == MODEL
     assert titles["Alcohol by plain rules"].manifest["judge"] == "baseline judge (rules, no model)"
-    assert office.complaints == []
+    assert fresh_office.page_errors == []
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
-def test_one_pair_is_asked_at_once_from_the_list(office: Dashboard) -> None:
+def test_one_pair_is_judged_at_once_from_the_list(office: Dashboard) -> None:
     page = petra(office, "/disagreements?words=alcohol")
     page.get_by_role("link", name="Re-judge this pair").click()
     page.wait_for_url(re.compile("/rejudge.*a=.*&b="))
@@ -114,7 +126,7 @@ def test_one_pair_is_asked_at_once_from_the_list(office: Dashboard) -> None:
     assert KEY not in page.content()
 
 
-def test_who_is_not_an_investigator_finds_no_way_to_it(office: Dashboard) -> None:
+def test_a_viewer_finds_no_way_to_re_judge(office: Dashboard) -> None:
     page = signed_in_as(office, "vera", office.open("/sign_in"))
     page.goto(f"{office.address}/disagreements")
     settled(page)

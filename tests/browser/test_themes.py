@@ -1,4 +1,4 @@
-"""Themes in a real browser: the map is drawn and sent in little, a point says what it is, a click leads to the pairs."""
+"""Themes in a real browser: the map is drawn, a point names its theme, and a click leads to its pairs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from tests.browser.conftest import Dashboard, settled
 
 pytestmark = pytest.mark.browser
 DOTS, LABELS = 0, 1
+DRAWN = """() => [...document.querySelectorAll(".theme-map canvas")].every(canvas => {
+  const pixels = canvas.width && canvas.height && canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data
+  return pixels && pixels.some(value => value > 0)
+})"""
 
 
 def map_of(demo: Dashboard) -> Page:
     """The page with the map drawn."""
     page = demo.open("/themes?view=map")
     expect(page.locator(".theme-map canvas")).to_have_count(2)
-    page.wait_for_timeout(300)  # the observer of its size draws it a moment after it stands
+    # A resize observer draws the map a moment after the canvases are there.
+    page.wait_for_function(DRAWN)
     return page
 
 
@@ -47,8 +52,8 @@ def test_from_the_map_to_a_theme_to_its_pairs(demo: Dashboard) -> None:
     settled(page)
     expect(page.get_by_text("pairs match")).to_be_visible()
     assert "theme=" in page.url
-    assert not demo.strangers
-    assert not demo.complaints
+    assert not demo.foreign_requests
+    assert not demo.page_errors
 
 
 def test_the_map_is_moved_and_zoomed_without_the_server(demo: Dashboard) -> None:
@@ -66,11 +71,11 @@ def test_the_map_is_moved_and_zoomed_without_the_server(demo: Dashboard) -> None
 
 
 def seen(page: Page, layer: int) -> bool:
-    """Whether a layer of the map shows anything: without it the map looks otherwise."""
-    whole, canvas = page.locator(".theme-map"), page.locator(".theme-map canvas").nth(layer)
-    before = whole.screenshot()
+    """Whether a layer of the map shows anything: without it the map looks different."""
+    theme_map, canvas = page.locator(".theme-map"), page.locator(".theme-map canvas").nth(layer)
+    before = theme_map.screenshot()
     canvas.evaluate("(canvas) => { canvas.style.opacity = 0 }")
-    without = whole.screenshot()
+    without = theme_map.screenshot()
     canvas.evaluate("(canvas) => { canvas.style.opacity = 1 }")
     return before != without
 

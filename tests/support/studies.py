@@ -40,13 +40,20 @@ def item(number: int, kind: ItemKind = ItemKind.STUDY, repeat_of: str | None = N
     return NewItem(**{**told, **other})
 
 
-def study_of(store: LabelStore, items: Sequence[NewItem] | int, annotators: Sequence[str] = ("ana", "ben"), **other: Any) -> str:
-    """A study `s` of these items, or of so many; its annotators get accounts."""
+def study_of(
+    store: LabelStore,
+    items: Sequence[NewItem] | int,
+    annotators: Sequence[str] = ("ana", "ben"),
+    *,
+    study_id: str = "s",
+    **other: Any,
+) -> str:
+    """A study of these items, or of so many; its annotators get accounts."""
     people(store, *annotators)
     made = [item(n) for n in range(1, items + 1)] if isinstance(items, int) else list(items)
     with store.begin() as tx:
-        create_study(tx, NewStudy("s", "A study", annotators, made, **{"seed": 5, **other}), NOW)
-    return "s"
+        create_study(tx, NewStudy(study_id, "A study", annotators, made, **{"seed": 5, **other}), NOW)
+    return study_id
 
 
 def seat_at(store: LabelStore, annotator: str, item_number: int) -> LabellingTask:
@@ -78,11 +85,19 @@ def rate(
     return submit_rating(store, annotator, NewRating(task.assignment_id, choice, key, task.revision), NOW)
 
 
-def rate_all(store: LabelStore, annotator: str, label: str = "CONSISTENT") -> int:
-    """Rate everything that is left, and say how many that were."""
-    done = 0
-    while (task := next_task(store, "s", annotator, NOW, "v")) is not None:
-        submit_rating(store, annotator, NewRating(task.assignment_id, Choice(label), f"all/{task.assignment_id}"), NOW)
+def rate_all(
+    store: LabelStore,
+    annotator: str,
+    label: str = "CONSISTENT",
+    significance: str | None = None,
+    *,
+    study_id: str = "s",
+    **other: Any,
+) -> int:
+    """Rate every item that is left; returns their number."""
+    done, choice = 0, Choice(label, significance, **other)
+    while (task := next_task(store, study_id, annotator, NOW, "v")) is not None:
+        submit_rating(store, annotator, NewRating(task.assignment_id, choice, f"all/{task.assignment_id}"), NOW)
         done += 1
     return done
 

@@ -1,7 +1,8 @@
-"""Planted words: what each role may see is found, and nothing else is, anywhere that its browser or the server's log reaches.
+"""What each role reaches, and what reaches its browser or the server's log: its own pages and their data, and nothing else.
 
-A word of each kind is planted where that kind is kept. Every role then opens every address with every parameter there is,
-takes every download, and does its work; frames both ways, pages, addresses, answers and the browser's storage are searched.
+A canary word of each kind is planted where data of that kind is stored. Every role then opens every address with every
+parameter, downloads every file and does its work. Each page that it may open must also work with a screen reader. Frames in
+both directions, pages, addresses, responses, files, the browser's storage and the server's log are searched for canaries.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -23,8 +25,9 @@ from annotation.label_store.studies import StudyState, find_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.release.write import write_jsonl
 from pages._blinded.access import STUDY_PAGES
-from pages._shared.navigation import PAGES
-from tests.browser.conftest import BUILD_MS, PATIENCE_MS, Dashboard, serve, settled, signed_in_as
+from pages._shared.navigation import OWNER_PAGES, PAGES
+from tests.browser.accessibility import heading_levels, unnamed_controls
+from tests.browser.conftest import BUILD_TIMEOUT_MS, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
 from tests.store.test_sections import change_answer
 from tests.support.loading import load, spoil
 from tests.support.studies import PASSWORD, item, people, rate, step, study_of
@@ -33,24 +36,39 @@ from tests.support.tiny import handbook, release_from
 pytestmark = pytest.mark.browser
 
 ITEMS, RATED = 12, 8
-KINDS = {
+CANARIES = {
     "judge": ("JUDGELABEL", "JUDGEWHY", "JUDGETOPIC", "JUDGEGRAVE", "JUDGESTRATUM"),
     "names": ("HANDBOOKNAME", "HANDBOOKCODE"),
     "ana": ("SAIDBYANA",),
     "ben": ("SAIDBYBEN",),
     "run": ("RUNWHY", "RUNTOPIC", "RUNCENTER", "RUNPASSAGE"),
 }
+NOBODY = "nobody"
 MAY_SEE: dict[str, set[str]] = {
-    "nobody": set(),
+    NOBODY: set(),
     "vera": {"run"},
     "ana": {"ana"},
     "ben": {"ben"},
-    "petra": set(KINDS),
+    "petra": set(CANARIES),
     "ada": {"ana", "ben"},
 }
-"""Whoever browses sees the run; an annotator what is own; an adjudicator what the two said; the PI everything."""
-SCRIPTS = sorted({script for scripts in PAGES.values() for script, _ in scripts} | set(STUDY_PAGES) - {"sign_out"})
-ASKED = {
+"""Viewers see the run, annotators their own ratings, adjudicators both annotators' ratings, and the PI everything.
+
+The adjudicator comes last: adjudication ends the labelling.
+"""
+BROWSING = {script for scripts in PAGES.values() for script, _ in scripts}
+SCRIPTS = sorted(BROWSING | set(STUDY_PAGES) - {"sign_out"})
+OWN_SCRIPTS = {
+    NOBODY: set(SCRIPTS),
+    "vera": BROWSING - set(OWNER_PAGES),
+    "ana": {"annotate", "protocol"},
+    "ben": {"annotate", "protocol"},
+    "petra": BROWSING | {"study", "adjudicate", "agreement", "prevalence", "protocol"},
+    "ada": {"adjudicate", "agreement", "protocol"},
+}
+"""The addresses of each role; every address asks a visitor who is not signed in for a password."""
+NO_SUCH_PAGE = "Page not found"
+PARAMETERS = {
     "run": "tiny", "question": "q1", "a": "a", "b": "b", "handbook": "a", "other": "b", "center": "RUN", "organ": "kidney",
     "topic": "diet", "strategy": "hero", "subtopic": "x", "label": "DIVERGENT", "significance": "high", "phase": "pre",
     "words": "handbook", "order": "question", "page": "1", "code": "1", "study": "s", "item": "i001", "item_id": "i001",
@@ -58,16 +76,17 @@ ASKED = {
     "packet_of": "ben", "embed": "true",
 }  # fmt: skip
 """Every parameter that a page reads, and names that somebody might try."""
-BEHIND_THE_PAGES = (
+OTHER_PATHS = (
     "_stcore/health", "_stcore/host-config", "_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/openapi.json",
     "session", "studies.db", "app/static/studies.db", "app/static/../studies.db", "media/studies.db", "data/studies.db",
     "component/studies.db", "store", "static/../../studies.db", "_stcore/bidi-components/session_cookie/studies.db",
 )  # fmt: skip
+"""Addresses of the server that are not pages."""
 
 
 @dataclass
-class Place:
-    """A deployment with planted words, and what its server has said."""
+class Deployment:
+    """A deployment with canaries, and its server's log."""
 
     dashboard: Dashboard
     store: LabelStore
@@ -75,7 +94,7 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def deployment(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     folder = tmp_path_factory.mktemp("planted")
     plant_run(folder)
     store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
@@ -85,8 +104,8 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_BROWSING", "signed-in")
         patch.setenv("STREAMLIT_LOGGER_LEVEL", "debug")
-        for dashboard in serve(folder, browser, folder / "server.log"):
-            yield Place(dashboard, store, folder / "server.log")
+        with server(folder, folder / "server.log") as address:
+            yield Deployment(Dashboard(address, browser), store, folder / "server.log")
     store.close()
 
 
@@ -110,31 +129,36 @@ def plant_study(store: LabelStore) -> None:
         "handbook_a": "HANDBOOKCODE1", "handbook_b": "HANDBOOKCODE2", "name_a": "HANDBOOKNAME1", "name_b": "HANDBOOKNAME2",
     }  # fmt: skip
     study_of(store, [item(number, **hidden) for number in range(1, ITEMS + 1)])
-    said = [
+    stratum = Stratum("JUDGESTRATUM", "CONTRADICTORY", None, 900, ITEMS)
+    judged = [
         StoredVerdict(f"i{n:03}", "JUDGESTRATUM", "CONTRADICTORY", "high", "JUDGETOPIC", "JUDGEWHY") for n in range(1, ITEMS + 1)
     ]
     with store.begin() as tx:
-        layer = Stratum("JUDGESTRATUM", "CONTRADICTORY", None, 900, ITEMS)
-        store_sample(tx, "s", SampleOrigin("RUNKEY", "0" * 64, 900, 0, {}), [layer], said)
+        store_sample(tx, "s", SampleOrigin("RUNKEY", "0" * 64, 900, 0, {}), [stratum], judged)
     for number in range(1, RATED + 1):
         rate(store, "ana", number, "CONSISTENT", comment="SAIDBYANA")
     for number in range(1, ITEMS + 1):
         rate(store, "ben", number, "CONTRADICTORY", "high", comment="SAIDBYBEN")
 
 
-def get_ready_for(name: str, store: LabelStore) -> None:
-    """The state in which somebody comes. For whom no figure is computed the verdicts can be words of their own."""
+def prepare_study(name: str, store: LabelStore) -> None:
+    """Bring the study into the state in which this person comes.
+
+    The verdicts' labels can be canaries only for roles for which no figure is computed from them.
+    """
     valid = name in ("petra", "ada")
-    said = {"label": "CONTRADICTORY", "significance": "high"} if valid else {"label": "JUDGELABEL", "significance": "JUDGEGRAVE"}
+    verdict = (
+        {"label": "CONTRADICTORY", "significance": "high"} if valid else {"label": "JUDGELABEL", "significance": "JUDGEGRAVE"}
+    )
     with store.begin() as tx:
-        tx.execute(update(verdicts).values(**said))
+        tx.execute(update(verdicts).values(**verdict))
     if name == "ada" and find_study(store, "s").state is StudyState.LABELLING:
         step(store, StudyState.LABELLING, incomplete=True)
 
 
 @dataclass
 class Recorder:
-    """All that reaches a browser, or leaves it."""
+    """Everything that reaches a browser or leaves it."""
 
     context: BrowserContext
     seen: list[str] = field(default_factory=list)
@@ -142,61 +166,66 @@ class Recorder:
 
     def page(self) -> Page:
         page = self.context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(TIMEOUT_MS)
         page.on("websocket", self._listen)
         page.on("request", lambda request: self.seen.append(f"{request.url} {request.post_data or ''}"))
         page.on("console", lambda message: self.seen.append(message.text))
         return page
 
-    def _listen(self, socket: WebSocket) -> None:
-        socket.on("framereceived", self._note)
-        socket.on("framesent", self._note)
+    def _listen(self, websocket: WebSocket) -> None:
+        websocket.on("framereceived", self._note)
+        websocket.on("framesent", self._note)
 
     def _note(self, payload: str | bytes) -> None:
         self.seen.append(payload if isinstance(payload, str) else payload.decode("utf-8", "replace"))
 
-    def look(self, page: Page) -> None:
-        """Page, address and storage as they stand."""
+    def record(self, page: Page) -> None:
+        """Keep the page, its address and its storage as they are now."""
         settled(page)
         self.seen.append(page.content())
         self.seen.append(
             page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
         )
 
-    def take_downloads(self, page: Page) -> None:
-        if page.get_by_text("Page not found").count():
+    def download_all(self, page: Page) -> None:
+        if page.get_by_text(NO_SUCH_PAGE).count():
             page.keyboard.press("Escape")
         for button in page.get_by_test_id("stDownloadButton").get_by_role("button").all():
             if button.is_visible() and button.is_enabled():
-                with settled(page).expect_download(timeout=BUILD_MS) as caught:
+                with settled(page).expect_download(timeout=BUILD_TIMEOUT_MS) as waiting:
                     button.click()
-                self.files[caught.value.suggested_filename] = unpacked(Path(caught.value.path()).read_bytes())
+                self.files[waiting.value.suggested_filename] = unpacked(Path(waiting.value.path()).read_bytes())
 
-    def found(self) -> set[str]:
+    def canaries(self) -> set[str]:
+        """The kinds of canaries in everything recorded."""
         everything = "\n".join(self.seen) + "".join(content.decode("utf-8", "replace") for content in self.files.values())
-        return {kind for kind, words in KINDS.items() if any(word in everything for word in words)}
+        return kinds_in(everything)
+
+
+def kinds_in(text: str) -> set[str]:
+    return {kind for kind, words in CANARIES.items() if any(word in text for word in words)}
 
 
 def unpacked(content: bytes) -> bytes:
-    """A file's bytes, those of a workbook as they are inside it."""
+    """A file's bytes; those of an archive or a workbook unpacked."""
     if not content.startswith(b"PK"):
         return content
-    book = zipfile.ZipFile(io.BytesIO(content))
-    return b"\n".join(book.read(name) for name in book.namelist())
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    return b"\n".join(archive.read(name) for name in archive.namelist())
 
 
 def work_as(name: str, page: Page, recorder: Recorder) -> None:
-    """What somebody of this role does."""
+    """Do this person's work."""
     if name == "ana":
         for number in range(ITEMS - RATED):
             expect(page.locator(".labelling-widget .count")).to_contain_text(f"{RATED + number} of {ITEMS}")
-            recorder.look(page)
+            recorder.record(page)
             page.keyboard.press("2")
         expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
     if name in ("ana", "ben"):
         for _ in range(3):
             page.keyboard.press("u")
-            recorder.look(page)
+            recorder.record(page)
     if name == "petra":
         page.get_by_role("link", name="Studies", exact=True).click()
         page.get_by_text("Packets, for offline work").click()
@@ -204,60 +233,103 @@ def work_as(name: str, page: Page, recorder: Recorder) -> None:
             settled(page).get_by_label("Annotator", exact=True).click()
             page.get_by_role("option", name=annotator).click()
             settled(page)
-            recorder.take_downloads(page)
+            recorder.download_all(page)
     if name == "ada":
         page.get_by_role("link", name="Agreement", exact=True).click()
         settled(page).get_by_label("Compare").click()
         for option in page.get_by_role("option").all_inner_texts():
             recorder.seen.append(option)
             page.get_by_role("option", name=option, exact=True).click()
-            recorder.look(page)
+            recorder.record(page)
             page.get_by_label("Compare").click()
         page.keyboard.press("Escape")
 
 
-def everywhere(place: Place, page: Page, recorder: Recorder) -> None:
-    """Every address with every parameter, every download, and what stands behind the pages."""
+def check_page(page: Page, script: str) -> None:
+    """A page that may be opened: it is named in the menu and the title, and a screen reader can use it."""
+    menu_entry = page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]')
+    expect(menu_entry).to_have_count(1)
+    expect(page).to_have_title(f"{menu_entry.inner_text()} · Handbook audit")
+    expect(page.locator("h1")).to_have_count(1)
+    assert unnamed_controls(page) == [], script
+    levels = heading_levels(page)
+    assert levels[:1] == [1], script
+    assert all(after <= before + 1 for before, after in pairwise(levels)), (script, levels)
+
+
+def open_every_address(deployment: Deployment, name: str, page: Page, recorder: Recorder) -> None:
+    """Every page's address with every parameter, every download, and the server's other addresses."""
+    address, query = deployment.dashboard.address, urlencode(PARAMETERS)
     for script in SCRIPTS:
-        page.goto(f"{place.dashboard.address}/{script}?{urlencode(ASKED)}".replace("&embed=true", ""))
-        recorder.look(page)
-        recorder.take_downloads(page)
-    page.goto(f"{place.dashboard.address}/?{urlencode(ASKED)}")
-    recorder.look(page)
-    for path in BEHIND_THE_PAGES:
-        recorder.seen.append(recorder.context.request.get(f"{place.dashboard.address}/{path}").text())
+        page.goto(f"{address}/{script}?{query}".replace("&embed=true", ""))
+        recorder.record(page)
+        assert page.get_by_text(NO_SUCH_PAGE).count() == (script not in OWN_SCRIPTS[name]), script
+        assert page.get_by_test_id("stException").count() == 0, script
+        if name == NOBODY:
+            expect(page.get_by_label("Password", exact=True)).to_be_visible()
+        elif script in OWN_SCRIPTS[name]:
+            check_page(page, script)
+        recorder.download_all(page)
+    page.goto(f"{address}/?{query}")
+    recorder.record(page)
+    for path in OTHER_PATHS:
+        recorder.seen.append(recorder.context.request.get(f"{address}/{path}").text())
 
 
 @pytest.mark.parametrize("name", MAY_SEE)
-def test_each_role_sees_what_it_may_and_nothing_else(place: Place, name: str) -> None:
-    get_ready_for(name, place.store)
-    recorder = Recorder(place.dashboard.browser.new_context(accept_downloads=True, viewport={"width": 1280, "height": 1200}))
+def test_each_role_reaches_its_own_pages_and_sees_what_it_may_and_nothing_else(deployment: Deployment, name: str) -> None:
+    prepare_study(name, deployment.store)
+    viewport = {"width": 1280, "height": 1200}
+    recorder = Recorder(deployment.dashboard.browser.new_context(accept_downloads=True, viewport=viewport))  # type: ignore[arg-type]
     page = recorder.page()
-    page.goto(place.dashboard.address)
+    page.goto(deployment.dashboard.address)
     settled(page)
-    if name != "nobody":
-        signed_in_as(place.dashboard, name, page)
+    if name != NOBODY:
+        signed_in_as(deployment.dashboard, name, page)
         work_as(name, page, recorder)
-    everywhere(place, page, recorder)
+    open_every_address(deployment, name, page, recorder)
 
-    assert recorder.found() == MAY_SEE[name]
+    assert recorder.canaries() == MAY_SEE[name]
     assert bool(recorder.files) == (name in ("vera", "petra"))
     for packet in [file for file in recorder.files if re.fullmatch(r"s_(ana|ben)\..*", file)]:
-        text = recorder.files[packet].decode("utf-8", "replace")
-        assert {kind for kind, words in KINDS.items() if any(word in text for word in words)} == {packet[2:5]}
-    log = place.log.read_text(encoding="utf-8", errors="replace")
-    assert "Removing orphaned files" in log  # what only a server says that tells everything
-    assert [word for words in KINDS.values() for word in (*words, PASSWORD) if word in log] == []
+        assert kinds_in(recorder.files[packet].decode("utf-8", "replace")) == {packet[2:5]}
+    log = deployment.log.read_text(encoding="utf-8", errors="replace")
+    assert "Removing orphaned files" in log  # the debug level is on, at which Streamlit logs most
+    assert [word for words in CANARIES.values() for word in (*words, PASSWORD) if word in log] == []
     recorder.context.close()
 
 
+def test_signing_in_leads_on_to_the_address_that_was_asked_for(deployment: Deployment) -> None:
+    page = signed_in_as(deployment.dashboard, "ana", deployment.dashboard.open("/protocol"))
+    expect(page.get_by_text("How people check the judge.")).to_be_visible()
+    assert page.url.endswith("/protocol")
+    page.context.close()
+
+
+def test_an_address_without_a_page_says_so(deployment: Deployment) -> None:
+    page = deployment.dashboard.open("/nowhere")
+    assert page.get_by_text(NO_SUCH_PAGE).count() == 1
+    page.context.close()
+
+
+@pytest.mark.parametrize(("scheme", "background"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 21, 26)")])
+def test_an_adjudicator_has_a_tour_and_can_read_a_disabled_button(deployment: Deployment, scheme: str, background: str) -> None:
+    prepare_study("ada", deployment.store)
+    page = signed_in_as(deployment.dashboard, "ada", deployment.dashboard.open(color_scheme=scheme))
+    expect(page.get_by_label("Tour", exact=True)).to_contain_text("You decide where they differ")
+    decide = page.get_by_role("button", name="Decide")
+    expect(decide).to_be_disabled()
+    expect(decide.get_by_text("Decide")).not_to_have_css("color", background)
+    page.context.close()
+
+
 def test_annotators_work_where_no_run_was_ever_loaded(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A deployment for annotators alone: it has the label store, and no store of runs at all."""
+    """A deployment only for annotators has the label store, but no store of runs."""
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
     plant_study(store)
-    for dashboard in serve(tmp_path, browser, tmp_path / "server.log"):
-        page = signed_in_as(dashboard, "ana")
+    with server(tmp_path, tmp_path / "server.log") as address:
+        page = signed_in_as(Dashboard(address, browser), "ana")
         expect(page.locator(".labelling-widget .count")).to_contain_text(f"{RATED} of {ITEMS}")
         page.keyboard.press("1")
         expect(page.locator(".labelling-widget .count")).to_contain_text(f"{RATED + 1} of {ITEMS}")
