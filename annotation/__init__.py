@@ -1,4 +1,4 @@
-"""The human side: blinded studies, ratings and adjudication, how far people agree, and what that says of the whole run.
+"""The human side: blinded studies, ratings and adjudication, how far people agree, and what that means for the whole run.
 
 It may use `audit`; nothing in `audit` imports it.
 """

@@ -1,4 +1,4 @@
-"""`annotation COMMAND`, as it was: names the `audit` command that replaces it, and does nothing."""
+"""The former program `annotation COMMAND`: prints which `audit` command replaces it, and does nothing else."""
 
 import sys
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ REPLACED = {
     **{f"account {name}": f"audit account {name}" for name in ("add", "password", "list")},
     **{f"themes {name}": f"audit themes {name}" for name in ("history", "replay")},
 }
-"""Command of `annotation` -> the one of `audit`."""
+"""Former command -> the command of `audit` that replaces it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -17,7 +17,7 @@ MAX_NAME_CHARS = 100
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Yields a draft beside `path` that replaces it when the block succeeds and is deleted otherwise.
+    """Yields a draft next to `path` that replaces it when the block succeeds and is deleted otherwise.
 
     Each draft has its own name, so when two processes write at once the later file stays.
     """

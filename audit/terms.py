@@ -28,7 +28,7 @@ RATE_MEANINGS = {
 
 
 class RunWords(Protocol):
-    """What this module needs of a run (audit.store.runs.Run): its title and its own words."""
+    """The part of a run (audit.store.runs.Run) that this module needs: its title and its own words."""
 
     @property
     def title(self) -> str:

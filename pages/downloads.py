@@ -83,6 +83,7 @@ def download_button(
     themes = [hash((themes.themes, themes.no_theme)) if themes else None for themes in (taxonomy, against)]
     edits = curation.facts["acts_sha256"] if curation else None
     compared = (other.digest, other.loaded_at) if other else None
+    # Everything that the file depends on: whatever is missing here could bring back an outdated package.
     key = (run.digest, run.loaded_at, compared, study_id, ledgers, paper, *themes, edits, today())
 
     def order() -> ExportRequest:
@@ -111,7 +112,7 @@ with page("Downloads", LEAD) as run:
     else:
         counts(run, "The archive is built when you click: about ten seconds with images, about a minute for a large release.")
     st.header("Contents", anchor=False)
-    st.markdown("\n".join(f"- `{place}`: {words}" for place, words in CONTENTS.items()))
+    st.markdown("\n".join(f"- `{path}`: {description}" for path, description in CONTENTS.items()))
     st.header("From a terminal", anchor=False)
     command = command_of(run, other, study_id, paper=paper)
     st.code(command, language="bash", wrap_lines=True)

@@ -55,11 +55,12 @@ MORE = "More words"
 CORE_MEANINGS = {
     "{handbook}": "One source of advice for {patients}, such as a book or a website. It belongs to one {center} and "
     "one {organ}, and covers the time before (pre), after (post) or both (combined).",
-    "answer": "What one {handbook} says on one {question}. It is absent when the {handbook} does not address the {question}.",
+    "answer": "The text with which one {handbook} answers one {question}. It is absent when the {handbook} does not "
+    "address the {question}.",
     "label": "How the judge classifies a pair: one of the five labels above.",
     "section": "A part of {a_handbook} under one heading. A passage is a stretch of its text.",
     "absent": "The {handbook} was asked and does not address the {question}.",
-    "unread": "The {question} was put to the {handbook}, and the reply of the answering model could not be read.",
+    "unread": "The {handbook} was asked the {question}, but the reply of the answering model could not be read.",
     "zero": "Pairs were counted, and none of them was of this kind.",
     "curated": "People have edited the themes. Every edit has an author and a reason and can be undone. Exports "
     "contain both the curated and the original themes.",
@@ -78,7 +79,7 @@ CORE_MEANINGS = {
     "run": "A release that was loaded here. Its digest is a fingerprint: equal digests mean identical data.",
     "package": "All tables and figures of a run as files, with a report and a manifest that lists what they were made from.",
 }
-"""Words that no metric defines; `audit.metrics.glossary` has the others, each beside the metric that uses it."""
+"""Words that no metric defines; `audit.metrics.glossary` has the others, each defined with the metric that uses it."""
 
 
 def sections() -> dict[str, dict[str, str]]:

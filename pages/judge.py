@@ -152,9 +152,8 @@ def length_section(run: Run) -> None:
     counts(
         run,
         "{n} pairs in which both answer, in fifths by how much shorter the shorter answer is. Spearman's rho between "
-        "the difference "
-        "in length and disagreement is **{rho}** (95 % interval {span}). Longer answers say more, so a trend is a reason to look "
-        "closer, not proof of bias.",
+        "the difference in length and disagreement is **{rho}** (95 % interval {span}). Longer answers say more, so a trend is a "
+        "reason to look closer, not proof of bias.",
         n=f"{rho['of']:,}", rho=coefficient(rho["value"]), span=coefficient_interval(rho["value_low"], rho["value_high"]),
     )  # fmt: skip
     footer(frame, "judge-length", run, "judge_length")

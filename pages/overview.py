@@ -67,8 +67,7 @@ with page("{Run}", LEAD) as run:
     counts(
         run,
         "{pairs} pairs from {asked} questions. The judge labelled {judged}; for {unscored} its verdict was not "
-        "readable. The rest "
-        "are absent because at least one of the two {handbooks} does not address the question.",
+        "readable. The rest are absent because at least one of the two {handbooks} does not address the question.",
         pairs=f"{total['pairs']:,}", asked=f"{total['questions']:,}", judged=f"{sum(judged.values()):,}",
         unscored=f"{total['unscored']:,}",
     )  # fmt: skip

@@ -92,4 +92,4 @@ with page("Question", LEAD) as run:
         two_answers(run, question_id, opened, names)
     label_variety(run, question_id)
     all_answers(run, question_id, table, names)
-    footer(table, "camps", run, "position_groups", "matrix", "questions")
+    footer(table, "position-groups", run, "position_groups", "matrix", "questions")

@@ -10,7 +10,7 @@ from pages._shared.rejudge_job import earlier_jobs, job_view
 from pages._shared.rejudge_request import request_pair, request_selection
 from pages._shared.rejudge_rights import only_for_the_owner
 
-LEAD = "Judge pairs again: one that you doubt, or a selection. The verdicts that are there stay as they are."
+LEAD = "Judge pairs again: one that you doubt, or a selection. Existing verdicts do not change."
 
 with page("Re-judge", LEAD) as run:
     only_for_the_owner()

@@ -124,10 +124,9 @@ def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
             link("question", "See all {handbooks} on this question", run, icon=":material/grid_on:", question=str(question_id))
     counts(
         run,
-        "Each line is a position group: {handbooks} that agree by the judge's labels, named after words that their "
-        "answers use and "
-        "others rarely do. Brackets give the number of {handbooks} of {a_center}. At most {n} questions, the most "
-        "disputed first.",
+        "Each line is a position group: {handbooks} that agree by the judge's labels, named after words that their answers use "
+        "and others rarely do. Brackets give the number of {handbooks} of {a_center}. At most {n} questions, the most disputed "
+        "first.",
         n=MAX_QUESTIONS,
     )
     footer(frame, "positions", run, "positions", "position_groups")
@@ -140,6 +139,7 @@ def _centers_of(group: pd.DataFrame) -> str:
 
 def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) -> None:
     """The most serious pairs; a click opens one on the page Disagreements, filtered by the theme."""
+    # Disagreements shows only disagreeing pairs by default, which would be an empty list for a theme without any.
     labels = [] if row["disagreeing"] else list(ANSWERED)
     topics = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"]
     filters = Filters(labels=ANSWERED, divergence_topics=tuple(topics))

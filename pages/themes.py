@@ -63,9 +63,8 @@ def summary(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     named = frame["theme_id"].map(is_theme)
     counts(
         run,
-        "**{themes}** themes in **{parents}** groups, from {pairs} pairs with a divergence topic, of which "
-        "{disagreeing} disagree. "
-        "**{without}** of the pairs ({share}) have no theme; they are counted and listed last.",
+        "**{themes}** themes in **{parents}** groups, from {pairs} pairs with a divergence topic; {disagreeing} of them "
+        "disagree. **{without}** of the pairs ({share}) have no theme; they are counted and listed last.",
         themes=f"{named.sum():,}", parents=f"{parents['theme_id'].map(is_theme).sum():,}", pairs=f"{frame['pairs'].sum():,}",
         disagreeing=f"{frame['disagreeing'].sum():,}", without=f"{without:,}",
         share=percent(without / frame["pairs"].sum() if frame["pairs"].sum() else None),
@@ -154,8 +153,7 @@ with page("Themes", LEAD) as run:
     counts(
         run, "Click a row to open the theme. Weight adds 1, 2 or 3 for each disagreeing pair, by its clinical significance (low, "
         "medium, high). Intervals come from resampling questions and {handbooks}; a theme on a single question tells "
-        "little about "
-        "others.",
+        "little about others.",
     )  # fmt: skip
     footer(frame.drop(columns=["top", "top_name"]), "themes", run, "themes")
     moved_section(run, taxonomy)

@@ -107,7 +107,7 @@ def _retest_rows(annotator: str, pairs: pd.DataFrame) -> Iterator[tuple[object, 
 
 
 def _quarters(order: Floats) -> Codes:
-    """0 to 3 for each place in an order of work, -1 where it is not known."""
+    """The quarter, 0 to 3, of each position in an order of work; -1 where the position is not known."""
     known = np.isfinite(order)
     ranks = np.argsort(np.argsort(order[known], kind="stable"), kind="stable")
     quarters = np.full(len(order), -1, dtype=np.intp)

@@ -1,6 +1,6 @@
 """The judge compared with a baseline, such as plain rules, that a language model must outperform, on the same items.
 
-On simulated samples of 40 and 140 items the interval of the difference covered the true one in 92 to 96 %.
+On simulated samples of 40 and 140 items the interval of the difference covered the true difference in 92 to 96 %.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ def _rows_by(reference: ReferenceStandard, ratings: Ratings, baseline: Comparato
         return
     replicates, discordant = _paired_replicates(both, design), _discordant_items(both)
     for measure in MEASURES:
-        mine, theirs = (
+        of_judge, of_other = (
             estimate_measure(measure, table, raters=(reference.name, comparison.second))
             for comparison, table in zip(both, tables, strict=True)
         )
-        ends = mine.value, mine.low, mine.high, theirs.value, theirs.low, theirs.high
-        difference = mine.value - theirs.value, *_difference_interval(measure, replicates, mine.n)
-        yield reference.name, scope, measure.name, mine.n, *ends, *difference, _note(mine, theirs, discordant)
+        ends = of_judge.value, of_judge.low, of_judge.high, of_other.value, of_other.low, of_other.high
+        difference = of_judge.value - of_other.value, *_difference_interval(measure, replicates, of_judge.n)
+        yield reference.name, scope, measure.name, of_judge.n, *ends, *difference, _note(of_judge, of_other, discordant)
 
 
 def _paired_replicates(both: Sequence[Comparison], design: SampleDesign | None) -> list[Floats]:
@@ -101,8 +101,8 @@ def _paired_replicates(both: Sequence[Comparison], design: SampleDesign | None) 
 
 def _discordant_items(both: Sequence[Comparison]) -> int:
     """Items on which exactly one of the two is right: they alone carry the difference."""
-    mine, theirs = (one.labelled_by_both & (one.rows == one.columns) for one in both)
-    return int((mine != theirs).sum())
+    judge_right, other_right = (one.labelled_by_both & (one.rows == one.columns) for one in both)
+    return int((judge_right != other_right).sum())
 
 
 def _difference_interval(measure: Measure, replicates: list[Floats], n: int) -> tuple[float, float]:
@@ -112,7 +112,7 @@ def _difference_interval(measure: Measure, replicates: list[Floats], n: int) -> 
     return float(low[0]), float(high[0])
 
 
-def _note(mine: Estimate, theirs: Estimate, discordant: int) -> str:
+def _note(of_judge: Estimate, of_other: Estimate, discordant: int) -> str:
     items = f"{discordant} item{'' if discordant == 1 else 's'}"
-    few = f"too small: exactly one is right on {items}, {MIN_ITEMS} needed" if discordant < MIN_ITEMS else ""
-    return "; ".join(dict.fromkeys(note for note in (mine.note, theirs.note, few) if note))
+    too_few = f"too small: exactly one is right on {items}, {MIN_ITEMS} needed" if discordant < MIN_ITEMS else ""
+    return "; ".join(dict.fromkeys(note for note in (of_judge.note, of_other.note, too_few) if note))

@@ -93,8 +93,8 @@ def _with_strata_interval(estimate: Estimate, measure: Measure, table: Stratifie
     """Where most pairs of a rare label can hide in a large stratum, the spread of the table does not show it; its strata do."""
     assert measure.misses is not None
     anywhere = np.broadcast_to(table.possible[:, None, :], table.cells.shape).astype(float)
-    place = measure.place
-    hits = stratified_share(table.cells[:, place, place], table.rated, table.pairs, table.possible[:, place])
+    label = measure.label_index
+    hits = stratified_share(table.cells[:, label, label], table.rated, table.pairs, table.possible[:, label])
     misses = stratified_share(measure.misses(table.cells), table.rated, table.pairs, measure.misses(anywhere) > 0)
     low, high = quotient_interval(misses, hits)
     return replace(estimate, low=1 / (1 + high), high=1 / (1 + low))
@@ -108,9 +108,9 @@ def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, 
     their distances are simply added. A label that the first rater never gave leaves the mean to the others, whatever it
     would add; then there is no interval, and the note says why.
     """
-    never = [place for place, given in enumerate(table.cells.sum(axis=(0, 2))) if not given]
+    never = [index for index, given in enumerate(table.cells.sum(axis=(0, 2))) if not given]
     if never:
-        names = ", ".join(LABELS[place] for place in never)
+        names = ", ".join(LABELS[index] for index in never)
         reason = f"no interval: {first} never gave {names}, so the mean covers the other labels only"
         return replace(mean, low=math.nan, high=math.nan, note="; ".join(filter(None, [mean.note, reason])))
     parts = [part for part in (estimate_measure(part, table) for part in measure.parts) if not math.isnan(part.value)]

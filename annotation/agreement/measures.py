@@ -1,7 +1,7 @@
 """The figures read off a table of two raters: names, formulas, and the scale on which each interval is taken.
 
 A table is float (..., K, K): rows are the first rater's labels, columns the second's, in the declared order. Where the second
-rater is measured by the first, rows are the reference standard and columns what the classifier said. Every formula also takes
+rater is measured by the first, rows are the reference standard and columns the classifier's labels. Every formula also takes
 complex tables, because `annotation.agreement.variance` differentiates it by a complex step.
 """
 
@@ -41,7 +41,7 @@ class Measure:
     parts              for a mean over labels, the measures it is the mean of
     misses             for a figure of one label that is hits / (hits + misses), hits being the label's own cell: tables ->
                        misses; given where hits and misses come from different strata
-    place              that label's place
+    label_index        index of that label in the declared order
     """
 
     name: str
@@ -53,7 +53,7 @@ class Measure:
     beyond_chance: bool = False
     parts: tuple[Measure, ...] = ()
     misses: Callable[[Floats], Floats] | None = None
-    place: int = 0
+    label_index: int = 0
 
 
 def two_rater_measures(size: int) -> tuple[Measure, ...]:
@@ -74,35 +74,37 @@ def classifier_measures(size: int) -> tuple[Measure, ...]:
     """How well the second rater gives the labels of the first, over all labels."""
     return (
         _share_measure("accuracy", raw_agreement),
-        replace(_share_measure("f1_macro", macro_f1), parts=tuple(label_measures(place)[-1] for place in range(size))),
+        replace(
+            _share_measure("f1_macro", macro_f1), parts=tuple(label_measures(label_index)[-1] for label_index in range(size))
+        ),
         _share_measure("f1_weighted", weighted_f1),
     )
 
 
-def label_measures(place: int) -> tuple[Measure, ...]:
+def label_measures(label_index: int) -> tuple[Measure, ...]:
     """How well the second rater gives one label of the first: precision, recall, F1."""
 
     def at_label(formula: Formula) -> Formula:
-        return lambda table: formula(table)[..., place]
+        return lambda table: formula(table)[..., label_index]
 
     def missed(table: Floats) -> Floats:
-        return np.asarray((table.sum(axis=-1) - hits(table))[..., place])
+        return np.asarray((table.sum(axis=-1) - hits(table))[..., label_index])
 
     def half_errors(table: Floats) -> Floats:
-        return np.asarray((given_by_either(table) - hits(table))[..., place] / 2)
+        return np.asarray((given_by_either(table) - hits(table))[..., label_index] / 2)
 
     f1_of_label = at_label(f1)
     recall_measure = _share_measure(
-        "recall", at_label(recall), lambda table: float(table[place].sum()), "{first} never gave this label"
+        "recall", at_label(recall), lambda table: float(table[label_index].sum()), "{first} never gave this label"
     )
     return (
         _share_measure(
-            "precision", at_label(precision), lambda table: float(table[:, place].sum()), "{second} never gave this label"
+            "precision", at_label(precision), lambda table: float(table[:, label_index].sum()), "{second} never gave this label"
         ),
-        replace(recall_measure, misses=missed, place=place),
+        replace(recall_measure, misses=missed, label_index=label_index),
         Measure(
-            "f1", f1_of_label, lambda _: F1_SCALE, lambda table: float(given_by_either(table)[place]), f1_of_label, NEVER_USED,
-            misses=half_errors, place=place,
+            "f1", f1_of_label, lambda _: F1_SCALE, lambda table: float(given_by_either(table)[label_index]), f1_of_label,
+            NEVER_USED, misses=half_errors, label_index=label_index,
         ),
     )  # fmt: skip
 

@@ -70,7 +70,7 @@ class AgreementReport:
 
 
 def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None) -> AgreementReport:
-    """Every figure of a table of ratings, a half-finished one too: what cannot be computed yet says why.
+    """Every figure of a table of ratings, even of an unfinished one: the note of a figure that is undefined says why.
 
     `repeats`: the labels of items that were shown twice, as `retest_agreement` takes them.
     """
@@ -136,7 +136,7 @@ def _measures(comparison: Comparison) -> Iterator[tuple[Measure, str]]:
     yield from ((measure, "") for measure in two_rater_measures(size))
     if comparison.of_judge and comparison.about == "label":
         yield from ((measure, "") for measure in classifier_measures(size))
-        yield from ((measure, label) for place, label in enumerate(comparison.order) for measure in label_measures(place))
+        yield from ((measure, label) for index, label in enumerate(comparison.order) for measure in label_measures(index))
 
 
 def _cell_rows(comparison: Comparison, design: SampleDesign | None) -> Iterator[Row]:
@@ -159,12 +159,12 @@ def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[
         codes = settled if rater == GOLD and settled is not None else given
         rated = codes != MISSING
         marked = codes[:, None] == np.arange(len(LABELS))
-        for place, label in enumerate(LABELS):
+        for index, label in enumerate(LABELS):
             if design is not None and rater == JUDGE:
-                share = ShareEstimate(design.judge_shares(codes)[place], *np.full(2, np.nan))
+                share = ShareEstimate(design.judge_shares(codes)[index], *np.full(2, np.nan))
                 estimate = _prevalence(label.value, int(rated.sum()), share, "known for the whole run")
             else:
-                share = _label_share(marked[:, place], rated, design)
+                share = _label_share(marked[:, index], rated, design)
                 estimate = _prevalence(label.value, int(rated.sum()), share)
             yield "label", rater, "", _scope(design), *astuple(estimate)
 

@@ -39,7 +39,7 @@ SCOPES = {SAMPLE: "in the sample", POPULATION: "weighted to the population"}
 def as_json(report: AgreementReport, source: str, baseline: NamedComparison | None = None) -> str:
     """An object with source, counts, population (why there are no figures of it, or null) and the tables of the report.
 
-    What is undefined is null, with its note beside it. `other` names the baseline whose comparison is in `beside`.
+    What is undefined is null, with its note in the same row. `other` names the baseline; the comparison with it is in `beside`.
     """
     tables = report.tables | ({} if baseline is None else {"beside": baseline[1]})
     rows = {name: json.loads(table.to_json(orient="records", double_precision=15)) for name, table in tables.items()}

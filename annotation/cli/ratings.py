@@ -29,8 +29,9 @@ from audit.markdown import markdown_table, plain
 from audit.number_format import typed
 from audit.settings import Settings
 
-BESIDE, BASELINE = "beside", "baseline"
-TABLES = ("figures", "confusion", "errors", "times", "drift", "oneself", BESIDE)
+COMPARISON, BASELINE = "beside", "baseline"
+TABLES = ("figures", "confusion", "errors", "times", "drift", "oneself", COMPARISON)
+"""Names of tables since the first version; scripts pass them, so they stay."""
 COLUMNS = """columns of the labels file:
   item_id, annotator_a, annotator_b, judge       required; an empty cell means: not labelled, or no readable verdict
   annotator_c ..., gold                          further annotators; the adjudicated label
@@ -73,9 +74,9 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.study and (arguments.against or arguments.release):
         raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
     ratings, source = _ratings(arguments, settings), _source_name(arguments)
-    rival = _comparator(arguments, settings, ratings)
-    other = None if rival is None else (rival.name, compare_with_baseline(ratings, rival))
-    if arguments.table == BESIDE and other is None:
+    comparator = _comparator(arguments, settings, ratings)
+    other = None if comparator is None else (comparator.name, compare_with_baseline(ratings, comparator))
+    if arguments.table == COMPARISON and other is None:
         raise AuditError(
             f"{source}: there are no labels to compare the judge with. Nothing was computed. "
             "Name a column with --against, or a release with --release."
@@ -85,7 +86,7 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         return _print(report_text.as_json(report, source, other))
     if arguments.format == "md":
         return _print(report_text.as_markdown(report, source, other))
-    frame: pd.DataFrame = other[1] if other and arguments.table == BESIDE else report.tables[arguments.table]
+    frame: pd.DataFrame = other[1] if other and arguments.table == COMPARISON else report.tables[arguments.table]
     return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
 
 

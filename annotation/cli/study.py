@@ -27,9 +27,11 @@ from annotation.studies.sampling import (
 )
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
 from annotation.studies.study_tables import codebook, ratings_table
+from annotation.validation.part import study_part
 from audit.atomic_io import write_atomic
 from audit.cli.arguments import add_json, add_run, print_result
 from audit.cli.execution import FINDINGS, OK
+from audit.exports.package import StudyPart
 from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
@@ -186,7 +188,7 @@ def verify(arguments: argparse.Namespace, settings: Settings) -> int:
     faults = verify_study(store, arguments.study)
     heads = ledger_heads(store, arguments.study)
     lines = [*faults, *(f"{ledger}: {entries:,} entries, the last one {last}" for ledger, (entries, last) in heads.items())]
-    lines.append("The ledgers have been changed since they were written." if faults else "Every entry is as it was written.")
+    lines.append("Ratings or decisions were altered after they were written." if faults else "No rating or decision was altered.")
     ledgers = {ledger: {"entries": entries, "last": last} for ledger, (entries, last) in heads.items()}
     print_result(arguments, "\n".join(lines), {"study": arguments.study, "faults": list(faults), "ledgers": ledgers})
     return FINDINGS if faults else OK
@@ -267,6 +269,11 @@ def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]
     columns = ["question_id", "handbook_a", "handbook_b"]
     table = ratings_table(_store(settings), study_id)[columns].drop_duplicates()
     return [(str(question), str(a), str(b)) for question, a, b in table.itertuples(index=False)]
+
+
+def study_tables(study_id: str, settings: Settings) -> StudyPart:
+    """What a study adds to `audit export`. Raises AuditError where there is no such study, or nothing is rated."""
+    return study_part(_store(settings), study_id)
 
 
 def make_demo_studies(run: Run, settings: Settings) -> tuple[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from annotation.label_store.ledger import verify_edits
 from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account
 from annotation.theme_edits.edits import ThemeEdit, describe_change, effective_edits
-from annotation.theme_edits.history import edits_from_jsonl, edits_to_jsonl, history_table
+from annotation.theme_edits.history import curation_part, edits_from_jsonl, edits_to_jsonl, history_table
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
 from annotation.theme_edits.replay import apply_edits
 from audit.atomic_io import write_atomic
@@ -24,6 +24,7 @@ from audit.cli.arguments import add_json, add_run, note, print_result
 from audit.cli.execution import FINDINGS, OK
 from audit.cli.themes import TOPICS
 from audit.errors import describe_error
+from audit.exports.context import CurationPart
 from audit.exports.text_writers import csv_bytes
 from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
@@ -39,7 +40,7 @@ Exit code: 0 every edit fits, 1 some do not, 2 nothing was done."""
 
 def history_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit themes history`."""
-    parser.epilog = "Exit code: 0 every edit is as it was written, 1 the record was changed since, 2 nothing was done."
+    parser.epilog = "Exit code: 0 no edit was altered, 1 an edit was altered after it was written, 2 nothing was done."
     add_run(parser)
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the edits to a file: .csv for a spreadsheet, .jsonl to replay"
@@ -60,7 +61,7 @@ def history(arguments: argparse.Namespace, settings: Settings) -> int:
     lines = [_history_line(row) for row in reversed(table.to_dict("records"))]
     lines.append(f"{len(edits):,} edits of the themes of {run.key}; {len(effective_edits(edits)):,} of them are in effect.")
     lines += [conflict.sentence for conflict in conflicts]
-    lines += faults or ["Every entry is as it was written."]
+    lines += faults or ["No edit was altered."]
     result = {
         "run": run.key, "edits": table.to_dict("records"), "in_effect": len(effective_edits(edits)),
         "conflicts": [conflict.sentence for conflict in conflicts], "faults": list(faults),
@@ -90,6 +91,17 @@ def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[ThemeEdit])
     return OK
 
 
+# -- for `audit export` --------------------------------------------------------------------------------------------------
+
+
+def curated_themes(run: Run, built: Taxonomy, settings: Settings) -> CurationPart | None:
+    """What people changed about a run's themes, if anybody changed anything."""
+    if not settings.studies and not (settings.data_dir / "studies.db").is_file():
+        return None  # opening the label store would create it
+    edits = list_edits(open_label_store(settings.studies_url), run.digest)
+    return curation_part(edits, apply_edits(built, edits))
+
+
 # -- replay --------------------------------------------------------------------------------------------------------------
 
 
@@ -97,7 +109,7 @@ def replay_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit themes replay`."""
     parser.epilog = ABOUT_REPLAY
     add_run(parser)
-    parser.add_argument("--taxonomy", type=Path, metavar="FILE", help="another themes.json than the run's own")
+    parser.add_argument("--taxonomy", type=Path, metavar="FILE", help="a themes.json other than the run's own")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--from", dest="source", metavar="RUN", help="the edits of another run, such as an earlier judgement")
     source.add_argument("--edits", type=Path, metavar="FILE.jsonl", help="edits that `audit themes history --out` wrote")

@@ -120,14 +120,14 @@ def _chain_faults(con: Connection, table: Table, owner: str) -> list[str]:
     faults = [fault for index, entry in enumerate(entries) for fault in _entry_faults(table, entries, index, entry)]
     count, last_hash = (entries[-1]["seq"], entries[-1]["hash"]) if entries else (0, GENESIS_HASH)
     if (count, last_hash) != (head["entries"], head["hash"]):
-        faults.append(f"{table.name}: the ledger ends at entry {count}, its head says {head['entries']}")
+        faults.append(f"{table.name}: the ledger ends at entry {count}, but its head records {head['entries']}")
     return faults
 
 
 def _entry_faults(table: Table, entries: Sequence[Entry], index: int, entry: Entry) -> list[str]:
     previous_hash = entries[index - 1]["hash"] if index else GENESIS_HASH
     checks = {
-        "is not in its place": entry["seq"] == index + 1,
+        "is out of order": entry["seq"] == index + 1,
         "does not follow the entry before it": entry["previous"] == previous_hash,
         "was changed after it was written": entry["hash"] == entry_hash(entry),
     }

@@ -88,6 +88,7 @@ def _store_rating(tx: Connection, annotator: str, rating: NewRating, now: dateti
     assignment = _own_assignment(tx, rating.assignment_id, annotator)
     study_id = str(assignment["study_id"])
     head = ledger.lock(tx, ratings, study_id)
+    # Before all checks: a rating that is sent again is acknowledged even if the study has advanced in the meantime.
     if (known := _rating_with_key(tx, study_id, rating.key)) is not None:
         return _already_stored(known, rating), study_id
     check_choice(rating.choice)

@@ -246,13 +246,13 @@ def _study_of(row: RowMapping) -> Study:
 
 
 def list_annotators(store: LabelStore, study_id: str) -> list[str]:
-    """Who rates in a study: by seat (A first) where both annotators rate every item, else by name."""
-    seats = select(assignments.c.annotator, func.min(assignments.c.seat)).where(assignments.c.study_id == study_id)
+    """Who rates in a study: by letter (A first) where both annotators rate every item, else by name."""
+    first_letters = select(assignments.c.annotator, func.min(assignments.c.seat)).where(assignments.c.study_id == study_id)
     members = select(study_members.c.annotator).where(study_members.c.study_id == study_id)
     with store.read() as con:
         names = con.execute(members).scalars().all()
-        letter = dict(map(tuple, con.execute(seats.group_by(assignments.c.annotator))))
-    return sorted(names, key=lambda name: (letter.get(name, ""), name))
+        letters = dict(map(tuple, con.execute(first_letters.group_by(assignments.c.annotator))))
+    return sorted(names, key=lambda name: (letters.get(name, ""), name))
 
 
 def find_annotator(store: LabelStore, study_id: str, name: str) -> str:

@@ -35,7 +35,7 @@ ROWS = (*(label.value for label in LABELS), DISAGREES)
 def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     """How common each label is in the run, corrected and otherwise.
 
-    `human` says whose labels count as right: an annotator, or `gold`: an item's adjudicated label, else the label that all
+    `human` names whose labels count as right: an annotator, or `gold`: an item's adjudicated label, else the label that all
     its annotators gave, else split evenly between the labels they gave.
 
     One row per method and label (the five, and `disagrees`: DIVERGENT or CONTRADICTORY):

@@ -1,4 +1,4 @@
-"""Sensitivity analyses of the corrected shares: the same by two other methods, one of which needs the package ppi-python.
+"""Sensitivity analyses of the corrected shares: the same shares by two other methods (one needs ppi-python).
 
 Neither is the headline. PPI++ has a normal interval, which is too narrow for a rare label (for a label of 1 to 2 % and 500
 items it covers .88 instead of .95, tests/annotation/prevalence/test_coverage.py). The inversion of the confusion matrix gives
@@ -49,7 +49,7 @@ def ppi(design: SampleDesign, labels: Floats, judge: Codes) -> tuple[ShareEstima
 
     Source: Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453, as ppi-python computes it.
     """
-    strata = [judge[design.stratum == place] for place in range(len(design.strata))]
+    strata = [judge[design.stratum == index] for index in range(len(design.strata))]
     if any(len(set(codes.tolist())) != 1 or codes[0] < 0 for codes in strata):
         return _undefined_shares(), "undefined: all items of a stratum must have the same label by the judge"
     rated = ~np.isnan(labels[:, 0])

@@ -34,7 +34,7 @@ class SampleDesign:
 
     strata   their names
     pairs    float, (strata,): pairs in the run
-    stratum  int, one per item: its place in `strata`
+    stratum  int, one per item: the index of its stratum in `strata`
     """
 
     strata: tuple[str, ...]
@@ -50,7 +50,7 @@ class SampleDesign:
 
         Exact where each stratum has a single verdict, as it does when items were drawn by label.
         """
-        shares = [_verdict_shares(name, judge[self.stratum == place]) for place, name in enumerate(self.strata)]
+        shares = [_verdict_shares(name, judge[self.stratum == index]) for index, name in enumerate(self.strata)]
         return np.asarray(self.pairs @ np.array(shares) / self.pairs.sum())
 
 
@@ -101,7 +101,7 @@ def design_from(frame: pd.DataFrame, judge: Codes, where: str, pairs: Mapping[st
 
 
 def _design_with_known_sizes(names: npt.NDArray[np.str_], pairs: Mapping[str, float], where: str) -> SampleDesign:
-    stratum = pd.Series(names).map({name: place for place, name in enumerate(pairs)})
+    stratum = pd.Series(names).map({name: index for index, name in enumerate(pairs)})
     if stratum.isna().any():
         raise AuditError(
             f"{where}: stratum '{names[stratum.isna()][0]}' is not among the strata with a known number of pairs "
@@ -111,10 +111,10 @@ def _design_with_known_sizes(names: npt.NDArray[np.str_], pairs: Mapping[str, fl
     sampled = np.bincount(design.stratum, minlength=len(pairs))
     oversampled = np.flatnonzero(sampled > design.pairs)
     if len(oversampled):
-        place = oversampled[0]
+        index = oversampled[0]
         raise AuditError(
-            f"{where}: {sampled[place]} items come from stratum '{design.strata[place]}', which has only "
-            f"{design.pairs[place]:g} pairs. Nothing was computed. Correct the number of pairs."
+            f"{where}: {sampled[index]} items come from stratum '{design.strata[index]}', which has only "
+            f"{design.pairs[index]:g} pairs. Nothing was computed. Correct the number of pairs."
         )
     return design
 

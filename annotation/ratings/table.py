@@ -1,6 +1,6 @@
 """A table of labelled items, read and checked.
 
-Everything after this module works on codes: a label is its place in the declared order, MISSING where none was given.
+Everything after this module works on codes: a label is its index in the declared order, MISSING where none was given.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Ratings:
     significance  rater -> significance codes, for the raters that gave any
     design        how the items were sampled; None where the table has no design_weight
     seconds       annotator -> seconds taken, NaN where not known, for the annotators whose times the table has
-    order         annotator -> place of the item in that annotator's order of work, NaN where not known, likewise
+    order         annotator -> position of the item in that annotator's order of work, NaN where not known, likewise
     """
 
     items: Texts
@@ -104,10 +104,10 @@ def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[s
     significance_a, ..., judge_significance, significance_gold   optional: low, medium, high or empty
     design_weight, stratum        optional: pairs in the item's stratum over items sampled from it; the stratum's name (the
                                   judge's label where there is no such column)
-    seconds_a, ..., order_a, ...  optional: how long an item took, and its place in the order of work (1, 2, ...)
+    seconds_a, ..., order_a, ...  optional: how long an item took, and its position in the order of work (1, 2, ...)
 
     Other columns are ignored. `where` names the table in errors. `pairs` gives the pairs of the run in each stratum, where
-    these are known otherwise than from the weights; strata without an item may be among them.
+    these are known from another source than the weights; strata without an item may be among them.
     Raises AuditError for a missing column, a table without rows, a repeated item, an unknown word, or a wrong number.
     """
     _check_columns(frame, where)
@@ -157,10 +157,12 @@ def _significance_codes(frame: pd.DataFrame, column: str, items: Texts, where: s
 
 
 def _term_codes(frame: pd.DataFrame, column: str, items: Texts, spellings: Mapping[str, StrEnum], kind: str, where: str) -> Codes:
-    """Places in the declared order; MISSING for an empty cell."""
+    """Indices in the declared order; MISSING for an empty cell."""
     order: Sequence[StrEnum] = LABELS if kind == "label" else SIGNIFICANCES
-    place = {spelling: order.index(term) for spelling, term in spellings.items()} | dict.fromkeys(EMPTY_WORDS, MISSING)
-    codes = _cell_texts(frame, column).map(plain).map(place)
+    codes_by_spelling = {spelling: order.index(term) for spelling, term in spellings.items()} | dict.fromkeys(
+        EMPTY_WORDS, MISSING
+    )
+    codes = _cell_texts(frame, column).map(plain).map(codes_by_spelling)
     unknown = np.flatnonzero(codes.isna())
     if len(unknown):
         row = int(unknown[0])
@@ -192,7 +194,7 @@ def _column_suffix(rater: str) -> str:
 
 
 def _annotator_numbers(frame: pd.DataFrame, prefix: str, annotators: Sequence[str], where: str) -> dict[str, Floats]:
-    """Columns of times or places, for the annotators who have one; NaN for an empty cell."""
+    """Columns of times or positions, for the annotators who have one; NaN for an empty cell."""
     columns = {annotator: f"{prefix}_{_column_suffix(annotator)}" for annotator in annotators}
     return {rater: _number_column(frame, column, where) for rater, column in columns.items() if column in frame}
 

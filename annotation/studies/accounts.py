@@ -186,6 +186,7 @@ def _unmatchable_hash(hasher: PasswordHasher) -> str:
 
 def _password_matches(hasher: PasswordHasher, hashed: str, password: str) -> bool:
     try:
+        # Cut, so that nobody can occupy the server with a huge password; one character more than allowed never matches a prefix.
         return hasher.verify(hashed, password[: PASSWORD_LENGTH[1] + 1])
     except (VerifyMismatchError, InvalidHashError):
         return False

@@ -107,7 +107,8 @@ def _differ(rows: list[dict[str, Any]]) -> bool:
 
 
 def _random_number(item_id: str, purpose: str) -> int:
-    # A hash instead of a random generator: the same item looks the same to every adjudicator, at every visit.
+    # A hash instead of a random generator: the same item looks the same to every adjudicator, at every visit. The purpose is part
+    # of the hash, so renaming one would reorder the disputes of running studies.
     return int(hashlib.sha256(f"{item_id}/{purpose}".encode()).hexdigest(), 16)
 
 

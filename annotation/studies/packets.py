@@ -37,6 +37,7 @@ MAX_FAULTS_LISTED = 20
 MAX_PACKET_BYTES, MAX_UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
 MAX_XLSX_CELL = 32_767
 """Characters that fit into a cell of a spreadsheet."""
+# A workbook writes control characters as _xHHHH_, so a text that looks like that has to be escaped as well.
 XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 XLSX_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 WIDTHS = {"question": 40, "answer_1": 70, "answer_2": 70, "comment": 40, "label": 18, "significance": 14}
@@ -213,6 +214,7 @@ def _new_rating(
     choice = _filled_choice(row, fault)
     if task is None or choice is None or len(faults) > before:
         return None
+    # The key follows from the content, so two imports of the same packet at the same time store each rating once.
     key = hashlib.sha256(repr((task.assignment_id, task.revision, choice)).encode()).hexdigest()
     return NewRating(task.assignment_id, choice, f"packet/{key}", task.revision, PACKET)
 

@@ -24,7 +24,7 @@ MAX_STUDY_ITEMS = 5_000
 """Above this, draw only on request: at five minutes an item, 5,000 items are ten weeks of work for each of two people."""
 MAX_CALIBRATION_ITEMS, MAX_SEED = 1_000, 2**31 - 1
 SECOND_CRITERIA = ("organ",)
-"""Allowed second criteria: properties of which each question has exactly one."""
+"""Allowed second criteria: each question has exactly one value of such a property."""
 
 POPULATION = """
 select p.label::varchar as label, case when $organ then q.organ end as second, count(*) as pairs

@@ -101,6 +101,7 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     table = table[table["kind"] == ItemKind.STUDY]
     item = ["item_id", "question_id", "handbook_a", "handbook_b", "stratum", "design_weight", "judge", "judge_significance"]
     end = ["gold", "gold_significance", "gold_source", "adjudicator", "adjudication_reason"]
+    # The columns about the item, the judge and gold are the same in both rows of an item.
     wide = table[item + end].drop_duplicates("item_id").set_index("item_id")
     for seat in "AB":
         own = table[table["seat"] == seat].set_index("item_id")

@@ -80,7 +80,7 @@ def _edit_from_line(line: str, number: int) -> ThemeEdit:
     except (ValueError, KeyError, TypeError):
         raise StudyError(
             f"Line {number} is not a theme edit. Nothing was done. "
-            "Use a file that was written by: audit themes export --out FILE.jsonl"
+            "Use a file that was written by: audit themes history --out FILE.jsonl"
         ) from None
 
 

@@ -129,6 +129,7 @@ def _deterministic_svg(svg: str, name: str, size: Mapping[str, float]) -> str:
 
 def _with_dpi(png: bytes) -> bytes:
     """The PNG with its resolution added, so that it is placed at its true size in print."""
+    # The chunk pHYs states pixels per metre; it must come before the image data.
     per_metre = round(DPI / 0.0254)
     chunk = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)
     return png[:PNG_HEADER] + struct.pack(">I", 9) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[PNG_HEADER:]

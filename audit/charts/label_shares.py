@@ -101,8 +101,8 @@ def _draw_connectors(figure: go.Figure, start: float, end: float) -> None:
 ROW_HEIGHT = 40
 
 
-def share_heatmap(frame: pd.DataFrame, by: str, labels: Sequence[str], of: str) -> go.Figure:
-    """Shares of `labels` among their own sum, row by row; `frame` holds one count column per label, by its word.
+def share_heatmap(frame: pd.DataFrame, by: str, labels: Sequence[str], population: str) -> go.Figure:
+    """Shares of `labels` among their own sum, row by row; `frame` has one count column per label, by its word.
 
     All columns have the same scale (deepest hue = 100 %), so equally deep cells in any columns mean equal shares. A row without
     any such pair is left blank, because no pairs is not a share of zero.
@@ -110,19 +110,20 @@ def share_heatmap(frame: pd.DataFrame, by: str, labels: Sequence[str], of: str) 
     numbers = frame[[LABEL_WORDS[label] for label in labels]].set_axis(list(labels), axis=1)
     total = numbers.sum(axis=1)
     shares = numbers.div(total.where(total > 0), axis=0)
-    figure = go.Figure(_cells([clipped(name) for name in frame[by]], list(labels), numbers, shares, of))
+    figure = go.Figure(_cells([clipped(name) for name in frame[by]], list(labels), numbers, shares, population))
     figure.update_xaxes(side="top", showgrid=False, tickfont={"size": 14}, ticks="")
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="")
     return styled(figure, 60 + ROW_HEIGHT * len(frame), margin={"l": 8, "r": 8, "t": 40, "b": 8})
 
 
-def _cells(rows: list[str], labels: list[str], pairs: pd.DataFrame, shares: pd.DataFrame, of: str) -> go.Heatmap:
-    names = [LABEL_WORDS[label] for label in labels]
+def _cells(rows: list[str], labels: list[str], pairs: pd.DataFrame, shares: pd.DataFrame, population: str) -> go.Heatmap:
+    names, of_words = [LABEL_WORDS[label] for label in labels], html(population)
     hover = [
-        [f"<b>{row}</b><br>{name}: {n:,} pairs<br>{percent(s)} of {html(of)}" for name, n, s in zip(names, ns, ss, strict=True)]
+        [f"<b>{row}</b><br>{name}: {n:,} pairs<br>{percent(s)} of {of_words}" for name, n, s in zip(names, ns, ss, strict=True)]
         for row, ns, ss in zip(rows, pairs.to_numpy(), shares.to_numpy(), strict=True)
     ]
     return go.Heatmap(
+        # 0.999: a share of 1 must not reach the colour of the next column, which begins at i + 1.
         x=names, y=rows, z=[[i + 0.999 * s for i, s in enumerate(line)] for line in shares.to_numpy()], zmin=0, zmax=len(labels),
         colorscale=_scale(labels), showscale=False, xgap=3, ygap=3, hoverongaps=False,
         text=[[percent(s) for s in line] for line in shares.to_numpy()], texttemplate="%{text}", textfont={"size": 14},
@@ -133,4 +134,4 @@ def _cells(rows: list[str], labels: list[str], pairs: pd.DataFrame, shares: pd.D
 def _scale(labels: list[str]) -> list[list[Any]]:
     """One colour scale for all columns: column i uses the part from i to i + 1, from paper to the hue of its label."""
     ends = [((i / len(labels), "#fafbfc"), ((i + 0.9995) / len(labels), LABEL_COLOURS[label])) for i, label in enumerate(labels)]
-    return [[place, colour] for pair in ends for place, colour in pair] + [[1.0, LABEL_COLOURS[labels[-1]]]]
+    return [[position, colour] for pair in ends for position, colour in pair] + [[1.0, LABEL_COLOURS[labels[-1]]]]

@@ -82,8 +82,8 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 def percent_ticks(shares: Sequence[float]) -> dict[str, list[Any]]:
     """Axis ticks at these shares, written `20 %` as everywhere else; Plotly's own format has no space."""
-    whole = all(abs(100 * share - round(100 * share)) < 1e-9 for share in shares)
-    return {"tickvals": list(shares), "ticktext": [percent(share, 0 if whole else 1) for share in shares]}
+    are_whole_percents = all(abs(100 * share - round(100 * share)) < 1e-9 for share in shares)
+    return {"tickvals": list(shares), "ticktext": [percent(share, 0 if are_whole_percents else 1) for share in shares]}
 
 
 def interval(low: float | None, high: float | None, digits: int = 1) -> str:
@@ -95,6 +95,7 @@ def interval(low: float | None, high: float | None, digits: int = 1) -> str:
 
 def ink_on(colour: str, dark: str = DARK_INK) -> str:
     """Dark or white text, whichever has the higher contrast with this background colour."""
+    # Dark text has the higher contrast where the luminance is above the geometric mean of dark's and white's (WCAG).
     return dark if (_luminance(colour) + 0.05) ** 2 > 1.05 * (_luminance(dark) + 0.05) else "#ffffff"
 
 

@@ -84,6 +84,7 @@ def _middle(xy: np.ndarray[Any, Any], selected: np.ndarray[Any, Any]) -> tuple[f
 
 
 def _base64_uint16(numbers: np.ndarray[Any, Any]) -> str:
+    # Little-endian, as the Uint16Array of every browser in use reads it.
     return base64.b64encode(np.ascontiguousarray(numbers, dtype="<u2").tobytes()).decode()
 
 

@@ -66,7 +66,7 @@ def _hover(row: dict[Any, Any], first: str, second: str) -> str:
 def _with_axes(figure: go.Figure, rows: list[str], columns: list[str], first: str, second: str) -> go.Figure:
     common = {"tickmode": "array", "showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0}
     broken = [word.replace(" ", "<br>", 1).replace("-", "-<br>", 1) for word in columns]
-    over = [f"{word}<br> " if len(columns) > MAX_LEVEL_HEADS and place % 2 else word for place, word in enumerate(broken)]
+    over = [f"{word}<br> " if len(columns) > MAX_LEVEL_HEADS and position % 2 else word for position, word in enumerate(broken)]
     figure.update_xaxes(
         title={"text": f"label in {clipped(second)}", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
         tickvals=list(range(len(columns))), ticktext=over, **common,

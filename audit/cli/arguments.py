@@ -89,10 +89,10 @@ def print_result(arguments: argparse.Namespace, text: str, result: Mapping[str, 
 
 
 def print_before_result(arguments: argparse.Namespace, text: str) -> None:
-    """Print what belongs to the result but is no part of its JSON form: with `--json` it goes to standard error."""
+    """Print text that is not part of the JSON form of the result; with `--json` it goes to standard error."""
     print(text, file=sys.stderr if arguments.json else sys.stdout)
 
 
 def note(message: str) -> None:
-    """A remark beside the result: on standard error, so that it never mixes with what a program reads."""
+    """Print a note on standard error, so that it never mixes with the result that a program reads."""
     print(message, file=sys.stderr)

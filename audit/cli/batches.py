@@ -56,6 +56,7 @@ def collect_batch(folder: Path, plan: dict[str, Any], journal: Journal) -> str:
     Raises AuditError when `folder` was emitted for another plan.
     """
     emitted = read_batch(folder).get("plan")
+    # Compared as stored: JSON turns tuples into lists.
     if emitted != json.loads(json.dumps(plan)):
         raise AuditError(
             f"{folder} was emitted with other options, or for another run. Nothing was collected. "

@@ -18,7 +18,7 @@ class Command:
 
     name      the words after `audit`, such as `study sample`
     help      one sentence
-    function  `module:function`, (arguments, settings) -> exit code; `function_options(parser)` beside it adds its options
+    function  `module:function`, (arguments, settings) -> exit code; `function_options(parser)` in that module adds its options
     listed    False for a command that only the program itself starts
     """
 
@@ -148,9 +148,9 @@ COMMANDS = (
 
 STUDY_PAIRS = "annotation.cli.study:study_pairs"
 """(study id, settings) -> the pairs of a study, for `audit judge --pairs study:ID`."""
-STUDY_TABLES = "annotation.cli.export_parts:study_tables"
+STUDY_TABLES = "annotation.cli.study:study_tables"
 """(study id, settings) -> what a study adds to `audit export --study ID`."""
-CURATED_THEMES = "annotation.cli.export_parts:curated_themes"
+CURATED_THEMES = "annotation.cli.theme_edits:curated_themes"
 """(run, taxonomy as built, settings) -> what people changed about the themes, or None, for `audit export`."""
 DEMO_STUDIES = "annotation.cli.study:make_demo_studies"
 """(run, settings) -> what was made, as text and as a record, for `audit demo --studies`."""

@@ -104,7 +104,7 @@ def questions_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FILE", help="CSV, JSON, JSON lines or Parquet, with fields as in a release")
     parser.add_argument("--out", type=Path, metavar="FILE.jsonl", required=True, help="file for the questions")
     parser.add_argument(
-        "--decisions", type=Path, metavar="FILE.csv", help="table of near-duplicates (default: beside --out, .decisions.csv)"
+        "--decisions", type=Path, metavar="FILE.csv", help="table of near-duplicates (default: next to --out, .decisions.csv)"
     )
     parser.add_argument(
         "--taxonomy", metavar="FILE|NAME", help="TOML of allowed organs, topics and subtopics, or 'transplant' (default: any tag)"

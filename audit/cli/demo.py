@@ -94,6 +94,6 @@ def example_tenancy(arguments: argparse.Namespace, _: Settings) -> int:
 
 
 def _examples() -> Path:
-    """The examples: beside the package in a checkout, inside it in an installed wheel."""
+    """The examples: next to the package in a checkout, inside it in an installed wheel."""
     package = Path(audit.__file__).parent
     return next(folder for folder in (package / "examples", package.parent / "examples") if (folder / "tenancy").is_dir())

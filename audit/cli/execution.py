@@ -70,4 +70,5 @@ def _drop_output() -> None:
     try:
         _flush()
     except OSError:
+        # Python flushes standard output again at exit and would print a traceback after our sentence.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -21,7 +21,7 @@ from audit.store.runs import find_run
 ABOUT = """Tables as CSV, XLSX, LaTeX, Markdown and JSON; figures as HTML, SVG and PNG; report.html to send; README.txt, which
 explains how to compile the LaTeX; manifest.json with the SHA-256 of every file. The same state gives the same files except for
 the date in the manifest. SVG and PNG need the extra `figures` and a Chromium; without them they are left out, and the manifest
-lists them as missing. Themes that people edited are shown beside the themes as they were built."""
+lists them as missing. Edited themes are shown next to the themes as built."""
 PAPER = "paper"
 
 

@@ -28,7 +28,7 @@ EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"
 ABOUT = """Each question is asked of the handbooks of its organ; general questions are asked of all handbooks, and general
 handbooks get all questions. extractive: the best sentences of the passages, without a model. model: AUDIT_JUDGE_URL,
 AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint; --url and --model choose another one than the judge's. Every reply is
-stored in DIR.journal, beside the folder, before it is parsed. If the command stops, the same command continues where it
+stored in DIR.journal, next to the folder, before it is parsed. If the command stops, the same command continues where it
 stopped, and no call is made twice.
 
 Exit code: 0 all is well, 1 written, but some replies could not be parsed, some citations refer to no passage or some questions

@@ -34,7 +34,7 @@ from audit.store.runs import find_run
 
 ALL, SAMPLE, STUDY = "all", "sample", "study"
 DEFAULT_SAMPLE = 200
-ABOUT = """Every reply is stored in RELEASE.journal, beside the release, before it is parsed. If the command stops, the same
+ABOUT = """Every reply is stored in RELEASE.journal, next to the release, before it is parsed. If the command stops, the same
 command continues where it stopped, and no call is made twice. AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the
 endpoint.
 

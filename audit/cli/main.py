@@ -65,6 +65,7 @@ def parser(named: Command | None = None, *, complete: bool = False) -> argparse.
     top.add_argument("--version", action="version", version=audit.__version__)
     commands = _subparsers(top)
     groups: dict[str, Any] = {}
+    # Only the named command is imported: help and mistakes must not wait for pandas and DuckDB.
     for command in (command for command in COMMANDS if command.listed or command == named):
         group, _, name = command.name.rpartition(" ")
         if group and group not in groups:

@@ -119,7 +119,7 @@ def ask_all(
 
 
 def draw(bar: Any, tally: CallStats) -> None:
-    """Move the bar to the calls done, and show the failures so far beside it."""
+    """Move the bar to the calls done, and show the failures so far next to it."""
     names = ("unreadable", "cut", "refused", "failed", "waiting_again")
     faults = {name.replace("_", " "): number for name in names if (number := getattr(tally, name))}
     bar.set_postfix({"open": tally.in_flight, **faults}, refresh=False)

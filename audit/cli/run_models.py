@@ -53,6 +53,7 @@ def write_answers(context: RunContext, asked: Sequence[GroundedQuestion]) -> lis
     options = context.config.generate
     settings = settings_for(context, options)
     writing = AnswerTask(load_answer_prompt(), model_of(settings, None), lambda: asked, options.context)
+    # The digest of the plan is in the name: after a change of prompt or model, old replies are not mixed in.
     path = context.workspace.journal("generate", digest_of(writing.plan()))
     with Journal(path, writing.plan()) as journal:
         ask_all(settings, writing, journal)

@@ -56,7 +56,7 @@ def _check_address(host: str, number: int) -> None:
 
 
 def _app() -> Path:
-    """app.py: beside the package in a checkout, inside it in an installed wheel."""
+    """app.py: next to the package in a checkout, inside it in an installed wheel."""
     package = Path(audit.__file__).parent
     candidates = [package.parent / "app.py", package / "dashboard" / "app.py"]
     return next(path for path in candidates if path.is_file() and (path.parent / "pages").is_dir())

@@ -34,7 +34,7 @@ from pairs where trim(divergence_topic) <> '' and label <> 'ABSENT'
 group by 1
 """
 ABOUT_EXPORT = """The Parquet file has one row per divergence topic (phrase, theme, parent, x, y, pairs, disagreeing, neighbors).
-The labels with their level are written beside it, and the command that opens both in Embedding Atlas is printed. The HTML file
+The labels with their level are written next to it, and the command that opens both in Embedding Atlas is printed. The HTML file
 is one page that opens without a network.
 
 Exit code: 0 written, 2 nothing was written."""

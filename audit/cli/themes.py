@@ -31,7 +31,7 @@ from audit.themes.taxonomy import Taxonomy, read_map, read_taxonomy, write_taxon
 
 TOPICS = "select divergence_topic, count(*) from pairs where trim(divergence_topic) <> '' group by 1"
 BAR_WIDTH = 30
-ABOUT = """The taxonomy is one file, FILE.json, and its map another, FILE.parquet; each has its sha256 beside it. The same
+ABOUT = """The taxonomy is one file, FILE.json, and its map another, FILE.parquet; each has its sha256 next to it. The same
 phrases, options, seed, threads and versions give the same bytes.
 
 Exit code: 0 written, 2 nothing was written."""
@@ -195,7 +195,7 @@ def _finish(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonom
 
 
 def _own_themes_warning(arguments: argparse.Namespace, settings: Settings) -> str | None:
-    """A release's own themes are used as they are, so themes that are built beside them are shown nowhere."""
+    """A release's own themes are used as they are, so themes built in addition to them are not shown anywhere."""
     if arguments.run:
         run = find_run(settings.store_dir, arguments.run)
         with open_store(run.path) as con:

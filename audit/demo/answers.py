@@ -14,35 +14,37 @@ from audit.demo.world import Handbook, World
 from audit.vocabulary import NOT_ADDRESSED
 
 PATTERNS = (("opening", "core"), ("core", "closing"), ("opening", "core", "closing"), ("core", "guidance", "closing"))
-"""The sentences around the two details, which stand after the last of opening, core and guidance."""
+"""The sentences around the two details, which follow the last of opening, core and guidance."""
 CHECKED_SHARE = 0.15
-"""Share of silent answers without the canonical prefix, found silent by a second look."""
+"""Share of absent answers without the canonical prefix, which only the absence check found."""
 STYLES = 2**20
 
 
 def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator[dict[str, Any]]:
     """One record per question and handbook, in release order, as in answers.jsonl.
 
-    `searches` are made on the handbooks as they are, where the answers of `world` were missed by them (default: none was).
+    `searches` run on the complete handbooks, whose answers `world` may have missed (default: none was missed).
 
-    The programs of a center share their wording, apart from their organ. Centers never share a text: each answer holds
+    The programs of a center share their wording, apart from their organ. Centers never share a text: each answer has
     the center's name or its phone number.
     """
     searches = searches or SimulatedSearches(HandbookTexts(world))
     rng = np.random.default_rng([world.config.seed, 2])
     n_centers = max(book.center for book in world.handbooks) + 1
     for number, question in enumerate(world.questions):
+        # One draw per center and not per handbook, because its programs share their wording.
         style = rng.integers(STYLES, size=n_centers).tolist()
+        # Drawn for absent answers too, so that one more answer does not shift the random numbers of the others.
         chance = rng.random((len(world.handbooks), 2)).tolist()
-        for place, book in enumerate(world.handbooks):
+        for index, book in enumerate(world.handbooks):
             ids: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
-            if world.present[number, place]:
-                text = answer_text(world, number, place, style[book.center])
-                found = retrieval_record(searches, number, place, _rests(text, _frame(book, style[book.center])))
-                yield ids | _present(text, policies()[question.policy], chance[place], found or {})
+            if world.present[number, index]:
+                text = answer_text(world, number, index, style[book.center])
+                retrieved = retrieval_record(searches, number, index, _rests(text, _frame(book, style[book.center])))
+                yield ids | _present(text, policies()[question.policy], chance[index], retrieved or {})
             else:
-                found = retrieval_record(searches, number, place, None) if world.config.traces else None
-                yield ids | _silent(policies()[question.policy], question.aspect, book, chance[place]) | {"retrieval": found}
+                retrieved = retrieval_record(searches, number, index, None) if world.config.traces else None
+                yield ids | _silent(policies()[question.policy], question.aspect, book, chance[index]) | {"retrieval": retrieved}
 
 
 def answer_text(world: World, question: int, handbook: int, style: int) -> str:
@@ -73,17 +75,19 @@ def _frame(book: Handbook, style: int) -> dict[str, str]:
 
 
 def _rests(text: str, frame: dict[str, str]) -> tuple[int, int]:
-    """The part of an answer that rests on its section: all but the center's opening and closing sentence."""
+    """The part of an answer that its section supports: all but the center's opening and closing sentence."""
     start = len(frame["opening"]) + 1 if text.startswith(frame["opening"]) else 0
     return start, len(text) - (len(frame["closing"]) + 1 if text.endswith(frame["closing"]) else 0)
 
 
-def _present(text: str, policy: Policy, chance: list[float], found: dict[str, Any]) -> dict[str, Any]:
+def _present(text: str, policy: Policy, chance: list[float], retrieved: dict[str, Any]) -> dict[str, Any]:
     sections = [section_title(policy)]
     if chance[0] < 0.35:
-        beside = [other for other in policies() if other.chapter == policy.chapter and other is not policy and not other.organs]
-        sections.append(section_title(beside[int(chance[1] * len(beside))]))
-    retrieval = found | {"sections": sections, "score": round(0.55 + 0.4 * chance[1], 3)}
+        same_chapter = [
+            other for other in policies() if other.chapter == policy.chapter and other is not policy and not other.organs
+        ]
+        sections.append(section_title(same_chapter[int(chance[1] * len(same_chapter))]))
+    retrieval = retrieved | {"sections": sections, "score": round(0.55 + 0.4 * chance[1], 3)}
     return {"answer": text, "absent": False, "absence_method": None, "retrieval": retrieval}
 
 

@@ -46,14 +46,14 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
               handbooks, 1,115 questions, 5,743,365 pairs, 1.5 GB
     progress  called with (questions written, questions) after each question
 
-    Besides the release (data/README.md) stands truth.jsonl, which no reader of releases opens. One object per question:
+    The folder also gets truth.jsonl, which no release reader opens. One object per question:
         question_id  as in questions.jsonl
         policy       id of the policy it asks for
         aspect       ask: it turns on the value; how: it turns on advice that all handbooks share
-        values       handbook_id -> what the handbook holds, in words; null where it is silent
+        values       handbook_id -> the handbook's position, in words; null where it does not address the question
         relation     true label codes 0 to 4, H x H in the order of handbooks.jsonl, diagonal 1
 
-    Raises ReleaseError when the scale is unknown, or when `root` holds something that is not an earlier demo; an
+    Raises ReleaseError when the scale is unknown, or when `root` contains something that is not an earlier demo; an
     earlier demo is replaced.
     """
     if scale not in CONFIGS:
@@ -61,6 +61,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     make_room(root)
     world = draw_world(CONFIGS[scale](seed))
     labels, searches = simulate_labels(world), SimulatedSearches(HandbookTexts(world))
+    # Written first: the next call then recognises and replaces a demo that was interrupted.
     write_jsonl(root / TRUTH, truth_records(world, labels))
     return write_release(
         root,
@@ -75,11 +76,12 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
 
 
 def make_room(root: Path) -> None:
-    """An empty folder at `root`; what stands there is taken away if it is a demo, else ReleaseError."""
+    """Make an empty folder at `root`: an earlier demo there is deleted, anything else raises ReleaseError."""
+    # Only a demo has truth.jsonl, so no other release is ever deleted here.
     if (root / TRUTH).exists():
         shutil.rmtree(root)
     elif root.exists() and any(root.iterdir()):
-        raise ReleaseError(f"{root} is not empty and holds no earlier demo. Nothing was written. Name an empty folder.")
+        raise ReleaseError(f"{root} is not empty and is not an earlier demo. Nothing was written. Name an empty folder.")
     root.mkdir(parents=True, exist_ok=True)
 
 
@@ -91,7 +93,7 @@ def _reported(records: Iterator[dict[str, Any]], total: int, progress: Progress 
 
 
 def manifest(world: World, labels: Labels, scale: str) -> dict[str, Any]:
-    """What the release says of itself: above all, that it is synthetic."""
+    """The manifest of the release, which above all declares it synthetic."""
     return {
         "run_id": RUN_IDS[scale],
         "title": f"Demo: {len({book.center for book in world.handbooks})} fictional centers, simulated answers",
@@ -109,7 +111,7 @@ def manifest(world: World, labels: Labels, scale: str) -> dict[str, Any]:
 
 
 def handbook_record(book: Handbook) -> dict[str, Any]:
-    """A handbook as it stands in handbooks.jsonl."""
+    """The record of a handbook in handbooks.jsonl."""
     title = f"{book.center_name} {book.organ.capitalize()} Transplant Handbook: {PHASE_TITLES[Phase(book.phase)]}"
     pages = 40 + (book.center * 17 + len(book.id) * 7) % 90
     record = {"handbook_id": book.id, "organ": book.organ, "center": book.center_name, "phase": book.phase}
@@ -117,7 +119,7 @@ def handbook_record(book: Handbook) -> dict[str, Any]:
 
 
 def question_records(world: World) -> Iterator[dict[str, Any]]:
-    """The questions as they stand in questions.jsonl."""
+    """The records of questions.jsonl."""
     for question in world.questions:
         policy = policies()[question.policy]
         yield {
@@ -151,7 +153,7 @@ def _square(world: World, codes: np.ndarray[Any, np.dtype[np.int8]]) -> list[lis
 
 
 MISSED_SHARE = 0.25
-"""The chance with which the weaker retriever misses an answer that the handbook has: each by itself, whatever it says."""
+"""The chance that the weaker retriever misses an answer; independent for every answer, whatever its content."""
 RUN_ID = "demo-earlier"
 MECHANISM = (
     "the same fictional handbooks, answers and judge as the run 'demo'; each present answer is missed with chance "
@@ -161,38 +163,38 @@ MECHANISM = (
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """What the weaker run saw of a world.
+    """A world as the weaker run sees it.
 
-    whole   the world with all its answers
-    full    the verdicts on it
-    world   the world without the answers that were missed
-    labels  the verdicts on what is left: those of `full`, and ABSENT, pre-screened, where an answer was missed
-    lost    bool (questions, handbooks): the answer was missed
+    complete         the world with all its answers
+    complete_labels  the verdicts on it
+    world            the world without the missed answers
+    labels           the verdicts on it: those of `complete_labels`, but ABSENT (pre-screened) where an answer was missed
+    lost             bool (questions, handbooks): the answer was missed
     """
 
-    whole: World
-    full: Labels
+    complete: World
+    complete_labels: Labels
     world: World
     labels: Labels
     lost: NDArray[np.bool_]
 
 
 def draw_earlier(config: WorldConfig, rate: float = MISSED_SHARE) -> EarlierRun:
-    """Draw the weaker run on the world of a config; the chance has a stream of its own, so the main run stays as it is."""
+    """Draw the weaker run on the world of a config. It has its own random stream, so the main run does not change."""
     world = draw_world(config)
     full = simulate_labels(world)
     lost = world.present & (np.random.default_rng([config.seed, 5]).random(world.present.shape) < rate)
     first, second = world.pairs
-    gone = lost[:, first] | lost[:, second]
-    kept = Labels(*(np.where(gone, np.int8(Label.ABSENT.code), codes) for codes in (full.truth, full.judge)))
-    return EarlierRun(world, full, replace(world, present=world.present & ~lost), kept, lost)
+    is_missed = lost[:, first] | lost[:, second]
+    visible = Labels(*(np.where(is_missed, np.int8(Label.ABSENT.code), codes) for codes in (full.truth, full.judge)))
+    return EarlierRun(world, full, replace(world, present=world.present & ~lost), visible, lost)
 
 
 def write_earlier(root: Path, seed: int = DEFAULT_SEED) -> Path:
     """Write the earlier run of the small demo into the folder `root` and return it; the same seed gives the same bytes.
 
-    Beside the release stands truth.jsonl, as `write_demo` writes it, of what this run saw. Raises ReleaseError when `root` holds
-    something that is not an earlier demo.
+    The folder also gets truth.jsonl as in `write_demo`, for the answers that this run has. Raises ReleaseError when `root`
+    contains something that is not an earlier demo.
     """
     make_room(root)
     earlier = draw_earlier(small_config(seed))
@@ -202,16 +204,16 @@ def write_earlier(root: Path, seed: int = DEFAULT_SEED) -> Path:
         manifest=_manifest(earlier),
         handbooks=map(handbook_record, earlier.world.handbooks),
         questions=question_records(earlier.world),
-        answers=answers(earlier.world, SimulatedSearches(HandbookTexts(earlier.whole))),
+        answers=answers(earlier.world, SimulatedSearches(HandbookTexts(earlier.complete))),
         comparisons=_thinned(earlier),
-        sections=sections(HandbookTexts(earlier.whole)),
+        sections=sections(HandbookTexts(earlier.complete)),
     )
 
 
 def _manifest(earlier: EarlierRun) -> dict[str, Any]:
-    told = manifest(earlier.world, earlier.labels, "small")
-    title = f"{told['title'].replace('Demo:', 'Demo, earlier run:')}, weaker retrieval"
-    return told | {
+    content = manifest(earlier.world, earlier.labels, "small")
+    title = f"{content['title'].replace('Demo:', 'Demo, earlier run:')}, weaker retrieval"
+    return content | {
         "run_id": RUN_ID, "title": title, "date": "2025-10-01", "retriever": "simulated, weaker",
         "mechanism": MECHANISM, "answers_lost_share": MISSED_SHARE,
     }  # fmt: skip
@@ -220,11 +222,11 @@ def _manifest(earlier: EarlierRun) -> dict[str, Any]:
 def _thinned(earlier: EarlierRun) -> Iterator[dict[str, Any]]:
     """The full world's records with the same words; the pairs of an answer that was missed are pre-screened."""
     ids = np.array([book.id for book in earlier.world.handbooks])
-    for record, lost in zip(comparisons(earlier.whole, earlier.full), earlier.lost, strict=True):
-        silent = set(ids[lost].tolist())
-        yield record | {"pairs": [_seen(pair, silent) for pair in record["pairs"]]}
+    for record, lost in zip(comparisons(earlier.complete, earlier.complete_labels), earlier.lost, strict=True):
+        missed = set(ids[lost].tolist())
+        yield record | {"pairs": [_seen(pair, missed) for pair in record["pairs"]]}
 
 
-def _seen(pair: dict[str, Any], silent: set[str]) -> dict[str, Any]:
+def _seen(pair: dict[str, Any], missed: set[str]) -> dict[str, Any]:
     a, b = pair["handbook_a"], pair["handbook_b"]
-    return prescreened_record(a, b) if a in silent or b in silent else pair
+    return prescreened_record(a, b) if a in missed or b in missed else pair

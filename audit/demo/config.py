@@ -15,13 +15,13 @@ class Coverage:
     """Which handbook answers which question: a probit model with effects of question, handbook and organ.
 
     A handbook answers when  ease of the question + breadth of the handbook + match of organ and phase + chance > 0.
-    Chance has unit variance; `policy_share` of it belongs to handbook and policy, so that two questions about
-    one policy tend to be answered, or left, together. All numbers are in those units, fitted at paper scale:
+    Chance has unit variance; `policy_share` of it belongs to handbook and policy, so that a handbook
+    tends to answer both or neither of two questions about one policy. All numbers are in those units, fitted at paper scale:
 
     general_ease, general_spread   middle and spread of general questions: 78.9 % of pairs pre-screened absent
     organ_ease, organ_spread       the same for organ questions, with it mean handbook absence 0.74
     other_organ, kindred_organ     for a handbook of another organ, of a kindred one: pct_any_div 30 to 56 % by organ
-    thin, thorough                 stretch of the narrow and of the broad handbooks: absence up to 0.99, down to 0.45
+    narrow, broad                  stretch of the narrow and of the broad handbooks: absence up to 0.99, down to 0.45
     other_phase, policy_share      not published; chosen
     """
 
@@ -32,8 +32,8 @@ class Coverage:
     other_organ: float = -2.4
     kindred_organ: float = -0.68
     other_phase: float = -0.35
-    thin: float = 0.73
-    thorough: float = 0.215
+    narrow: float = 0.73
+    broad: float = 0.215
     policy_share: float = 0.5
 
 
@@ -43,18 +43,18 @@ class Variety:
 
     general_contested, organ_contested  share of questions that turn on a value, the rest turns on advice that all share;
                          fitted to pct_any_div, and to R_div higher by organ (0.14 to 0.19) than over all pairs (0.135)
-    least, most, bend    share of centers that leave the commonest value: least + (most - least) * u ** bend, u in [0, 1];
-                         fitted to 12.9 % DIVERGENT among judged pairs
+    min_other, max_other, bend  share of centers that leave the commonest value, for u in [0, 1]:
+                         min_other + (max_other - min_other) * u ** bend; fitted to 12.9 % DIVERGENT among judged pairs
     own_page             share of programs (center and organ) that wrote their own page instead of taking the center's; chosen
     dissent              share of handbooks that give the opposite advice on a stance policy; below 0.1 % CONTRADICTORY
 
-    That 7.1 % of judged pairs are CONSISTENT follows from ten equally frequent couples of details (`policies.DETAIL_SETS`).
+    That 7.1 % of judged pairs are CONSISTENT follows from ten equally frequent sets of two details (`policies.DETAIL_SETS`).
     """
 
     general_contested: float = 0.515
     organ_contested: float = 0.61
-    least: float = 0.04
-    most: float = 0.24
+    min_other: float = 0.04
+    max_other: float = 0.24
     bend: float = 1.7
     own_page: float = 0.1
     dissent: float = 0.0016
@@ -71,8 +71,8 @@ class WorldConfig:
     independent  True: every question has a policy of its own, every handbook a center of its own, and all effects are
                  drawn independently, so that questions and handbooks are exchangeable (for testing intervals; such a
                  world has labels but no texts). False: quotas keep a single release close to the intended shares.
-    readings     whether the release says how each reply of the judge was read; the published one does not
-    traces       whether answers come with every layer of the search behind them, silent ones with what was given
+    readings     whether the release has the parse status of each judge reply; the published one does not
+    traces       whether answers record every layer of their search, and absent answers the passages they were given
     """
 
     seed: int
@@ -93,7 +93,7 @@ class WorldConfig:
 
 
 def paper_config(seed: int) -> WorldConfig:
-    """The published shape: 102 handbooks of 23 centers, 1,115 questions of which 311 general (arXiv:2605.29084).
+    """The published shape: 102 handbooks of 23 centers, 1,115 questions, 311 of them general (arXiv:2605.29084).
 
     The number of questions per organ is not published; kidney is given most, as it is in waiting lists and forums.
     """

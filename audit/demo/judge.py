@@ -12,7 +12,7 @@ from audit.demo.world import Codes, World
 from audit.vocabulary import DISAGREEING, LABELS, CheckKind, Label
 
 UNSCORED = -1
-"""Stands where the judge was asked and gave no readable verdict."""
+"""The code of a pair whose verdict could not be parsed."""
 
 VALIDATED = {
     Label.CONSISTENT: {Label.CONSISTENT: 19, Label.COMPLEMENTARY: 6},
@@ -36,12 +36,12 @@ class JudgeNoise:
 
     absent, unscored  shares of the pairs asked about that are called ABSENT, or get no readable verdict. The published label
                       shares leave 4.5 % of judged pairs to the two together; the split is ours
-    borderline        share of COMPLEMENTARY pairs that stand on borderline questions, as it comes out at paper scale; with
+    borderline        share of COMPLEMENTARY pairs that are on borderline questions, as measured at paper scale; with
                       it, DIVERGENT is 12.9 % of judged pairs
 
-    A complementary pair is called divergent on borderline questions only: those that turn on a value, where two answers hold
-    figures that can be read against each other. Were such errors independent over all questions, every general
-    question, with its thousands of present pairs, would hold a divergent pair, and pct_any_div would be
+    A complementary pair is called divergent on borderline questions only: those that turn on a value, where two answers give
+    figures that can be compared. Were such errors independent over all questions, every general
+    question, with its thousands of present pairs, would have a divergent pair, and pct_any_div would be
     100 %; it is published as 30 to 56 % by organ.
     """
 
@@ -52,9 +52,9 @@ class JudgeNoise:
 
 @dataclass(frozen=True)
 class Labels:
-    """True relations and verdicts of every pair, int8 (questions, pairs); the pairs stand in the order of `World.pairs`.
+    """True relations and verdicts of every pair, int8 (questions, pairs); the pairs are in the order of `World.pairs`.
 
-    truth  code 0 to 4; 0 means that a handbook is silent, and such a pair is pre-screened
+    truth  code 0 to 4; 0 means that a handbook does not address the question; such a pair is pre-screened
     judge  code 0 to 4, or UNSCORED; 0 where pre-screened
     """
 
@@ -84,6 +84,7 @@ def _verdicts(truth: Codes, cumulative: NDArray[np.float64], rng: np.random.Gene
     judge = np.zeros(len(truth), dtype=np.int8)
     asked = np.flatnonzero(truth != Label.ABSENT.code)
     u = rng.random(len(asked))
+    # The last cumulative probability may be just below 1 by rounding; without it `drawn` never exceeds UNSCORED's column.
     drawn = (u[:, None] > cumulative[truth[asked], :-1]).sum(axis=1)
     judge[asked] = np.where(drawn == len(LABELS), UNSCORED, drawn)
     return judge
@@ -135,7 +136,7 @@ CHANGED_LABELS = {
 
 @dataclass(frozen=True)
 class CheckNoise:
-    """How often the simulated judge gives another label when it is asked again; all of it is ours, none is published.
+    """How often the simulated judge gives another label when asked again; all rates are our choice, as none are published.
 
     swap, repeat         with the answers in the other order, and the same once more: whatever the label was
     blind, blind_others  without the names of centers: of the pairs that disagree, which then become milder, and of the others
@@ -160,20 +161,20 @@ Verdicts = Mapping[CheckKind, Label | None]
 
 
 def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise()) -> dict[tuple[int, int], Verdicts]:
-    """(question, place among its pairs) -> the checks of that pair, for CHECKED pairs drawn from all that were judged.
+    """(question, index among its pairs) -> the checks of that pair, for N_CHECKED pairs drawn from all that were judged.
 
-    They have a stream of chance of their own: a release is the same with them and without.
+    They have their own random stream, so the rest of a release is the same with and without them.
     """
     rng = np.random.default_rng([world.config.seed, 4])
     questions, places = np.nonzero(~labels.prescreened)
     drawn = np.sort(rng.choice(len(questions), min(N_CHECKED, len(questions)), replace=False))
     chance = rng.random((len(drawn), len(CheckKind), 2))
     return {
-        (question, place): {
-            kind: _again(int(labels.judge[question, place]), kind, noise, *draw)
+        (question, pair): {
+            kind: _again(int(labels.judge[question, pair]), kind, noise, *draw)
             for kind, draw in zip(CheckKind, draws, strict=True)
         }
-        for question, place, draws in zip(questions[drawn].tolist(), places[drawn].tolist(), chance.tolist(), strict=True)
+        for question, pair, draws in zip(questions[drawn].tolist(), places[drawn].tolist(), chance.tolist(), strict=True)
     }
 
 

@@ -12,14 +12,14 @@ from typing import Any
 
 @cache
 def phrases() -> dict[str, Any]:
-    """Circumstances, openings, closings, silences and reasonings, as they stand in the file."""
+    """Circumstances, openings, closings, absence wordings and reasonings, as they are in the file."""
     return tomllib.loads((Path(__file__).parent / "phrases.toml").read_text(encoding="utf-8"))
 
 
 HANDBOOK_DIR = Path(__file__).parent / "handbook"
 DETAILS = 5
 DETAIL_SETS = tuple(combinations(range(DETAILS), 2))
-"""Every answer carries one of these ten couples of details; the same couple and the same value make a CONSISTENT pair."""
+"""Every answer gives one of these ten sets of two details; the same set and the same value make a CONSISTENT pair."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class PolicyDetail:
 
 @dataclass(frozen=True)
 class Policy:
-    """One rule on which handbooks may agree, differ or keep silent.
+    """One rule on which handbooks may agree or differ, or which they may not address.
 
     kind        value: centers hold one of several values; stance: the first value is the usual advice, the second its opposite
     organs      empty: concerns every organ; otherwise only questions about these organs ask for it
     phase       pre or post: the part of the journey in which patients ask
     severity    low, medium or high: how much a disagreement tends to matter
     theme       what a disagreement is about, in a judge's words
-    values      2 or 3 positions; for a value policy the words that stand for {value}
+    values      2 or 3 positions; for a value policy the words that replace {value}
     says        per value, the ways to state it
     guidance    the advice that every center shares, worded in several ways
-    asks, hows  questions that turn on the value, and on the shared advice; {o} stands for "kidney " or nothing
-    details     five facts, of which an answer carries two
+    asks, hows  questions that turn on the value, and on the shared advice; {o} becomes "kidney " or nothing
+    details     five facts; an answer gives two of them
     """
 
     id: str

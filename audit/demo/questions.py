@@ -13,14 +13,14 @@ from audit.demo.policies import Policy, phrases, policies
 from audit.vocabulary import GENERAL
 
 ASK = "ask"
-"""A question that turns on the value a handbook holds: when, how much, may I."""
+"""A question that turns on the value a handbook states: when, how much, may I."""
 HOW = "how"
 """A question that turns on advice which all handbooks share."""
 
 
 @dataclass(frozen=True)
 class SimulatedQuestion:
-    """One simulated question: the policy it asks for (its place in `policies()`), and whether it turns on the value."""
+    """One simulated question: the policy it asks for (an index into `policies()`), and whether it turns on the value."""
 
     id: str
     organ: str
@@ -30,7 +30,7 @@ class SimulatedQuestion:
 
     @property
     def contested(self) -> bool:
-        """Whether handbooks may hold different values here: the question turns on the value of a value policy."""
+        """Whether handbooks may state different values: the question turns on the value of a value policy."""
         return self.aspect == ASK and policies()[self.policy].kind == "value"
 
 
@@ -49,14 +49,14 @@ def _draw_group(
 ) -> Iterator[SimulatedQuestion]:
     order = rng.permutation(len(policies())).tolist()
     here: Counter[int] = Counter()
-    told: Counter[tuple[int, str]] = Counter()
+    times: Counter[tuple[int, str]] = Counter()
     for number, contested in enumerate(_contested(config, organ, count, rng), start=1):
         policy = min(_eligible(organ, contested, order), key=lambda i: (here[i], used[i], order[i]))
         aspect = ASK if contested or _asks_stance(policies()[policy], here[policy]) else HOW
-        text = wording(policies()[policy], organ, aspect, told[policy, aspect])
+        text = wording(policies()[policy], organ, aspect, times[policy, aspect])
         here[policy] += 1
         used[policy] += 1
-        told[policy, aspect] += 1
+        times[policy, aspect] += 1
         yield SimulatedQuestion(f"{organ}-{number:04d}", organ, policy, aspect, text)
 
 

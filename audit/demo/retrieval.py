@@ -1,7 +1,7 @@
 """The simulated handbooks as texts, and simulated retrieval in them.
 
-The section that answers a question is known, so the measures of retrieval can be tested. Ranks have a random stream of
-their own; a question that is hard for one strategy tends to be hard for the others.
+The section that answers a question is known, so the measures of retrieval can be tested. Ranks have their own
+random stream; a question that is hard for one strategy tends to be hard for the others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from audit.demo.world import Handbook, World
 
 FIRST_PAGE = 3
 PER_PAGE = 3
-"""Sections that stand on one page."""
+"""Sections on one page."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class HandbookTexts:
         return self.states | self.advises
 
     def _answers(self, aspect: str) -> NDArray[np.bool_]:
-        found = np.zeros((len(policies()), len(self.world.handbooks)), dtype=bool)
+        stated = np.zeros((len(policies()), len(self.world.handbooks)), dtype=bool)
         for question, present in zip(self.world.questions, self.world.present, strict=True):
             if question.aspect == aspect:
-                found[question.policy] |= present
-        return found
+                stated[question.policy] |= present
+        return stated
 
     @cached_property
-    def place(self) -> NDArray[np.intp]:
-        """The place of each section in its handbook, from 0; of a policy without one, where it would stand."""
+    def position(self) -> NDArray[np.intp]:
+        """Position of each section in its handbook, from 0; for a policy without a section, where one would be inserted."""
         return np.asarray(np.cumsum(self.speaks, axis=0) - self.speaks)
 
     @cached_property
@@ -63,7 +63,7 @@ class HandbookTexts:
 
     @cached_property
     def style(self) -> NDArray[np.int64]:
-        """Which wording each center chose for each policy; a stream of chance of its own."""
+        """The wording that each center chose for each policy, from its own random stream."""
         n_centers = max(book.center for book in self.world.handbooks) + 1
         return np.random.default_rng([self.world.config.seed, 6]).integers(2**16, size=(len(policies()), n_centers))
 
@@ -72,14 +72,14 @@ class HandbookTexts:
         return len(self.held[handbook])
 
     def sentences(self, policy: int, handbook: int) -> list[str]:
-        """A section's sentences, the last of them whom to call."""
-        told, book = policies()[policy], self.world.handbooks[handbook]
+        """The sentences of a section; the last one gives the contact."""
+        rule, book = policies()[policy], self.world.handbooks[handbook]
         style = int(self.style[policy, book.center])
-        core = told.says[self.world.value[policy, handbook]]
-        details = [told.details[i].sentence for i in DETAIL_SETS[self.world.details[policy, handbook]]]
+        core = rule.says[self.world.value[policy, handbook]]
+        details = [rule.details[i].sentence for i in DETAIL_SETS[self.world.details[policy, handbook]]]
         line, phone = contact(book)
         return [
-            *([told.guidance[style % len(told.guidance)]] if self.advises[policy, handbook] else []),
+            *([rule.guidance[style % len(rule.guidance)]] if self.advises[policy, handbook] else []),
             *([core[style // 4 % len(core)]] if self.states[policy, handbook] else []),
             *details,
             f"Questions about this: {line}, {phone}.",
@@ -87,29 +87,29 @@ class HandbookTexts:
 
 
 def contact(book: Handbook) -> tuple[str, str]:
-    """Whom to call at a center, and the number."""
+    """The contact line of a center and its phone number."""
     lines = phrases()["answer"]["lines"]
     return lines[book.center % len(lines)], f"555-01{10 + book.center % 90}"
 
 
 def section_title(policy: Policy) -> str:
-    """The heading under which a handbook speaks of a policy, with its chapter."""
+    """The heading of the section on a policy, after its chapter."""
     return f"{policy.chapter} / {policy.section}"
 
 
-def section_id(place: int) -> str:
-    """The id of a handbook's section by its place."""
-    return f"s{place + 1:03}"
+def section_id(index: int) -> str:
+    """The id of the section at `index` in its handbook."""
+    return f"s{index + 1:03}"
 
 
 def sections(library: HandbookTexts) -> Iterator[dict[str, Any]]:
     """The records of sections.jsonl, handbook by handbook in reading order."""
     for number, book in enumerate(library.world.handbooks):
-        for place, policy in enumerate(library.held[number]):
-            told = policies()[policy]
-            page = FIRST_PAGE + place // PER_PAGE
+        for index, policy in enumerate(library.held[number]):
+            rule = policies()[policy]
+            page = FIRST_PAGE + index // PER_PAGE
             yield {
-                "handbook_id": book.id, "section_id": section_id(place), "heading": told.section, "above": [told.chapter],
+                "handbook_id": book.id, "section_id": section_id(index), "heading": rule.section, "above": [rule.chapter],
                 "text": " ".join(library.sentences(policy, number)), "pages": [page, page],
             }  # fmt: skip
 
@@ -120,14 +120,14 @@ HIT_RATES: Mapping[str, tuple[float, ...]] = {
     "dense": (0.50, 0.66, 0.74, 0.80, 0.84),
     "bm25": (0.44, 0.60, 0.69, 0.75, 0.80),
 }
-"""Per strategy the share of questions whose section stands within the first 1, 2, ... 5 places; ours, none is published."""
+"""Per strategy, the share of questions whose section ranks among the first 1, 2, ... 5. Our choice: no values are published."""
 SECONDS: Mapping[str, float] = {"hero": 0.041, "fusion": 0.022, "dense": 0.017, "bm25": 0.004}
 SHARED = 0.7
-"""How much of the luck of a search all strategies have in common."""
+"""Chance that a strategy shares the random draw of the others, so that hard searches are hard for all."""
 GIVEN = 5
-"""Passages that an answer may be drawn from; a section ranked lower is only found in the whole document."""
+"""Passages given to the generator; a section ranked lower is found only in full-document mode."""
 SHORT = 6
-"""A handbook of at most so many sections is read as a whole."""
+"""A handbook of at most this many sections is given in full (full-document mode)."""
 SHOWN = 3
 N_TRIALS = 300
 """Pairs of question and handbook on which all strategies are tried."""
@@ -142,13 +142,13 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class SimulatedSearches:
-    """What every strategy finds for every question in every handbook."""
+    """The results of every strategy for every question in every handbook."""
 
     library: HandbookTexts
 
     @cached_property
     def rank(self) -> Mapping[str, NDArray[np.intp]]:
-        """Per strategy the place, from 0, of the section that answers (questions x handbooks); GIVEN: not found."""
+        """Per strategy the rank, from 0, of the gold section (questions x handbooks); GIVEN: not found."""
         shape = self.library.world.present.shape
         rng = np.random.default_rng([self.library.world.config.seed, 7])
         shared = rng.random(shape)
@@ -157,61 +157,61 @@ class SimulatedSearches:
 
     @cached_property
     def chance(self) -> NDArray[np.float64]:
-        """What else an answer's record needs of chance: questions x handbooks."""
+        """Random numbers for the other parts of an answer's record: questions x handbooks."""
         return np.random.default_rng([self.library.world.config.seed, 8]).random(self.library.world.present.shape)
 
-    def ranked(self, strategy: str, question: int, handbook: int, most: int, *, known: bool) -> list[str]:
-        """The ids of the best sections, at most `most`; `known`: the section that answers stands where the strategy ranks it."""
+    def ranked(self, strategy: str, question: int, handbook: int, max_sections: int, *, known: bool) -> list[str]:
+        """The ids of the best sections, at most `max_sections`; with `known`, the gold section has the rank drawn for it."""
         policy, size = self.library.world.questions[question].policy, self.library.size(handbook)
-        own = int(self.library.place[policy, handbook])
-        # What is found beside it stands near it in the handbook: the same chapter, as a rule.
+        own = int(self.library.position[policy, handbook])
+        # The other hits are neighbours of the gold section, which mostly belong to the same chapter.
         turn = list(HIT_RATES).index(strategy) % 2
-        beside = [(own + (step // 2 + 1) * (1 if (step + turn) % 2 else -1)) % size for step in range(2 * size)]
-        places = [place for place in dict.fromkeys(beside) if place != own or not self.library.speaks[policy, handbook]]
+        nearby = [(own + (step // 2 + 1) * (1 if (step + turn) % 2 else -1)) % size for step in range(2 * size)]
+        ranking = [index for index in dict.fromkeys(nearby) if index != own or not self.library.speaks[policy, handbook]]
         rank = int(self.rank[strategy][question, handbook])
         if known and rank < GIVEN:
-            places.insert(min(rank, len(places)), own)
-        return [section_id(place) for place in places[:most]]
+            ranking.insert(min(rank, len(ranking)), own)
+        return [section_id(index) for index in ranking[:max_sections]]
 
 
 def retrieval_record(searches: SimulatedSearches, question: int, handbook: int, cited: tuple[int, int] | None) -> Record | None:
-    """An answer's retrieval record; `cited` is the place in its text that rests on its section, None for a silent answer.
+    """An answer's retrieval record, or None where the handbook has no section.
 
-    None where the handbook has no section at all.
+    `cited` is the span of the answer's text that its section supports; None for an answer that does not address the question.
     """
     library = searches.library
     if not library.size(handbook):
         return None
     short = library.size(handbook) <= SHORT
-    found = int(searches.rank["hero"][question, handbook]) < GIVEN
-    mode = "full_document" if short else "passages" if found or cited is None else "full_document_fallback"
+    is_found = int(searches.rank["hero"][question, handbook]) < GIVEN
+    mode = "full_document" if short else "passages" if is_found or cited is None else "full_document_fallback"
     given = _given(searches, question, handbook, mode, known=cited is not None)
-    told: Record = {"strategy": "hero", "mode": mode, **({"reason": FALLBACK} if mode.endswith("fallback") else {})}
-    told["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(given, 1)]
+    record: Record = {"strategy": "hero", "mode": mode, **({"reason": FALLBACK} if mode.endswith("fallback") else {})}
+    record["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(given, 1)]
     if cited is not None:
-        own = section_id(int(library.place[library.world.questions[question].policy, handbook]))
-        told["citations"] = [_citation(given, own, cited), *_stray(searches.chance[question, handbook], given)]
+        own = section_id(int(library.position[library.world.questions[question].policy, handbook]))
+        record["citations"] = [_citation(given, own, cited), *_stray(searches.chance[question, handbook], given)]
         if library.world.config.traces and mode != "full_document":
-            told |= _trace(searches, question, handbook)
-    return told
+            record |= _trace(searches, question, handbook)
+    return record
 
 
 def _given(searches: SimulatedSearches, question: int, handbook: int, mode: str, *, known: bool) -> list[str]:
     """The sections whose passages the generator was given, best first."""
     if mode == "passages":
         rank = int(searches.rank["hero"][question, handbook])
-        most = max(SHOWN, rank + 1) if known else SHOWN - 1
-        return searches.ranked("hero", question, handbook, most, known=known)
+        max_sections = max(SHOWN, rank + 1) if known else SHOWN - 1
+        return searches.ranked("hero", question, handbook, max_sections, known=known)
     policy = searches.library.world.questions[question].policy
-    return [section_id(int(searches.library.place[policy, handbook]))] if known else [section_id(0)]
+    return [section_id(int(searches.library.position[policy, handbook]))] if known else [section_id(0)]
 
 
 def _passage(library: HandbookTexts, handbook: int, number: int, name: str, mode: str) -> Record:
-    """A passage: the section without the line on whom to call; further down the list, only its first two sentences."""
-    told = library.sentences(library.held[handbook][int(name[1:]) - 1], handbook)
-    kept = told[:-1] if number <= 2 else told[:2]
+    """A passage: the section without its contact line; further down the list, only its first two sentences."""
+    sentences = library.sentences(library.held[handbook][int(name[1:]) - 1], handbook)
+    shown = sentences[:-1] if number <= 2 else sentences[:2]
     origin = "document" if mode != "passages" else "parent" if number <= 2 else "hit"
-    return {"passage": number, "section_id": name, "start": 0, "end": len(" ".join(kept)), "origin": origin}
+    return {"passage": number, "section_id": name, "start": 0, "end": len(" ".join(shown)), "origin": origin}
 
 
 def _citation(given: list[str], own: str, cited: tuple[int, int]) -> Record:
@@ -235,21 +235,22 @@ def _trace(searches: SimulatedSearches, question: int, handbook: int) -> Record:
 
 def _layer(name: str, strategy: str, searches: SimulatedSearches, question: int, handbook: int) -> Record:
     best = searches.ranked(strategy, question, handbook, SHOWN, known=True)
-    scores = [1 / (K + place) if name == "fused" else 0.9 / (1 + 0.2 * place) for place in range(1, len(best) + 1)]
+    scores = [1 / (K + rank) if name == "fused" else 0.9 / (1 + 0.2 * rank) for rank in range(1, len(best) + 1)]
     top = [{"section_id": section, "score": round(score, 4)} for section, score in zip(best, scores, strict=True)]
     return {"layer": name, "kept": 20, "top": top}
 
 
 def seconds(strategy: str, chance: float) -> float:
-    """CPU seconds that a search is said to have taken."""
+    """Simulated CPU seconds of a search."""
     return round(SECONDS[strategy] * (0.7 + 0.6 * chance), 4)
 
 
 def trials(searches: SimulatedSearches) -> Iterator[Record]:
-    """The records of trials.jsonl: every strategy on TRIED present answers, drawn from all by a stream of chance of their own."""
+    """The records of trials.jsonl: every strategy on N_TRIALS present answers, drawn from their own random stream."""
     world = searches.library.world
     cells = np.argwhere(world.present)
     rng = np.random.default_rng([world.config.seed, 9])
+    # Sorted, so that the trials are in release order.
     for question, handbook in cells[np.sort(rng.choice(len(cells), min(N_TRIALS, len(cells)), replace=False))].tolist():
         for strategy in HIT_RATES:
             yield _trial(searches, strategy, question, handbook)
@@ -257,7 +258,7 @@ def trials(searches: SimulatedSearches) -> Iterator[Record]:
 
 def _trial(searches: SimulatedSearches, strategy: str, question: int, handbook: int) -> Record:
     world, library = searches.library.world, searches.library
-    gold = section_id(int(library.place[world.questions[question].policy, handbook]))
+    gold = section_id(int(library.position[world.questions[question].policy, handbook]))
     short, chance = library.size(handbook) <= SHORT, float(searches.chance[question, handbook])
     lost = strategy == "hero" and searches.rank[strategy][question, handbook] >= GIVEN
     mode = "full_document" if short and strategy == "hero" else "full_document_fallback" if lost else "passages"

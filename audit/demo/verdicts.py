@@ -26,7 +26,7 @@ MISREAD = {
 """(True label, verdict) of an error -> the kind of reasoning that leads to it; otherwise the verdict names the kind."""
 
 LENIENT = 0.045
-"""Share of replies that are said to have been JSON with faults; ours."""
+"""Share of replies reported as JSON with faults that were repaired; our choice."""
 SEVERITY_STEPS = {"low": (0.62, 0.94), "medium": (0.22, 0.82), "high": (0.06, 0.40)}
 """Severity of a policy -> where, on [0, 1], medium and high significance begin."""
 
@@ -38,8 +38,8 @@ def comparisons(world: World, labels: Labels) -> Iterator[Record]:
     prescreened = [prescreened_record(ids[a], ids[b]) for a, b in zip(*_places(world), strict=True)]
     for number, question in enumerate(world.questions):
         pairs = list(prescreened)
-        for place, record in _judged(world, labels, number, ids, checks):
-            pairs[place] = record
+        for pair, record in _judged(world, labels, number, ids, checks):
+            pairs[pair] = record
         yield {"question_id": question.id, "handbooks": ids, "pairs": pairs}
 
 
@@ -63,13 +63,14 @@ def _record(a: str, b: str, label: str | None) -> Record:
 def _judged(
     world: World, labels: Labels, number: int, ids: list[str], checks: Mapping[tuple[int, int], Verdicts]
 ) -> Iterator[tuple[int, Record]]:
-    """Place among the question's pairs, and record, of each pair that the judge was asked about."""
+    """Index among the question's pairs, and record, of each pair that the judge was asked about."""
     asked = np.flatnonzero(~labels.prescreened[number])
+    # A stream per question: its texts do not depend on the number of pairs of the questions before it.
     chance = np.random.default_rng([world.config.seed, 3, number]).random((len(asked), 3)).tolist()
     verdicts, truths = labels.judge[number, asked].tolist(), labels.truth[number, asked].tolist()
     first, second = (side[asked].tolist() for side in world.pairs)
     page = _Page(world, number)
-    for place, a, b, true, verdict, draw in zip(asked.tolist(), first, second, truths, verdicts, chance, strict=True):
+    for pair, a, b, true, verdict, draw in zip(asked.tolist(), first, second, truths, verdicts, chance, strict=True):
         record = _record(ids[a], ids[b], None if verdict == UNSCORED else LABELS[verdict].value)
         record["reasoning"] = page.unreadable(draw[0]) if verdict == UNSCORED else page.reasoning(a, b, true, verdict, draw[0])
         if verdict >= Label.DIVERGENT.code:
@@ -78,9 +79,9 @@ def _judged(
         record["judge_metadata"] = _usage(record["reasoning"], draw)
         if world.config.readings:
             record["judge_metadata"] |= _reading(record, draw)
-        if (number, place) in checks:
-            record["checks"] = [page.check(kind, label, draw[2]) for kind, label in checks[number, place].items()]
-        yield place, record
+        if (number, pair) in checks:
+            record["checks"] = [page.check(kind, label, draw[2]) for kind, label in checks[number, pair].items()]
+        yield pair, record
 
 
 def _usage(reasoning: str | None, draw: list[float]) -> Record:
@@ -93,14 +94,14 @@ def _usage(reasoning: str | None, draw: list[float]) -> Record:
 
 
 def _reading(record: Record, draw: list[float]) -> Record:
-    """How the reply is said to have been read; an unscored pair says why."""
+    """The reported parse status of the reply; an unscored pair also has a reason."""
     if record["classification"] is None:
         return {"parse": Parse.NONE, "unscored_reason": "cut" if record["reasoning"] else "empty"}
     return {"parse": Parse.LENIENT if draw[1] < LENIENT else Parse.STRICT}
 
 
 class _Page:
-    """One question as the judge sees it: what every handbook holds, in words."""
+    """One question as the judge sees it: the position of every handbook, in words."""
 
     def __init__(self, world: World, number: int) -> None:
         question, row = world.questions[number], world.row[number]
@@ -112,21 +113,21 @@ class _Page:
         self.programs = [f"{book.center_name} ({book.organ}, {book.phase})" for book in world.handbooks]
 
     def reasoning(self, a: int, b: int, true: int, verdict: int, draw: float) -> str:
-        """Words for a verdict that name both sources, what they hold and what they add."""
+        """The reasoning for a verdict: it names both sources, their positions and their details."""
         names = self.centers if self.centers[a] != self.centers[b] else self.programs
-        mine, other = tags_apart(self.policy, self.details[a], self.details[b])
+        own, other = tags_apart(self.policy, self.details[a], self.details[b])
         ways = _ways(true, verdict)
         return ways[int(draw * len(ways))].format(
-            a=names[a], b=names[b], x=self.held[a], y=self.held[b], p=mine, q=other, theme=self.subject
+            a=names[a], b=names[b], x=self.held[a], y=self.held[b], p=own, q=other, theme=self.subject
         )
 
     def unreadable(self, draw: float) -> str | None:
-        """What came back from the judge where no verdict could be read: nothing, or a text cut short."""
+        """The judge's reply where no verdict could be parsed: nothing, or a truncated text."""
         texts: list[str | None] = [None, *phrases()["reasoning"]["unreadable"]]
         return texts[int(draw * len(texts))]
 
     def divergence_topic(self, a: int, b: int, draw: float) -> str:
-        """What a disagreement is about, worded in one of several ways."""
+        """The topic of a disagreement, in one of several wordings."""
         theme, x, y = self.subject, self.held[a], self.held[b]
         ways = [theme, f"different advice on {theme}", f"{theme} ({self.policy.section.lower()})"]
         if x != y and self.policy.kind == "value":
@@ -152,13 +153,13 @@ def _ways(true: int, verdict: int) -> list[str]:
 
 
 def position_words(policy: Policy, aspect: str, value: int) -> str:
-    """What a handbook holds on a question, in a few words; the same for all where the question turns on no value."""
+    """A handbook's position on a question, in a few words; the same for all handbooks unless the question turns on a value."""
     return policy.values[value] if aspect == ASK else f"general advice on {subject(policy, aspect)}"
 
 
 @cache
 def tags_apart(policy: Policy, a: int, b: int) -> tuple[str, str]:
-    """What each of two couples of details is about, without what both hold (all of it where they are the same)."""
-    mine, other = set(DETAIL_SETS[a]), set(DETAIL_SETS[b])
-    both = mine & other if mine != other else set()
-    return tuple(" and ".join(policy.details[i].tag for i in sorted(side - both)) for side in (mine, other))  # type: ignore[return-value]
+    """The topics of two sets of details, without those they share (all topics where the sets are equal)."""
+    own, other = set(DETAIL_SETS[a]), set(DETAIL_SETS[b])
+    both = own & other if own != other else set()
+    return tuple(" and ".join(policy.details[i].tag for i in sorted(side - both)) for side in (own, other))  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""The truth of a simulated corpus: its handbooks, who answers what, who has which value, and the true relation of every pair."""
+"""The ground truth of a simulated corpus: handbooks, the questions they answer, their values, and every pair's relation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CENTERS = (
 """Fictional centers, all named after woody plants."""
 
 COUPLED_SHARE = 0.81
-"""Share of the pre handbooks that have a post handbook of the same program beside them."""
+"""Share of the pre handbooks whose program also has a post handbook."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Handbook:
     @property
     def center_name(self) -> str:
         """The fictional center's name; numbered where a world has more centers than there are names."""
-        lap, place = divmod(self.center, len(CENTERS))
-        return CENTERS[place] + (str(lap + 1) if lap else "")
+        lap, index = divmod(self.center, len(CENTERS))
+        return CENTERS[index] + (str(lap + 1) if lap else "")
 
     @property
     def id(self) -> str:
@@ -64,23 +64,23 @@ def _organs(config: WorldConfig) -> list[str]:
 def _fill(config: WorldConfig, couples: tuple[int, ...], singles: list[Phase], rng: np.random.Generator) -> tuple[Handbook, ...]:
     # Centers are dealt from one shuffled ring, so every center gets a program before any gets many.
     ring = rng.permutation(config.n_centers).tolist()
-    found: list[Handbook] = []
+    handbooks: list[Handbook] = []
     dealt = 0
     for (organ, count), pairs in zip(config.handbooks.items(), couples, strict=True):
         programs = [(Phase.PRE, Phase.POST)] * pairs + [(singles.pop(),) for _ in range(count - 2 * pairs)]
         centers = [ring[(dealt + i) % len(ring)] for i in range(len(programs))]
         dealt += len(programs)
         dealt_out = sorted(zip(centers, programs, strict=True))
-        found += [Handbook(organ, center, phase.value) for center, phases in dealt_out for phase in phases]
-    return tuple(found)
+        handbooks += [Handbook(organ, center, phase.value) for center, phases in dealt_out for phase in phases]
+    return tuple(handbooks)
 
 
 Codes = NDArray[np.int8]
 
 KINDRED = ({"kidney", "pancreas", "liver"}, {"heart", "lung"})
-"""Abdominal and thoracic organs: their programs work together, so one's handbook often speaks to the other's patients."""
+"""Abdominal and thoracic organs: their programs work together, so a handbook of one often addresses patients of the other."""
 NEVER = -99.0
-"""Effect of a policy on a handbook of an organ that it does not concern: a heart handbook is silent on kidney biopsies."""
+"""Effect of a policy on a handbook of an organ that it does not concern: a heart handbook never addresses kidney biopsies."""
 USUAL_SPLIT = (0.7, 0.3)
 """How the centers that leave the commonest value share the second and the third."""
 
@@ -91,8 +91,8 @@ class World:
 
     present  bool (Q, H): the handbook answers the question
     row      int (Q,): the row of each question in `value` and `details`
-    value    int8 (rows, H): place of the value that a handbook holds in its policy's `values`
-    details  int8 (rows, H): place in DETAIL_SETS of the couple of details it gives
+    value    int8 (rows, H): index into its policy's `values` of the value that a handbook states
+    details  int8 (rows, H): index into DETAIL_SETS of the two details that it gives
     """
 
     config: WorldConfig
@@ -105,14 +105,14 @@ class World:
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Places of the first and the second handbook of each of the H(H-1)/2 pairs, in release order."""
+        """Indices of the first and the second handbook of each of the H(H-1)/2 pairs, in release order."""
         first, second = np.triu_indices(len(self.handbooks), k=1)
         return first, second
 
     def relation(self, question: int) -> Codes:
         """True label codes (int8, one a pair) of a question's pairs.
 
-        ABSENT when a handbook is silent; otherwise, where the question turns on the value, DIVERGENT for different
+        ABSENT when a handbook does not address the question; otherwise, where it turns on the value, DIVERGENT for different
         values and CONTRADICTORY for opposite stances; otherwise CONSISTENT for the same details, else COMPLEMENTARY.
         """
         first, second = self.pairs
@@ -128,6 +128,7 @@ class World:
 
 def draw_world(config: WorldConfig) -> World:
     """Draw the corpus of a config (102 handbooks and 1,115 questions in about 50 ms)."""
+    # The order of the draws is part of the seed: a new draw belongs at the end, or every demo release changes.
     rng = np.random.default_rng(config.seed)
     handbooks, questions = draw_handbooks(config, rng), draw_questions(config, rng)
     row = np.arange(len(questions)) if config.independent else np.array([q.policy for q in questions], dtype=np.intp)
@@ -160,16 +161,17 @@ def _draw_pages(
 
 
 def _center_values(config: WorldConfig, policy: int, weight: NDArray[np.float64], u: float, rng: np.random.Generator) -> Codes:
-    """The value each center holds for a policy; a stance policy starts from the usual advice everywhere."""
+    """The value of each center for a policy; a stance policy starts from the usual advice everywhere."""
     if policies()[policy].kind == "stance":
         return np.zeros(len(weight), dtype=np.int8)
     variety = config.variety
-    other = variety.least + (variety.most - variety.least) * u**variety.bend
+    other = variety.min_other + (variety.max_other - variety.min_other) * u**variety.bend
     edges = np.cumsum([1 - other, other * USUAL_SPLIT[0]])
     order = rng.permutation(len(weight))
     at = np.empty(len(weight))
     at[order] = np.cumsum(weight[order]) - weight[order] / 2
     if config.independent:
+        # Quotas would make one center's value depend on the others'.
         at = rng.uniform(0, 1, len(weight))
     return rng.permutation(3).astype(np.int8)[np.searchsorted(edges, at)]
 
@@ -203,7 +205,7 @@ def _draw_present(
     n_rows: int,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Who answers: the probit model of `Coverage`."""
+    """Which handbook answers which question: the probit model of `Coverage`."""
     own = config.coverage.policy_share
     shape = (len(questions), len(handbooks))
     chance = np.sqrt(own) * rng.standard_normal((n_rows, shape[1]))[row] + np.sqrt(1 - own) * rng.standard_normal(shape)
@@ -234,15 +236,15 @@ def _breadth(config: WorldConfig, n: int, rng: np.random.Generator) -> NDArray[n
     """Handbook effects: Student-t quantiles (2 degrees of freedom), so a few are leaflets and a few are tomes."""
     u = _even(config, rng, n)
     t = (2 * u - 1) / np.sqrt(2 * u * (1 - u))
-    return np.where(t < 0, config.coverage.thin, config.coverage.thorough) * t
+    return np.where(t < 0, config.coverage.narrow, config.coverage.broad) * t
 
 
 def _match(config: WorldConfig, handbooks: tuple[Handbook, ...], questions: tuple[SimulatedQuestion, ...]) -> NDArray[np.float64]:
     """Effects of organ and phase, worked out once for every kind of question."""
     kinds = {(q.organ, policies()[q.policy].organs, policies()[q.policy].phase): None for q in questions}
     effects = np.array([[_effect(config, kind, book) for book in handbooks] for kind in kinds])
-    place = {kind: i for i, kind in enumerate(kinds)}
-    return np.asarray(effects[[place[q.organ, policies()[q.policy].organs, policies()[q.policy].phase] for q in questions]])
+    row_of = {kind: i for i, kind in enumerate(kinds)}
+    return np.asarray(effects[[row_of[q.organ, policies()[q.policy].organs, policies()[q.policy].phase] for q in questions]])
 
 
 def _effect(config: WorldConfig, kind: tuple[str, tuple[str, ...], str], book: Handbook) -> float:

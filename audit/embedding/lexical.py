@@ -41,9 +41,9 @@ def lexical_vectors(phrases: Sequence[str], corpus: Sequence[str]) -> Vectors:
     corpus_features = [lexical_features(phrase) for phrase in corpus]
     frequency = Counter(feature for features in corpus_features for feature in set(features))
     # A feature of a single phrase connects nothing. If every feature is like that (two phrases, say), all are kept.
-    kept = sorted(feature for feature, count in frequency.items() if count > 1) or sorted(frequency)
-    column_of = {feature: column for column, feature in enumerate(kept)}
-    idf = np.array([log((1 + len(corpus)) / (1 + frequency[feature])) + 1 for feature in kept])
+    features_used = sorted(feature for feature, count in frequency.items() if count > 1) or sorted(frequency)
+    column_of = {feature: column for column, feature in enumerate(features_used)}
+    idf = np.array([log((1 + len(corpus)) / (1 + frequency[feature])) + 1 for feature in features_used])
     corpus_table = _tf_idf(corpus_features, column_of, idf)
     axes = _principal_axes(corpus_table)
     if list(phrases) == list(corpus):

@@ -48,7 +48,7 @@ class ExportSection:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section with its tables and figures made; `left_out` says why others are missing."""
+    """A section with its tables and figures made; `left_out` gives the reason why others are missing."""
 
     title: str
     tables: Sequence[Table]
@@ -124,5 +124,6 @@ def _made(
     for maker in makers:
         try:
             yield maker(context)
+        # One table that a run cannot have (no trials, no answers) must not cost the others.
         except AuditError as reason:
             left_out[f"{kind} {maker.__name__}"] = str(reason)

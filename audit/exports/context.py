@@ -25,13 +25,13 @@ class CurationPart:
 
     taxonomy  as curated
     aside     ids of themes that are set aside: not clinically meaningful
-    acts      every edit, first to last: act (int), made_at, what, reason, standing (str); without authors
+    edits     every edit, first to last: act (int), made_at, what, reason, standing (str); without authors
     facts     number of edits, of those in effect and in conflict, the SHA-256 of all and of the curated taxonomy
     """
 
     taxonomy: Taxonomy
     aside: frozenset[str]
-    acts: pd.DataFrame
+    edits: pd.DataFrame
     facts: Mapping[str, Any]
 
 
@@ -42,7 +42,7 @@ class ExportContext:
     other, both  the run it is compared with, and a connection to the two
     taxonomy     its themes as they were built, where it has any
     against      those of the run it is compared with
-    curation     the themes as people curated them, where anybody did
+    curation     the themes as people curated them, where there are edits
     """
 
     run: Run
@@ -59,6 +59,7 @@ class ExportContext:
 
         Raises AuditError as the metric does.
         """
+        # Several tables and figures show the same metric, and some take seconds to resample.
         key = (metric, curated, *sorted(options.items()))
         if key not in self._frames:
             registered = METRICS[metric]
@@ -69,8 +70,8 @@ class ExportContext:
         return self._frames[key]
 
     def _themes_for(self, metric: Metric[...], *, curated: bool) -> dict[str, Taxonomy | None]:
-        beside = {"against": self.against} if metric.compares else {}
-        return {"taxonomy": self.curated.taxonomy if curated else self.themes, **beside}
+        comparison = {"against": self.against} if metric.compares else {}
+        return {"taxonomy": self.curated.taxonomy if curated else self.themes, **comparison}
 
     @property
     def themes(self) -> Taxonomy:
@@ -81,9 +82,9 @@ class ExportContext:
 
     @property
     def curated(self) -> CurationPart:
-        """The curated themes. Raises ThemesError where nobody changed any."""
+        """The curated themes. Raises ThemesError where no theme was edited."""
         if self.curation is None:
-            raise ThemesError(f"Nobody has changed the themes of run {self.run.key}: they are as they were built.")
+            raise ThemesError(f"The themes of run {self.run.key} have no edits: they are as they were built.")
         return self.curation
 
     def fill(self, template: str) -> str:

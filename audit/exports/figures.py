@@ -118,7 +118,7 @@ def _figure_columns(measured: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def strategies(context: ExportContext) -> list[Picture]:
     """The measures of each strategy as dots."""
-    title = "How well each strategy of retrieval finds the section that holds the answer, with 95 % intervals"
+    title = "How well each strategy of retrieval finds the section that contains the answer, with 95 % intervals"
     return [Picture("retrieval", title, rate_dots(trials_with_gold(context), "strategy", RETRIEVAL_RATES))]
 
 
@@ -163,7 +163,7 @@ def changes(context: ExportContext) -> list[Picture]:
 
 
 def transitions(context: ExportContext) -> list[Picture]:
-    """What the second run says of each pair of the first, as a matrix and as bands."""
+    """The label of each pair in the second run by its label in the first, as a matrix and as bands."""
     names, cells = _run_names(context), context.frame("transitions")
     return [
         Picture("transitions", "What two runs say of the same pairs", transitions_figure(cells, *names)),

@@ -19,7 +19,7 @@ PARAGRAPH_SHARES = {1: 0.3, 2: 0.22}
 MIN_PARAGRAPH_SHARE = 0.16
 """Of the line, for each of more than two paragraphs."""
 MAX_BESIDE_PARAGRAPHS = 10
-"""Beside more columns than this, a paragraph gets less room."""
+"""With more columns than this, a paragraph gets less room."""
 LETTERS_PER_LINE = 120
 """Letters on a line of the page, in the size of a table over several pages."""
 MAX_UPRIGHT = 6

@@ -67,7 +67,7 @@ class ExportRequest:
     study  the part of a study
     paper  whether to compare with the published figures
     taxonomy  the themes of the run as they were built, where it has any
-    curation  the themes as people curated them, where anybody did
+    curation  the themes as people curated them, where there are edits
     against  the themes of the run to compare with as they were built, where it has any
     date   today, ISO 8601: it is in the manifest and nowhere else
     """
@@ -104,7 +104,7 @@ def check_drawn_from(study: StudyPart, run: Run) -> None:
     """Raise AuditError where a study's items are not pairs of the run."""
     if study.digest != run.digest:
         raise AuditError(
-            f"Study '{study.study_id}' was not drawn from run {run.key}, so its labels say nothing about it. "
+            f"Study '{study.study_id}' was not drawn from run {run.key}, so its labels do not apply to it. "
             "Nothing was written. Leave --run out to export the study with its own run."
         )
 
@@ -129,6 +129,7 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
     title = f"{request.run.title} ({request.run.key})"
     files["README.txt"] = readme(title, _notices(request.run), request.command, listed).encode()
     left_out = {name: why for chapter in parts for name, why in chapter.left_out.items()} | missing
+    # Last, because the manifest has the digest of every other file.
     files[MANIFEST] = _manifest(request, files, left_out)
     return files
 

@@ -1,4 +1,4 @@
-"""The figures of a run that are also published, by name; where one cannot be computed, a sentence that says why."""
+"""The figures of a run that are also published, by name; where one cannot be computed, a sentence with the reason."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ NO_TRIALS = (
     "Run {key} has no trials of retrieval: how well its answers were searched for is not measured, and not zero. A release "
     "brings them in trials.jsonl; `audit run` and `audit retrieve` make them."
 )
-NO_GOLD = "No trial of run {key} names the section that holds the answer, so only what was given is known."
+NO_GOLD = "No trial of run {key} names the section that contains the answer, so only what was given is known."
 ONE_STRATEGY = "Only one strategy was tried on the searches of run {key}: there is nothing to compare it with."
 NO_ANSWER = "No answer of run {key} belongs to a search with a known section, so whether answers rest on it is not measured."
 CORPUS = TableSpec(
@@ -221,7 +221,7 @@ def _identity(taxonomy: Taxonomy) -> str:
 def theme_edits(context: ExportContext) -> Table:
     """Every edit by a curator: what was changed, when, why, and whether it is in effect."""
     part = context.curated
-    frame = part.acts.assign(day=part.acts["made_at"].str[:10])
+    frame = part.edits.assign(day=part.edits["made_at"].str[:10])
     replay = (
         "With authors, times and phrases, so that they can be replayed: "
         f"audit themes history --run {context.run.key} --out acts.jsonl (SHA-256 {part.facts['acts_sha256']})."
@@ -296,7 +296,7 @@ def retrieval_missed(context: ExportContext) -> Table:
     strategies = list(known["strategy"][known["trials"] > 0])
     frame = pd.concat([context.frame("retrieval_missed", strategy=name).assign(strategy=name) for name in strategies])
     names = handbook_names(handbook_list(context.con))
-    # Where no other strategy made the search, nobody could have found the section: unknown, not "nobody".
+    # Where no other strategy made the search, none could have found the section: unknown, not "nobody".
     found_by = frame["found_by"].where(frame["others"] > 0, None)
     n = f"{len(frame):,} of {known['trials'].sum():,} searches of a strategy with a known section"
     table = context.table("retrieval_missed", n, strategy=strategies[0])
@@ -313,7 +313,7 @@ def trials(context: ExportContext) -> pd.DataFrame:
 
 
 def trials_with_gold(context: ExportContext) -> pd.DataFrame:
-    """The same. Raises AuditError where no trial names the section that holds the answer."""
+    """Like the table above. Raises AuditError where no trial names the section that contains the answer."""
     frame = trials(context)
     if not frame["trials"].sum():
         raise AuditError(NO_GOLD.format(key=context.run.key))
@@ -321,7 +321,7 @@ def trials_with_gold(context: ExportContext) -> pd.DataFrame:
 
 
 def _searches(context: ExportContext, frame: pd.DataFrame) -> str:
-    most, unknown = int(frame["trials"].max()), int(frame["no_gold"].max())
-    searches = f"{most:,} searches with a known section on {frame['questions'].max():,} {{questions}}"
+    max_trials, unknown = int(frame["trials"].max()), int(frame["no_gold"].max())
+    searches = f"{max_trials:,} searches with a known section on {frame['questions'].max():,} {{questions}}"
     more = f"; {unknown:,} more without one" if unknown else ""
     return context.fill(("" if frame["trials"].nunique() == 1 else "up to ") + searches + more)

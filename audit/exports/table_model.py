@@ -56,7 +56,7 @@ class Table:
         return replace(self, columns=filled if len(self.frame) else self.columns)
 
     def lines(self) -> list[list[str]]:
-        """Every cell as text, row by row, intervals beside their values; a table without rows has one that says so."""
+        """Every cell as text, row by row, intervals next to their values; a table without rows has one row, 'none'."""
         if self.frame.empty:
             return [["none", *[""] * (len(self.columns) - 1)]]
         return [list(line) for line in zip(*(self._written(column) for column in self.columns), strict=True)]
@@ -81,6 +81,7 @@ class Table:
             parts[column.label] = self.values(column)
             if self.has_interval(column):
                 parts |= {f"{column.label}, 95 % {end[1:]}": self.frame[column.name + end] for end in (LOW, HIGH)}
+        # A dict keeps only one of two equal labels, and a column would vanish from every file without a trace.
         expected = sum(3 if self.has_interval(column) else 1 for column in self.columns)
         assert len(parts) == expected, f"{self.name}: two columns have the same label"
         return pd.DataFrame(parts)

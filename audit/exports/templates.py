@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
+    # StrictUndefined: a misspelled name in a template must fail and not print nothing.
     return Environment(
         loader=PackageLoader("audit.exports", "pages"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
@@ -30,5 +31,6 @@ def trusted(html: str) -> Markup:
 
 def script_json(data: dict[str, Any]) -> Markup:
     """JSON that cannot end the script element that contains it."""
+    # A text with </script> would end the element, and older JavaScript takes U+2028 and U+2029 for line breaks.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return trusted(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))

@@ -19,6 +19,7 @@ from audit.tables import HIGH, LOW, ColumnKind
 
 def csv_text(frame: pd.DataFrame) -> str:
     """The frame as CSV; an unknown value is an empty cell, and no cell runs as a formula."""
+    # Numeric columns are left alone: a leading minus is a sign there and not the beginning of a formula.
     safe = frame.apply(lambda column: column if pd.api.types.is_numeric_dtype(column) else column.map(safe_cell))
     return str(safe.rename(columns=safe_cell).to_csv(index=False))
 

@@ -89,7 +89,7 @@ def _neighbours(points: pd.DataFrame, vectors: Vectors | None) -> list[dict[str,
 
 
 def write_parquet(table: pd.DataFrame, path: Path) -> Path:
-    """Write the table, and its labels beside it as NAME.labels.parquet; return the latter's path."""
+    """Write the table, and its labels next to it as NAME.labels.parquet; return the latter's path."""
     labels = path.with_name(f"{path.stem}.labels.parquet")
     table.to_parquet(path, index=False)
     labels_table(table).to_parquet(labels, index=False)

@@ -50,7 +50,7 @@ def _write_table(book: Workbook, sheet: Worksheet, typed: pd.DataFrame) -> None:
     for column, name in enumerate(typed.columns):
         is_text = typed[name].dtype == object
         layout = {"text_wrap": is_text, "valign": "top", "align": "left" if is_text else "right"}
-        # Beside a column of numbers, aligned right, an unindented text would touch them.
+        # Next to a column of numbers, aligned right, an unindented text would touch them.
         layout |= {"indent": 1} if is_text and column else {}
         head = book.add_format(layout | {"text_wrap": True, "valign": "bottom", "bold": True, "bottom": 1})
         sheet.write_string(0, column, _cell_text(name), head)

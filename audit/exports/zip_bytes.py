@@ -19,6 +19,7 @@ def zipped(files: Files) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for path in sorted(files):
             entry = zipfile.ZipInfo(path, EARLIEST)
+            # 3 is Unix: zipfile would write the platform it runs on, and the same files would give another archive.
             entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
             archive.writestr(entry, files[path])
     return buffer.getvalue()

@@ -1,1 +1,1 @@
-"""Answers from handbooks: what one handbook says to one question, from retrieved passages. Never opens the store."""
+"""Answers from handbooks: what one handbook answers to one question, from retrieved passages. Never opens the store."""

@@ -104,6 +104,7 @@ def question_stems(question: str) -> frozenset[str]:
 
 def without_numbers(text: str) -> str:
     """A text whose own bracketed numbers, such as the reference `[12]`, are in parentheses: only ours are in brackets."""
+    # A model would otherwise cite the handbook's own reference [12] as passage 12.
     return BRACKETED_NUMBER.sub(r"(\1)", text)
 
 
@@ -153,8 +154,8 @@ def evidence_of(question: GroundedQuestion, relevance: Relevance, max_characters
         return _full_document(question, relevance, max_characters)
     records = question.retrieval.get("passages") or ()
     passages = [_retrieved_passage(number, record, relevance) for number, record in enumerate(records, 1)]
-    kept = _fitting(passages, max_characters)
-    return Evidence(tuple(kept), cut=_cut_note("passages", "first", len(kept), len(passages), max_characters))
+    fitting = _fitting(passages, max_characters)
+    return Evidence(tuple(fitting), cut=_cut_note("passages", "first", len(fitting), len(passages), max_characters))
 
 
 def _retrieved_passage(number: int, record: object, relevance: Relevance) -> NumberedPassage:
@@ -188,8 +189,8 @@ def _best_sections(question: GroundedQuestion, relevance: Relevance, sections: l
         if length <= room:
             chosen.add(section_id)
             room -= length
-    kept = [section for section in sections if section.section_id in chosen]
-    return Evidence(_numbered(kept), cut=_cut_note("sections", "best", len(kept), len(sections), max_characters))
+    fitting = [section for section in sections if section.section_id in chosen]
+    return Evidence(_numbered(fitting), cut=_cut_note("sections", "best", len(fitting), len(sections), max_characters))
 
 
 def _numbered(sections: list[Section]) -> tuple[NumberedPassage, ...]:
@@ -200,22 +201,22 @@ def _numbered(sections: list[Section]) -> tuple[NumberedPassage, ...]:
 
 
 def _fitting(passages: list[NumberedPassage], max_characters: int | None) -> list[NumberedPassage]:
-    kept, room = list[NumberedPassage](), max_characters
+    fitting, room = list[NumberedPassage](), max_characters
     for passage in passages:
         if room is not None:
             room -= len(passage.in_prompt)
             if room < 0:
                 break
-        kept.append(passage)
-    return kept
+        fitting.append(passage)
+    return fitting
 
 
 def _prompt_length(section: Section) -> int:
     return len(section.title) + len(section.text) + 10  # its number and the empty lines
 
 
-def _cut_note(unit: str, which: str, kept: int, total: int, max_characters: int | None) -> str | None:
-    if kept == total:
+def _cut_note(unit: str, which: str, fitting: int, total: int, max_characters: int | None) -> str | None:
+    if fitting == total:
         return None
     limit = f"the {which} that fit into {max_characters:,} characters"
-    return f"Too long for the model: {kept:,} of {total:,} {unit} were given, {limit}."
+    return f"Too long for the model: {fitting:,} of {total:,} {unit} were given, {limit}."

@@ -48,7 +48,7 @@ class ExtractiveSettings:
     threshold  share in [0, 1] of the question's weight (its words, rarer ones in the handbook weigh more) that one sentence with
                its headings must cover; if none does, the answer is NOT ADDRESSED
     sentences, words   the maximum length of an answer
-    said       bonus for the share of the question that the sentence itself covers, beside 1 for that with its headings
+    own_words  bonus for the share of the question that the sentence covers without its headings (weight 1 with them)
     heading    bonus for the similarity of headings and question
     early      bonus for the first sentence of a passage; half of it for the second, and so on
     passage    bonus for sentences of the first passage; half of it for the second, and so on
@@ -59,7 +59,7 @@ class ExtractiveSettings:
     threshold: float = 0.5
     sentences: int = 4
     words: int = 120
-    said: float = 0.1
+    own_words: float = 0.1
     heading: float = 3.0
     early: float = 0.2
     passage: float = 0.05
@@ -137,7 +137,7 @@ def _scored_sentences(
             sentence_stems = stem_set(text)
             coverage = relevance.coverage(stems, sentence_stems | headings)
             score = coverage + passage_score + settings.early / number
-            score += settings.said * relevance.coverage(stems, sentence_stems)
+            score += settings.own_words * relevance.coverage(stems, sentence_stems)
             score += settings.amount * (asks_for_number and NUMBER.search(text) is not None)
             position = relevance.order.get(passage.section_id, 0), passage.start + start
             yield ScoredSentence(score, coverage, position, passage, text)
@@ -154,17 +154,17 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
 def _best_sentences(sentences: Iterable[ScoredSentence], settings: ExtractiveSettings) -> list[ScoredSentence]:
     """The best sentences that there is room for, in reading order, without repeats."""
     ranked = sorted(sentences, key=lambda sentence: (-sentence.score, sentence.position))
-    kept: list[ScoredSentence] = []
+    selected: list[ScoredSentence] = []
     room, texts = settings.words, set[str]()
     for sentence in ranked:
         length = len(sentence.text.split())
-        if sentence.score < settings.near * ranked[0].score or len(kept) == settings.sentences:
+        if sentence.score < settings.near * ranked[0].score or len(selected) == settings.sentences:
             break
-        if (length <= room or not kept) and sentence.text not in texts:
-            kept.append(sentence)
+        if (length <= room or not selected) and sentence.text not in texts:
+            selected.append(sentence)
             room -= length
             texts.add(sentence.text)
-    return sorted(kept, key=lambda sentence: sentence.position)
+    return sorted(selected, key=lambda sentence: sentence.position)
 
 
 def _as_sentence(text: str) -> str:

@@ -128,7 +128,7 @@ def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: 
     }
     known = {name: value for name, value in usage.items() if value is not None}
     method = PREFIX if absence else None
-    return answer_record(question, evidence, absence or text, method=method, unread=reason, usage=known)
+    return answer_record(question, evidence, absence or text, method=method, unread_reason=reason, usage=known)
 
 
 def read_answer_reply(reply: Reply) -> tuple[str | None, str | None]:

@@ -23,17 +23,17 @@ def answer_record(
     text: str | None,
     *,
     method: str | None = None,
-    unread: str | None = None,
+    unread_reason: str | None = None,
     usage: Mapping[str, Any] | None = None,
 ) -> Record:
-    """One record of answers.jsonl. `method`: how its absence was found, if it is absent; `unread`: why there is no text."""
+    """One record of answers.jsonl. `method`: how an absence was found; `unread_reason`: why there is no text."""
     return {
         "question_id": question.query.question_id,
         "handbook_id": question.document.handbook_id,
         "answer": text,
         "absent": None if text is None else method is not None,
         "absence_method": method,
-        "unread_reason": unread,
+        "unread_reason": unread_reason,
         "retrieval": _retrieval_record(question, evidence, text),
         "usage": dict(usage or {}),
     }

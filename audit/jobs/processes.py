@@ -77,18 +77,20 @@ def start_process(settings: Settings, job: Job, state: JobState, command: list[s
         for other in table.jobs():
             if other.slot == job.slot and _settle(table, other).active:
                 raise AuditError(BUSY)
+        # `move` compares the state in one statement: two starters that read the same row cannot both win.
         if not table.move(job, state, command=command, pid=None, message="", **cleared):
             raise AuditError("The job has changed in the meantime. Nothing was started. Look at it again.")
         with (job.folder / "log").open("w") as log:
             process = subprocess.Popen(  # noqa: S603 - our own command; what people typed is in the job's row and files
                 [sys.executable, "-m", "audit", "jobs", "work", job.name],
+                # A session of its own: Ctrl-C in the terminal of the dashboard must not stop the job.
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment(settings), start_new_session=True,
             )  # fmt: skip
         _await_claim(table, job, process)
 
 
 def _await_claim(table: JobTable, job: Job, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the process has claimed the job or has exited, so that nobody takes a job that starts for a dead one."""
+    """Wait until the process has claimed the job or has exited, so that a job that is starting is not taken for a dead one."""
     ends = time.monotonic() + START_WAIT_S
     while process.poll() is None and time.monotonic() < ends:
         row = table.find(job.name)
@@ -115,6 +117,7 @@ def discard_job(settings: Settings, job: Job) -> None:
 def _environment(settings: Settings) -> dict[str, str]:
     paths = [str(Path(audit.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
     ours = {"AUDIT_DATA_DIR": str(settings.data_dir.resolve()), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    # A job's log is read for its last line; the bar of tqdm would otherwise fill it with a line per update.
     return {**os.environ, **ours, "TQDM_MININTERVAL": "60"}
 
 
@@ -140,6 +143,7 @@ def run_job(settings: Settings, name: str, work: Callable[[Job, Callable[[Mappin
 
         try:
             message = work(job, store)
+        # Ctrl-C and SystemExit too: a job must not stay active once its process is gone.
         except BaseException as error:
             _end(table, job, figures, _reason(error))
             raise

@@ -26,9 +26,9 @@ class Progress:
     """The latest figures of a judging; without `store` they are only collected.
 
     phase              starting, asking, writing, loading
-    stage, calls       what is being asked: its name, and how many calls it has; beside them the counts of its Tally
+    stage, calls       the stage of calls: its name, and how many calls it has; also the COUNTS of its CallStats
     pairs              while the release is written: pairs written so far
-    estimate           of `--dry-run`: see audit.judging.costs.figures, and pairs, without_call
+    estimate           of `--dry-run`: see audit.llm.tasks.estimate_figures, and pairs, without_call
     judged, prescreened, not_asked, unscored    the outcome of the pairs; unscored by reason
     message            why it stopped, where it did not end well
     """

@@ -148,7 +148,7 @@ def _answers(con: Connection, question: int) -> dict[str, AnswerToJudge]:
 
 
 def _answer(
-    text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread: str | None
+    text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread_reason: str | None
 ) -> AnswerToJudge:
     metadata: Any = json.loads(retrieval) if retrieval else None
-    return AnswerToJudge(text, absent, method, metadata, unread)
+    return AnswerToJudge(text, absent, method, metadata, unread_reason)

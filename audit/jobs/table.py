@@ -104,6 +104,7 @@ class JobTable:
     def add(self, name: str, kind: str, slot: str, request: Mapping[str, Any]) -> Job:
         """Add a job that is not started, and create its folder."""
         folder = self.folder / name
+        # Without exist_ok: a second job of the same name fails here, before it has a row.
         folder.mkdir(parents=True)
         with self._transaction() as con:
             con.execute(
@@ -149,8 +150,8 @@ class JobTable:
         if not self._path.is_file():  # looking creates nothing
             return []
         with self._transaction() as con:
-            found = con.execute(f"select * from jobs {clause}", values).fetchall()
-        return [self._job(dict(row)) for row in found]
+            records = con.execute(f"select * from jobs {clause}", values).fetchall()
+        return [self._job(dict(row)) for row in records]
 
     def _job(self, row: dict[str, Any]) -> Job:
         row |= {name: json.loads(row[name]) for name in JSON_COLUMNS}

@@ -45,7 +45,7 @@ SIGNIFICANCE_WORDS: dict[str, tuple[Significance, str]] = {
         "parking visitor pet tattoo piercing hair phone hotel class photo swim sauna garden gift letter",
     ),
 }
-"""Named rule -> the significance that it gives, and the words of which one is enough; tried in this order."""
+"""Named rule -> the significance that it gives, and the words, any of which triggers it; tried in this order."""
 SIGNIFICANCE_RULES = {
     name: (significance, frozenset(map(stem, words.split()))) for name, (significance, words) in SIGNIFICANCE_WORDS.items()
 }
@@ -67,15 +67,16 @@ def judge(question: str, a: str, b: str) -> Verdict:
     passages, as in [2], are not quantities.
     """
     a, b = without_citations(a), without_citations(b)
-    if silent := [side for side, text in (("A", a), ("B", b)) if _is_silent(text)]:
-        reasoning = f"Silence: answer {' and '.join(silent)} does not address the question."
+    if absent := [side for side, text in (("A", a), ("B", b)) if _is_absent(text)]:
+        reasoning = f"Silence: answer {' and '.join(absent)} does not address the question."
         return Verdict(Label.ABSENT, reasoning=reasoning, parse=PARSE)
+    # The rules see the answers in one order, so that swapping them cannot change the verdict.
     if b < a:
         return _judge_present(question, parse_answer(b), parse_answer(a), "BA")
     return _judge_present(question, parse_answer(a), parse_answer(b), "AB")
 
 
-def _is_silent(text: str) -> bool:
+def _is_absent(text: str) -> bool:
     return text.lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED or parse_answer(text).is_empty
 
 

@@ -68,7 +68,7 @@ def _yes_against_no(question: ParsedQuestion, first: ParsedAnswer, second: Parse
 
 
 def _closest_direction(question: ParsedQuestion, answer: ParsedAnswer) -> tuple[Statement, bool] | None:
-    """The statement with a yes or a no that shares most with the question, and whether it says yes."""
+    """The statement with a yes or a no that shares most with the question, and whether it is a yes."""
     directions = [
         (statement, yes)
         for statement in answer.guidance

@@ -33,14 +33,14 @@ class Verdict:
 class AnswerToJudge:
     """One handbook's answer to one question; `absent` and `method` are the run's own finding.
 
-    `absent` is None if the generator's reply was unparseable, for the reason `unread`; `usage` is what writing it took.
+    `absent` is None if the generator's reply was unparseable, for `unread_reason`; `usage` is what writing it took.
     """
 
     text: str | None
     absent: bool | None = False
     method: str | None = None
     retrieval: Record | None = None
-    unread: str | None = None
+    unread_reason: str | None = None
     usage: Record | None = None
 
     @property

@@ -24,6 +24,7 @@ SPELLINGS = {word: str(label) for word, label in LABEL_SPELLINGS.items() if not 
 """How a model may spell a label; the numbers are for matrices, and no prompt mentions them."""
 JSON_LABEL = re.compile(r'(?<!\\)"classification"\s*:\s*"([A-Za-z]+)"')
 STATED_LABEL = re.compile(r"\b(?:classification|label|verdict)[\"'`*_\s]*(?:\bis\b|:|=)[\"'`*_\s]*([A-Za-z]+)", re.IGNORECASE)
+# Capitals only: in running text "consistent", "divergent" and "absent" are ordinary words.
 LABEL_IN_CAPITALS = re.compile(
     rf"(?P<negated>(?:\b(?:not|never|neither|nor|no|than)|n't)\s+(?:\w+\s+){{0,2}})?\b(?P<label>{'|'.join(LABELS)})\b"
 )

@@ -99,7 +99,7 @@ class Protocol:
     ) -> Iterator[JudgeRequest]:
         """Every request for a verdict on a pair of two present answers, sorted by the first answer.
 
-        A check that would repeat the request of the verdict (no name to mask, two equal answers) says nothing and is left out.
+        A check that would repeat the request of the verdict (no name to mask, two equal answers) adds nothing and is left out.
         """
         present = [pair for pair in item.pairs if all(findings[handbook].absent is False for handbook in pair)]
         rank = {handbook: number for number, handbook in enumerate(item.answers)}

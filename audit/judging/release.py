@@ -42,7 +42,7 @@ def write_judged_release(
     """Write the release of a judged corpus as the folder `root`, which appears complete or stays unchanged.
 
     All handbooks are copied, and all questions of the corpus with all their answers, including questions that only one
-    handbook answers; absence is what `source` found. `settings` become the manifest's judge_settings, beside the counts of
+    handbook answers; absence is what `source` found. `settings` become the manifest's judge_settings, next to the counts of
     unscored pairs by reason.
     """
     judge_settings: Record = {**settings, **corpus.source, "pairs": corpus.selection}
@@ -91,7 +91,7 @@ def answer_records(item: QuestionToJudge, findings: Mapping[str, AbsenceFinding]
             "absent": absent,
             "absence_method": method,
             "retrieval": answer.retrieval,
-            **({"unread_reason": answer.unread} if answer.unread else {}),
+            **({"unread_reason": answer.unread_reason} if answer.unread_reason else {}),
             **({"usage": answer.usage} if answer.usage else {}),
         }
 

@@ -158,7 +158,7 @@ def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFind
 
 
 def _pair_record(pair: HandbookPair, verdict: Verdict, metadata: Record | None) -> Record:
-    """A pair's record; without metadata nobody was asked."""
+    """A pair's record; without metadata no model was asked."""
     return {
         "handbook_a": pair[0],
         "handbook_b": pair[1],
@@ -181,7 +181,7 @@ def _check_record(request: JudgeRequest, verdict: Verdict) -> Record:
 
 
 def _parse_status(verdict: Verdict) -> Record:
-    """How a verdict was read, and why there is none."""
+    """The parse status of a verdict, and the reason why there is no label."""
     return {"parse": verdict.parse, **({"unscored_reason": verdict.reason} if verdict.label is None else {})}
 
 

@@ -155,7 +155,7 @@ class Client:
         return Response(response.status_code, response.content, response.headers.get("Retry-After"))
 
     def _without_response(self, key: str, attempt: int, error: BaseException) -> Reply | Busy:
-        """What it means that there is no response."""
+        """The outcome of a call that got no response."""
         cause = error.__cause__ if type(error).__module__.startswith("openai") and error.__cause__ else error
         root = cause.__cause__ or cause
         connect_errors, connect_causes = self._not_connected

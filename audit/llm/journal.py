@@ -106,7 +106,7 @@ class Journal:
 
 
 def journal_path(release: Path) -> Path:
-    """The journal of a release: a file beside its folder."""
+    """The journal of a release: a file next to its folder."""
     return release.with_name(f"{release.name}.journal")
 
 
@@ -168,6 +168,7 @@ def _check_plan(con: sqlite3.Connection, path: Path, plan: Plan) -> None:
         con.execute("insert into plan values (?)", [json.dumps(wanted)])
         return
     stored = json.loads(row[0])
+    # `wanted` went through JSON as well, because that turns tuples into lists.
     if stored != wanted:
         raise AuditError(_plan_mismatch(path, stored, wanted))
 

@@ -21,7 +21,7 @@ MAX_ERROR_LENGTH = 500
 
 @dataclass(frozen=True)
 class Busy:
-    """No answer, through no fault of the call: ask again, after `after_s` seconds if the server says so.
+    """No answer, through no fault of the call: ask again, after `after_s` seconds if the server gives them.
 
     `reached` is False if there was no connection. None of this is stored, and it does not count as an attempt.
     """

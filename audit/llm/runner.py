@@ -105,8 +105,8 @@ async def run_calls(
 ) -> CallStats:
     """Ask every call, and return the counts of how they ended.
 
-    `calls` is read as needed and never held in memory as a whole. `put` gets each reply before anything else uses it, including
-    those that will be asked for again; it runs in the event loop and must be quick. `readable` says whether the text of an
+    `calls` is read as needed and never kept in memory in full. `put` gets each reply before anything else uses it, including
+    those that will be asked for again; it runs in the event loop and must be quick. `readable` tells whether the text of an
     answered call can be read. `progress` gets the counts every `limits.tick_s` and at the end.
 
     Cancelling the task (or Ctrl-C in asyncio.run) closes the connections of the open calls, which ends them on the server too.
@@ -253,6 +253,7 @@ class _CallRun:
         worker.breaker.record_fault(BUSY if busy.reached else UNREACHABLE, now)
         if busy.reached:
             worker.limiter.record_busy(now, busy.after_s)
+        # When a server goes away, all its open calls fail together; one pause is enough for all of them.
         elif now >= worker.limiter.not_before:
             worker.limiter.pause(now)
         self._lose_if_hopeless(worker, busy.after_s, busy.why)
@@ -268,6 +269,7 @@ class _CallRun:
         else:
             self._scheduler.retry(following)
         self._update_health(worker, reply)
+        # First attempts only: a retry has failed before, so retries would trip the rules on a healthy endpoint.
         if attempt.attempt == 1:
             self._apply_stop_rules(reply, readable)
 

@@ -1,4 +1,4 @@
-"""The metrics: each module registers its own with `@metric`, which says how a run's counts are made and shown.
+"""The metrics: each module registers its own with `@metric`, which declares how a run's counts are made and shown.
 
 Importing this package imports no metric; the register does when it is first looked into.
 """
@@ -83,6 +83,7 @@ class _Register(Mapping[str, Metric[...]]):
     """Every metric by name, found by importing the modules of this package when it is first asked."""
 
     def _discovered(self) -> dict[str, Metric[...]]:
+        # Importing every metric takes pandas and scipy; a page that needs one metric imports only that module.
         for module in pkgutil.iter_modules(__path__):
             importlib.import_module(f"{__name__}.{module.name}")
         return _REGISTERED

@@ -7,11 +7,9 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED
-from audit.queries.pair_table import read_pairs
-from audit.queries.sql_fragments import BY_COUPLE
+from audit.queries.pair_counts import BY_COUPLE, read_pairs
 from audit.stats.bootstrap import clustered_ratio_interval, side_rate_intervals
-from audit.stats.interval_columns import with_interval
-from audit.stats.intervals import Interval
+from audit.stats.intervals import Interval, with_interval
 from audit.stats.pair_table import RATES, Pairs
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec

@@ -7,7 +7,7 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import ABSENCE, WILSON
 from audit.queries.lookup import handbook_number, require_answers, require_one_of
-from audit.stats.interval_columns import with_wilson
+from audit.stats.intervals import with_wilson
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 

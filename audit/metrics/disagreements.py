@@ -12,7 +12,7 @@ from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS
 
 UNSCORED = "UNSCORED"
-"""Chosen beside the labels, for pairs whose verdict could not be read."""
+"""The choice, in addition to the labels, of pairs whose verdict could not be parsed."""
 
 FOLDED = "strip_accents(lower(coalesce({text}, '')))"
 

@@ -8,10 +8,9 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import ABSENCE, OWN_FIXED, PRESENT, WILSON
 from audit.queries.lookup import require_answers
-from audit.queries.pair_table import read_pairs
-from audit.queries.sql_fragments import BY_COUPLE
+from audit.queries.pair_counts import BY_COUPLE, read_pairs
 from audit.stats.bootstrap import side_rate_intervals
-from audit.stats.interval_columns import with_interval, with_wilson
+from audit.stats.intervals import with_interval, with_wilson
 from audit.stats.pair_table import RATES
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec

@@ -85,7 +85,7 @@ CHECKS_GLOSSARY = {
     "across the line": "From agreeing (absent, consistent, complementary) to disagreeing (divergent, contradictory) or back.",
 }
 PARSE_GLOSSARY = {"unscored": "The judge was asked about the pair and gave no readable verdict. Unscored pairs are in no rate."}
-GLOSSARY = {"not measured": "Nobody asked, so there is no number; it is not zero."}
+GLOSSARY = {"not measured": "The check was not made, so there is no number; it is not zero."}
 
 
 @metric(sql=CHECKS_SQL, table=CHECKS_TABLE, glossary=CHECKS_GLOSSARY)

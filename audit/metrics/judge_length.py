@@ -17,7 +17,7 @@ from audit.tables import Column, TableSpec
 
 FIFTHS = 5
 MIN_QUESTIONS = 5
-"""With fewer questions, resampling them says nothing about the spread of rho."""
+"""With fewer questions, resampling them gives no information on the spread of rho."""
 SQL = """
 with lengths as (
     select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.queries.pair_table import read_pairs
+from audit.queries.pair_counts import read_pairs
 from audit.stats.bootstrap import resample, statistic_interval
-from audit.stats.interval_columns import with_interval
-from audit.stats.intervals import Floats
+from audit.stats.intervals import Floats, with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
@@ -73,4 +72,5 @@ def entropy_bits(counts: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         share = counts / counts.sum(axis=-1, keepdims=True)
         bits: Floats = -np.where(share > 0, share * np.log2(share), np.where(np.isnan(share), np.nan, 0)).sum(axis=-1)
+    # The sum may be -0.0, which would be printed as a negative entropy.
     return np.abs(bits)

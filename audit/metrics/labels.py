@@ -7,9 +7,9 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import PAIRS, TWO_WAY
-from audit.queries.pair_table import read_pairs
+from audit.queries.pair_counts import read_pairs
 from audit.stats.bootstrap import rate_intervals
-from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import with_interval
 from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec

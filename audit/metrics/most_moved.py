@@ -10,8 +10,7 @@ from audit.metrics._shared import TWO_RUNS
 from audit.queries.aligned_runs import COMPARED
 from audit.queries.lookup import require_one_of
 from audit.stats.bootstrap import clustered_ratio_interval
-from audit.stats.interval_columns import with_interval
-from audit.stats.intervals import wilson
+from audit.stats.intervals import wilson, with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 

@@ -93,7 +93,7 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     Answering handbooks are joined as long as fewer than half of the pairs between two groups disagree (are divergent or
     contradictory; average linkage on the judge's labels). So one doubtful verdict splits no group, and the pairs that
     disagree inside a group are counted. Handbooks that agree are next to each other. Between two answering handbooks, a pair
-    that is unscored, was not asked, or was judged absent is no evidence: it neither joins nor separates them.
+    that is unscored, was not asked, or was judged absent is not evidence: it neither joins nor separates them.
 
     The name is a quantity that at least half of the group's answers state and the others seldom do, if the judge's reasoning
     cites it or another group has another quantity of its kind; otherwise distinctive words; otherwise a letter. The labels

@@ -7,10 +7,9 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, PRESENT, rate_columns, rate_notes
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
-from audit.queries.pair_table import read_pairs
-from audit.queries.sql_fragments import BY_QUESTION, COUNTS
+from audit.queries.pair_counts import BY_QUESTION, COUNTS, read_pairs
 from audit.stats.bootstrap import rate_intervals
-from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 

@@ -15,7 +15,7 @@ from audit.queries.lookup import require_one_of
 from audit.queries.question_shares import share_columns
 from audit.queries.retrieval_trials import GROUPS, MEASURES, MODES, SQL, by_cell, strategies, trials_with_measures
 from audit.stats.bootstrap import clustered_ratio_interval
-from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.terms import ALL
@@ -42,8 +42,8 @@ MEASURE_TITLES = {"hit_1": "hit@1", "hit_5": "hit@5", "given": "given", "mrr": "
 """Shares of searches first, then the means that are not shares."""
 MEANS = frozenset(("mrr", "ndcg_5"))
 MEANINGS = (
-    "hit@k: a section that holds the answer is among the first k, as a share of searches. given: it is among the first five, or "
-    "the whole {handbook} was given. MRR: the mean of 1 / rank of the first such section, 0 where it is not in the list. "
+    "hit@k: a section that contains the answer is among the first k, as a share of searches. given: it is among the first five, "
+    "or the whole {handbook} was given. MRR: the mean of 1 / rank of the first such section, 0 where it is not in the list. "
     "nDCG@5: how close the order of the first five comes to the best possible order, on average."
 )
 MODE_TITLES = {
@@ -65,7 +65,7 @@ MEASURE_COLUMNS = tuple(
 STRATEGY = Column.text("strategy", "Strategy")
 TRIALS = Column.count("trials", "Searches", "section known")
 TABLE = TableSpec(
-    "How well each retrieval strategy finds the section that holds the answer",
+    "How well each retrieval strategy finds the section that contains the answer",
     (STRATEGY, TRIALS, QUESTIONS, Column.count("no_gold", "Searches", "section unknown"), *MEASURE_COLUMNS),
     (SEARCHES, MEANINGS, RESAMPLED),
 )
@@ -89,15 +89,15 @@ MISSED_TABLE = TableSpec(
         Column.text("found_by", "Found by", words={"": NOBODY}),
     ),
     (
-        "Searches without a section that holds the answer among the first five. Rank: that of the first such section in the "
+        "Searches without a section that contains the answer among the first five. Rank: that of the first such section in the "
         "list; a dash: not in it. Found by: the other strategies that have one among their first five; empty where no other was "
-        "tried. What the others find comes first, what nobody finds last.",
+        "tried. Sections that the others find come first, those that no strategy finds last.",
         SEARCHES,
     ),
     printed_rows=30,
 )  # fmt: skip
 ANSWERS_TABLE = TableSpec(
-    "Whether answers rest on the section that holds them",
+    "Whether answers rest on the section that contains them",
     (
         Column.text("answer", "Answer", words=ANSWER_WORDS), Column.count("count", "Answers"),
         Column.count("of", "Of", "answers"),
@@ -116,7 +116,7 @@ GLOSSARY = {
     "MRR": "Mean reciprocal rank: 1 / rank of the first gold section, averaged over searches; 0 where it was not found.",
     "nDCG@5": "How close the order of the first five sections comes to the best possible one, from 0 to 1.",
 }
-MISSED_GLOSSARY = {"gold section": "A section that somebody who knows the {handbook} named as holding the answer."}
+MISSED_GLOSSARY = {"gold section": "A section that a person who knows the {handbook} named as containing the answer."}
 ANSWERS_GLOSSARY = {
     "citation": "Which passage a part of an answer rests on. A citation of a passage that was not given is flagged."
 }
@@ -124,10 +124,10 @@ ANSWERS_GLOSSARY = {
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
-    """How often each strategy of retrieval finds the section that holds the answer, and at what cost.
+    """How often each strategy of retrieval finds the section that contains the answer, and at what cost.
 
-    A trial is one question searched for in one handbook by one strategy. Somebody who knows the handbook has named the
-    sections that hold the answer (gold). hit_1 and hit_5: a gold section is first, or among the first five. mrr: the mean
+    A trial is one question searched for in one handbook by one strategy. A person who knows the handbook has named the
+    sections that contain the answer (gold). hit_1 and hit_5: a gold section is first, or among the first five. mrr: the mean
     of 1 / rank of the first gold section, 0 where it is not in the list. ndcg_5: how close the first five come to the best
     possible order. given: a gold section was among what the generator was given, the first five or the whole
     document. A section listed twice counts at its first rank. Trials without gold are in no measure: nobody knows
@@ -168,8 +168,8 @@ def _counted(table: pd.DataFrame, rows: pd.MultiIndex) -> pd.DataFrame:
         "trials": known.size(), "questions": known["question"].nunique(),
         "no_gold": (table["gold"] == 0).groupby(table["row"]).sum(), **{str(name): column for name, column in modes.items()},
     }  # fmt: skip
-    whole = pd.DataFrame(counts).reindex(range(len(rows))).fillna(0).astype(int)
-    return rows.to_frame(index=False).join(whole).assign(seconds=table.groupby("row")["seconds"].mean())
+    trial_counts = pd.DataFrame(counts).reindex(range(len(rows))).fillna(0).astype(int)
+    return rows.to_frame(index=False).join(trial_counts).assign(seconds=table.groupby("row")["seconds"].mean())
 
 
 def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
@@ -181,9 +181,9 @@ def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
         counted.insert(after + number, name, means.to_numpy(dtype=float))
     if known.empty:
         return counted
-    whole = by_cell(cells, np.ones(len(known)))
+    denominator = by_cell(cells, np.ones(len(known)))
     for name in MEASURES:
-        low, high = clustered_ratio_interval(by_cell(cells, known[name].to_numpy(dtype=float)), whole)
+        low, high = clustered_ratio_interval(by_cell(cells, known[name].to_numpy(dtype=float)), denominator)
         ends = pd.DataFrame({"low": low, "high": high}).reindex(range(len(counted)))
         counted = with_interval(counted, name, ends["low"], ends["high"])
     return counted
@@ -193,7 +193,7 @@ def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
 def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
     """The searches of one strategy without a gold section among the first five, and which other strategies had one.
 
-    Ordered by how many of the others found it: what only this strategy misses comes first, what nobody finds last.
+    Ordered by how many of the others found it: what only this strategy misses comes first, what no strategy finds last.
 
     One row per question and handbook:
         question_id, question_text, organ, handbook_id  str
@@ -201,7 +201,7 @@ def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
         found_by       str, the other strategies with a gold section among the first five, joined by commas
         others, found  int, other strategies that made the same search, and those of them that found it
 
-    Trials without gold are left out: nobody knows whether they missed. Raises NotInRunError when the run has no trial of it.
+    Trials without gold are left out: whether they missed is unknown. Raises NotInRunError when the run has no trial of it.
     """
     trials = trials_with_measures(con)
     known = trials[trials["gold"] > 0]

@@ -42,7 +42,7 @@ GLOSSARY = {"comparator": "What the others are compared with, such as the retrie
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
 def retrieval_paired(con: Connection) -> pd.DataFrame:
-    """How much better or worse each strategy finds the section that holds the answer than the first one, search by search.
+    """How much better or worse each strategy finds the section that contains the answer than the first one, search by search.
 
     Both were asked the same questions of the same handbooks, so what makes one question harder than another drops out, and a
     difference is known better than either figure. The measures are those of `retrieval`.

@@ -10,7 +10,7 @@ from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, TWO_WAY
 from audit.metrics.disagreements import FOLDED
 from audit.queries.theme_pairs import NO_THEME, THEME_PAIRS, grouping, grouping_of, require_theme
 from audit.stats.bootstrap import ratio_interval, resample_groups
-from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.themes.phrases import plain_phrase
@@ -29,16 +29,17 @@ from theme_pairs where theme_id = $theme_id
 """
 PLACES_SQL = f"""
 with {THEME_PAIRS},
-mine as (
+of_theme as (
     select question, handbook_a, handbook_b, disagrees from theme_pairs where theme_id = $theme_id
 ),
 sides as (
-    select question, handbook_a as handbook, handbook_a, handbook_b, disagrees from mine
+    select question, handbook_a as handbook, handbook_a, handbook_b, disagrees from of_theme
     union all
-    select question, handbook_b, handbook_a, handbook_b, disagrees from mine
+    select question, handbook_b, handbook_a, handbook_b, disagrees from of_theme
 ),
 placed as (
-    select 'organ' as kind, organ as name, question, handbook_a, handbook_b, disagrees from mine join questions using (question)
+    select 'organ' as kind, organ as name, question, handbook_a, handbook_b, disagrees
+    from of_theme join questions using (question)
     union all
     select distinct 'center', center, question, handbook_a, handbook_b, disagrees from sides join handbooks using (handbook)
     union all
@@ -145,6 +146,7 @@ def _category_rows(part: str, pairs: pd.DataFrame) -> pd.DataFrame:
     share = counts / len(pairs) if len(pairs) else np.full(len(names), np.nan)
     table = pd.DataFrame({"part": part, "name": names, "pairs": counts, "of": len(pairs), "share": share})
     group = pd.Index(names).get_indexer(pd.Index(pairs[part]))
+    # All categories in one call, so that they share their draws and the shares of a replicate add up to 1.
     resampled = resample_groups(pairs, group, len(names))
     return with_interval(table, "share", *ratio_interval(resampled, resampled.total()))
 

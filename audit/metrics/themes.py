@@ -10,7 +10,7 @@ from audit.metrics.severity import WEIGHT
 from audit.queries.lookup import require_one_of
 from audit.queries.theme_pairs import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
 from audit.stats.bootstrap import ratio_interval, resample_groups
-from audit.stats.interval_columns import with_interval
+from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.themes.taxonomy import Taxonomy, Theme
@@ -138,12 +138,12 @@ def _theme_rows(con: Connection, taxonomy: Taxonomy, grouped: Grouping, listed: 
     return _ranked(_with_intervals(con, _with_names(table.reset_index(), taxonomy), grouped))
 
 
-def _listed_ids(taxonomy: Taxonomy, level: str, holding: set[str]) -> list[str]:
+def _listed_ids(taxonomy: Taxonomy, level: str, with_pairs: set[str]) -> list[str]:
     """Every theme that could have a pair, also where it has none; a parent only where it has topics of its own."""
     if level == "parent":
         return list(dict.fromkeys(tops(taxonomy).values()))
     leaves = {theme.theme_id for theme in taxonomy.leaves}
-    return [theme.theme_id for theme in taxonomy.themes if theme.theme_id in leaves | holding]
+    return [theme.theme_id for theme in taxonomy.themes if theme.theme_id in leaves | with_pairs]
 
 
 def _with_names(table: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:

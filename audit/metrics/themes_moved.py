@@ -11,8 +11,7 @@ from audit.metrics._shared import DIRECTION, QUESTIONS, THEME
 from audit.queries.aligned_runs import IN_BOTH
 from audit.queries.theme_pairs import REST, Grouping, grouping
 from audit.stats.bootstrap import MIN_QUESTIONS, resample_groups
-from audit.stats.interval_columns import with_interval
-from audit.stats.intervals import percentiles
+from audit.stats.intervals import percentiles, with_interval
 from audit.stats.paired import direction
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec

@@ -6,9 +6,8 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import PAIRS, PRESENT, QUESTIONS, rate_columns, rate_notes
-from audit.queries.group_rates import GROUP_COLUMNS, GROUP_COUNTS, with_rate_intervals
 from audit.queries.lookup import require_one_of
-from audit.queries.sql_fragments import BY_QUESTION
+from audit.queries.pair_counts import BY_QUESTION, GROUP_COLUMNS, GROUP_COUNTS, with_rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 

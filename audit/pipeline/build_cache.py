@@ -57,6 +57,7 @@ class BuildCache:
 
     def store(self, task: Task, figures: Mapping[str, Any]) -> None:
         """Record that the task is done; `figures` (seconds, counts, a message) are reported again by later runs."""
+        # The task has just written them, so digests from before are stale.
         for path in task.outputs:
             self._digests.pop(path, None)
         outputs = {str(path): self.digest(path) for path in task.outputs}
@@ -117,15 +118,15 @@ def digest_of_path(path: Path) -> str | None:
 def code_digest(*places: str) -> str:
     """The digest of the source of some packages and modules of `audit`, so that a stage whose code changed runs again.
 
-    The bytes count, not a version number that somebody must remember to raise. Raises LookupError for a place without source:
+    The bytes count, not a version number that an author must remember to raise. Raises LookupError for an entry without source:
     a module that was renamed would otherwise silently leave the digest.
     """
     root = Path(audit.__file__).parent
     files: list[Path] = []
-    for place in places:
-        sources = [path for path in (root / place, *sorted((root / place).rglob("*"))) if is_source(path)]
+    for entry in places:
+        sources = [path for path in (root / entry, *sorted((root / entry).rglob("*"))) if is_source(path)]
         if not sources:
-            raise LookupError(f"audit/{place} has no source files.")
+            raise LookupError(f"audit/{entry} has no source files.")
         files += sources
     return digest_of([[file.relative_to(root).as_posix(), sha256_of(file)] for file in files])
 

@@ -101,7 +101,7 @@ class CorpusOptions(ConfigSection):
     pdfs: ExistingPath | None = Field(None, description="a PDF file, or a folder of them")
     documents: ExistingPath | None = Field(None, description="a folder of documents (JSON), instead of pdfs")
     catalog: ExistingPath | None = Field(
-        None, description="CSV file that says whose handbook each PDF is: see `audit extract --help`"
+        None, description="CSV file with the handbook that each PDF is: see `audit extract --help`"
     )
     engine: Text = Field("", description="what reads the PDF files: see `audit extract --help`")
     terms: dict[str, Text] = Field({}, description=f"what the pages call things: {', '.join(TERMS)}")

@@ -37,6 +37,7 @@ def read_config(path: Path) -> Config:
     try:
         config = Config.model_validate({**parsed, "path": path.resolve()}, context={"folder": path.resolve().parent})
     except ValidationError as error:
+        # One problem at a time: the first one often causes the others.
         problem = error.errors()[0]
         refuse(problem["loc"], _sentence(problem))
     _check_together(config, refuse)

@@ -25,7 +25,7 @@ class HandbookSearch:
     """What to search, how, and where to write the result.
 
     strategies  answers are written from the passages of the first; all are compared where `trials` is a file
-    gold        question -> the sections that hold its answer, where that is known
+    gold        question -> the sections that contain its answer, where that is known
     precision   of the model (audit.embedding.encoders: FULL_PRECISION, or HALF, whose vectors differ slightly)
     threads     of the model
     """

@@ -20,7 +20,7 @@ SECTION_FIELDS = ("section_id", "heading", "text", "url")
 
 
 def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
-    """The answers as the judge takes them, read from files as they are needed; `generator` says what wrote them."""
+    """The answers as the judge takes them, read from files as they are needed; `generator` names what wrote them."""
     sources = context.present
     documents = [context.document(source) for source in sources]
     trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
@@ -31,7 +31,7 @@ def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
 
 
 def run_record(context: RunContext, generator: str) -> dict[str, Any]:
-    """What the manifest says of the run, apart from its judge."""
+    """The manifest fields of the run, apart from its judge."""
     config = context.config
     retriever = [config.retrieval.strategy, f"encoder {config.retrieval.encoder}"]
     retriever += [f"reranker {config.retrieval.reranker}"] if config.retrieval.reranker else ["no reranker"]

@@ -148,6 +148,7 @@ def _sections(con: Connection, handbook: int, names: list[str]) -> dict[str, Ans
 def _passage(record: Record, number: int, sections: Mapping[str, AnswerSection]) -> ShownPassage:
     section_id = _text_or_none(record.get("section_id")) or ""
     section, start, end = sections.get(section_id), record.get("start"), record.get("end")
+    # The passage may have been cut from another version of the text, so positions are used only where they fit.
     inside = section is not None and isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(section.text)
     by = record.get("retrievers")
     retrievers = {

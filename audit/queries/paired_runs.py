@@ -43,6 +43,7 @@ class PairedRuns:
     @cached_property
     def _questions(self) -> tuple[Ints, pd.Series]:
         position, questions = pd.factorize(self.cells["question"], sort=True)
+        # `factorize` sorts, so a question's code is its row in everything that is counted here.
         organ = self.cells.drop_duplicates("question").set_index("question")["organ"]
         return position, organ.reindex(questions)
 

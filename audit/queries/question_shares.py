@@ -45,11 +45,11 @@ def label_tables(counts: pd.DataFrame, rows: str, columns: str, labels: Sequence
 
     `counts` has columns question, pairs, and those named `rows` and `columns`.
     """
-    kept = counts[counts[rows].isin(labels) & counts[columns].isin(labels)]
-    questions, position = np.unique(kept["question"], return_inverse=True)
+    counted = counts[counts[rows].isin(labels) & counts[columns].isin(labels)]
+    questions, position = np.unique(counted["question"], return_inverse=True)
     tables = np.zeros((len(questions), len(labels), len(labels)))
-    first, second = (pd.Index(labels).get_indexer(pd.Index(kept[side])) for side in (rows, columns))
-    np.add.at(tables, (position, first, second), kept["pairs"].to_numpy(dtype=float))
+    first, second = (pd.Index(labels).get_indexer(pd.Index(counted[side])) for side in (rows, columns))
+    np.add.at(tables, (position, first, second), counted["pairs"].to_numpy(dtype=float))
     return tables
 
 

@@ -31,6 +31,7 @@ def trials_with_measures(con: Connection) -> pd.DataFrame:
     (number of gold sections), rank (of the first gold section from 1; NaN: not in the list), and MEASURES.
     """
     table = frame(con, SQL)
+    # `fromkeys` drops repeats and keeps the order, so a section counts at its first rank.
     ranked = [list(dict.fromkeys(sections)) for sections in table["ranked"]]
     gold = [set(sections) for sections in table["gold"]]
     lists = list(zip(ranked, gold, strict=True))

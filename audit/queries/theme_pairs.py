@@ -10,7 +10,7 @@ NO_THEME, NO_TOPIC = "-1", ""
 REST = {NO_THEME: "no theme", NO_TOPIC: "no divergence topic stated"}
 
 Grouping = dict[str, list[str]]
-"""Divergence topics (`phrases`), and beside each the id of its theme (`theme_ids`): what SQL takes."""
+"""Divergence topics (`phrases`) and the id of each one's theme (`theme_ids`): parameters of the SQL."""
 
 THEME_PAIRS = """grouping as (
     select unnest($phrases::varchar[]) as divergence_topic, unnest($theme_ids::varchar[]) as theme_id

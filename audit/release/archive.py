@@ -70,6 +70,7 @@ def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
 def _zip_entries(archive: zipfile.ZipFile) -> Iterator[ArchiveMember]:
     for info in archive.infolist():
         if not info.is_dir():
+            # Archives made on Unix keep the file type in the upper half of external_attr.
             symlink = (info.external_attr >> 16) & 0o170000 == 0o120000
             yield ArchiveMember(info.filename, info.file_size, None if symlink else lambda info=info: archive.open(info))
 
@@ -84,6 +85,7 @@ def _extract(path: Path, entries: Iterator[ArchiveMember], target: Path, max_byt
     findings, left = [], max_bytes
     for entry in entries:
         name = PurePosixPath(entry.name.replace("\\", "/"))
+        # On Windows a backslash separates folders and a colon names a drive; both would lead out of `target`.
         if entry.open is None or not name.parts or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
             findings.append(_refused_member(path, entry))
             continue
@@ -117,6 +119,8 @@ def _refused_member(path: Path, entry: ArchiveMember) -> Finding:
 
 def _content_root(folder: Path) -> Path:
     """The folder itself, or the single folder in it: many archives wrap their content."""
+    # macOS adds this folder of resource forks, which would hide the single folder of the content.
     shutil.rmtree(folder / "__MACOSX", ignore_errors=True)
+    # A release may consist of its comparisons alone; their folder is not a wrapper.
     inside = list(folder.iterdir())
     return inside[0] if len(inside) == 1 and inside[0].is_dir() and inside[0].name != "comparisons" else folder

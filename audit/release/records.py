@@ -22,6 +22,7 @@ from audit.release.values import replace_lone_surrogates
 DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 DELIMITERS = tuple(DELIMITER_NAMES)
 BOM = b"\xef\xbb\xbf"
+# The default limit of 128 KB is shorter than some answers and than the JSON cells of a table.
 csv.field_size_limit(2**27)
 
 
@@ -63,6 +64,7 @@ class RecordFile:
 
     def _text(self) -> str | UnreadableRecord:
         with self._bytes() as file:
+            # A .gz does not tell its size beforehand, so one byte more than allowed shows that it is too large.
             raw = file.read(self.max_bytes + 1)
         if len(raw) > self.max_bytes:
             return UnreadableRecord(
@@ -126,10 +128,10 @@ class RecordFile:
             yield f"line {reader.line_num}", UnreadableRecord("broken_csv", f"the rest of the table cannot be read ({error}).")
 
     def _delimiter(self, text: str) -> str:
-        found = delimiter_of(text)
-        if found != DELIMITERS[0]:
-            self._mend(f"cells are separated by {DELIMITER_NAMES[found]}")
-        return found
+        delimiter = delimiter_of(text)
+        if delimiter != DELIMITERS[0]:
+            self._mend(f"cells are separated by {DELIMITER_NAMES[delimiter]}")
+        return delimiter
 
     def _parquet(self) -> Iterator[tuple[str, Any]]:
         import pyarrow as pa  # here: 170 MB that only parquet releases need

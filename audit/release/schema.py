@@ -80,7 +80,7 @@ ANSWER = (
     Field("usage", "object", "tokens and time of the generator", aliases=("generator_metadata",)),
 )  # fmt: skip
 SECTION = (
-    Field("handbook_id", "text", "the handbook it stands in", required=True, aliases=("handbook", "source_id")),
+    Field("handbook_id", "text", "the handbook that contains it", required=True, aliases=("handbook", "source_id")),
     Field("section_id", "text", "unique within its handbook", required=True, aliases=("id",)),
     Field("text", "text", "its text without the sections below it; may be empty", required=True, aliases=("body",)),
     Field("heading", "text", "its heading", aliases=("title",)),
@@ -94,7 +94,7 @@ TRIAL = (
     Field("strategy", "text", "the way of searching", required=True, aliases=("retriever",)),
     Field("mode", "text", "passages, full_document or full_document_fallback", aliases=("retrieval_mode",)),
     Field("ranked", "texts", "ids of the sections found, best first", aliases=("sections",)),
-    Field("gold", "texts", "ids of the sections that hold the answer; empty: none is known", aliases=("relevant",)),
+    Field("gold", "texts", "ids of the sections that contain the answer; empty: none is known", aliases=("relevant",)),
     Field("reason", "text", "why it fell back to the whole document"),
     Field("seconds", "number", "CPU seconds that the search took", aliases=("seconds_cpu",)),
 )
@@ -106,7 +106,7 @@ JUDGE_USAGE = (
 )
 JUDGE_READING = (
     PARSE,
-    Field("unscored_reason", "text", "why there is no label, in a few words that recur"),
+    Field("unscored_reason", "text", "why there is no label, as a short code that recurs"),
     Field("cached_tokens", "integer", "tokens of the prompt that the server had in its cache"),
     Field("prompt", "text", "digest of the prompt's template"),
 )
@@ -130,7 +130,7 @@ PAIR = (
     Field("handbook_a", "text", "one handbook of the pair", required=True, aliases=("handbook_1", "source_a", "a")),
     Field("handbook_b", "text", "the other", required=True, aliases=("handbook_2", "source_b", "b")),
     Field(
-        "classification", "text", "the judge's label; null beside a trace of the judge (a reason, metadata): unscored",
+        "classification", "text", "the judge's label; null with a trace of the judge (a reason, metadata) means unscored",
         aliases=CLASSIFICATION, allowed=tuple(LABELS),
     ),
     Field("reasoning", "text", "the judge's reason; null where it was not asked", aliases=("rationale", "explanation", "reason")),
@@ -152,7 +152,7 @@ COMPARISON = (
     Field(
         "pairs",
         "pairs",
-        "one record per unordered couple of handbooks",
+        "one record per unordered pair of handbooks",
         required=True,
         aliases=("comparisons", "judgements", "judgments"),
     ),
@@ -189,7 +189,7 @@ THEME = (
     ),
     Field("terms", "texts", "words that set it apart", aliases=("keywords",)),
     Field("medoid", "text", "the phrase at its middle"),
-    Field("exemplars", "texts", "phrases that span it; new phrases are held against them", aliases=("examples",)),
+    Field("exemplars", "texts", "phrases that span it; new phrases are compared with them", aliases=("examples",)),
 )
 KINDS: dict[str, tuple[Field, ...]] = {
     "manifest": MANIFEST, "handbook": HANDBOOK, "question": QUESTION, "answer": ANSWER, "comparison": COMPARISON, "pair": PAIR,
@@ -226,12 +226,12 @@ def spelling(record: Mapping[str, Any], kind: str) -> dict[str, str]:
 
 @lru_cache(1024)  # the records of a file have the same keys, nearly always
 def _spelling(keys: tuple[str, ...], kind: str) -> tuple[tuple[str, str], ...]:
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for key in keys:
         name = NAMES[kind].get(plain(key))
-        if name and (name not in found or key == name):
-            found[name] = key
-    return tuple(found.items())
+        if name and (name not in spellings or key == name):
+            spellings[name] = key
+    return tuple(spellings.items())
 
 
 def json_schema() -> dict[str, Any]:

@@ -56,22 +56,22 @@ def fields_of(record: Any, kind: str) -> dict[str, Any]:
     """The known fields of `record` under their own names. Rejects a record that is not an object or lacks a required field."""
     if not isinstance(record, Mapping):
         raise Reject("wrong_type", f"this is {type_name(record)}, but each record must be an object.")
-    found = canonical(record, kind)
+    fields = canonical(record, kind)
     for name in REQUIRED[kind]:
-        if name not in found:
+        if name not in fields:
             raise Reject(
                 "missing_field",
                 f"it has no field '{name}'{_alias_words(kind, name)}; it has: {', '.join(map(str, record)) or 'nothing'}.",
             )
-    return found
+    return fields
 
 
 def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A handbook's record: handbook_id, organ, center, phase, title, url, pages."""
     raw = fields_of(record, "handbook")
-    found: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "organ", "center")}
+    required: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "organ", "center")}
     phase = vocabulary_term(raw.get("phase"), PHASE_SPELLINGS, "phase", PHASES) if raw.get("phase") is not None else None
-    return found | {
+    return required | {
         "phase": phase or "combined",
         "title": text(raw.get("title"), "title"),
         "url": text(raw.get("url"), "url"),
@@ -82,8 +82,8 @@ def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
 def question(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A question's record: question_id, question, organ, topics, subtopics, source."""
     raw = fields_of(record, "question")
-    found: dict[str, Any] = {name: required_text(raw, name) for name in ("question_id", "question", "organ")}
-    return found | {
+    required: dict[str, Any] = {name: required_text(raw, name) for name in ("question_id", "question", "organ")}
+    return required | {
         "topics": optional(texts, raw, "topics", repairs) or [],
         "subtopics": optional(texts, raw, "subtopics", repairs) or [],
         "source": text(raw.get("source"), "source"),
@@ -102,7 +102,7 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     unread = _unread_reason(raw, words, absent, repairs)
     if absent is None and words is None and unread is None:
         raise Reject(
-            "missing_field", "it has neither an answer nor an 'absent' flag, so nobody can tell whether the handbook answers."
+            "missing_field", "it has neither an answer nor an 'absent' flag, so it is unknown whether the handbook answers."
         )
     if absent is False and prefixed:
         repairs.append(f"it says absent: false but begins with '{NOT_ADDRESSED}'; taken as present, as its flag says.")
@@ -120,10 +120,10 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 
 def _unread_reason(raw: Mapping[str, Any], words: str | None, absent: bool | None, repairs: Repairs) -> str | None:
-    """Why the generator's reply could not be parsed; dropped beside an answer or an absence that was parsed."""
+    """Why the generator's reply could not be parsed; dropped if there is a parsed answer or absence."""
     reason = (optional(text, raw, "unread_reason", repairs) or "").strip() or None
     if reason and (words is not None or absent):
-        repairs.append(f"unread_reason '{reason[:80]}' beside an answer that was parsed. The answer was loaded without it.")
+        repairs.append(f"unread_reason '{reason[:80]}' on an answer that was parsed. The answer was loaded without it.")
         return None
     return reason
 
@@ -131,8 +131,8 @@ def _unread_reason(raw: Mapping[str, Any], words: str | None, absent: bool | Non
 def section(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A section's record: handbook_id, section_id, heading, above, text, pages, url."""
     raw = fields_of(record, "section")
-    found: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "section_id")}
-    return found | {
+    required: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "section_id")}
+    return required | {
         "text": text(raw["text"], "text") or "",
         "heading": optional(text, raw, "heading", repairs) or "",
         "above": optional(texts, raw, "above", repairs) or [],
@@ -144,8 +144,8 @@ def section(record: Any, repairs: Repairs) -> dict[str, Any]:
 def trial(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A trial's record: question_id, handbook_id, strategy, mode, ranked, gold, reason, seconds."""
     raw = fields_of(record, "trial")
-    found: dict[str, Any] = {name: required_text(raw, name) for name in ("question_id", "handbook_id", "strategy")}
-    return found | {
+    required: dict[str, Any] = {name: required_text(raw, name) for name in ("question_id", "handbook_id", "strategy")}
+    return required | {
         **{name: optional(text, raw, name, repairs) for name in ("mode", "reason")},
         **{name: optional(texts, raw, name, repairs) or [] for name in ("ranked", "gold")},
         "seconds": optional(number, raw, "seconds", repairs),
@@ -154,11 +154,11 @@ def trial(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 def integers(value: Any, name: str) -> list[int]:
     """A list of integers; a cell of a table may contain several."""
-    return [found for item in texts(value, name) if (found := integer(item, name)) is not None]
+    return [parsed for item in texts(value, name) if (parsed := integer(item, name)) is not None]
 
 
 def pair(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """A pair's record; `asked` says whether the judge left a trace (a reason or metadata)."""
+    """A pair's record; `asked` is whether the judge left a trace (a reason or metadata)."""
     raw = fields_of(record, "pair")
     label = vocabulary_term(raw.get("classification"), LABEL_SPELLINGS, "classification", LABELS)
     asked = not (is_missing(raw.get("reasoning")) and is_missing(raw.get("judge_metadata")))
@@ -178,8 +178,8 @@ def pair(record: Any, repairs: Repairs) -> dict[str, Any]:
 def theme(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A theme's record: theme_id, name, parent_id, topics (as the pairs have them), terms, medoid, exemplars, named_by."""
     raw = fields_of(record, "theme")
-    found: dict[str, Any] = {name: required_text(raw, name) for name in ("theme_id", "name")}
-    return found | {
+    required: dict[str, Any] = {name: required_text(raw, name) for name in ("theme_id", "name")}
+    return required | {
         "parent_id": (optional(text, raw, "parent_id", repairs) or "").strip() or None,
         "medoid": optional(text, raw, "medoid", repairs), "named_by": _text_or_none(record.get("named_by")),
         **{name: optional(phrases, raw, name, repairs) or [] for name in ("topics", "terms", "exemplars")},
@@ -188,22 +188,22 @@ def theme(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 def phrases(value: Any, name: str) -> list[str]:
     """A list of texts, unchanged: `values.texts` would strip the spaces that a divergence topic may begin with."""
-    return [found for item in list_value(value, name) if (found := text(item, name)) and found.strip()]
+    return [phrase for item in list_value(value, name) if (phrase := text(item, name)) and phrase.strip()]
 
 
 def checks(value: Any, repairs: Repairs) -> list[dict[str, Any]]:
     """The further verdicts on a pair: kind, number, label, significance, parse. One that cannot be used is dropped."""
-    kept: dict[tuple[str, int], dict[str, Any]] = {}
+    accepted: dict[tuple[str, int], dict[str, Any]] = {}
     for position, record in enumerate(optional(list_value, {"checks": value}, "checks", repairs) or [], 1):
         try:
-            found = _validate_check(record, repairs)
-            number = found["number"] if found["number"] is not None else 1 + sum(kind == found["kind"] for kind, _ in kept)
-            if (found["kind"], number) in kept:
-                raise Reject("duplicate_check", f"a check '{found['kind']}' of number {number} occurs earlier.")
-            kept[found["kind"], number] = found | {"number": number}
+            check = _validate_check(record, repairs)
+            number = check["number"] if check["number"] is not None else 1 + sum(kind == check["kind"] for kind, _ in accepted)
+            if (check["kind"], number) in accepted:
+                raise Reject("duplicate_check", f"a check '{check['kind']}' of number {number} occurs earlier.")
+            accepted[check["kind"], number] = check | {"number": number}
         except Reject as reject:
             repairs.append(f"check {position}: {reject} The pair was loaded without that check.")
-    return list(kept.values())
+    return list(accepted.values())
 
 
 def _validate_check(record: Any, repairs: Repairs) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _validate_check(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 
 def _judge_reading(usage: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
-    """How the judge's reply was parsed: READING."""
+    """How the judge's reply was parsed: the fields of READING."""
     kinds = {"parse": _parse, "unscored_reason": text, "cached_tokens": integer, "prompt": text}
     return {name: optional(kinds[name], usage, name, repairs) for name in READING}
 
@@ -232,10 +232,10 @@ def _parse(value: Any, name: str) -> Any:
 
 
 def _check_number(value: Any, name: str) -> int | None:
-    found = integer(value, name)
-    if found is not None and not 0 <= found <= MAX_CHECKS:
-        raise Reject("wrong_type", f"field '{name}' is {found}, but must lie between 0 and {MAX_CHECKS:,}.")
-    return found
+    check_number = integer(value, name)
+    if check_number is not None and not 0 <= check_number <= MAX_CHECKS:
+        raise Reject("wrong_type", f"field '{name}' is {check_number}, but must lie between 0 and {MAX_CHECKS:,}.")
+    return check_number
 
 
 def _handbook_ids(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,19 +247,19 @@ def _handbook_ids(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def significance(value: Any, label: Label | None, repairs: Repairs) -> str | None:
     """The significance of a disagreement; dropped where the label is not one."""
-    found: str | None = vocabulary_term(value, SIGNIFICANCE_SPELLINGS, "clinical_significance", SIGNIFICANCES)
-    if found is None or label in DISAGREEING:
-        return found
+    term: str | None = vocabulary_term(value, SIGNIFICANCE_SPELLINGS, "clinical_significance", SIGNIFICANCES)
+    if term is None or label in DISAGREEING:
+        return term
     repairs.append(
-        f"clinical_significance '{found}' on {label or 'an unscored pair'}: only {' and '.join(DISAGREEING)} have one. "
+        f"clinical_significance '{term}' on {label or 'an unscored pair'}: only {' and '.join(DISAGREEING)} have one. "
         "The pair was loaded without it."
     )
     return None
 
 
 def _usage_number(usage: Mapping[str, Any], name: str, repairs: Repairs) -> float | None:
-    found: float | None = optional(integer if name.endswith("tokens") else number, usage, name, repairs)
-    return found
+    usage_value: float | None = optional(integer if name.endswith("tokens") else number, usage, name, repairs)
+    return usage_value
 
 
 def _cited_sections(retrieval: Mapping[str, Any]) -> list[str]:

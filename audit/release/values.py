@@ -37,8 +37,8 @@ def replace_lone_surrogates(text: str) -> tuple[str, int]:
     """
     if "\\ud" not in text and "\\uD" not in text:
         return text, 0
-    count = sum(found[1] is None for found in SURROGATE.finditer(text))
-    return (SURROGATE.sub(lambda found: found[1] or r"\ufffd", text), count) if count else (text, 0)
+    count = sum(match[1] is None for match in SURROGATE.finditer(text))
+    return (SURROGATE.sub(lambda match: match[1] or r"\ufffd", text), count) if count else (text, 0)
 
 
 def is_missing(value: Any) -> bool:
@@ -69,14 +69,14 @@ def vocabulary_term(value: Any, spellings: Mapping[str, Any], name: str, allowed
     """The vocabulary's term for a spelling, or None where there is no value."""
     if isinstance(value, bool):
         raise Reject("wrong_type", f"field '{name}' is {type_name(value)}, but must be one of: {', '.join(allowed)}.")
-    found = (text(value, name) or "").strip()
-    if plain(found) in EMPTY_WORDS:
+    spelling = (text(value, name) or "").strip()
+    if plain(spelling) in EMPTY_WORDS:
         return None
-    term = spellings.get(plain(found.removesuffix(".0")))
+    term = spellings.get(plain(spelling.removesuffix(".0")))
     if term is None:
         raise Reject(
             f"unknown_{name}",
-            f"{name} {found!r} is not in the vocabulary.{nearest(found.upper(), allowed)} Allowed: {', '.join(allowed)}.",
+            f"{name} {spelling!r} is not in the vocabulary.{nearest(spelling.upper(), allowed)} Allowed: {', '.join(allowed)}.",
         )
     return term
 
@@ -93,25 +93,25 @@ def boolean(value: Any, name: str) -> bool | None:
 
 def integer(value: Any, name: str) -> int | None:
     """An integer, also as text or as a float without a fraction."""
-    found = number(value, name)
-    if found is not None and found != int(found):
+    parsed = number(value, name)
+    if parsed is not None and parsed != int(parsed):
         raise Reject("wrong_type", f"field '{name}' is {value!r}, but must be a whole number.")
-    if found is not None and abs(found) > MAX_INTEGER:
+    if parsed is not None and abs(parsed) > MAX_INTEGER:
         raise Reject("wrong_type", f"field '{name}' is {_short_repr(value)}, but must be at most {MAX_INTEGER:,}.")
-    return None if found is None else int(found)
+    return None if parsed is None else int(parsed)
 
 
 def number(value: Any, name: str) -> float | None:
-    """A finite number of at most LARGEST_FRACTION, also as text."""
+    """A finite number of at most MAX_NUMBER, also as text."""
     if is_missing(value) or value == "":
         return None
     try:
-        found = float("nan") if isinstance(value, bool) else float(value)
+        parsed = float("nan") if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
-        found = math.nan
-    if not abs(found) <= MAX_NUMBER:  # NaN is not either
+        parsed = math.nan
+    if not abs(parsed) <= MAX_NUMBER:  # written so that NaN fails too
         raise Reject("wrong_type", f"field '{name}' is {_short_repr(value)}, but must be a number.")
-    return found
+    return parsed
 
 
 def texts(value: Any, name: str) -> list[str]:
@@ -122,7 +122,7 @@ def texts(value: Any, name: str) -> list[str]:
         value = _parse_cell(value) if value.startswith("[") and value.endswith("]") else value.replace("|", ";").split(";")
     if not isinstance(value, (list, tuple)):
         raise Reject("wrong_type", f"field '{name}' is {type_name(value)}, but must be a list of texts.")
-    return [found for item in value if (found := (text(item, name) or "").strip())]
+    return [item_text for item in value if (item_text := (text(item, name) or "").strip())]
 
 
 def object_value(value: Any, name: str) -> dict[str, Any] | None:

@@ -31,7 +31,7 @@ def write_release(
     `comparisons` yields one record per question: question_id, handbooks (ids, in order) and pairs; the matrix is
     computed from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only. So may `sections`
     (the handbooks' texts, for passages to be shown in) and `trials` (what each strategy of retrieval found).
-    All iterables may be generators; one record is held at a time. The manifest is written last and with the
+    All iterables may be generators; one record is in memory at a time. The manifest is written last and with the
     counts of what was written, so a folder with a manifest is complete.
     """
     (root / "comparisons").mkdir(parents=True, exist_ok=True)
@@ -84,6 +84,7 @@ def matrix_of(handbooks: Iterable[str], pairs: Iterable[Record]) -> list[list[in
 def write_jsonl(path: Path, records: Iterable[Record]) -> int:
     """Write one JSON object a line (UTF-8, LF) and return how many."""
     count = 0
+    # LF on every platform: a release is named by the digest of its bytes.
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
             file.write(_dumps(record) + "\n")

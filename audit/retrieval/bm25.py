@@ -85,6 +85,7 @@ class Bm25:
         words = sorted(self._vocabulary, key=self._vocabulary.__getitem__)
         return {name: arrays[name] for name in ("data", "indices", "indptr")} | {
             "count": np.array(self.text_count),
+            # As bytes: an array of texts would give every word four bytes for each letter of the longest one.
             "words": np.frombuffer("\n".join(words).encode(), dtype=np.uint8),
         }
 

@@ -17,6 +17,7 @@ Ranking = Mapping[int, float]
 
 def top_rows(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
     """The rows with a score above 0, highest first, at most `depth`; equal scores stay in reading order."""
+    # A stable sort, so that equal scores give the same passages on every machine.
     order = np.argsort(-scores, kind="stable")[:depth]
     return order[scores[order] > 0].astype(np.int64)
 

@@ -84,8 +84,8 @@ def build_strategy(
 ) -> Strategy:
     """The strategy `name` over one handbook, whose index is stored in `folder` if one is given.
 
-    encoder   None: HERO-QA searches by words alone and the trace says so; `dense` and `fusion` need one
-    reranker  None: the hits are not reranked and the trace says so
+    encoder   None: HERO-QA searches by words alone and the trace records that; `dense` and `fusion` need one
+    reranker  None: the hits are not reranked and the trace records that
     Raises RetrievalError for an unknown name or where the strategy lacks its encoder.
     """
     return make_strategy(name, build_index(document, settings, encoder, folder), reranker)

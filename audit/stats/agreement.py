@@ -1,6 +1,6 @@
 """Chance-corrected agreement of n raters, in one implementation: two raters are n = 2, gaps are allowed.
 
-`RatedItems` says which label each rater gave to an item, as the distinct patterns of labels that occur and the number of
+`RatedItems` records which label each rater gave to an item, as the distinct patterns of labels that occur and the number of
 items with each. Only the counts vary between replicates, between tables weighted to a population, and between the nudged
 tables of a derivative, so every function takes counts with any leading axes, fractional and complex ones too.
 
@@ -85,8 +85,8 @@ class RatedItems:
     @property
     def never_matched(self) -> bool:
         """Whether some label was given, and by no two raters to the same item."""
-        most = self.uses[np.real(self.counts) > 0].max(axis=0, initial=0)
-        return bool(((most > 0) & (most < 2)).any())
+        max_uses = self.uses[np.real(self.counts) > 0].max(axis=0, initial=0)
+        return bool(((max_uses > 0) & (max_uses < 2)).any())
 
     @property
     def label_shares(self) -> Values:
@@ -134,15 +134,15 @@ def steps(size: int) -> Floats:
 
 
 def observed_agreement(items: RatedItems, weights: Floats) -> Values:
-    """Mean share of agreeing couples of ratings, over items with two or more; with two raters, the weighted agreement."""
+    """Mean share of agreeing pairs of ratings, over items with two or more; with two raters, the weighted agreement."""
     return _ratio(items.counts @ _agreeing(items, weights), items.counts @ items.shared)
 
 
 def _agreeing(items: RatedItems, weights: Floats) -> Floats:
-    """Share of agreeing couples of ratings of each pattern; 0 where there is no couple."""
-    couples = items.raters * (items.raters - 1)
+    """Share of agreeing pairs of ratings of each pattern; 0 where there is no pair."""
+    rating_pairs = items.raters * (items.raters - 1)
     agreeing = (items.uses * (items.uses @ weights - 1)).sum(axis=1)
-    return np.asarray(np.divide(agreeing, couples, out=np.zeros(len(couples)), where=couples > 0))
+    return np.asarray(np.divide(agreeing, rating_pairs, out=np.zeros(len(rating_pairs)), where=rating_pairs > 0))
 
 
 Chance = Callable[[RatedItems, Floats], Values]
@@ -150,7 +150,7 @@ Chance = Callable[[RatedItems, Floats], Values]
 
 
 def conger(items: RatedItems, weights: Floats) -> Values:
-    """Each rater keeps their own label shares, averaged over couples of raters; with two raters, Cohen's kappa.
+    """Each rater keeps their own label shares, averaged over pairs of raters; with two raters, Cohen's kappa.
 
     Source: Cohen (1960), Educ. Psychol. Meas. 20; weighted, Cohen (1968); more raters, Conger (1980), Psychol. Bull. 88.
     """
@@ -210,7 +210,7 @@ def disagreement_ratio(items: RatedItems, distance: Distance) -> Values:
     ratings = uses.sum(axis=-1)
     mean = _ratio(uses, ratings[..., None])
     distances = distance(mean)
-    # Couples within an item, each rating against the others of its item: no rating is at a distance from itself.
+    # Pairs of ratings within an item, each rating against the others of its item: no rating is at a distance from itself.
     scale = np.divide(items.shared, items.raters - 1, out=np.zeros(len(items.raters)), where=items.raters > 1)
     met = np.einsum("...p,pk,pl->...kl", items.counts * scale, items.uses, items.uses, optimize=True)
     observed = _ratio((met * distances).sum(axis=(-2, -1)), ratings)

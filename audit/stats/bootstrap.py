@@ -1,6 +1,6 @@
 """The two-way cluster bootstrap of pairs, for any statistic of resampled counts.
 
-Two pairs that share a question, or a handbook, carry partly the same information, so thousands of pairs know less than
+Two pairs that share a question, or a handbook, carry partly the same information, so thousands of pairs carry less than
 their number suggests, and a binomial interval over pairs is several times too narrow. The bootstrap draws questions with
 replacement and, independently, handbooks with replacement. A pair of handbooks a and b on question q then counts
 w_q * w_a * w_b times, w being how often each was drawn. `resample` and its siblings count pairs in REPLICATES such draws,
@@ -13,7 +13,7 @@ wide. Measured on simulated samples of 60 questions and 20 handbooks it covered 
 330 questions and 9 handbooks in 90 to 100 %.
 
 A replicate that keeps less than MIN_KEPT of the denominator is left out. Where a few handbooks have most present pairs, a
-draw can miss them all; the handful of pairs that remain say little about the share and could say anything.
+draw can miss them all; the handful of pairs that remain carry hardly any information about the share.
 
 No interval is known (NaN) where fewer than two questions or three handbooks (two couples) are in the denominator: nothing
 was repeated, so the spread is unknown, which is not the same as zero. Where the event, or its opposite, occurs on fewer than
@@ -125,6 +125,7 @@ def draws(units: int, stream: int) -> Floats:
     """
     if not units:
         return np.zeros((0, REPLICATES), dtype=np.float32)
+    # A multinomial draw is how often each unit is drawn when `units` are drawn with replacement.
     rng = np.random.default_rng([SEED, stream])
     drawn: Floats = rng.multinomial(units, np.full(units, 1 / units), size=REPLICATES).T.astype(np.float32)
     return drawn
@@ -177,9 +178,9 @@ def _by_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> Iterator[tuple[I
     w_handbook = handbook_draws(pairs)
     for block in pairs.blocks():
         w_couple, involved = w_handbook[block.a] * w_handbook[block.b], block.involved(len(pairs.handbooks))
-        for place, wanted in enumerate(outcomes):
+        for outcome, wanted in enumerate(outcomes):
             indicator = block.indicator(wanted)
-            yield block.questions, place, indicator @ w_couple, indicator.sum(axis=1), indicator @ involved
+            yield block.questions, outcome, indicator @ w_couple, indicator.sum(axis=1), indicator @ involved
 
 
 def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, groups: int) -> dict[str, ResampledCounts]:
@@ -196,15 +197,15 @@ def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, grou
     within, between = (ResampledCounts.zeros(*size, Resampled.QUESTIONS) for _ in range(2))
     for block in pairs.blocks():
         own = group[block.a] == group[block.b]
-        for place, wanted in enumerate(outcomes):
+        for outcome, wanted in enumerate(outcomes):
             indicator = block.indicator(wanted)
             weights = indicator.T @ w_question[block.questions]
-            _add_couples(within, place, block, indicator, weights, own * _one_hot(group[block.a], groups))
-            for mine, other in ((block.a, block.b), (block.b, block.a)):
-                members = ~own * _one_hot(group[mine], groups)
-                _add_couples(between, place, block, indicator, weights * w_handbook[other], members)
-                others = _one_hot(other, len(pairs.handbooks)).T
-                between.by_handbook[:, place] += (members * indicator.sum(axis=0)) @ others
+            _add_couples(within, outcome, block, indicator, weights, own * _one_hot(group[block.a], groups))
+            for side, opposite in ((block.a, block.b), (block.b, block.a)):
+                members = ~own * _one_hot(group[side], groups)
+                _add_couples(between, outcome, block, indicator, weights * w_handbook[opposite], members)
+                others = _one_hot(opposite, len(pairs.handbooks)).T
+                between.by_handbook[:, outcome] += (members * indicator.sum(axis=0)) @ others
     return {"within": within, "between": between, "all": within + between}
 
 
@@ -304,9 +305,9 @@ def distinct_outcomes(rates: Mapping[str, Rate]) -> list[Outcomes]:
 
 
 def _rates_of(counts: ResampledCounts, outcomes: Sequence[Outcomes], rates: Mapping[str, Rate]) -> dict[str, Interval]:
-    place = {wanted: number for number, wanted in enumerate(outcomes)}
+    position = {wanted: number for number, wanted in enumerate(outcomes)}
     return {
-        name: ratio_interval(counts[:, place[numerator]], counts[:, place[denominator]])
+        name: ratio_interval(counts[:, position[numerator]], counts[:, position[denominator]])
         for name, (numerator, denominator) in rates.items()
     }
 
@@ -346,8 +347,8 @@ def stratified_draws(times: Ints, stratum: Ints, fixed: Bools, seed: int, replic
     because all of the stratum was rated.
     """
     rng, counts = np.random.default_rng(seed), np.tile(np.asarray(times, dtype=float), (replicates, 1))
-    for place in np.unique(stratum[~fixed[stratum]]):
-        (kinds,) = np.nonzero(stratum == place)
+    for member in np.unique(stratum[~fixed[stratum]]):
+        (kinds,) = np.nonzero(stratum == member)
         n = int(times[kinds].sum())
         counts[:, kinds] = rng.multinomial(n, times[kinds] / n, size=replicates)
     return counts

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy.special import betaincinv, ndtr, stdtrit
 
 Floats = npt.NDArray[np.floating]
@@ -216,3 +217,18 @@ def _quadratic_root(product: float, sign: int, squared: float, constant: float) 
     if squared == 0:
         return math.inf if sign > 0 else constant / (2 * product) if product else 0.0
     return (product + sign * math.sqrt(max(product**2 - squared * constant, 0.0))) / squared
+
+
+def with_interval(table: pd.DataFrame, share: str, low: npt.ArrayLike, high: npt.ArrayLike) -> pd.DataFrame:
+    """`table` with columns `<share>_low` and `<share>_high` right after `share`."""
+    after = list(table.columns).index(share) + 1
+    # A shallow copy: the caller's frame keeps its columns, and no data is copied.
+    table = table.copy(deep=False)
+    table.insert(after, f"{share}_low", np.asarray(low, dtype=float))
+    table.insert(after + 1, f"{share}_high", np.asarray(high, dtype=float))
+    return table
+
+
+def with_wilson(table: pd.DataFrame, share: str, successes: str, trials: str) -> pd.DataFrame:
+    """`table` with Wilson's interval of `share`, which is `successes` over `trials`, three of its columns."""
+    return with_interval(table, share, *wilson(table[successes], table[trials]))

@@ -34,8 +34,8 @@ class PairedShare:
     def replicates(self, weights: Floats) -> Floats:
         """The share in each replicate; NaN where a draw keeps less than MIN_KEPT of the denominator."""
         denominator = self.denominator @ weights
-        kept = denominator >= MIN_KEPT * self.denominator.sum(axis=1, keepdims=True)
-        return ratio(self.numerator @ weights, np.where(kept, denominator, 0))
+        is_kept = denominator >= MIN_KEPT * self.denominator.sum(axis=1, keepdims=True)
+        return ratio(self.numerator @ weights, np.where(is_kept, denominator, 0))
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:

@@ -17,7 +17,7 @@ DISTANCE: dict[str, float] = {Label.CONSISTENT: 0.0, Label.COMPLEMENTARY: 0.05, 
 """A disagreement is 1, an agreement 0; the 0.05 only decides which neighbours are adjacent."""
 UNKNOWN_DISTANCE = 0.45
 """No verdict between two handbooks that both answer (unscored, not asked, or judged ABSENT): it joins them only when nothing
-better is known, and keeps nobody apart."""
+better is known, and keeps no handbooks apart."""
 MAX_DISAGREEING_SHARE = 0.5
 
 

@@ -112,11 +112,7 @@ class PairLoader:
         So the caller can read answers in Python meanwhile; loading pairs needs them.
         """
         paths = self.reader.layout.parts["pair"]
-        nested = {
-            n: path
-            for n, path in enumerate(paths)
-            if format_suffix(path) == ".json" and path.stat().st_size <= self.reader.max_bytes
-        }
+        nested = {n: path for n, path in enumerate(paths) if self._is_parseable(path)}
         form = PairFormat.detect(list(nested.values()))
         self._add_columns(WORKING_COLUMNS | (READING_COLUMNS if form.has_readings else {}))
         self.con.execute(CREATE_STAGED_CHECKS)
@@ -238,7 +234,7 @@ class PairLoader:
             self.con.execute(DELETE_POSITIONS.format(table=table), {"file": number, "positions": sorted(positions)})
 
     def _quarantine_duplicates(self, reread: list[int]) -> None:
-        """Of equal copies the first stays; of copies with different labels none does, as nobody can tell which one is meant."""
+        """Of equal copies the first stays; of copies with different labels none does, because the right one is unknown."""
         duplicates = self.con.execute(DUPLICATES, {"questions": sorted(self._repeated), "files": reread}).fetchall()
         by_file: dict[int, dict[int, bool]] = {}
         for number, position, conflicting in duplicates:

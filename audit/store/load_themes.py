@@ -40,21 +40,21 @@ def load_themes(con: Connection, reader: RecordReader) -> None:
     files = reader.layout.parts["theme"]
     maps = [path for path in files if format_suffix(path) == ".parquet" and any(_is_map_of(path, other) for other in files)]
     built: dict[str, Any] = {}
-    kept: dict[str, ThemeEntry] = {}
+    themes: dict[str, ThemeEntry] = {}
     topics: dict[str, str | None] = {}
     for path in files:
         if path not in maps:
-            _read_themes(path, reader, kept, topics, built)
-    if not kept:
+            _read_themes(path, reader, themes, topics, built)
+    if not themes:
         return
-    _resolve_parents(reader, kept)
-    _resolve_topics(reader, kept, topics)
+    _resolve_parents(reader, themes)
+    _resolve_topics(reader, themes, topics)
     append(con, "taxonomy", {"built": [json.dumps(built, default=str)]})
-    append(con, "themes", {name: [theme[name] for _, _, theme in kept.values()] for name in THEME_COLUMNS})
+    append(con, "themes", {name: [theme[name] for _, _, theme in themes.values()] for name in THEME_COLUMNS})
     append(con, "theme_topics", {"topic": list(topics), "theme_id": list(topics.values())})
     for path in maps:
         _load_map(con, reader, path)
-    _note_unknown_topics(con, reader, next(iter(kept.values()))[0])
+    _note_unknown_topics(con, reader, next(iter(themes.values()))[0])
 
 
 def _is_map_of(path: Path, other: Path) -> bool:
@@ -67,18 +67,18 @@ def _is_map_of(path: Path, other: Path) -> bool:
 
 
 def _read_themes(
-    path: Path, reader: RecordReader, kept: dict[str, ThemeEntry], topics: dict[str, str | None], built: dict[str, Any]
+    path: Path, reader: RecordReader, themes: dict[str, ThemeEntry], topics: dict[str, str | None], built: dict[str, Any]
 ) -> None:
     line = reader.add_file(path, "theme")
     for position, raw in _theme_records(reader, path, line, topics, built):
         theme = reader.validated(line, position, raw, validate.theme)
         if theme is None:
             continue
-        if theme["theme_id"] in kept:
+        if theme["theme_id"] in themes:
             message = f"theme_id '{theme['theme_id']}' occurs earlier; the first theme was kept."
             reader.requarantine(line, position, "duplicate_theme", message, raw)
         else:
-            kept[theme["theme_id"]] = (line, position, theme)
+            themes[theme["theme_id"]] = (line, position, theme)
 
 
 def _theme_records(
@@ -97,16 +97,16 @@ def _theme_records(
             reader.note(line, WHOLE_FILE, REPAIRED, "field_dropped", f"{reject} The themes were loaded without it.")
 
 
-def _resolve_parents(reader: RecordReader, kept: dict[str, ThemeEntry]) -> None:
-    for line, position, theme in kept.values():
+def _resolve_parents(reader: RecordReader, themes: dict[str, ThemeEntry]) -> None:
+    for line, position, theme in themes.values():
         parent = theme["parent_id"]
         if parent is None:
             continue
         fault = (
             "is not a theme of this release"
-            if parent not in kept
+            if parent not in themes
             else "is one of its descendants"
-            if _is_circular(theme, kept)
+            if _is_circular(theme, themes)
             else ""
         )
         if fault:
@@ -115,19 +115,19 @@ def _resolve_parents(reader: RecordReader, kept: dict[str, ThemeEntry]) -> None:
             theme["parent_id"] = None
 
 
-def _is_circular(theme: dict[str, Any], kept: dict[str, ThemeEntry]) -> bool:
+def _is_circular(theme: dict[str, Any], themes: dict[str, ThemeEntry]) -> bool:
     above, seen = theme["parent_id"], {theme["theme_id"]}
-    while above in kept and above not in seen:
+    while above in themes and above not in seen:
         seen.add(above)
-        above = kept[above][2]["parent_id"]
+        above = themes[above][2]["parent_id"]
     return bool(above == theme["theme_id"])
 
 
-def _resolve_topics(reader: RecordReader, kept: dict[str, ThemeEntry], topics: dict[str, str | None]) -> None:
-    for line, position, theme in kept.values():
-        mine = list(dict.fromkeys(theme["topics"]))
-        taken = [topic for topic in mine if topics.get(topic) is not None]
-        topics |= {topic: theme["theme_id"] for topic in mine if topics.get(topic) is None}
+def _resolve_topics(reader: RecordReader, themes: dict[str, ThemeEntry], topics: dict[str, str | None]) -> None:
+    for line, position, theme in themes.values():
+        own_topics = list(dict.fromkeys(theme["topics"]))
+        taken = [topic for topic in own_topics if topics.get(topic) is not None]
+        topics |= {topic: theme["theme_id"] for topic in own_topics if topics.get(topic) is None}
         if taken:
             names = ", ".join(f"'{topic[:80]}'" for topic in taken[:MAX_NAMED]) + (", ..." if len(taken) > MAX_NAMED else "")
             first = f"{len(taken):,} of the topics of theme '{theme['theme_id']}' belong to an earlier theme and stay there"

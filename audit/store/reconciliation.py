@@ -21,11 +21,11 @@ def reconcile(
     con: Connection, manifest: Mapping[str, Any], state: LoadState, comparisons: Collection[ComparisonCounts], report: LoadReport
 ) -> list[Check]:
     """Every check of the load report; `ok` is None where there is no count to compare with."""
-    found = _found_counts(con, state, report)
-    declared = [_check_declared_count(name, manifest.get(name), found[name]) for name in DECLARED]
+    counts = _found_counts(con, state, report)
+    declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in DECLARED]
     expected = _expect_by_organ(con) if manifest.get("asked") == "organ" else _expect_all(state)
-    answers = [_check_sum("answers", expected.answers, found["answers"], expected.asked)] if state.has_answers else []
-    return [*declared, *answers, *_check_pairs(comparisons, found["pairs"], expected), *_check_conflicts(comparisons, report)]
+    answers = [_check_sum("answers", expected.answers, counts["answers"], expected.asked)] if state.has_answers else []
+    return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected), *_check_conflicts(comparisons, report)]
 
 
 @dataclass(frozen=True)
@@ -66,34 +66,35 @@ def _found_counts(con: Connection, state: LoadState, report: LoadReport) -> dict
     }  # fmt: skip
 
 
-def _check_declared_count(name: str, declared: Any, found: int) -> Check:
+def _check_declared_count(name: str, declared: Any, loaded: int) -> Check:
     words = name.replace("_", " ")
     if not isinstance(declared, int) or isinstance(declared, bool):
-        return Check(f"{name}_declared", None, found, None, f"{words}: {found:,} found; the manifest declares no number.")
-    message = f"{words}: {found:,} found, {declared:,} declared in the manifest."
-    return Check(f"{name}_declared", declared, found, declared == found, message)
+        return Check(f"{name}_declared", None, loaded, None, f"{words}: {loaded:,} found; the manifest declares no number.")
+    message = f"{words}: {loaded:,} found, {declared:,} declared in the manifest."
+    return Check(f"{name}_declared", declared, loaded, declared == loaded, message)
 
 
-def _check_pairs(comparisons: Collection[ComparisonCounts], found: int, expected: ExpectedCounts) -> Iterator[Check]:
+def _check_pairs(comparisons: Collection[ComparisonCounts], loaded: int, expected: ExpectedCounts) -> Iterator[Check]:
     listed = [comparison for comparison in comparisons if comparison.n_listed is not None]
     if listed:
         per_file = sum(comb(comparison.n_listed or 0, 2) for comparison in listed)
         basis = "N(N-1)/2 over the handbooks that each file lists"
         yield _check_sum("pairs_per_file", per_file, sum(comparison.n_pairs for comparison in listed), basis)
-    yield _check_sum("pairs_overall", expected.pairs, found, expected.paired)
+    yield _check_sum("pairs_overall", expected.pairs, loaded, expected.paired)
 
 
-def _check_sum(name: str, expected: int, found: int, basis: str) -> Check:
-    gap = "" if expected == found else f": {abs(expected - found):,} {'missing' if found < expected else 'too many'}"
-    message = f"{name.split('_')[0]}: {found:,} loaded, {expected:,} expected ({basis}){gap}."
-    return Check(name, expected, found, expected == found, message)
+def _check_sum(name: str, expected: int, loaded: int, basis: str) -> Check:
+    gap = "" if expected == loaded else f": {abs(expected - loaded):,} {'missing' if loaded < expected else 'too many'}"
+    message = f"{name.split('_')[0]}: {loaded:,} loaded, {expected:,} expected ({basis}){gap}."
+    return Check(name, expected, loaded, expected == loaded, message)
 
 
 def _check_conflicts(comparisons: Collection[ComparisonCounts], report: LoadReport) -> Iterator[Check]:
     with_matrix = sum(comparison.has_matrix for comparison in comparisons)
-    for code, of, words in (
+    for code, denominator, words in (
         ("matrix_contradicts", with_matrix, "matrices that contradict their pairs, of {:,}"),
         ("label_on_absent_answer", len(comparisons), "files with a label on an absent answer, of {:,}"),
     ):
         files = len({finding.file for finding in report.findings if finding.code == code})
-        yield Check(code, 0 if of else None, files, files == 0 if of else None, f"{files:,} {words.format(of)}.")
+        expected, ok = (0, files == 0) if denominator else (None, None)
+        yield Check(code, expected, files, ok, f"{files:,} {words.format(denominator)}.")

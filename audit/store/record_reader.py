@@ -16,7 +16,7 @@ from audit.release.values import Reject, Repairs
 from audit.store.connection import Connection, append
 
 CHUNK_ROWS = 20_000
-"""Rows appended to a table at once: few enough to hold in memory, enough to make a statement worth its cost."""
+"""Rows appended to a table at once: few enough to keep in memory, enough to make a statement worth its cost."""
 
 Validate = Callable[[Any, Repairs], dict[str, Any]]
 

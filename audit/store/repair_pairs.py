@@ -80,6 +80,7 @@ class PairRepair:
         record = validate.pair(raw, repairs)
         question = self._number("question", question_id, self.state.questions)
         a, b = (self._number("handbook", record.pop(side), self.state.handbooks) for side in ("handbook_a", "handbook_b"))
+        # An ABSENT without a trace of the judge was pre-screened, unless both answers are there.
         untouched = not record.pop("asked") and record["label"] == Label.ABSENT
         return record | {
             "question": question, "handbook_a": min(a, b), "handbook_b": max(a, b),
@@ -125,7 +126,7 @@ def raw_comparisons(reader: RecordReader, path: Path, line: FileCount) -> Iterat
 
 def raw_pairs_at(reader: RecordReader, path: Path, positions: Collection[int]) -> dict[int, tuple[str, Any]]:
     """The pairs of a file at `positions`: position as the report shows it, and raw pair. Nothing is added to the report."""
-    silent = RecordReader(reader.layout, LoadReport(), reader.max_bytes)
-    comparisons = raw_comparisons(silent, path, FileCount(path.name, "pair"))
+    separate = RecordReader(reader.layout, LoadReport(), reader.max_bytes)
+    comparisons = raw_comparisons(separate, path, FileCount(path.name, "pair"))
     pairs = (pair for comparison in comparisons for pair in comparison.pairs)
     return {position: pair for position, pair in enumerate(pairs, 1) if position in positions}

@@ -47,10 +47,10 @@ class Run:
 
 def plural(term: str) -> str:
     """The plural of a term: `study` becomes `studies`, `branch` `branches`, `kind of rent` `kinds of rent`."""
-    head, of, rest = term.partition(" of ")
+    head, separator, rest = term.partition(" of ")
     if head.endswith("y") and head[-2:-1] not in tuple("aeiou"):
-        return f"{head[:-1]}ies{of}{rest}"
-    return f"{head}{'es' if head.endswith(('s', 'x', 'z', 'ch', 'sh')) else 's'}{of}{rest}"
+        return f"{head[:-1]}ies{separator}{rest}"
+    return f"{head}{'es' if head.endswith(('s', 'x', 'z', 'ch', 'sh')) else 's'}{separator}{rest}"
 
 
 def store_path(store_dir: Path, digest: str) -> Path:

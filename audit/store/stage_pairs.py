@@ -5,7 +5,7 @@ Each statement also fills working columns, which the loader drops at the end:
     suspect         audit.release.validate might refuse the pair, repair it or read it in another way
     checks          further verdicts as JSON text
 
-The SQL only has to err on the side of suspicion. What a rule says exactly, and its sentence, exists once, in Python.
+The SQL only has to err on the side of suspicion. The exact rule and its sentence exist once, in Python.
 """
 
 from __future__ import annotations
@@ -188,6 +188,7 @@ class PairStager:
         except DuckDBError:
             if len(batch) == 1 or self._stopped:
                 return batch
+            # DuckDB does not tell which file it failed on, and a batch usually has a single bad one.
             middle = len(batch) // 2
             return self._append(batch[:middle]) + self._append(batch[middle:])
         return []

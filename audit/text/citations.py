@@ -11,7 +11,7 @@ MARK_AND_SPACE_BEFORE = re.compile(r"[ \t]*" + MARK.pattern)
 NUMBER_OR_RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|\n+")
 MAX_RANGE = 20
-"""In a wider range than this only the two ends count as cited: nobody cites 200 passages."""
+"""In a wider range than this only the two ends count as cited: no answer cites 200 passages."""
 
 
 class CitedSpan(NamedTuple):

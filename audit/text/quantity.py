@@ -233,8 +233,8 @@ def _adverb(parts: Parts) -> Quantity | None:
 
 
 def _odds(parts: Parts) -> Quantity | None:
-    (low, high), whole = _range(parts), number_value(parts["whole"])
-    return _quantity(SHARE, "odds", low / whole, high / whole) if high <= whole else None
+    (low, high), denominator = _range(parts), number_value(parts["whole"])
+    return _quantity(SHARE, "odds", low / denominator, high / denominator) if high <= denominator else None
 
 
 def _fraction(parts: Parts) -> Quantity:

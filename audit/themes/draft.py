@@ -106,7 +106,7 @@ class Draft:
     def _distances(self, theme: int, rows: Sequence[int]) -> Vectors:
         members = np.flatnonzero(self.labels == theme)
         similar = self.vectors[members] @ self.vectors[rows].T
-        similar[members[:, None] == np.array(rows)] = -1  # the distance of an exemplar to itself says nothing about new phrases
+        similar[members[:, None] == np.array(rows)] = -1  # the distance of an exemplar to itself tells nothing about new phrases
         return np.asarray(1 - similar.max(axis=1))
 
 

@@ -50,7 +50,7 @@ class Tree:
         return renumbered(np.where(sizes[labels] >= smallest, labels, NO_THEME))
 
     def merges_below(self, distance: float) -> int:
-        """How many merges stand at `distance` or below."""
+        """How many merges are at `distance` or below."""
         return int(np.searchsorted(self.heights, distance, side="right"))
 
     def merges_for(self, themes: int, smallest: int) -> int:
@@ -102,10 +102,11 @@ class _Forest:
 
     def look(self) -> None:
         """Find the nearest cluster of each one whose nearest is new or gone."""
+        # Means of the living clusters only: the rows of merged ones would win the search for the nearest.
         means = self.sums[self.alive] / self.sizes[self.alive, None].astype(np.float32)
-        place = np.searchsorted(self.alive, self.stale)
-        for start in range(0, len(place), BLOCK):
-            at = place[start : start + BLOCK]
+        stale_rows = np.searchsorted(self.alive, self.stale)
+        for start in range(0, len(stale_rows), BLOCK):
+            at = stale_rows[start : start + BLOCK]
             similar = means[at] @ means.T
             similar[np.arange(len(at)), at] = SELF_SIMILARITY
             best = similar.argmax(axis=1)
@@ -132,9 +133,9 @@ class _Forest:
     def _replace(self, gone: Labels, made: Labels) -> None:
         is_gone = np.zeros(len(self.sizes), dtype=bool)
         is_gone[gone] = True
-        kept = self.alive[~is_gone[self.alive]]
-        self.stale = np.concatenate([kept[is_gone[self.nearest[kept]]], made])
-        self.alive = np.concatenate([kept, made])
+        surviving = self.alive[~is_gone[self.alive]]
+        self.stale = np.concatenate([surviving[is_gone[self.nearest[surviving]]], made])
+        self.alive = np.concatenate([surviving, made])
 
     def tree(self) -> Tree:
         """The merges in the order of their heights."""

@@ -101,7 +101,7 @@ def _medoid(plain: Sequence[str], vectors: Vectors, members: Labels) -> int:
     own = vectors[members]
     similar = own @ unit_rows(own.sum(axis=0, keepdims=True))[0]
     close = np.flatnonzero(similar >= similar.max() - MEDOID_TOLERANCE)
-    return int(min(close, key=lambda place: (len(plain[int(members[place])]), place)))
+    return int(min(close, key=lambda position: (len(plain[int(members[position])]), position)))
 
 
 def _spread(vectors: Vectors, members: Labels, medoid: int) -> list[int]:

@@ -22,9 +22,9 @@ TAIL = re.compile(r"(?::\s|,\s|;\s|\s\()(?P<tail>(?:\d,\d|[^:,;()])*)\)?\s*$")
 
 
 def shown_phrase(phrase: str) -> str:
-    """The phrase without the frame that says only that sources differ, and without the two values at its end.
+    """The phrase without the frame that only states that sources differ, and without the two values at its end.
 
-    "Different advice on lifting limit: 5 kg vs. 10 kg" becomes "lifting limit". A phrase of which nothing would be left is kept.
+    "Different advice on lifting limit: 5 kg vs. 10 kg" becomes "lifting limit". A phrase that would become empty is kept.
     """
     text = " ".join(unicodedata.normalize("NFKC", phrase).split()).strip(" .\"'") or phrase
     while (shorter := _shorter(text)) != text:  # "disagreement about different advice on ..."

@@ -1,4 +1,4 @@
-"""The stored taxonomy: themes.json, and beside it the map as parquet. Written once, checked whenever it is read."""
+"""The stored taxonomy: themes.json, and next to it the map as parquet. Written once, checked whenever it is read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Theme:
     terms      the words that distinguish it, most distinctive first
     medoid     the phrase nearest to the theme's mean, plain
     exemplars  up to eight plain phrases that span the theme, the medoid first; new phrases are compared with them
-    named_by   terms, namer (a model), or given (the file says no more)
+    named_by   terms, namer (a model), or given (not recorded in the file)
     """
 
     theme_id: str
@@ -50,7 +50,7 @@ class Taxonomy:
     no_theme  distinct phrases that belong to no theme
     built     method, parameters, model, seed, threads, versions, input digest, reach; empty in a file that others wrote
     counts    phrases (occurrences), topics (distinct), themes, parents, without a theme, share of near-duplicate names
-    map       sha256 of the parquet beside it (the same name, but .parquet); empty where there is none
+    map       sha256 of the parquet next to it (the same name, but .parquet); empty where there is none
     sha256    of the file's content; empty until it is written
     """
 
@@ -80,16 +80,16 @@ class Taxonomy:
 
 
 def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxonomy:
-    """Write `path` and, beside it, the map under the same name as .parquet; return the taxonomy as it was written.
+    """Write `path` and, next to it, the map under the same name as .parquet; return the taxonomy as it was written.
 
     points  one row per distinct phrase: phrase, theme_id (None: no theme), x, y (float32), count (occurrences)
 
     The same taxonomy gives the same bytes. The .json is written last, so that a .json that exists is complete.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".parquet")
-    points[list(MAP_COLUMNS)].to_parquet(beside, index=False)
-    content = _content(taxonomy) | {"map": {"sha256": sha256_of(beside)}}
+    map_path = path.with_suffix(".parquet")
+    points[list(MAP_COLUMNS)].to_parquet(map_path, index=False)
+    content = _content(taxonomy) | {"map": {"sha256": sha256_of(map_path)}}
     content["sha256"] = _digest(content)
     write_atomic(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return read_taxonomy(path)
@@ -111,7 +111,7 @@ def read_taxonomy(path: Path) -> Taxonomy:
     """The taxonomy in `path`: one of ours, or themes.json as any release may bring it ({"themes": [...]}).
 
     Raises ThemesError, saying which theme is at fault, when the file cannot be read, was changed after it was built, or
-    holds a theme without id or name, an id twice, an unknown parent, parents in a circle, or a phrase in two themes.
+    contains a theme without id or name, an id twice, an unknown parent, parents in a circle, or a phrase in two themes.
     """
     content = _read_json(path)
     if "sha256" in content and content["sha256"] != _digest(content):
@@ -124,8 +124,8 @@ def read_taxonomy(path: Path) -> Taxonomy:
     themes = tuple(_theme(record, f"{path}, theme {number}") for number, record in enumerate(records, start=1))
     no_theme = _texts(content.get("no_theme"), f"{path}, no_theme")
     _check_themes(themes, no_theme, path)
-    built, counts, beside = (content.get(key) or {} for key in ("built", "counts", "map"))
-    return Taxonomy(themes, no_theme, built, counts, beside, str(content.get("sha256", "")))
+    built, counts, map_record = (content.get(key) or {} for key in ("built", "counts", "map"))
+    return Taxonomy(themes, no_theme, built, counts, map_record, str(content.get("sha256", "")))
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -211,8 +211,8 @@ def read_map(taxonomy: Taxonomy, path: Path) -> pd.DataFrame | None:
     """
     if not taxonomy.map:
         return None
-    beside = path.with_suffix(".parquet")
-    if not beside.is_file() or sha256_of(beside) != taxonomy.map["sha256"]:
-        fault = "was changed after it was built" if beside.is_file() else "is missing"
-        raise ThemesError(f"{beside}, the map that belongs to {path.name}, {fault}. The themes can be used without it.")
-    return pd.read_parquet(beside)
+    map_path = path.with_suffix(".parquet")
+    if not map_path.is_file() or sha256_of(map_path) != taxonomy.map["sha256"]:
+        fault = "was changed after it was built" if map_path.is_file() else "is missing"
+        raise ThemesError(f"{map_path}, the map that belongs to {path.name}, {fault}. The themes can be used without it.")
+    return pd.read_parquet(map_path)

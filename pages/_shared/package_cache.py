@@ -17,7 +17,7 @@ from audit.exports.zip_bytes import zipped
 MAX_PACKAGES = 4
 """Packages that the server keeps in memory; each is about 15 MB."""
 MAX_WAIT_S = 15
-"""A browser that was told to download and has not started within this time never will."""
+"""A browser that was asked to download and has not started within this time never will."""
 REQUESTED = "Starting"
 ZIP_TYPE = "application/zip"
 PackageKey = tuple[object, ...]

@@ -23,9 +23,7 @@ from pages._shared.terms import escaped
 from pages._shared.widgets import chart, clicked_point, counts, footer, link
 
 MAX_LISTED = 200
-PRESCREENED_NOTE = (
-    "{n} pairs that are pre-screened in both runs are not drawn. The thinnest flows are drawn thicker than to scale."
-)
+PRESCREENED_NOTE = "{n} pairs that are pre-screened in both runs are not drawn. Very thin flows are drawn thicker than to scale."
 CELL = "cell"
 """The clicked cell in the session: the comparison it belongs to, and the states in the first and the second run."""
 
@@ -79,7 +77,7 @@ def changed_pairs_section(compared: ComparedRuns) -> None:
     counts(
         compared.run, "**{total}** {change}{cut}. Click one to read both verdicts.",
         total=f"{total:,} {'pair' if total == 1 else 'pairs'}", change=change,
-        cut=f", of which {MAX_LISTED} are listed" if total > MAX_LISTED else "",
+        cut=f"; {MAX_LISTED} are listed" if total > MAX_LISTED else "",
     )  # fmt: skip
     names = handbook_names(load(handbook_list, compared.first))
     rows = listed.assign(a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names))

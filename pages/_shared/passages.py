@@ -52,7 +52,7 @@ def answer_html(run: Run, details: Answer, name: str, key: str) -> str:
     side = details.side
     reason = NO_ANSWER.get(side.state, "").format(how=ABSENCE_METHODS.get(side.absence_method or "", ""), why=side.unread_reason)
     notice = f'<div class="no-answer">{escape(reason)}</div>' if reason else ""
-    answer = f'<div class="said">{"".join(_cited_fragments(details, key))}</div>' if side.answer else ""
+    answer = f'<div class="answer-text">{"".join(_cited_fragments(details, key))}</div>' if side.answer else ""
     head = f'<div class="name">{escape(name)}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>'
     return f'<div class="behind">{head}{notice}{answer}{_citations_html(run, details)}</div>'
 
@@ -124,15 +124,15 @@ def _titles_html(details: Answer) -> str:
 
 
 def _section_html(run: Run, section: AnswerSection | None, name: str, passages: list[ShownPassage], key: str) -> str:
-    about = "".join(_passage_html(run, passage, key) for passage in passages)
+    facts = "".join(_passage_html(run, passage, key) for passage in passages)
     if section is None:
         missing = f'<div class="no-answer">Section {escape(name or "without an id")}: its text is not in the release.</div>'
-        return f'<div class="section">{missing}{about}</div>'
+        return f'<div class="section">{missing}{facts}</div>'
     pages = _page_range(section)
     source = f" · {_source_html(section.url)}" if section.url else ""
-    place = f'<span class="faint">{escape(pages)}{source}</span>' if pages or source else ""
+    location = f'<span class="faint">{escape(pages)}{source}</span>' if pages or source else ""
     text = f'<div class="text">{"".join(_text_fragments(section, passages))}</div>'
-    return f'<div class="section"><span class="title">{escape(section.title)}</span> {place}{about}{text}</div>'
+    return f'<div class="section"><span class="title">{escape(section.title)}</span> {location}{facts}{text}</div>'
 
 
 def _page_range(section: AnswerSection) -> str:
@@ -199,10 +199,10 @@ def _layer_html(layer: LayerResult) -> str:
         f'<td class="n">{"" if score is None else f"{score:.3g}"}</td></tr>'
         for rank, (section_id, title, score) in enumerate(layer.top, 1)
     )
-    kept = (
+    count = (
         f'<div class="faint">{layer.kept:,} sections kept; the best {len(layer.top)} are shown.</div>'
         if layer.kept is not None
         else ""
     )
     titles = '<tr><th class="n">Rank</th><th>Section</th><th class="n">Score</th></tr>'
-    return f"{head}{kept}<table>{titles}{rows}</table>" if layer.top else f'{head}{kept}<div class="faint">Nothing found.</div>'
+    return f"{head}{count}<table>{titles}{rows}</table>" if layer.top else f'{head}{count}<div class="faint">Nothing found.</div>'

@@ -16,9 +16,8 @@ from pages._shared.widgets import link
 ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
 UNREAD = "The replies of **{unread}** could not be read. "
 DISPUTED = (
-    "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}; 95 % interval "
-    "{span}){unscored}. "
-    "There {groups_are}."
+    "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}; 95 % interval {span})"
+    "{unscored}. There {groups_are}."
 )
 NAMED_MEMBERS = 14
 """Members of a group that are visible at once; a click shows the others."""
@@ -104,4 +103,4 @@ def _answer_html(row: object, names: dict[str, str]) -> str:
     group = f"position group: {row.name}"  # type: ignore[attr-defined]
     text = shortened(answer) if isinstance(answer, str) else "This release came without answers."
     head = f'<div class="name">{escape(names.get(handbook_id, handbook_id))}</div><div class="faint">{escape(group)}</div>'
-    return f'<div class="side">{head}<div class="said">{escape(text)}</div></div>'
+    return f'<div class="side">{head}<div class="answer-text">{escape(text)}</div></div>'

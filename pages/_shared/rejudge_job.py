@@ -36,8 +36,8 @@ LIST_HEADINGS = {
     "requested_by": "By",
 }  # fmt: skip
 KEEPS_RUNNING = (
-    "The job continues when this page is closed and when the dashboard is stopped. One selection of pairs is judged at a time, "
-    "and one single pair beside it."
+    "The job continues when this page is closed or the dashboard is stopped. Only one selection of pairs is judged at a time; a "
+    "single pair can be judged at the same time."
 )
 
 
@@ -86,7 +86,7 @@ def judge_text(request: JobRequest) -> str:
 
 def _job_row(job: Job) -> dict[str, Any]:
     request = request_of(job)
-    date, clock = job.name.split("-")[1:3]
+    date, clock = job.name.split("-")[1:3]  # a job is named after the time of its request
     return {
         "name": job.name, "requested": f"{date[:4]}-{date[4:6]}-{date[6:]} {clock[:2]}:{clock[2:4]}",
         "selection": request.selection, "count": request.count, "judge": judge_text(request), "state": str(job.state),

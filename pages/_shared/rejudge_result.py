@@ -33,7 +33,7 @@ HEADINGS = {
 MAX_LISTED, MAX_TITLE = 2_000, 200
 SELECTED = (
     "These pairs were selected and not drawn at random, so the figures are true of this selection and not of the run: pairs "
-    "selected because they disagreed can only move towards agreement. A random sample represents the run."
+    "that were selected because they disagree can only move towards agreement. A random sample represents the run."
 )
 
 
@@ -122,7 +122,7 @@ def _side_by_side(run: Run, new: Run, pair_ids: tuple[str, str, str], names: dic
 
 
 def _replies(job: Job) -> None:
-    """The model's replies as they came, and the prompt."""
+    """The raw replies of the model, and the prompt."""
     replies = job_replies(job)
     if not replies:
         return

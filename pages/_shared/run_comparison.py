@@ -113,16 +113,14 @@ def _excluded_items(compared: ComparedRuns, listed: pd.DataFrame) -> None:
 
 
 AMOUNTS = (
-    "From **{first}** to **{second}**, disagreeing pairs went from {before} to {after}, out of {pairs} pairs that "
-    "both runs scored: "
-    "**{revealed}** where answers were newly found, **{lost}** where answers were lost, and **{judged}** from different verdicts "
-    "on pairs in which both runs have both answers."
+    "From **{first}** to **{second}**, disagreeing pairs went from {before} to {after}, out of {pairs} pairs that both runs "
+    "scored: **{revealed}** where answers were newly found, **{lost}** where answers were lost, and **{judged}** from different "
+    "verdicts on pairs in which both runs have both answers."
 )
 WHERE_BOTH = {
     SAME: "Where both runs have both answers, all verdicts on disagreement are the same ({was} of these pairs disagree).",
-    UNKNOWN: "Where both runs have both answers, the share that disagrees went from {was} to {now}, but there are "
-    "too few {questions} "
-    "to draw a conclusion.",
+    UNKNOWN: "Where both runs have both answers, the share that disagrees went from {was} to {now}, but there are too few "
+    "{questions} to draw a conclusion.",
 }
 WHERE_BOTH_CHANGED = (
     "Where both runs have both answers, the share that disagrees went from {was} to {now}: {change} points "
@@ -136,11 +134,11 @@ def headline(compared: ComparedRuns) -> None:
     """The change in a few sentences."""
     table = load_two(runs_change, compared.first, compared.second)
     rows = table[table["organ"] == ALL].set_index("part")
-    both, whole = rows.loc[BOTH], rows.loc[IN_ALL]
+    both, all_pairs = rows.loc[BOTH], rows.loc[IN_ALL]
     names = dict(zip(("first", "second"), compared.names, strict=True))
     amounts = say(
-        compared.run, AMOUNTS, **names, pairs=f"{whole['pairs']:,}", before=f"{whole['disagreeing_first']:,}",
-        after=f"{whole['disagreeing_second']:,}", revealed=signed(rows.loc[REVEALED, "change"], 0),
+        compared.run, AMOUNTS, **names, pairs=f"{all_pairs['pairs']:,}", before=f"{all_pairs['disagreeing_first']:,}",
+        after=f"{all_pairs['disagreeing_second']:,}", revealed=signed(rows.loc[REVEALED, "change"], 0),
         lost=signed(rows.loc[LOST, "change"], 0), judged=signed(both["change"], 0),
     )  # fmt: skip
     st.markdown(f"**{say(compared.run, VERDICTS[verdict(table)], **names)}** {amounts} {_where_both(compared, both)}")
@@ -192,9 +190,9 @@ def organ_section(compared: ComparedRuns) -> None:
         fill(compared.run, "Change of the four rates per {organ}, in points."),
     )
     counts(
-        compared.run, "Change in percentage points from {first} to {second}, on the pairs that both runs scored. A "
-        "filled dot means "
-        "that the 95 % interval excludes 0. A hollow dot without a line means that too few {questions} changed for an interval.",
+        compared.run, "Change in percentage points from {first} to {second}, on the pairs that both runs scored. A filled dot "
+        "means that the 95 % interval excludes 0. A hollow dot without a line means that too few {questions} changed for an "
+        "interval.",
         first=compared.names[0], second=compared.names[1],
     )  # fmt: skip
     with st.expander("Show as a table"):
@@ -211,9 +209,9 @@ def _rates_table(compared: ComparedRuns, named: pd.DataFrame) -> None:
         span=[points_interval(*ends) or "too few" for ends in zip(named["change_low"], named["change_high"], strict=True)],
         **{side: named[side].map(percent) for side in ("first", "second")},
     )  # fmt: skip
-    # Shares of which only the change has an interval: written here, so that no empty interval stands beside them.
+    # Only the change has an interval. As text, the shares do not get an empty interval column of their own.
     as_text = {name: Column.text(name, by_name[name].heading) for name in ("first", "second", "change")}
-    order = (
+    order = [
         "organ",
         "rate",
         "first",
@@ -225,7 +223,7 @@ def _rates_table(compared: ComparedRuns, named: pd.DataFrame) -> None:
         "of_first",
         "count_second",
         "of_second",
-    )
+    ]
     columns = {**by_name, **as_text, "span": Column.text("span", "95 % interval")}
     table(rows, f"rates_{compared.id}", [columns[name] for name in order], rows=14)
 
@@ -265,8 +263,7 @@ def moved_section(compared: ComparedRuns) -> None:
         )
     counts(
         compared.run,
-        "Ranked by the lower end of the interval, so that a few pairs do not lead by chance. Click a row to open it. "
-        "The columns for "
-        "found, lost and judged count disagreeing pairs. A pair counts for both of its {handbooks}.",
+        "Ranked by the lower end of the interval, so that a few pairs do not lead by chance. Click a row to open it. The "
+        "columns for found, lost and judged count disagreeing pairs. A pair counts for both of its {handbooks}.",
     )
     footer(handbooks, "handbooks-moved", compared.run, "handbooks_moved")

@@ -108,7 +108,7 @@ def _badge_html(text: str, colour: str) -> str:
 def _side_html(side: Side, names: dict[str, str], text: str) -> str:
     reason = NO_ANSWER.get(side.state, "").format(how=ABSENCE_METHODS.get(side.absence_method or "", ""), why=side.unread_reason)
     notice = f'<div class="no-answer">{escape(reason)}</div>' if reason else ""
-    answer = f'<div class="said{" no-answer" if reason else ""}">{text}</div>' if text else ""
+    answer = f'<div class="answer-text{" no-answer" if reason else ""}">{text}</div>' if text else ""
     name = escape(names.get(side.handbook_id, side.handbook_id))
     head = f'<div class="name">{name}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>'
     return f'<div class="side">{head}{notice}{answer}{_sources_html(side)}</div>'

@@ -111,13 +111,13 @@ def with_interval_columns(shares: pd.DataFrame) -> pd.DataFrame:
 BASELINE_TITLE = "The judge compared with plain rules"
 BASELINE_NOTE = (
     f"The {NAME} reads the same two answers and looks for opposite advice, different amounts, and statements that only one of "
-    "them makes. A model is worth its price where it agrees with people better than these rules do. Brackets hold 95 % "
-    "intervals; that of the difference comes from resampling the same items for both, 2,000 times."
+    "them makes. A model is worth its price only if it agrees with people better than these rules do. Brackets give 95 % "
+    "intervals; the interval of the difference comes from resampling the same items for both, 2,000 times."
 )
 SIMULATED_NOTE = (
     "Both the labels and the texts of this study are simulated. The texts are built from a few wordings, which rules read almost "
-    "without error, while the simulated judge errs as often as a real one was found to. On the texts of the NIH institutes, "
-    "which people wrote, the opposite is true."
+    "without error, while the simulated judge errs as often as a real one. On the texts of the NIH institutes, which people "
+    "wrote, the opposite is true."
 )
 COMPARISON_HEADINGS = {
     "figure": "Figure", "difference": "Judge minus baseline", "judge": "Judge", "other": "Baseline", "n": "Items", "note": "Note",
@@ -131,22 +131,22 @@ def _cached_baseline(url: str, study_id: str, items: tuple[str, ...], _store: La
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def _cached_comparison(url: str, study_id: str, heads: LedgerHeads, _ratings: Ratings, _rival: Comparator) -> pd.DataFrame:
-    return compare_with_baseline(_ratings, _rival)
+def _cached_comparison(url: str, study_id: str, heads: LedgerHeads, _ratings: Ratings, _comparator: Comparator) -> pd.DataFrame:
+    return compare_with_baseline(_ratings, _comparator)
 
 
 def baseline_section(study_id: str, by: str, scope: str, names: dict[str, str]) -> None:
     """How much better than the baseline the judge agrees with the reference labels `by`, else with gold or the majority."""
     store, ratings = label_store(), current_ratings(study_id)
     url = str(store.engine.url)
-    rival = _cached_baseline(url, study_id, tuple(map(str, ratings.items)), store)
-    comparison = _cached_comparison(url, study_id, study_heads(study_id), ratings, rival)
+    comparator = _cached_baseline(url, study_id, tuple(map(str, ratings.items)), store)
+    comparison = _cached_comparison(url, study_id, study_heads(study_id), ratings, comparator)
     available = set(comparison["by"])
     reference = next(name for name in (by, GOLD, MAJORITY) if name in available)
     rows = comparison[(comparison["by"] == reference) & (comparison["scope"] == scope)]
     st.header(BASELINE_TITLE, anchor=False)
     st.markdown(escaped(comparison_sentence(rows, names.get(reference, reference))))
-    table(comparison_rows(rows), "floor", COMPARISON_HEADINGS)
+    table(comparison_rows(rows), "baseline", COMPARISON_HEADINGS)
     st.caption(escaped(BASELINE_NOTE))
     if any(row["source"] == "simulated" for row in assignment_rows(store, study_id)):
         st.caption(escaped(SIMULATED_NOTE))

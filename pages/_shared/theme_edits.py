@@ -35,9 +35,8 @@ HEADINGS = {
     "act": "Edit", "when": "When (UTC)", "author": "Author", "what": "Change", "reason": "Reason", "standing": "Status",
 }  # fmt: skip
 NO_ACCOUNT = (
-    "A clinician or a PI can rename, merge, split, move and set aside themes. Every edit needs an author, and there "
-    "is no account "
-    "here yet. Create one in a terminal, then sign in:"
+    "A clinician or a PI can rename, merge, split, move and set aside themes. Every edit needs an author, and there are no "
+    "accounts here yet. Create one in a terminal, then sign in:"
 )
 ADD_ACCOUNT = "audit account add NAME --role viewer"
 SIGN_IN = (

@@ -26,8 +26,7 @@ from pages._shared.widgets import counts, footer
 
 NO_THEMES = (
     "This run has no themes yet. To group what its {handbooks} disagree about, run the following command in a "
-    "terminal and reload "
-    "this page."
+    "terminal and reload this page."
 )
 BUILD_COMMAND = "audit themes build --run {key}"
 

@@ -70,6 +70,7 @@ def decision_form(dispute: Dispute, account: Account) -> None:
     click = st.session_state.setdefault(f"click_{name}", secrets.token_hex(8))
     if st.button("Decide", type="primary", key=f"decide_{name}", disabled=label is None):
         revises = before.revision if before else 0
+        # One key per revision: a double click stores one decision, and a later revision is not mistaken for a repetition.
         key = f"{click}/{revises}"
         submit_decision(label_store(), account.username, NewDecision(name, str(label), significance, reason, key, revises), now())
         st.rerun()
@@ -86,7 +87,7 @@ def queue(study: Study, account: Account) -> None:
     if not shown:
         st.success("All disputes are decided. The investigator can close the study.")
         return
-    number = st.pagination(len(shown), key=f"place_{study.study_id}_{revising}") if len(shown) > 1 else 1
+    number = st.pagination(len(shown), key=f"dispute_{study.study_id}_{revising}") if len(shown) > 1 else 1
     dispute = shown[min(number, len(shown)) - 1]
     st.html(dispute_html(dispute))
     decision_form(dispute, account)

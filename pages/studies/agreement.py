@@ -57,7 +57,7 @@ def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Com
     options: list[Comparison] = [(str(about), str(first), str(second)) for about, first, second in pairs.to_numpy().tolist()]
     chosen = st.selectbox("Compare", options, format_func=lambda comparison: in_words(comparison, names), key="comparison")
     scopes = list(report.figures["scope"].unique())
-    scope = st.segmented_control("For", scopes, key="scope", required=True, default=SAMPLE, format_func=lambda s: SCOPES[s])
+    scope = st.segmented_control("For", scopes, key="scope", required=True, default=SAMPLE, format_func=SCOPES.__getitem__)
     return chosen, scope or SAMPLE
 
 
@@ -135,7 +135,7 @@ def errors(report: AgreementReport, study: Study, names: dict[str, str]) -> None
     if report.errors.empty:
         st.markdown("There are none among the items that both annotators have labelled.")
         return
-    named = report.errors.assign(by=report.errors["by"].map(lambda seat: names.get(seat, seat)))
+    named = report.errors.assign(by=report.errors["by"].map(lambda rater: names.get(rater, rater)))
     row = clicked_row(named, "errors", ERRORS, rows=8)
     st.caption("Click a row to read its items.")
     if row is not None:
@@ -162,7 +162,7 @@ def effort(report: AgreementReport, names: dict[str, str]) -> None:
     with st.expander("Time per item, and drift from the first quarter of the work to the last"):
         table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES)
         named = report.drift.assign(
-            **{name: report.drift[name].map(lambda s: names.get(s, s)) for name in ("annotator", "against")}
+            **{name: report.drift[name].map(lambda rater: names.get(rater, rater)) for name in ("annotator", "against")}
         )
         table(named, "drift", DRIFT, shares=("value",))
 
@@ -171,7 +171,7 @@ def prevalence(report: AgreementReport, scope: str, names: dict[str, str]) -> No
     """How often each rater chose each label: kappa falls when one label is frequent."""
     rows = report.figures[(report.figures["name"] == "prevalence") & (report.figures["scope"] == scope)]
     with st.expander("How often each label was chosen"):
-        named = rows.assign(first=rows["first"].map(lambda seat: names.get(seat, seat)))
+        named = rows.assign(first=rows["first"].map(lambda rater: names.get(rater, rater)))
         table(with_interval_columns(named), "prevalence", LABEL_SHARES, shares=("value",))
 
 
@@ -182,7 +182,7 @@ def intra_rater(report: AgreementReport) -> None:
             st.markdown("No annotator has rated a repeated item twice yet.")
             return
         shown = readable(report.retest.assign(label=""))
-        table(shown.assign(annotator=report.retest["annotator"].tolist()), "oneself", INTRA_RATER)
+        table(shown.assign(annotator=report.retest["annotator"].tolist()), "intra_rater", INTRA_RATER)
 
 
 def judge_is_shown(study: Study, account: Account) -> bool:
@@ -230,4 +230,5 @@ with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
         st.info(NO_STUDY)
     else:
         synthetic_notice(study)
+        # A closed study does not change, so it needs no refresh.
         st.fragment(figures, run_every=None if study.state is StudyState.CLOSED else REFRESH_S)(study.study_id)

@@ -17,8 +17,8 @@ from pages._shared.tables import table
 from pages._shared.widgets import chart
 
 LEAD = (
-    "The judge makes errors; these figures correct for them. People's labels, weighted stratum by stratum with the exactly known "
-    "sizes, show how common each label is in the whole run."
+    "The judge makes errors, and these figures correct for them: people's labels, weighted by the exactly known size of each "
+    "stratum, show how common each label is in the whole run."
 )
 NO_STUDY = "There is no study yet."
 HEADLINE = "corrected"
@@ -38,9 +38,8 @@ NOTES = {
 }
 WHY = (
     "**Corrected** is the figure to use: in simulated studies its interval contained the true value in 93 to "
-    "98\N{NO-BREAK SPACE}% for every label; that of PPI++ in 88\N{NO-BREAK SPACE}% for a label with a share of 1 to "
-    "2\N{NO-BREAK SPACE}%. The other "
-    "methods should give similar values."
+    "98\N{NO-BREAK SPACE}% for every label; the interval of PPI++ contained it in 88\N{NO-BREAK SPACE}% for a label with a "
+    "share of 1 to 2\N{NO-BREAK SPACE}%. The other methods should give similar values."
 )
 SHARES = {"shown": "Label", "value": "Share of the run", "judge": "The judge's own count", "n": "Items rated", "note": "Note"}
 METHOD_TABLE = {"method": "Method", "value": "Share of the run", "n": "Items rated", "note": "Note"}
@@ -64,7 +63,9 @@ def every_method(study: Study, human: str, shares: pd.DataFrame) -> None:
     st.header("Other estimators", anchor=False)
     checked, missing = sensitivity_shares(study.study_id, human)
     everything = pd.concat([shares, checked], ignore_index=True)
-    label = st.segmented_control("Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="road")
+    label = st.segmented_control(
+        "Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="estimated_label"
+    )
     order = [method for method in METHODS if method in set(everything["method"])]
     rows = everything[everything["label"] == label].set_index("method").loc[order].reset_index()
     named = rows.assign(
@@ -73,8 +74,8 @@ def every_method(study: Study, human: str, shares: pd.DataFrame) -> None:
     )
     share = Rate("value", "Share of the run", "n", "rated items")
     drawn = named[(rows["method"] != "sample") & rows["value"].notna()]
-    chart(rate_dots(drawn, "method", [share], METHODS[HEADLINE]), "roads", f"Share of {label} in the run, by method")
-    table(named, "road_table", METHOD_TABLE, shares=("value",), digits=2)
+    chart(rate_dots(drawn, "method", [share], METHODS[HEADLINE]), "methods", f"Share of {label} in the run, by method")
+    table(named, "method_table", METHOD_TABLE, shares=("value",), digits=2)
     st.markdown(WHY)
     if missing:
         st.info(missing)

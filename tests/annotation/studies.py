@@ -35,7 +35,7 @@ class Run:
 
     @property
     def sizes(self) -> Counts:
-        """Pairs of each stratum."""
+        """Pairs per stratum."""
         return self.pairs.sum(axis=1)
 
     @property
@@ -44,11 +44,11 @@ class Run:
         return self.pairs.sum(axis=0) / self.pairs.sum()
 
     def studies(self, per_stratum: int, number: int, seed: int) -> Counts:
-        """Labels found by so many studies: (number, strata, labels). A stratum smaller than its sample is labelled whole."""
+        """Labels given in this many studies: (number, strata, labels). A stratum smaller than its sample is labelled in full."""
         rng = np.random.default_rng(seed)
         drawn = np.minimum(per_stratum, self.sizes)
-        found = [rng.multivariate_hypergeometric(row, n, size=number) for row, n in zip(self.pairs, drawn, strict=True)]
-        return np.stack(found, axis=1)
+        labels = [rng.multivariate_hypergeometric(row, n, size=number) for row, n in zip(self.pairs, drawn, strict=True)]
+        return np.stack(labels, axis=1)
 
 
 def simulated_run(config: WorldConfig, seed: int) -> Run:

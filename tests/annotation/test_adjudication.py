@@ -53,8 +53,8 @@ def test_disputes_are_hidden_during_labelling(lite: LabelStore) -> None:
 
 
 def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) -> None:
-    told = {field.name for kind in (Dispute, BlindRating) for field in dataclasses.fields(kind)}
-    assert told == {
+    fields = {field.name for kind in (Dispute, BlindRating) for field in dataclasses.fields(kind)}
+    assert fields == {
         "item_id",
         "question",
         "first",
@@ -80,8 +80,8 @@ def test_the_order_of_ratings_does_not_reveal_the_annotator(lite: LabelStore) ->
 
 def test_gold_is_the_shared_label_or_the_decision(disputed: LabelStore) -> None:
     submit_decision(disputed, "jo", ruling(3), NOW)
-    found = {name: (each.label, each.significance, each.source) for name, each in gold_labels(disputed, "s").items()}
-    assert found == {
+    gold = {name: (label.label, label.significance, label.source) for name, label in gold_labels(disputed, "s").items()}
+    assert gold == {
         "i001": ("ABSENT", None, AGREED),
         "i002": ("DIVERGENT", None, AGREED),  # low and high: no significance that both gave
         "i003": ("DIVERGENT", "medium", ADJUDICATED),

@@ -56,10 +56,10 @@ def test_shown_names_are_on_the_side_of_their_answers(lite: LabelStore) -> None:
 
 def test_work_continues_exactly_where_it_stopped(store: LabelStore) -> None:
     study_of(store, 5)
-    for place in (1, 2):
+    for position in (1, 2):
         task = next_task(store, "s", "ana", NOW, "monday")
-        assert task.position == place
-        submit_rating(store, "ana", NewRating(task.assignment_id, Choice("ABSENT"), str(place)), NOW)
+        assert task.position == position
+        submit_rating(store, "ana", NewRating(task.assignment_id, Choice("ABSENT"), str(position)), NOW)
     assert next_task(store, "s", "ana", NOW, "tuesday").position == 3
     assert [bool(task.revision) for task in list_tasks(store, "s", "ana")] == [True, True, False, False, False]
 

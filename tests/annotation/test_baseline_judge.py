@@ -11,6 +11,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.judging.baseline import NAME
+from audit.markdown import plain
 from audit.release.write import write_release
 
 LABELS = """item_id,question_id,handbook_a,handbook_b,annotator_a,annotator_b,judge,second_judge
@@ -54,14 +55,14 @@ def accuracy(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, s
 
 
 def test_the_baseline_reads_the_texts_of_the_release(labels, release, capsys):
-    found = accuracy(capsys, "--labels", labels, "--release", release)
-    assert (float(found["judge"]), float(found["other"]), found["n"]) == (0.75, 1.0, "4")
+    row = accuracy(capsys, "--labels", labels, "--release", release)
+    assert (float(row["judge"]), float(row["other"]), row["n"]) == (0.75, 1.0, "4")
 
 
 def test_any_column_can_be_compared_with_the_judge(labels, capsys):
-    found = accuracy(capsys, "--labels", labels, "--against", "second_judge")
-    assert (float(found["judge"]), float(found["other"])) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
-    assert found["n"] == "3", "the item that the second judge left out counts for neither"
+    row = accuracy(capsys, "--labels", labels, "--against", "second_judge")
+    assert (float(row["judge"]), float(row["other"])) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert row["n"] == "3", "the item that the second judge left out counts for neither"
 
 
 def test_a_column_called_baseline_needs_no_option(tmp_path, capsys):
@@ -71,7 +72,7 @@ def test_a_column_called_baseline_needs_no_option(tmp_path, capsys):
 
 def test_the_baseline_is_named_as_rules_in_what_people_and_machines_read(labels, release, capsys):
     assert main(["agreement", "--labels", labels, "--release", release]) == 0
-    assert f"## The judge beside another: {NAME}" in capsys.readouterr().out
+    assert f"## The judge compared with a baseline: {plain(NAME)}" in capsys.readouterr().out
     assert main(["agreement", "--labels", labels, "--release", release, "--format", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["other"] == NAME
@@ -81,8 +82,8 @@ def test_the_baseline_is_named_as_rules_in_what_people_and_machines_read(labels,
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--against", "third_judge"], "there is no column 'third_judge'"),
-        (["--table", "beside", "--format", "csv"], "nobody stands beside the judge"),
+        (["--against", "third_judge"], "column 'third_judge' is missing"),
+        (["--table", "beside", "--format", "csv"], "there are no labels to compare the judge with"),
     ],
 )
 def test_a_comparison_that_is_not_possible_explains_why(arguments, words, labels, capsys):

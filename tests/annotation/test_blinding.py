@@ -1,4 +1,4 @@
-"""Planted words: nothing that the judge or the other annotator said reaches an annotator."""
+"""Planted words: no word of the judge or of the other annotator reaches an annotator."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_a_removed_entry_is_detected(rated: LabelStore) -> None:
 
 def test_a_removed_last_entry_is_detected(rated: LabelStore) -> None:
     faults = tamper(rated, "delete from ratings where seq = 4")
-    assert faults[0] == "ratings: the ledger ends at entry 3, its head says 4"
+    assert faults[0] == "ratings: the ledger ends at entry 3, but its head records 4"
 
 
 def test_an_added_entry_is_detected(rated: LabelStore) -> None:

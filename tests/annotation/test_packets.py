@@ -114,14 +114,14 @@ TRIPLES = st.lists(st.tuples(text_of_people, text_of_people, text_of_people, st.
 @given(TRIPLES)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("name", MAKERS)
-def test_every_text_is_read_back_unchanged(tmp_path: Path, name: str, told: list[tuple[str, str, str, bool]]) -> None:
+def test_every_text_is_read_back_unchanged(tmp_path: Path, name: str, rows: list[tuple[str, str, str, bool]]) -> None:
     path = tmp_path / "round.db"
     path.unlink(missing_ok=True)
     store = open_label_store(f"sqlite:///{path}")
-    study_of(store, [item(n, question=storable_text(q), answer_a=storable_text(a)) for n, (q, a, _, _) in enumerate(told)])
+    study_of(store, [item(n, question=storable_text(q), answer_a=storable_text(a)) for n, (q, a, _, _) in enumerate(rows)])
     empty = list_tasks(store, "s", "ana")
     with store.begin() as tx:
-        for task, (_, _, comment, flagged) in zip(empty, told, strict=True):
+        for task, (_, _, comment, flagged) in zip(empty, rows, strict=True):
             add_rating(
                 tx,
                 "ana",
@@ -129,7 +129,7 @@ def test_every_text_is_read_back_unchanged(tmp_path: Path, name: str, told: list
                 NOW,
             )
     before = list_tasks(store, "s", "ana")
-    assert imported(store, MAKERS[name](store, "s", "ana"), name) == PacketImport(stored=0, unchanged=len(told), empty=0)
+    assert imported(store, MAKERS[name](store, "s", "ana"), name) == PacketImport(stored=0, unchanged=len(rows), empty=0)
     assert list_tasks(store, "s", "ana") == before
     store.close()
 
@@ -171,20 +171,20 @@ def test_a_fault_is_reported_by_row_and_column_and_nothing_is_stored(
 ) -> None:
     study_of(lite, 3)
     rows = iter(range(3))
-    told = refused(
+    message_text = refused(
         lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(wrong if next(rows) == 0 else {"label": "absent"}))
     )
-    assert message in told
-    assert told.endswith("No rating was stored. Correct the file and import it again.")
+    assert message in message_text
+    assert message_text.endswith("No rating was stored. Correct the file and import it again.")
 
 
 def test_one_invalid_row_rejects_the_whole_packet(lite: LabelStore) -> None:
     study_of(lite, 30)
-    told = refused(
+    message_text = refused(
         lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(label="agrees" if row["order"] != "7" else "absent"))
     )
-    assert told.count("column label") == 20
-    assert "... and 9 more." in told
+    assert message_text.count("column label") == 20
+    assert "... and 9 more." in message_text
 
 
 def test_a_duplicate_item_is_a_fault(lite: LabelStore) -> None:

@@ -50,13 +50,13 @@ def test_fifty_kills_lose_or_duplicate_no_acknowledged_rating_and_sign_nobody_ou
     lines = clients("kill", url, "50", str(SEED), *tokens)
 
     again = open_label_store(url)
-    kept = [row["key"] for row in rating_history(again, "s")]
+    stored = [row["key"] for row in rating_history(again, "s")]
     acknowledged, tried = set(of("ack", lines)), set(of("try", lines))
     assert len(acknowledged) >= 100  # at least two a round
     assert ["signin"] not in lines
-    assert acknowledged - set(kept) == set()
-    assert set(kept) - tried == set()
-    assert len(kept) == len(set(kept))
+    assert acknowledged - set(stored) == set()
+    assert set(stored) - tried == set()
+    assert len(stored) == len(set(stored))
     assert max(Counter(row["seat_id"] for row in rating_history(again, "s")).values()) == 1
     assert verify_study(again, "s") == []
     assert all(account_of_token(again, token, datetime.now(UTC)) for token in tokens)
@@ -66,5 +66,5 @@ def test_fifty_kills_lose_or_duplicate_no_acknowledged_rating_and_sign_nobody_ou
 def test_the_first_of_many_processes_creates_the_tables(url: str) -> None:
     script = f"from annotation.label_store.engine import open_label_store; open_label_store({url!r})"
     started = [subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
-    told = [process.communicate(timeout=60)[1] for process in started]
-    assert [process.returncode for process in started] == [0] * 4, told
+    errors = [process.communicate(timeout=60)[1] for process in started]
+    assert [process.returncode for process in started] == [0] * 4, errors

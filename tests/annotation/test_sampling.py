@@ -1,4 +1,4 @@
-"""Which pairs are drawn, what each represents, and that the same seed draws the same sample."""
+"""Which pairs are drawn, what an item represents, and that the same seed draws the same sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.studies import NOW, people
 from tests.support.tiny import handbook, release_from
 
 # Kidney: ab DIVERGENT in q1, q2, q3; ac COMPLEMENTARY in q1, q2; bc ABSENT, judged, in q1. Liver: q4, q5 with three more.
-# d is silent everywhere, so ad, bd and cd are pre-screened ABSENT: 3 in each of 5 questions.
+# d addresses nothing, so ad, bd and cd are pre-screened ABSENT: 3 in each of 5 questions.
 TABLE = """
     q1 kidney ab=DIVERGENT/high ac=COMPLEMENTARY bc=ABSENT        d=absent
     q2 kidney ab=DIVERGENT/low  ac=COMPLEMENTARY bc=CONSISTENT    d=absent
@@ -80,10 +80,10 @@ def test_the_same_seed_draws_the_same_sample_and_another_seed_another(run: Run) 
     assert draw_sample(run, plan(seed=3, second="organ", calibration=4, repeats=2), "s") == draw_sample(
         run, plan(seed=3, second="organ", calibration=4, repeats=2), "s"
     )
-    kept = [
+    studies = [
         {(i.question_id, i.handbook_a, i.handbook_b) for i in draw_sample(run, plan(seed=seed), "s").items} for seed in range(5)
     ]
-    assert len({frozenset(pairs) for pairs in kept}) > 1
+    assert len({frozenset(pairs) for pairs in studies}) > 1
 
 
 def test_every_pair_of_a_stratum_is_drawn_equally_often(run: Run) -> None:

@@ -75,7 +75,7 @@ def test_the_running_study_is_half_done_with_calibration_behind_it(shown: LabelS
     assert list_disputes(shown, RUNNING) == []
 
 
-def test_a_second_demo_adds_nothing(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_a_second_demo_creates_no_further_study(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setenv("AUDIT_DATA_DIR", str(data_dir))
     assert main(["demo", "--studies", "--no-serve"]) == 0
     assert "The demo studies exist already" in capsys.readouterr().out

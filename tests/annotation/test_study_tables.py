@@ -37,9 +37,9 @@ def finished(lite: LabelStore) -> LabelStore:
     layers = [Stratum("DIVERGENT", "DIVERGENT", None, 30, 2), Stratum("COMPLEMENTARY", "COMPLEMENTARY", None, 100, 2)]
     with lite.begin() as tx:
         store_sample(tx, "s", SampleOrigin("run@1", "d", 131, 1, {}), layers, stored)
-    for place, annotator in ((1, "ana"), (2, "ben")):
+    for column, annotator in ((1, "ana"), (2, "ben")):
         for number, labels in LABELS.items():
-            both(lite, annotator, number, labels[place])
+            both(lite, annotator, number, labels[column])
     step(lite, StudyState.LABELLING)
     submit_decision(lite, "jo", NewDecision("i003", "DIVERGENT", "high", "Other months.", "k"), NOW)
     close_study(lite, "s")

@@ -19,8 +19,8 @@ DIVERGES = Choice("DIVERGENT", "high", True, "three or six months?")
 
 def test_a_rating_is_read_back_unchanged(store: LabelStore) -> None:
     study_of(store, 3)
-    seat = seat_at(store, "ana", 2).assignment_id
-    submit_rating(store, "ana", NewRating(seat, DIVERGES, "k1"), NOW)
+    task = seat_at(store, "ana", 2).assignment_id
+    submit_rating(store, "ana", NewRating(task, DIVERGES, "k1"), NOW)
     assert list_tasks(store, "s", "ana")[0].rated == DIVERGES
     assert [row["label"] for row in assignment_rows(store, "s") if row["item_id"] == "i002"] == ["DIVERGENT", None]
 
@@ -51,26 +51,26 @@ def test_a_revision_becomes_current_and_the_first_rating_stays(store: LabelStore
     study_of(store, 2)
     rate(store, "ana", 1, "CONSISTENT")
     rate(store, "ana", 1, "COMPLEMENTARY")
-    seat = seat_at(store, "ana", 1)
-    assert (seat.revision, seat.choice.label) == (2, "COMPLEMENTARY")
-    assert [rating.label for rating in history(store, seat.assignment_id, "ana")] == ["CONSISTENT", "COMPLEMENTARY"]
+    task = seat_at(store, "ana", 1)
+    assert (task.revision, task.choice.label) == (2, "COMPLEMENTARY")
+    assert [rating.label for rating in history(store, task.assignment_id, "ana")] == ["CONSISTENT", "COMPLEMENTARY"]
 
 
 def test_of_two_windows_the_slower_one_gets_a_message_and_changes_nothing(store: LabelStore) -> None:
     study_of(store, 1)
-    seat = seat_at(store, "ana", 1).assignment_id
-    submit_rating(store, "ana", NewRating(seat, Choice("CONSISTENT"), "window 1"), NOW)
+    task = seat_at(store, "ana", 1).assignment_id
+    submit_rating(store, "ana", NewRating(task, Choice("CONSISTENT"), "window 1"), NOW)
     with pytest.raises(ConflictError, match="another window"):
-        submit_rating(store, "ana", NewRating(seat, Choice("COMPLEMENTARY"), "window 2"), NOW)
+        submit_rating(store, "ana", NewRating(task, Choice("COMPLEMENTARY"), "window 2"), NOW)
     assert [row["label"] for row in rating_history(store, "s")] == ["CONSISTENT"]
 
 
 def test_nobody_can_rate_another_annotators_assignment(store: LabelStore) -> None:
     study_of(store, 1)
-    seat = seat_at(store, "ana", 1).assignment_id
+    task = seat_at(store, "ana", 1).assignment_id
     for attempt in (
-        lambda: submit_rating(store, "ben", NewRating(seat, DIVERGES, "k"), NOW),
-        lambda: save_draft(store, "ben", seat, DIVERGES, NOW),
+        lambda: submit_rating(store, "ben", NewRating(task, DIVERGES, "k"), NOW),
+        lambda: save_draft(store, "ben", task, DIVERGES, NOW),
     ):
         with pytest.raises(StudyError, match="You have no task"):
             attempt()
@@ -96,14 +96,14 @@ def test_an_incomplete_rating_is_refused_with_what_is_allowed(lite: LabelStore, 
 
 def test_a_draft_is_restored_and_enters_no_figure_until_it_is_submitted(store: LabelStore) -> None:
     study_of(store, 1)
-    seat = next_task(store, "s", "ana", NOW, "monday").assignment_id
-    save_draft(store, "ana", seat, Choice("DIVERGENT", None, True, "hm"), NOW)
-    save_draft(store, "ana", seat, Choice("DIVERGENT", None, True, "hm, which?"), NOW)
+    task = next_task(store, "s", "ana", NOW, "monday").assignment_id
+    save_draft(store, "ana", task, Choice("DIVERGENT", None, True, "hm"), NOW)
+    save_draft(store, "ana", task, Choice("DIVERGENT", None, True, "hm, which?"), NOW)
     resumed = next_task(store, "s", "ana", later(9), "tuesday")
-    assert resumed.assignment_id == seat
+    assert resumed.assignment_id == task
     assert resumed.draft == Choice("DIVERGENT", None, True, "hm, which?")
     assert (resumed.rated, rating_history(store, "s")) == (None, [])
-    submit_rating(store, "ana", NewRating(seat, DIVERGES, "k"), later(10))
+    submit_rating(store, "ana", NewRating(task, DIVERGES, "k"), later(10))
     assert list_tasks(store, "s", "ana")[0].draft is None
 
 
@@ -128,12 +128,12 @@ def test_the_database_itself_refuses_to_change_or_delete_a_rating(store: LabelSt
 
 def test_a_study_that_advanced_accepts_no_more_ratings(store: LabelStore) -> None:
     study_of(store, 2)
-    seat = seat_at(store, "ana", 1).assignment_id
+    task = seat_at(store, "ana", 1).assignment_id
     with pytest.raises(StudyError, match="4 ratings of the labelling round are missing"):
         step(store, StudyState.LABELLING)
     step(store, StudyState.LABELLING, incomplete=True)
     with pytest.raises(StudyError, match="in the state adjudication"):
-        submit_rating(store, "ana", NewRating(seat, DIVERGES, "k"), NOW)
+        submit_rating(store, "ana", NewRating(task, DIVERGES, "k"), NOW)
     assert next_task(store, "s", "ana", NOW, "v") is None
 
 

@@ -33,7 +33,7 @@ def clinic(store: LabelStore) -> LabelStore:
 
 
 def curate(store: LabelStore, change: ThemeChange, who: str = "vera", **other: Any) -> ThemeEdit:
-    """One act by somebody who has seen all that there is, unless told otherwise."""
+    """One edit by somebody who has seen all earlier ones, unless `other` says otherwise."""
     seen = count_edits(store, RUN)
     wish = NewEdit(change, **{"reason": "they mean the same", "key": f"{who}/{seen}", "seen": seen, **other})
     person = find_account(store, who)
@@ -181,9 +181,9 @@ def test_phrases_that_a_database_cannot_store_as_text_are_read_back_unchanged(cl
     person = find_account(clinic, "vera")
     assert person is not None
     record_edit(clinic, RUN, taxonomy, person, NewEdit(move([odd], None, "t-sun"), "why", "k"), NOW)
-    (act,) = list_edits(clinic, RUN)
-    assert act.change.phrases == (odd,)
-    assert odd in dict.fromkeys(outline(apply_edits(taxonomy, [act]).taxonomy)["t-sun"][2])
+    (edit,) = list_edits(clinic, RUN)
+    assert edit.change.phrases == (odd,)
+    assert odd in dict.fromkeys(outline(apply_edits(taxonomy, [edit]).taxonomy)["t-sun"][2])
 
 
 def test_an_export_has_every_edit_and_is_read_back_unchanged(clinic: LabelStore) -> None:

@@ -65,7 +65,7 @@ def test_the_errors_by_kind_are_those_off_the_diagonal(exported: Path):
     errors, matrix = table(exported, "study_errors"), table(exported, "study_confusion_majority_judge")
     cells = matrix.set_index("the majority")
     off = cells.to_numpy().sum() - sum(cells.loc[label, label] for label in cells.columns)
-    assert errors.loc[errors["Measured by"] == "the majority", "n (items)"].sum() == off
+    assert errors.loc[errors["Reference standard"] == "the majority", "n (items)"].sum() == off
 
 
 def test_the_tables_match_the_agreement_command(exported: Path, capsys: pytest.CaptureFixture[str]):
@@ -91,11 +91,11 @@ def test_the_published_validation_figures_are_listed_with_those_of_the_study(exp
 
 
 def test_the_manifest_names_the_study_its_seed_and_its_ledger_heads(exported: Path):
-    told = json.loads((exported / "manifest.json").read_text("utf-8"))
-    assert told["command"].startswith(f"audit export --study {STUDY} --run demo@")
-    assert told["study"]["study_id"] == STUDY
-    assert told["study"]["plan"]["seed"] >= 0
-    assert all(len(end["last"]) == 64 for end in told["study"]["ledgers"].values() if end["entries"])
+    manifest = json.loads((exported / "manifest.json").read_text("utf-8"))
+    assert manifest["command"].startswith(f"audit export --study {STUDY} --run demo@")
+    assert manifest["study"]["study_id"] == STUDY
+    assert manifest["study"]["plan"]["seed"] >= 0
+    assert all(len(head["last"]) == 64 for head in manifest["study"]["ledgers"].values() if head["entries"])
 
 
 def test_no_annotator_is_named_in_the_package(exported: Path):

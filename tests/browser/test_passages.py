@@ -35,7 +35,7 @@ def test_a_clinician_walks_from_a_disagreement_to_the_passages_behind_both_answe
     (left, top), (right, right_top) = corner_of(page, 0), corner_of(page, 1)
     assert (right > left, abs(top - right_top) < 2) == (True, True)
 
-    number = page.locator(".behind .said a.number").first
+    number = page.locator(".behind .answer-text a.number").first
     target = page.locator(str(number.get_attribute("href")))
     expect(target).to_have_count(1)
     number.click()

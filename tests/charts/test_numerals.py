@@ -9,7 +9,7 @@ import pytest
 
 from audit.charts.style import NO_VALUE, coefficient, coefficient_interval, interval, percent, unsigned_zeros
 from audit.exports.text_writers import markdown_text
-from audit.number_format import fixed, signed, typed
+from audit.number_format import MINUS, fixed, signed, typed
 from audit.store.runs import Run
 
 
@@ -73,6 +73,7 @@ def test_a_share_below_nothing_by_rounding_is_nothing():
 
 def test_a_metric_in_a_terminal_has_no_negative_zero():
     run = Run("r", "A run", "d" * 64, False, True, "", Path())
-    said = markdown_text(pd.DataFrame({"rho": [-0.00001, -0.5]}), run, "severity_rho")
-    assert "| 0.0000 |" in said
-    assert "| -0.5000 |" in said
+    rows = {"level": ["question", "topic"], "units": [9, 9], "rho": [-0.0, -0.5]}
+    text = markdown_text(pd.DataFrame(rows), run, "severity_rho")
+    assert f"| question | 9 | {MINUS}0" not in text
+    assert f"| topic | 9 | {MINUS}0.500 |" in text

@@ -135,7 +135,7 @@ def test_an_earlier_demo_is_replaced_and_nothing_of_it_stays(tmp_path):
 
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(ReleaseError, match="holds no earlier demo"):
+    with pytest.raises(ReleaseError, match="is not an earlier demo"):
         write_demo(tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
 

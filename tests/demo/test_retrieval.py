@@ -112,12 +112,12 @@ def test_an_answer_that_the_earlier_run_missed_stands_in_the_handbook_all_the_sa
     root = write_earlier(tmp_path / "earlier", seed=7)
     records = {(each["question_id"], each["handbook_id"]): each for each in lines(root / "answers.jsonl")}
     sections = {(each["handbook_id"], each["section_id"]) for each in lines(root / "sections.jsonl")}
-    library = HandbookTexts(earlier.whole)
+    library = HandbookTexts(earlier.complete)
     missed = np.argwhere(earlier.lost)
     assert len(missed) > 100
     for question, handbook in missed.tolist():
         asked, book = earlier.world.questions[question], earlier.world.handbooks[handbook]
-        own = section_id(int(library.place[asked.policy, handbook]))
+        own = section_id(int(library.position[asked.policy, handbook]))
         record = records[asked.id, book.id]
         assert record["absent"]
         assert (book.id, own) in sections

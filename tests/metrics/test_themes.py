@@ -13,7 +13,7 @@ from audit.errors import AuditError, NotInRunError
 from audit.metrics.position_groups import positions
 from audit.metrics.theme import theme_mix, theme_places, theme_search, theme_topics
 from audit.metrics.themes import one_theme, themes
-from audit.queries.pair_table import question_groups, read_pairs
+from audit.queries.pair_counts import question_groups, read_pairs
 from audit.queries.theme_pairs import NO_THEME, NO_TOPIC
 from audit.stats.bootstrap import rate_intervals, ratio_interval, resample_groups
 from audit.stats.intervals import wilson

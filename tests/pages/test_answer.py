@@ -1,4 +1,4 @@
-"""The page Answer: the passages behind an answer, what it cites, how it was found, and what to say where that is not known."""
+"""The page Answer: the passages behind an answer, what it cites, how it was found, and the sentence where that is not known."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Write = Callable[..., Run]
 
 @pytest.fixture
 def write(tmp_path: Path, data_dir: Path) -> Write:
-    """Load a run in which handbook a answers q1 as told, with these sections."""
+    """Load a run in which handbook a answers q1 as given, with these sections."""
 
     def writer(sections: list[dict[str, Any]] | None = SECTIONS, manifest: dict[str, Any] | None = None, **answer: Any) -> Run:
         folder = release_from(tmp_path / "releases", TABLE, HANDBOOKS, **(manifest or {}))
@@ -86,7 +86,7 @@ def test_a_cited_sentence_leads_to_its_passage_and_what_was_not_given_is_flagged
     assert "The answer cites a passage that the generator was not given: 7." in html
 
 
-def test_a_citation_may_say_itself_which_part_it_supports(write: Write, open_page: Open) -> None:
+def test_a_citation_may_name_the_part_it_supports(write: Write, open_page: Open) -> None:
     cited = [{"passage": 2, "section_id": "s2", "known": True, "start": 0, "end": 4}, {"passage": 1, "known": False}]
     write(answer="Salt little.", retrieval={**RETRIEVAL, "citations": cited})
     html = opened(open_page)
@@ -94,7 +94,7 @@ def test_a_citation_may_say_itself_which_part_it_supports(write: Write, open_pag
     assert "not given: 1." in html
 
 
-def test_how_it_was_found_is_said_in_words_and_layer_by_layer(write: Write, open_page: Open) -> None:
+def test_the_search_is_described_in_words_and_layer_by_layer(write: Write, open_page: Open) -> None:
     write(answer="Wash it.", retrieval=RETRIEVAL)
     html = opened(open_page)
     assert "The passages found were not enough, so the generator was given the full text of the handbook." in html
@@ -114,7 +114,7 @@ def test_a_passage_that_points_nowhere_is_shown_without_its_text_and_says_so(wri
     assert "position not found in the text" in html
 
 
-def test_no_text_of_a_release_is_taken_for_html(write: Write, open_page: Open) -> None:
+def test_text_of_a_release_is_never_interpreted_as_html(write: Write, open_page: Open) -> None:
     evil = "<img src=x onerror=alert(1)>"
     record = {
         "strategy": evil, "mode": evil, "reason": evil, "queries": [evil], "passages": [{"section_id": evil, "origin": evil}],
@@ -130,17 +130,17 @@ def test_no_text_of_a_release_is_taken_for_html(write: Write, open_page: Open) -
 @pytest.mark.parametrize(
     "record", [{"passages": 5, "layers": "x", "queries": 3, "citations": {}}, {"passages": [None, 3, {}]}, {}]
 )
-def test_a_record_of_any_shape_stops_no_page(write: Write, open_page: Open, record: dict[str, Any]) -> None:
+def test_a_malformed_record_does_not_break_the_page(write: Write, open_page: Open, record: dict[str, Any]) -> None:
     write(answer="Wash it [1].", retrieval=record)
     assert "Wash it" in opened(open_page)
 
 
-def test_a_source_that_is_no_web_address_is_no_link(write: Write, open_page: Open) -> None:
+def test_a_source_that_is_not_a_web_address_is_not_a_link(write: Write, open_page: Open) -> None:
     write([{**SECTIONS[0], "url": "javascript:alert(1)"}], answer="Wash it.", retrieval=RETRIEVAL)
     assert 'href="javascript' not in opened(open_page)
 
 
-def test_without_sections_the_titles_are_shown_and_it_is_said_why(write: Write, open_page: Open) -> None:
+def test_without_sections_the_titles_are_shown_with_the_reason(write: Write, open_page: Open) -> None:
     write(None, answer="Wash it.", retrieval={"mode": "passages", "sections": ["Eating > Fruit"], "url": "https://x.example/all"})
     html = opened(open_page)
     assert "This release does not include the texts of its handbooks (sections.jsonl)" in html
@@ -148,13 +148,13 @@ def test_without_sections_the_titles_are_shown_and_it_is_said_why(write: Write, 
     assert 'href="https://x.example/all"' in html
 
 
-def test_sections_of_other_handbooks_only_are_told_apart_from_none(write: Write, open_page: Open) -> None:
+def test_sections_of_other_handbooks_only_are_distinguished_from_none(write: Write, open_page: Open) -> None:
     write(SECTIONS[2:], answer="Wash it.", retrieval=RETRIEVAL)
     assert "This release includes texts, but not the text of this handbook." in opened(open_page)
 
 
 @pytest.mark.parametrize(
-    ("handbook", "question", "answer", "said"),
+    ("handbook", "question", "answer", "sentence"),
     [
         ("d", "q1", {}, "Does not address the question (its answer says so)."),
         ("d", "q3", {}, "Was not asked this question."),
@@ -162,16 +162,16 @@ def test_sections_of_other_handbooks_only_are_told_apart_from_none(write: Write,
         ("a", "q1", {"retrieval": None}, "The release has no record of how this answer was found."),
     ],
 )
-def test_every_kind_of_nothing_is_said_as_what_it_is(
-    write: Write, open_page: Open, handbook: str, question: str, answer: dict[str, Any], said: str
+def test_every_kind_of_missing_answer_has_its_own_sentence(
+    write: Write, open_page: Open, handbook: str, question: str, answer: dict[str, Any], sentence: str
 ) -> None:
     write(**answer)
     at = open_page("answer", question=question, handbook=handbook)
     assert not at.exception
-    assert said in html_on(at)
+    assert sentence in html_on(at)
 
 
-def test_two_answers_stand_beside_each_other_under_the_judge_s_word(write: Write, open_page: Open) -> None:
+def test_two_answers_are_shown_side_by_side_under_the_verdict(write: Write, open_page: Open) -> None:
     write(answer="Wash it [1].", retrieval=RETRIEVAL)
     at = open_page("answer", question="q1", handbook="a", other="b")
     html = html_on(at)
@@ -180,12 +180,12 @@ def test_two_answers_stand_beside_each_other_under_the_judge_s_word(write: Write
     assert len(at.columns) >= 4  # two pickers, two answers
 
 
-def test_a_release_s_own_words_stand_in_every_sentence(write: Write, open_page: Open) -> None:
+def test_sentences_use_the_release_s_own_terms(write: Write, open_page: Open) -> None:
     write(manifest={"terms": {"handbook": "institute"}}, answer="Wash it.", retrieval=RETRIEVAL)
     assert "was given the full text of the institute" in opened(open_page)
 
 
-def test_an_unknown_handbook_in_the_address_is_passed_over_with_a_note(run: Run, open_page: Open) -> None:
+def test_an_unknown_handbook_in_the_address_is_ignored_with_a_warning(run: Run, open_page: Open) -> None:
     at = open_page("answer", question="q1", handbook="zz")
     assert not at.exception
     assert "handbook = zz" in words_on(at)

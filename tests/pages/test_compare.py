@@ -1,4 +1,4 @@
-"""Compare: what changed between two runs is told in a sentence, with counts, by question, and pair by pair."""
+"""Compare: what changed between two runs is summarised in a sentence, with counts, by question, and pair by pair."""
 
 from __future__ import annotations
 
@@ -33,52 +33,55 @@ def two_runs(load_run):
     return load_run(BEFORE, run_id="before").key, load_run(AFTER, run_id="after", title="Judged again").key
 
 
-def test_with_one_run_there_is_nothing_to_compare_and_the_page_says_how_to_come_by_another(run, open_page):
+def test_with_a_single_run_the_page_explains_how_to_get_another(run, open_page):
     at = open_page("compare")
     assert "Only this run is loaded" in words_on(at)
     assert f"audit judge {run.key} --out rejudged --load" in words_on(at)
 
 
-def test_runs_without_a_common_pair_say_so_and_what_each_has_alone(load_run, open_page):
+def test_runs_without_a_common_pair_say_so_and_list_what_only_one_has(load_run, open_page):
     before, after = load_run("q1 kidney ab=DIVERGENT", run_id="x").key, load_run("q9 kidney ab=DIVERGENT", run_id="y").key
     at = open_page("compare", run=before, against=after)
     assert "The two runs have no pair in common" in words_on(at)
     assert sorted(table_with(at, "run")["id"]) == ["q1", "q9"]
 
 
-def test_both_runs_stand_in_the_address_also_when_only_one_was_asked_for(two_runs, open_page):
+def test_both_runs_are_in_the_address_even_if_only_one_was_requested(two_runs, open_page):
     before, after = two_runs
     at = open_page("compare")
     assert at.query_params["run"] in (after, [after])
     assert at.query_params["against"] in (before, [before])
 
 
-def test_a_comparison_is_read_from_the_run_loaded_earlier_and_can_be_turned_round(two_runs, open_page):
+def test_a_comparison_goes_from_the_run_loaded_earlier_and_can_be_reversed(two_runs, open_page):
     before, after = two_runs
-    # nine pairs scored twice but for bc of q1: 1 disagrees before (q1 ab); 2 after (q2 ac judged otherwise, q2 bc newly present)
+    # 8 pairs scored in both (not q1 bc): 1 disagrees before (q1 ab); 2 after (q2 ac has another label, q2 bc is newly present)
     assert "From before to after, disagreeing pairs went from 1 to 2, out of 8 pairs that both runs scored: +1 where" in plain(
         open_page("compare", run=before, against=after)
     )
-    turned = plain(open_page("compare", run=before, against=after, read="back"))
-    assert "From after to before, disagreeing pairs went from 2 to 1, out of 8 pairs that both runs scored: 0 where" in turned
-    assert "−1 where answers were lost" in turned
-    assert f"audit metrics runs --run {after} --against {before}" in turned
+    reversed_words = plain(open_page("compare", run=before, against=after, read="back"))
+    assert (
+        "From after to before, disagreeing pairs went from 2 to 1, out of 8 pairs that both runs scored: 0 where"
+        in reversed_words
+    )
+    assert "−1 where answers were lost" in reversed_words
+    assert f"audit metrics runs --run {after} --against {before}" in reversed_words
 
 
-def test_too_few_questions_draw_no_conclusion(two_runs, open_page):
+def test_too_few_questions_allow_no_conclusion(two_runs, open_page):
     words = plain(open_page("compare"))
     assert "No change beyond what chance could produce." in words
     assert "too few questions to draw a conclusion" in words
 
 
-def test_what_only_one_run_has_is_counted_and_named(two_runs, open_page):
+def test_items_in_only_one_run_are_counted_and_listed(two_runs, open_page):
     at = open_page("compare")
     assert "2 questions in both, 1 only in after" in words_on(at)
     assert "9 pairs in both, 1 only in after" in words_on(at)
     assert table_with(at, "run")[["run", "id"]].to_numpy().tolist() == [["after", "q3"]]
 
 
-def test_the_questions_and_handbooks_that_moved_lead_to_their_pages(two_runs, open_page):
+def test_the_questions_and_handbooks_that_changed_most_lead_to_their_pages(two_runs, open_page):
     before, after = two_runs
     at = open_page("compare", run=before, against=after)
     listed = table_with(at, "text")
@@ -92,7 +95,7 @@ def test_the_questions_and_handbooks_that_moved_lead_to_their_pages(two_runs, op
     assert "question=q1" in links["Open this question"]
 
 
-def test_what_counts_as_moved_stands_in_the_address(two_runs, open_page):
+def test_the_kind_of_change_is_in_the_address(two_runs, open_page):
     assert list(table_with(open_page("compare", moved_in="absence"), "text")["moved"]) == [1]
 
 
@@ -101,10 +104,10 @@ def test_judges_are_compared_on_the_pairs_that_both_were_asked_about(two_runs, o
     agreed = table_with(at, "figure").set_index("figure")
     assert tuple(agreed.loc["Same label", ["count", "of"]]) == (2, 5)
     assert tuple(agreed.loc["Divergent in both, of those divergent in the first", ["count", "of"]]) == (0, 1)
-    assert "Over the 5 pairs that both judges labelled" in words_on(at)
+    assert "On the 5 pairs that both judges labelled" in words_on(at)
 
 
-def test_the_pairs_that_moved_are_listed_and_one_opens_with_both_verdicts(two_runs, open_page):
+def test_pairs_whose_label_changed_are_listed_and_one_opens_with_both_verdicts(two_runs, open_page):
     before, after = two_runs
     at = open_page("compare", run=before, against=after)
     moved = table_with(at, "question_text")
@@ -128,11 +131,11 @@ def test_a_clicked_cell_lists_its_pairs_only(two_runs, open_page):
     assert len(table_with(at, "question_text")) == 1
 
 
-def test_the_demo_s_weaker_run_is_found_to_hide_what_the_main_run_reveals(data_dir, tmp_path, open_page):
+def test_the_weaker_run_of_the_demo_hides_what_the_main_run_reveals(data_dir, tmp_path, open_page):
     earlier = load(write_earlier(tmp_path / "earlier"), data_dir).run
     main = load(write_demo(tmp_path / "main"), data_dir).run
     words = plain(open_page("compare", run=main.key, against=earlier.key))
     assert "demo reveals disagreement rather than creating it." in words
     assert "all verdicts on disagreement are the same" in words
-    turned = plain(open_page("compare", run=main.key, against=earlier.key, read="back"))
-    assert "demo-earlier finds fewer answers, and so hides disagreement rather than resolving it." in turned
+    reversed_words = plain(open_page("compare", run=main.key, against=earlier.key, read="back"))
+    assert "demo-earlier finds fewer answers, and so hides disagreement rather than resolving it." in reversed_words

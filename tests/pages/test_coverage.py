@@ -17,7 +17,7 @@ def test_a_filter_in_the_link_narrows_the_handbooks(run, open_page):
     assert "2 handbooks. Of 5 questions asked of them, 2 are not addressed." in words_on(open_page("coverage", of_organ="lung"))
 
 
-def test_an_unknown_filter_or_order_is_passed_over_with_a_note(run, open_page):
+def test_an_unknown_filter_or_order_is_ignored_with_a_warning(run, open_page):
     words = words_on(open_page("coverage", of_organ="spleen", order="size"))
     assert "of_organ = spleen" in words
     assert "order = size" in words

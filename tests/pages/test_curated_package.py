@@ -1,4 +1,4 @@
-"""Curated themes: what the page shows is what the package holds, beside the themes as built; the same acts, the same bytes."""
+"""Curated themes: the package has what the page shows, and the original themes; the same edits give the same bytes."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def store(run: Run) -> Iterator[LabelStore]:
 
 
 def curate(store: LabelStore, run: Run, *changes: ThemeChange) -> None:
-    """Acts of vera, one after another."""
+    """Edits by vera, one after another."""
     vera, built = find_account(store, "vera"), require_taxonomy(run, Settings().themes_dir)
     assert vera is not None
-    for each in changes:
+    for change_made in changes:
         seen = count_edits(store, run.digest)
-        record_edit(store, run.digest, built, vera, NewEdit(each, "+clearer", f"press {seen}", seen), datetime.now(UTC))
+        record_edit(store, run.digest, built, vera, NewEdit(change_made, "+clearer", f"press {seen}", seen), datetime.now(UTC))
 
 
 def exported(run: Run, out: Path) -> Path:
@@ -77,9 +77,7 @@ def manifest(package: Path) -> dict:
     return json.loads((package / "manifest.json").read_text())
 
 
-def test_the_package_has_the_themes_of_the_page_beside_those_that_were_built(
-    themed: Run, store: LabelStore, open_page: Open, tmp_path: Path
-):
+def test_the_package_has_the_curated_and_the_original_themes(themed: Run, store: LabelStore, open_page: Open, tmp_path: Path):
     curate(store, themed, rename("t1", FORMULA), merge("t2", "t1"))
     package = exported(themed, tmp_path / "out")
     assert table(package, "themes")["Theme"].tolist() == ["Salt", "Fluids", "no theme"]
@@ -92,36 +90,34 @@ def test_the_package_has_the_themes_of_the_page_beside_those_that_were_built(
     assert curated["Share (of all disagreement)"].tolist() == pytest.approx((shown["share"] / 100).tolist())
 
 
-def test_both_tables_say_of_which_themes_they_are(themed: Run, store: LabelStore, tmp_path: Path):
+def test_both_tables_name_their_version_of_the_themes(themed: Run, store: LabelStore, tmp_path: Path):
     curate(store, themed, rename("t1", "Sodium"))
     package = exported(themed, tmp_path / "out")
     built, curated = ((package / "tables" / "markdown" / f"{name}.md").read_text() for name in ("themes", "themes_curated"))
     assert "as they were built" in built.splitlines()[0]
     assert "as people curated them" in curated.splitlines()[0]
-    told = manifest(package)
-    assert told["curation"]["curated_sha256"] in curated
-    assert told["themes"]["built_sha256"] in built
+    facts = manifest(package)
+    assert facts["curation"]["curated_sha256"] in curated
+    assert facts["themes"]["built_sha256"] in built
     report = (package / "report.html").read_text()
     assert 'id="table-themes"' in report
     assert 'id="table-themes_curated"' in report
 
 
-def test_the_manifest_counts_the_acts_and_has_the_digest_of_what_the_ledger_exports(
-    themed: Run, store: LabelStore, tmp_path: Path
-):
+def test_the_manifest_counts_the_edits_and_has_the_digest_of_the_exported_ledger(themed: Run, store: LabelStore, tmp_path: Path):
     curate(store, themed, rename("t1", "Sodium"), change(EditKind.SET_ASIDE, "t2"), undo(1))
     package = exported(themed, tmp_path / "out")
-    assert audit(["themes", "history", "--run", themed.key, "--out", str(tmp_path / "acts.jsonl")]) == 0
-    told = manifest(package)["curation"]
-    assert (told["acts"], told["counting"], told["fitting_no_longer"]) == (3, 1, 0)
-    assert told["acts_sha256"] == hashlib.sha256((tmp_path / "acts.jsonl").read_bytes()).hexdigest()
-    acts = table(package, "themes_acts")
-    assert acts["Standing"].tolist() == ["undone by edit 3", "in effect", "in effect"]
+    assert audit(["themes", "history", "--run", themed.key, "--out", str(tmp_path / "edits.jsonl")]) == 0
+    facts = manifest(package)["curation"]
+    assert (facts["acts"], facts["counting"], facts["fitting_no_longer"]) == (3, 1, 0)
+    assert facts["acts_sha256"] == hashlib.sha256((tmp_path / "edits.jsonl").read_bytes()).hexdigest()
+    edits = table(package, "themes_acts")
+    assert edits["Standing"].tolist() == ["undone by edit 3", "in effect", "in effect"]
     assert "vera" not in (package / "tables" / "csv" / "themes_acts.csv").read_text()
     assert table(package, "themes_curated")["Set aside"].tolist() == ["", "yes", ""]
 
 
-def test_no_name_or_reason_of_a_curator_runs_as_a_formula(themed: Run, store: LabelStore, tmp_path: Path):
+def test_no_name_or_reason_of_an_edit_runs_as_a_formula(themed: Run, store: LabelStore, tmp_path: Path):
     curate(store, themed, rename("t1", FORMULA))
     package = exported(themed, tmp_path / "out")
     assert table(package, "themes_acts")["Why"].tolist() == ["'+clearer"]
@@ -130,7 +126,7 @@ def test_no_name_or_reason_of_a_curator_runs_as_a_formula(themed: Run, store: La
         assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
 
 
-def test_the_same_acts_give_the_same_bytes_and_another_act_others(themed: Run, store: LabelStore, tmp_path: Path):
+def test_the_same_edits_give_the_same_bytes_and_another_edit_different_ones(themed: Run, store: LabelStore, tmp_path: Path):
     curate(store, themed, rename("t1", "Sodium"))
     once, again = (exported(themed, tmp_path / f"{name}.zip").read_bytes() for name in ("once", "again"))
     assert once == again
@@ -149,9 +145,9 @@ def test_the_page_names_the_same_command_with_and_without_edits(themed: Run, sto
 
 
 def test_without_edits_the_package_is_the_same_as_with_themes_as_built(themed: Run, store: LabelStore, tmp_path: Path):
-    ours = exported(themed, tmp_path / "ours.zip").read_bytes()
-    assert audit(["export", "--themes-as-built", "--run", themed.key, "--out", str(tmp_path / "theirs.zip")]) == 0
-    assert (tmp_path / "theirs.zip").read_bytes() == ours
+    with_edits_allowed = exported(themed, tmp_path / "with_edits_allowed.zip").read_bytes()
+    assert audit(["export", "--themes-as-built", "--run", themed.key, "--out", str(tmp_path / "as-built.zip")]) == 0
+    assert (tmp_path / "as-built.zip").read_bytes() == with_edits_allowed
 
 
 def test_themes_as_built_can_be_exported_without_the_edits_and_say_so(themed: Run, store: LabelStore, tmp_path: Path):

@@ -102,7 +102,7 @@ def save(at: AppTest, reason: str = "they mean the same", theme: str = "t-teeth"
 
 
 def said(at: AppTest) -> str:
-    return "\n".join(str(each.value) for kind in ("success", "error") for each in at.get(kind)).replace("\\", "")
+    return "\n".join(str(element.value) for kind in ("success", "error") for element in at.get(kind)).replace("\\", "")
 
 
 def test_without_an_account_nobody_curates_and_the_page_says_how_to_get_one(open_theme: Open):
@@ -334,4 +334,4 @@ def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, th
 
 
 def test_phrases_without_a_theme_are_given_one_on_their_own_page(store: LabelStore, themed: Run, open_page: Open):
-    assert "Assign phrases to a theme" in [each.label for each in open_page("theme", theme="-1").expander]
+    assert "Assign phrases to a theme" in [expander.label for expander in open_page("theme", theme="-1").expander]

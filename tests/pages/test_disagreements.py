@@ -17,7 +17,7 @@ def listed(at):
     return at.dataframe[0].value["about"].tolist()
 
 
-def test_the_worst_pair_stands_first_and_is_opened(run, open_page):
+def test_the_most_serious_pair_is_first_and_open(run, open_page):
     at = open_page("disagreements")
     assert "2 pairs match" in words_on(at).replace("*", "")
     assert listed(at) == ["topic of ab", "topic of ab"]
@@ -35,20 +35,20 @@ def test_a_link_reopens_filters_and_pair(run, open_page):
 
 
 @pytest.mark.parametrize(
-    ("link", "note"),
+    ("link", "warning"),
     [
         ({"organ": "spleen"}, "organ = spleen"),
         ({"label": "DREADFUL"}, "label = DREADFUL"),
     ],
 )
-def test_a_value_the_run_does_not_have_is_passed_over_with_a_note(run, open_page, link, note):
+def test_a_value_that_the_run_does_not_have_is_ignored_with_a_warning(run, open_page, link, warning):
     at = open_page("disagreements", **link)
     assert not at.exception
-    assert note in words_on(at)
+    assert warning in words_on(at)
     assert len(listed(at)) == 2
 
 
-def test_a_page_of_the_list_that_cannot_be_is_passed_over(run, open_page):
+def test_an_impossible_page_number_is_ignored(run, open_page):
     at = open_page("disagreements")
     at.query_params["page"] = "minus one"
     assert "page = minus one" in words_on(at.run())
@@ -56,25 +56,25 @@ def test_a_page_of_the_list_that_cannot_be_is_passed_over(run, open_page):
     assert len(listed(at.run())) == 2
 
 
-def test_a_pair_that_is_not_in_the_run_is_said_in_a_sentence_and_the_list_stays(run, open_page):
+def test_a_pair_that_is_not_in_the_run_is_explained_and_the_list_stays(run, open_page):
     at = open_page("disagreements", question="q1", a="a", b="zeta")
     assert not at.exception
     assert "Handbook 'zeta' is not in this run" in words_on(at)
     assert len(listed(at)) == 2
 
 
-def test_no_match_says_what_to_do(run, open_page):
+def test_without_a_match_the_page_says_what_to_do(run, open_page):
     at = open_page("disagreements", words="no such words anywhere")
     assert "No pair matches these filters" in words_on(at)
     assert not at.dataframe
 
 
-def test_words_of_the_reader_are_words_not_patterns(run, open_page):
+def test_typed_words_are_not_patterns(run, open_page):
     assert "No pair matches" in words_on(open_page("disagreements", words="%"))
     assert len(listed(open_page("disagreements", words="WHAT q2"))) == 1
 
 
-def test_next_and_previous_walk_the_list_and_write_the_address(run, open_page):
+def test_next_and_previous_step_through_the_list_and_update_the_address(run, open_page):
     at = open_page("disagreements")
     at.button(key="Next").click().run()
     assert [at.query_params[name] for name in ("question", "a", "b")] == ["q1", "a", "b"]
@@ -92,11 +92,11 @@ def test_another_filter_opens_its_own_first_pair(run, open_page):
     assert "What about q2?" in html_on(at)
 
 
-def test_unscored_and_prescreened_pairs_are_said_in_words(run, open_page):
+def test_unscored_and_prescreened_pairs_are_described_in_words(run, open_page):
     assert "no readable verdict" in html_on(open_page("disagreements", question="q3", a="a", b="b"))
-    silent = html_on(open_page("disagreements", question="q1", a="a", b="d"))
-    assert "Pre-screened" in silent
-    assert "Does not address the question" in silent
+    prescreened = html_on(open_page("disagreements", question="q1", a="a", b="d"))
+    assert "Pre-screened" in prescreened
+    assert "Does not address the question" in prescreened
     assert "not in the release" in html_on(open_page("disagreements", question="q3", a="a", b="d"))
 
 
@@ -108,7 +108,7 @@ def test_marks_can_be_turned_off(run, open_page):
 HOSTILE = "<script>alert(1)</script> **bold** $x$ [x](http://evil.test) <img src=x onerror=alert(1)>"
 
 
-def test_what_a_release_wrote_is_shown_as_it_stands(load_run, open_page):
+def test_text_of_a_release_is_shown_literally(load_run, open_page):
     run = load_run(TABLE)
     run.path.chmod(0o644)
     con = create_store(run.path, "")

@@ -1,4 +1,4 @@
-"""Downloads: who gets what, and that the package on the page is the one that the command makes."""
+"""Downloads: who gets what, and that the page and the command build the same package."""
 
 from __future__ import annotations
 
@@ -38,93 +38,95 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit.exports.package.pictures", none)
 
 
-def test_whoever_browses_gets_the_run_and_the_command_that_makes_the_same(run: Run, open_page: Open):
+def test_everybody_who_browses_gets_the_run_and_the_equivalent_command(run: Run, open_page: Open):
     at = open_page("downloads")
     assert not at.exception
     assert f"audit export --run {run.key} --out tiny_{run.digest[:8]}.zip" in words_on(at)
 
 
-def test_another_run_and_the_published_figures_come_along_when_chosen(load_run: Callable[..., Run], open_page: Open):
+def test_another_run_and_the_published_figures_are_included_on_request(load_run: Callable[..., Run], open_page: Open):
     first, second = load_run(run_id="first"), load_run(run_id="second")
     at = open_page("downloads", run=first.key, against=second.key)
     at.checkbox(key="paper").check().run()
     assert f"--run {first.key} --against {second.key} --compare paper" in words_on(at)
 
 
-def test_whoever_can_choose_no_study_finds_no_room_kept_for_it(load_run: Callable[..., Run], open_page: Open):
+def test_without_a_choice_of_studies_the_page_has_no_gap(load_run: Callable[..., Run], open_page: Open):
     load_run(run_id="first"), load_run(run_id="second")
     at = open_page("downloads")
     assert [box.label for box in at.main.selectbox] == ["Compare with another run"]
     assert not at.columns
 
 
-def test_the_page_s_package_is_the_command_s_and_is_built_once(run: Run, data_dir: Path, tmp_path: Path, without_pictures: None):
-    shelf, made = PackageCache(), []
+def test_the_package_of_the_page_is_that_of_the_command_and_is_built_once(
+    run: Run, data_dir: Path, tmp_path: Path, without_pictures: None
+):
+    cache, builds = PackageCache(), []
 
     def order() -> ExportRequest:
-        made.append(1)
+        builds.append(1)
         return ExportRequest(find_run(Settings().store_dir), today())
 
-    content = shelf.fetch(("key",), order, NAME)
-    assert shelf.fetch(("key",), order, NAME) is content
-    assert made == [1]
+    content = cache.fetch(("key",), order, NAME)
+    assert cache.fetch(("key",), order, NAME) is content
+    assert builds == [1]
     assert main(["export", "--run", run.key, "--out", str(tmp_path / "x.zip")]) == 0
     assert (tmp_path / "x.zip").read_bytes() == content
 
 
-def test_while_it_is_built_the_shelf_says_what_is_being_done_and_nothing_afterwards(run: Run, without_pictures: None):
-    shelf, key, said = PackageCache(), ("key",), []
-    shelf.request(key)
-    assert shelf.current_step(key) == "Starting"
+def test_the_cache_reports_the_current_step_during_a_build_only(run: Run, without_pictures: None):
+    cache, key, steps = PackageCache(), ("key",), []
+    cache.request(key)
+    assert cache.current_step(key) == "Starting"
 
     def order() -> ExportRequest:
-        said.append(shelf.current_step(key))
+        steps.append(cache.current_step(key))
         return ExportRequest(run, today())
 
-    shelf.fetch(key, order, NAME)
-    assert said == ["Starting"]
-    assert shelf.current_step(key) == ""
+    cache.fetch(key, order, NAME)
+    assert steps == ["Starting"]
+    assert cache.current_step(key) == ""
 
 
-def test_a_package_that_cannot_be_built_leaves_no_trace_on_the_shelf():
-    shelf = PackageCache()
+def test_a_package_that_cannot_be_built_leaves_nothing_in_the_cache():
+    cache = PackageCache()
 
     def broken() -> ExportRequest:
         raise AuditError("no such study")
 
     with pytest.raises(AuditError):
-        shelf.fetch(("key",), broken, NAME)
-    assert (shelf.current_step(("key",)), shelf.size(("key",))) == ("", None)
+        cache.fetch(("key",), broken, NAME)
+    assert (cache.current_step(("key",)), cache.size(("key",))) == ("", None)
 
 
-def test_the_shelf_forgets_the_oldest_package(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_the_cache_drops_the_oldest_package(run: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("pages._shared.package_cache.package", lambda order, _: {"a": order.date.encode()})
-    shelf = PackageCache()
+    cache = PackageCache()
     for number in range(6):
-        shelf.fetch((number,), lambda number=number: ExportRequest(run, str(number)), NAME)
-    assert [shelf.size((number,)) is not None for number in range(6)] == [False, False, True, True, True, True]
+        cache.fetch((number,), lambda number=number: ExportRequest(run, str(number)), NAME)
+    assert [cache.size((number,)) is not None for number in range(6)] == [False, False, True, True, True, True]
 
 
-def test_others_at_work_do_not_take_a_package_away_before_it_is_fetched(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_other_visitors_do_not_remove_a_package_before_it_is_fetched(run: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("pages._shared.package_cache.package", lambda order, _: {"a": order.date.encode()})
     storage = MemoryMediaFileStorage("/media")
     files = MediaFileManager(storage)
     monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: SimpleNamespace(media_file_mgr=files))
-    shelf = PackageCache()
+    cache = PackageCache()
 
     def click(number: int) -> str:
         """What Streamlit does with the click, and then with three runs of other people's pages."""
-        made = files.add_deferred(
-            lambda: shelf.fetch((number,), lambda: ExportRequest(run, str(number)), NAME), ZIP_TYPE, f"{number}", NAME
+        builds = files.add_deferred(
+            lambda: cache.fetch((number,), lambda: ExportRequest(run, str(number)), NAME), ZIP_TYPE, f"{number}", NAME
         )
-        name = files.execute_deferred(made).rpartition("/")[2]
+        name = files.execute_deferred(builds).rpartition("/")[2]
         for _ in range(3):
             files.remove_orphaned_files()
         return name
 
     first = click(0)
-    assert storage.get_file(first).content == shelf.fetch((0,), lambda: ExportRequest(run, "never asked"), NAME)
+    assert storage.get_file(first).content == cache.fetch((0,), lambda: ExportRequest(run, "never asked"), NAME)
     for number in range(1, MAX_PACKAGES + 1):
         click(number)
     with pytest.raises(MediaFileStorageError):
@@ -150,7 +152,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened_by(name: str | None) -> AppTest:
-    """The page as somebody sees it who has signed in, or nobody has."""
+    """The page for somebody who is signed in, or for a visitor."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     if name:
         at.session_state[TOKEN] = open_session(open_label_store(Settings().studies_url), name, datetime.now(UTC))
@@ -159,7 +161,7 @@ def opened_by(name: str | None) -> AppTest:
 
 
 @pytest.mark.parametrize(("name", "study"), [("pia", True), ("vera", False), (None, False)])
-def test_the_study_s_tables_are_for_a_pi(demo: Path, monkeypatch: pytest.MonkeyPatch, name: str | None, study: bool):
+def test_only_a_pi_gets_the_tables_of_a_study(demo: Path, monkeypatch: pytest.MonkeyPatch, name: str | None, study: bool):
     monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
     monkeypatch.setenv("AUDIT_BROWSING", "open")
     at = opened_by(name)

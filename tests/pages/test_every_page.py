@@ -1,4 +1,4 @@
-"""What every page does: shows its run, says what to do without one, passes a bad link over, escapes a release's text."""
+"""What every page does: shows its run, says what to do without one, ignores an invalid link, escapes a release's text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDGETS = ("metric", "selectbox", "multiselect", "text_input", "button")
 SCRIPTS = [script for scripts in PAGES.values() for script, _ in scripts]
 
 
-def test_every_page_stands_in_the_menu():
+def test_every_page_is_in_the_menu():
     assert sorted(SCRIPTS) == sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__")
 
 
@@ -29,8 +29,8 @@ def test_a_page_opens_on_a_run_and_writes_the_run_into_the_address(page, run, op
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_page_on_a_run_can_be_handed_on_by_its_link(page, run, open_page):
-    components = [each.proto.component_name for each in open_page(page).get("bidi_component")]
+def test_every_page_has_a_button_that_copies_its_link(page, run, open_page):
+    components = [component.proto.component_name for component in open_page(page).get("bidi_component")]
     assert any(name.endswith("copy_link") for name in components)
 
 
@@ -43,7 +43,7 @@ def test_without_any_run_a_page_says_which_commands_load_one(page, open_page):
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_link_to_a_run_that_is_not_loaded_says_so_above_the_figures(page, run, open_page):
+def test_a_link_to_a_run_that_is_not_loaded_shows_a_warning(page, run, open_page):
     at = open_page(page, run="gone@00000000")
     assert not at.exception
     assert "run = gone@00000000" in words_on(at)
@@ -51,14 +51,14 @@ def test_a_link_to_a_run_that_is_not_loaded_says_so_above_the_figures(page, run,
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_synthetic_run_says_so_on_every_page_and_no_page_says_our_word_for_what_the_release_names(page, load_run, open_page):
+def test_every_page_marks_a_synthetic_run_and_uses_only_the_release_s_own_terms(page, load_run, open_page):
     load_run(synthetic=True, terms=TENANCY)
     at = open_page(page)
     assert "Synthetic data" in words_on(at)
-    told = [str(element.value) for kind in PROSE for element in at.get(kind)] + [
+    texts = [str(element.value) for kind in PROSE for element in at.get(kind)] + [
         str(getattr(element, name)) for kind in WIDGETS for element in at.get(kind) for name in ("label", "help")
     ]
-    assert [text for text in told if OURS.search(text)] == []
+    assert [text for text in texts if OURS.search(text)] == []
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
@@ -67,7 +67,7 @@ def test_a_real_run_is_not_called_synthetic(page, run, open_page):
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_damaged_store_file_stops_no_page_and_is_told_where_runs_are(page, run, open_page):
+def test_a_damaged_store_file_breaks_no_page_and_is_reported_on_runs(page, run, open_page):
     run.path.with_name("broken.duckdb").write_bytes(b"no database")
     at = open_page(page)
     assert not at.exception
@@ -84,7 +84,7 @@ def test_where_every_store_file_is_damaged_each_page_says_so(page, run, open_pag
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_no_page_takes_a_release_s_title_for_markdown(page, load_run, open_page):
+def test_no_page_interprets_the_title_of_a_release_as_markdown(page, load_run, open_page):
     load_run(title="# **bold** [x](http://evil.test) $a$ <b>")
     at = open_page(page)
     assert not at.exception
@@ -93,7 +93,7 @@ def test_no_page_takes_a_release_s_title_for_markdown(page, load_run, open_page)
     assert "**bold**" not in raw
 
 
-def test_a_release_s_own_terms_stand_in_menu_words_and_labels(load_run, open_page):
+def test_menu_texts_and_labels_use_the_release_s_own_terms(load_run, open_page):
     load_run(terms={"handbook": "institute", "organ": "topic area"})
     assert "institutes" in words_on(open_page("coverage"))
     assert "By topic area" in words_on(open_page("organs"))

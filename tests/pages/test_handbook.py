@@ -1,4 +1,4 @@
-"""Handbook: the link chooses it; its figures are its own."""
+"""Handbook: chosen by the link, with its own figures."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ def test_the_choice_is_written_into_the_address(run, open_page):
     assert at.query_params["handbook"] == "b"
 
 
-def test_an_unknown_handbook_is_passed_over_with_a_note(run, open_page):
+def test_an_unknown_handbook_is_ignored_with_a_warning(run, open_page):
     at = open_page("handbook", handbook="zzz")
     assert not at.exception
     assert "handbook = zzz" in words_on(at)
 
 
-def test_gaps_are_the_questions_left_out_that_most_peers_answer(run, open_page):
+def test_gaps_are_questions_that_most_peers_answer_and_this_handbook_does_not_address(run, open_page):
     at = open_page("handbook", handbook="d")
     gaps = next(table.value for table in at.dataframe if "peers_answering" in table.value)
     assert list(gaps["text"]) == ["What about q1?", "What about q2?"]
     assert list(gaps["peers_answering"]) == [3, 3]
 
 
-def test_whom_a_handbook_disagrees_with_is_ranked_and_leaves_out_those_it_shares_no_answer_with(run, open_page):
+def test_the_handbooks_with_which_it_disagrees_are_ranked_without_those_that_share_no_answer(run, open_page):
     at = open_page("handbook", handbook="a")
     others = next(table.value for table in at.dataframe if "disagreeing" in table.value)
     assert list(others["disagreeing"]) == [2, 0]  # b in q1 and q2 (q3 is unscored); c in none of q1 and q3
     assert list(others["present"]) == [2, 2]
 
 
-def test_a_run_without_answers_is_told_as_unknown_not_as_zero(data_dir, tmp_path, open_page):
+def test_a_run_without_answers_is_shown_as_unknown_not_as_zero(data_dir, tmp_path, open_page):
     from tests.support.loading import BASE, load
     from tests.support.tiny import release_from
 

@@ -1,4 +1,4 @@
-"""Judge: what is measured is shown with its counts, what is not says how to measure it."""
+"""Judge: measured checks with their counts, and the command for those that are not measured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def commands(at) -> str:
     return "\n".join(str(block.value) for block in at.code)
 
 
-def test_checks_that_were_made_are_counted_and_those_that_were_not_say_how_to_make_them(load_run, open_page):
+def test_checks_are_counted_and_missing_ones_come_with_the_command_that_runs_them(load_run, open_page):
     run = load_run(CHECKED)
     at = open_page("judge")
     checks = table_with(at, "made").set_index("kind")
@@ -31,7 +31,7 @@ def test_checks_that_were_made_are_counted_and_those_that_were_not_say_how_to_ma
     assert f"audit judge {run.key} --blind-centers --repeat 1 --pairs sample:500" in commands(at)
 
 
-def test_a_run_that_nobody_checked_shows_no_figure_and_the_whole_command(run, open_page):
+def test_a_run_without_checks_shows_no_figure_and_the_complete_command(run, open_page):
     at = open_page("judge")
     assert not any("made" in table.value for table in at.dataframe)
     assert f"audit judge {run.key} --swap --blind-centers --repeat 1 --pairs sample:500 --out checked --load" in commands(at)
@@ -39,7 +39,7 @@ def test_a_run_that_nobody_checked_shows_no_figure_and_the_whole_command(run, op
     assert "protocol, prompts and server are unknown" in words_on(at)
 
 
-def test_ways_of_reading_and_reasons_stand_with_their_counts(load_run, open_page):
+def test_parse_statuses_and_reasons_have_their_counts(load_run, open_page):
     load_run(CHECKED)
     at = open_page("judge")
     read = table_with(at, "name").set_index("name")["count"]
@@ -57,7 +57,7 @@ def test_the_judge_and_its_settings_are_shown_as_the_release_has_them(load_run, 
     assert listed == {"protocol": "structured", "prompts · structured · digest": "ab12", "servers": "one, two"}
 
 
-def test_another_run_beside_it_is_one_click_away(run, open_page):
+def test_the_comparison_with_another_run_is_one_click_away(run, open_page):
     links = [link.proto for link in open_page("judge").get("page_link")]
     assert [link.label for link in links] == ["Compare with another run, pair by pair"]
     assert f"run={run.key.replace('@', '%40')}" in links[0].query_string

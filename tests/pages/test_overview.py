@@ -8,7 +8,7 @@ from audit.charts.style import NO_VALUE
 from tests.pages.conftest import words_on
 
 
-def test_the_headline_figures_are_those_of_the_whole_run_with_what_they_are_shares_of(run, open_page):
+def test_the_headline_figures_are_those_of_the_whole_run_with_their_denominators(run, open_page):
     at = open_page("overview")
     shown = {metric.label: metric.value for metric in at.metric}
     # 12 + 3 pairs, one unscored: 14 scored; absent: 3 + 3 with d, and one judged absent.
@@ -28,9 +28,9 @@ def test_prescreened_judged_absent_and_unscored_are_three_rows(run, open_page):
 
 
 def test_an_interval_has_as_many_decimals_as_its_share(run, open_page):
-    within = open_page("overview").dataframe[0].value["share_interval"]
-    assert all(re.fullmatch(r"\d+\.\d\d to \d+\.\d\d %", each) for each in within if each != NO_VALUE)
+    intervals = open_page("overview").dataframe[0].value["share_interval"]
+    assert all(re.fullmatch(r"\d+\.\d\d to \d+\.\d\d %", interval) for interval in intervals if interval != NO_VALUE)
 
 
-def test_the_load_report_s_verdict_stands_on_the_first_page(run, open_page):
+def test_the_verdict_of_the_load_report_is_on_the_first_page(run, open_page):
     assert run.report["verdict"] in words_on(open_page("overview"))

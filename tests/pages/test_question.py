@@ -6,10 +6,10 @@ from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
 
 
-def test_the_question_is_told_in_a_sentence_with_its_counts(run, open_page):
-    told = words_on(open_page("question", question="q1")).replace("*", "")
-    assert "4 handbooks were asked: 3 answered, 1 did not address the question." in told
-    assert "In 1 of 3 pairs in which both answer, the answers disagree (33.3 %; 95 % interval 0.0 to 100.0 %)" in told
+def test_the_question_is_summarised_in_a_sentence_with_its_counts(run, open_page):
+    words = words_on(open_page("question", question="q1")).replace("*", "")
+    assert "4 handbooks were asked: 3 answered, 1 did not address the question." in words
+    assert "In 1 of 3 pairs in which both answer, the answers disagree (33.3 %; 95 % interval 0.0 to 100.0 %)" in words
 
 
 def test_position_groups_are_listed_with_their_members(run, open_page):
@@ -17,7 +17,7 @@ def test_position_groups_are_listed_with_their_members(run, open_page):
     assert html.count('class="position-group"') == 2
 
 
-def test_the_gravest_pair_is_opened_unless_the_link_names_one(run, open_page):
+def test_the_most_serious_pair_is_open_unless_the_link_names_one(run, open_page):
     assert "divergent" in html_on(open_page("question", question="q1"))
     linked = html_on(open_page("question", question="q1", a="b", b="c"))
     assert "consistent" in linked
@@ -35,7 +35,7 @@ def test_the_most_disputed_question_opens_first(run, open_page):
     assert open_page("question").selectbox(key="question").value in ("q1", "q2")
 
 
-def test_an_unknown_question_or_handbook_in_the_link_is_passed_over(run, open_page):
+def test_an_unknown_question_or_handbook_in_the_link_is_ignored(run, open_page):
     at = open_page("question", question="q99", a="nobody", b="b")
     assert not at.exception
     assert "question = q99" in words_on(at)
@@ -43,16 +43,16 @@ def test_an_unknown_question_or_handbook_in_the_link_is_passed_over(run, open_pa
 
 def test_a_question_that_fewer_than_two_answer_says_there_is_nothing_to_compare(load_run, open_page):
     load_run("q1 kidney a=absent b=absent c=absent", handbooks=None)
-    told = words_on(open_page("question"))
-    assert "nothing to compare" in told
-    assert "Not addressed (3): " in told
+    words = words_on(open_page("question"))
+    assert "nothing to compare" in words
+    assert "Not addressed (3): " in words
 
 
-def test_silent_handbooks_and_those_not_asked_are_named_apart(run, open_page):
-    told = words_on(open_page("question", question="q3"))
-    assert "Not asked (1): " in told
-    assert "Not addressed" not in told
+def test_handbooks_that_do_not_address_it_and_those_not_asked_are_listed_separately(run, open_page):
+    words = words_on(open_page("question", question="q3"))
+    assert "Not asked (1): " in words
+    assert "Not addressed" not in words
 
 
-def test_silent_handbooks_can_be_drawn_too(run, open_page):
+def test_handbooks_without_an_answer_can_be_drawn_too(run, open_page):
     assert not open_page("question", question="q1", show="everyone").exception

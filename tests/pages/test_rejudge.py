@@ -1,4 +1,4 @@
-"""Re-judge: what is selected, what it would cost, how far it is, how it ended, and what it changed."""
+"""Re-judge: selection, estimate, progress, outcome, and what changed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def until(right: Callable[[Job], bool], name: str | None = None) -> Job:
     return job
 
 
-def rests(job: Job) -> bool:
+def is_idle(job: Job) -> bool:
     return not job.active
 
 
@@ -70,30 +70,30 @@ def requested(run: Run, **options) -> Job:
 def judged(run: Run, open_page: Open, **options) -> tuple[AppTest, Job]:
     job = requested(run, **options)
     start_judging(Settings(), job)
-    job = until(rests, job.name)
+    job = until(is_idle, job.name)
     return open_page("rejudge", run=run.key, job=job.name), job
 
 
 # -- choosing -----------------------------------------------------------------------------------------------------------
 
 
-def test_without_an_endpoint_it_says_what_to_set_and_offers_plain_rules(run, open_page):
+def test_without_an_endpoint_the_page_names_the_settings_and_offers_plain_rules(run, open_page):
     at = open_page("rejudge")
-    told = words_on(at)
+    words = words_on(at)
     for name in ("AUDIT_JUDGE_URL", "AUDIT_JUDGE_MODEL", "AUDIT_JUDGE_KEY", "secrets.toml"):
-        assert name in told
-    assert "baseline judge (rules, no model)" in told
+        assert name in words
+    assert "baseline judge (rules, no model)" in words
     assert "Choose these pairs" in labels(at)
 
 
-def test_the_filters_of_the_disagreements_choose_the_pairs_and_their_number_is_told(run, open_page):
+def test_the_filters_of_disagreements_select_the_pairs_and_the_page_counts_them(run, open_page):
     assert "2 pairs." in words_on(open_page("rejudge")).replace("*", "")
     assert "5 pairs." in words_on(open_page("rejudge", label=["DIVERGENT", "COMPLEMENTARY"])).replace("*", "")
     assert "1 pair." in words_on(open_page("rejudge", organ=["kidney"])).replace("*", "")
     assert "15 pairs." in words_on(open_page("rejudge", which="all")).replace("*", "")
 
 
-def test_where_nothing_matches_nothing_can_be_ordered(run, open_page):
+def test_without_a_matching_pair_no_job_can_be_requested(run, open_page):
     at = open_page("rejudge", words="no such words anywhere")
     assert next(button for button in at.button if button.label == "Choose these pairs").disabled
 
@@ -101,40 +101,40 @@ def test_where_nothing_matches_nothing_can_be_ordered(run, open_page):
 def test_the_judge_is_named_with_its_host_and_the_key_is_shown_nowhere(run, open_page, server, monkeypatch):
     monkeypatch.setenv("AUDIT_JUDGE_URL", server.url.replace("127", "someone:sk-inside@127"))
     at = open_page("rejudge")
-    told = words_on(at) + str(at.get("button_group"))
-    assert f"127.0.0.1:{server.port}" in told.replace("\\", "")
-    assert "sk-inside" not in told
-    assert "sk-very-secret" not in told
+    words = words_on(at) + str(at.get("button_group"))
+    assert f"127.0.0.1:{server.port}" in words.replace("\\", "")
+    assert "sk-inside" not in words
+    assert "sk-very-secret" not in words
 
 
 # -- estimating, asking, stopping ---------------------------------------------------------------------------------------
 
 
-def test_a_choice_is_estimated_before_anything_is_asked_and_judged_when_that_is_confirmed(run, open_page, server):
+def test_a_selection_is_estimated_before_any_call_and_judged_after_confirmation(run, open_page, server):
     at = open_page("rejudge", label=["DIVERGENT", "COMPLEMENTARY", "ABSENT"], judge="model", check=["swap"])
     at = press(at, "Estimate calls, tokens and time")
-    job = until(rests)
+    job = until(is_idle)
     assert (request_of(job).count, request_of(job).swap, server.asked) == (12, True, 0)
     at = open_page("rejudge", run=run.key, job=job.name)
-    told = words_on(at).replace("*", "")
-    assert "12 calls" in told
-    assert "6 of 12 pairs need no call" in told
-    assert "unknown until the endpoint is tested" in told
+    words = words_on(at).replace("*", "")
+    assert "12 calls" in words
+    assert "6 of 12 pairs need no call" in words
+    assert "unknown until the endpoint is tested" in words
     press(at, "Judge 12 pairs")
-    assert until(rests).state is JobState.FINISHED
+    assert until(is_idle).state is JobState.FINISHED
 
 
-def test_a_trial_tells_how_long_it_would_take(run, open_page, server):
+def test_a_trial_estimates_how_long_it_would_take(run, open_page, server):
     job = requested(run)
     estimate_judging(Settings(), job)
-    until(rests)
+    until(is_idle)
     at = press(open_page("rejudge", job=job.name), "Test the endpoint for tokens and time")
-    until(lambda job: rests(job) and bool(job.estimate))
+    until(lambda job: is_idle(job) and bool(job.estimate))
     assert "a call. About" in words_on(open_page("rejudge", job=job.name))
     assert not at.exception
 
 
-def test_a_run_shows_how_far_it_is_on_every_page_that_is_opened_and_can_be_cancelled_and_gone_on_with(run, open_page, server):
+def test_a_running_job_shows_its_progress_in_every_window_and_can_be_cancelled_and_continued(run, open_page, server):
     server.delay_s = 0.4
     os.environ["AUDIT_JUDGE_CONCURRENCY"] = "1"
     try:
@@ -144,22 +144,22 @@ def test_a_run_shows_how_far_it_is_on_every_page_that_is_opened_and_can_be_cance
         del os.environ["AUDIT_JUDGE_CONCURRENCY"]
     until(lambda job: job.progress.get("done", 0) >= 2)
     for at in (open_page("rejudge", job=job.name), open_page("rejudge", job=job.name)):
-        told = words_on(at).replace("*", "")
-        assert "0 unreadable" in told
-        assert "Open calls: 1 of at most 1." in told
-        assert "is judged at a time" in told
+        words = words_on(at).replace("*", "")
+        assert "0 unreadable" in words
+        assert "Open calls: 1 of at most 1." in words
+        assert "is judged at a time" in words
     press(at, "Cancel")
-    job = until(rests)
+    job = until(is_idle)
     assert job.state is JobState.STOPPED
     at = open_page("rejudge", job=job.name)
     assert "Stopped." in words_on(at)
     assert "replies are stored" in words_on(at)
     server.delay_s = 0
     press(at, "Continue")
-    assert until(rests).state is JobState.FINISHED
+    assert until(is_idle).state is JobState.FINISHED
 
 
-def test_a_second_run_is_refused_in_a_sentence(run, open_page, server):
+def test_a_second_job_is_refused_with_the_reason(run, open_page, server):
     server.delay_s = 2
     first, second = requested(run), requested(run)
     start_judging(Settings(), first)
@@ -168,12 +168,12 @@ def test_a_second_run_is_refused_in_a_sentence(run, open_page, server):
     assert not at.exception
 
 
-def test_a_killed_run_is_told_as_such(run, open_page, server):
+def test_a_killed_job_is_reported_as_such(run, open_page, server):
     server.delay_s = 2
     job = requested(run)
     start_judging(Settings(), job)
     cancel_job(Settings(), job, force=True)
-    until(rests)
+    until(is_idle)
     at = open_page("rejudge", job=job.name)
     assert "Continue" in labels(at)
     assert "exited unexpectedly" in words_on(at)
@@ -183,9 +183,7 @@ def test_a_killed_run_is_told_as_such(run, open_page, server):
     ("name", "value", "sentence"),
     [("URL", "http://127.0.0.1:9/v1", "cannot be reached"), ("MODEL", "nonesuch", "has no model 'nonesuch'")],
 )
-def test_an_endpoint_that_will_not_do_is_told_in_the_commands_own_sentence(
-    run, open_page, server, monkeypatch, name, value, sentence
-):
+def test_an_unusable_endpoint_is_explained_as_by_the_command(run, open_page, server, monkeypatch, name, value, sentence):
     monkeypatch.setenv(f"AUDIT_JUDGE_{name}", value)
     at, _ = judged(run, open_page)
     assert sentence in words_on(at)
@@ -195,45 +193,45 @@ def test_an_endpoint_that_will_not_do_is_told_in_the_commands_own_sentence(
 # -- the result ---------------------------------------------------------------------------------------------------------
 
 
-def test_old_and_new_stand_side_by_side_with_what_moved_and_kappa(run, open_page, server):
+def test_old_and_new_verdicts_are_side_by_side_with_changes_and_kappa(run, open_page, server):
     at, _ = judged(run, open_page)
     assert not at.exception
-    told = words_on(at).replace("*", "")
-    assert "Judged: 9." in told
-    assert "kappa is" in told
+    words = words_on(at).replace("*", "")
+    assert "Judged: 9." in words
+    assert "kappa is" in words
     table = next(frame.value for frame in at.dataframe if "reasoning_second" in frame.value)
     assert len(table) == 15
     assert {"first", "second", "significance_first", "significance_second", "reasoning_first"} <= set(table)
     changed = open_page("rejudge", job=list_jobs(Settings())[0].name, shown="changed")
-    kept = next(frame.value for frame in changed.dataframe if "reasoning_second" in frame.value)
-    assert (kept["first"] != kept["second"]).all()
-    assert len(kept) < 15
+    changed_rows = next(frame.value for frame in changed.dataframe if "reasoning_second" in frame.value)
+    assert (changed_rows["first"] != changed_rows["second"]).all()
+    assert len(changed_rows) < 15
 
 
-def test_figures_of_chosen_pairs_say_that_they_hold_for_the_choice(run, open_page):
+def test_figures_of_selected_pairs_say_that_they_are_true_of_the_selection_only(run, open_page):
     at, _ = judged(run, open_page, baseline=True)
     assert "not drawn at random" not in words_on(at)
     job = request_judging(Settings(), JobRequest(run.digest, run.title, "x", 1, baseline=True), [("q1", "a", "b")])
     start_judging(Settings(), job)
-    until(rests, job.name)
+    until(is_idle, job.name)
     assert "are true of this selection and not of the run" in words_on(open_page("rejudge", job=job.name))
 
 
-def test_one_pair_is_asked_at_once_and_shows_both_verdicts_and_the_raw_reply(run, open_page, server):
+def test_one_pair_is_judged_at_once_and_shows_both_verdicts_and_the_raw_reply(run, open_page, server):
     at = open_page("rejudge", question="q1", a="a", b="b")
     assert "What about q1?" in html_on(at)
     press(at, "Judge now")
-    job = until(rests)
+    job = until(is_idle)
     assert (request_of(job).pair, job.state) == (("q1", "a", "b"), JobState.FINISHED)
     at = open_page("rejudge", job=job.name)
     assert not at.exception
-    told = words_on(at)
-    assert "Old" in told
-    assert "New" in told
+    words = words_on(at)
+    assert "Old" in words
+    assert "New" in words
     assert html_on(at).count('class="verdict"') == 2
-    assert '"classification"' in told
-    assert "Prompt: structured" in told
-    assert "tokens read" in told
+    assert '"classification"' in words
+    assert "Prompt: structured" in words
+    assert "tokens read" in words
 
 
 def test_a_result_is_saved_under_a_title_and_leads_to_its_run(run, open_page):
@@ -247,10 +245,10 @@ def test_a_result_is_saved_under_a_title_and_leads_to_its_run(run, open_page):
     assert len(at.get("page_link")) >= 2
 
 
-def test_a_saved_choice_of_pairs_is_not_what_a_page_opens_with(run, open_page):
+def test_a_saved_selection_of_pairs_is_not_the_default_run(run, open_page):
     job = request_judging(Settings(), JobRequest(run.digest, run.title, "one of them", 1, baseline=True), [("q1", "a", "b")])
     start_judging(Settings(), job)
-    at = press((until(rests, job.name), open_page("rejudge", job=job.name))[1], "Save as a run")
+    at = press((until(is_idle, job.name), open_page("rejudge", job=job.name))[1], "Save as a run")
     saved = find_job(Settings(), job.name).result
     assert saved.startswith(job.name)
     assert open_page("overview").query_params["run"] in (run.key, [run.key])
@@ -259,12 +257,12 @@ def test_a_saved_choice_of_pairs_is_not_what_a_page_opens_with(run, open_page):
     assert not at.exception
 
 
-def test_a_long_choice_gives_a_title_that_can_be_saved(run, open_page):
+def test_a_long_selection_gives_a_title_that_can_be_saved(run, open_page):
     job = request_judging(
         Settings(), JobRequest(run.digest, run.title, "words: " + "very long " * 40, 1, baseline=True), [("q1", "a", "b")]
     )
     start_judging(Settings(), job)
-    until(rests, job.name)
+    until(is_idle, job.name)
     at = press(open_page("rejudge", job=job.name), "Save as a run")
     assert not at.exception
     assert len(find_run(Settings().store_dir, job.name).title) <= 200
@@ -276,14 +274,14 @@ def test_a_result_without_a_title_is_not_saved(run, open_page):
     assert "needs a title" in words_on(press(at, "Save as a run"))
 
 
-def test_a_discarded_one_is_gone_and_its_address_says_so(run, open_page):
+def test_a_discarded_job_is_gone_and_its_address_says_so(run, open_page):
     at, job = judged(run, open_page, baseline=True)
     at = press(at, "Delete this job")
     assert list_jobs(Settings()) == []
     assert "There is no job" in words_on(open_page("rejudge", job=job.name))
 
 
-def test_earlier_ones_are_listed(run, open_page):
+def test_earlier_jobs_are_listed(run, open_page):
     judged(run, open_page, baseline=True)
     listed = next(frame.value for frame in open_page("rejudge").dataframe if "state" in frame.value)
     assert listed[["selection", "count", "judge", "state"]].values.tolist() == [
@@ -294,24 +292,24 @@ def test_earlier_ones_are_listed(run, open_page):
 # -- rights -------------------------------------------------------------------------------------------------------------
 
 
-def test_the_ways_to_it_are_for_the_owner_only(run, open_page):
-    def ways(at: AppTest) -> list[str]:
+def test_links_to_rejudge_are_for_the_owner_only(run, open_page):
+    def rejudge_links(at: AppTest) -> list[str]:
         return [link.proto.label for link in at.get("page_link") if "e-judge " in link.proto.label]
 
-    assert len(ways(open_page("disagreements"))) == 2
-    assert len(ways(open_page("question"))) == 1
+    assert len(rejudge_links(open_page("disagreements"))) == 2
+    assert len(rejudge_links(open_page("question"))) == 1
     store = open_label_store(Settings().studies_url)
     people(store, "vera", role="viewer")
     people(store, "petra", role="pi")
-    assert ways(open_page("disagreements")) == []
+    assert rejudge_links(open_page("disagreements")) == []
     for name, count in (("vera", 0), ("petra", 2)):
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.session_state[TOKEN] = open_session(store, name, datetime.now(UTC))
-        assert len(ways(at.run().switch_page("pages/disagreements.py").run())) == count
+        assert len(rejudge_links(at.run().switch_page("pages/disagreements.py").run())) == count
     store.close()
 
 
-def test_who_ordered_it_is_told(run, open_page, data_dir):
+def test_a_job_records_who_requested_it(run, open_page, data_dir):
     store = open_label_store(Settings().studies_url)
     people(store, "petra", role="pi")
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

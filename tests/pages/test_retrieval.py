@@ -1,4 +1,4 @@
-"""The page Retrieval: strategies compared, and what to say where nothing was tried."""
+"""The page Retrieval: strategies compared, and the page of a run without trials."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tried(tmp_path: Path, data_dir: Path) -> Tried:
     return loader
 
 
-def test_without_trials_the_page_says_how_they_are_made(tried: Tried, open_page: Open) -> None:
+def test_without_trials_the_page_explains_how_to_create_them(tried: Tried, open_page: Open) -> None:
     tried([])
     words = words_on(open_page("retrieval"))
     assert "This run has no retrieval trials" in words
@@ -42,19 +42,19 @@ def test_strategies_are_compared_with_counts_and_against_the_first(tried: Tried,
     assert not at.exception
     words = words_on(at)
     assert "Each strategy was tried on **3** searches with a known section, over 2 questions" in words
-    assert ("without a known section are excluded" in words) is any(not each["gold"] for each in TRIALS)
+    assert ("without a known section are excluded" in words) is any(not record["gold"] for record in TRIALS)
     assert "Each compared with hero, search by search" in words
     assert len(at.dataframe) == 5
 
 
-def test_the_misses_of_the_strategy_of_the_address_are_listed(tried: Tried, open_page: Open) -> None:
+def test_the_misses_of_the_strategy_in_the_address_are_listed(tried: Tried, open_page: Open) -> None:
     tried(TRIALS)
     at = open_page("retrieval", strategy="bm25")
     assert "**1** searches without a gold section among the first five" in words_on(at)
     assert at.dataframe[-1].value["found_by"].tolist() == ["hero"]
 
 
-def test_trials_without_gold_measure_nothing_but_what_was_given(tried: Tried, open_page: Open) -> None:
+def test_trials_without_gold_show_only_what_the_generator_was_given(tried: Tried, open_page: Open) -> None:
     tried([trial("q1", "a", "hero", "s1", gold="")])
     at = open_page("retrieval")
     assert not at.exception
@@ -62,8 +62,8 @@ def test_trials_without_gold_measure_nothing_but_what_was_given(tried: Tried, op
     assert len(at.dataframe) == 1
 
 
-def test_the_name_of_a_strategy_is_no_markdown(tried: Tried, open_page: Open) -> None:
-    tried([{**each, "strategy": "**x** [y](http://z)" if each["strategy"] == "hero" else "bm25"} for each in TRIALS])
+def test_the_name_of_a_strategy_is_not_markdown(tried: Tried, open_page: Open) -> None:
+    tried([{**record, "strategy": "**x** [y](http://z)" if record["strategy"] == "hero" else "bm25"} for record in TRIALS])
     at = open_page("retrieval")
     assert not at.exception
-    assert "[y](http" not in "\n".join(str(each.value) for each in at.header)
+    assert "[y](http" not in "\n".join(str(header.value) for header in at.header)

@@ -1,4 +1,4 @@
-"""Runs: the load report adds up, and findings are found."""
+"""Runs: the load report reconciles, and findings can be filtered."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_every_loaded_run_is_listed_newest_first(load_run, open_page):
     assert "Second" in words_on(at)
 
 
-def test_the_run_chosen_stays_chosen_on_the_next_page(load_run, open_page):
+def test_the_chosen_run_stays_chosen_on_the_next_page(load_run, open_page):
     older = load_run(run_id="older")
     load_run(run_id="newer")
     at = open_page("runs", run=older.key)

@@ -22,20 +22,20 @@ RUN = Run("r 1/../x", "T", "0123456789abcdef", False, True, "", Path(), terms={"
 @pytest.mark.parametrize(
     "text", ["**b**", "[a](b)", "$x$", ":red[x]", "<b>", "# h", "1. x", "http://a.b", "a\nb", "`c`", "~~d~~"]
 )
-def test_every_mark_of_markdown_is_escaped(text):
+def test_all_markdown_punctuation_is_escaped(text):
     shown = escaped(text)
     assert shown.replace("\\", "") == " ".join(text.split())
     assert all(shown[i - 1] == "\\" for i, mark in enumerate(shown) if mark in "*[]()$:<>#.`~/")
 
 
-def test_a_template_takes_the_run_s_terms_in_singular_plural_capital_and_with_its_article():
+def test_a_template_takes_the_terms_of_the_run_in_singular_plural_capitalised_and_with_article():
     assert say(RUN, "{Handbooks} by {organ}: {a_handbook}") == "Institutes by topic area: an institute"
     assert fill(RUN, "{organs}") == "topic areas"
 
 
-def test_no_line_ends_between_a_number_and_its_percent_sign():
-    told = say(RUN, "{n} of 5 (40.0 %; {span})", n=2, span="11.8 to 76.9 %").replace("\\", "")
-    assert told == "2 of 5 (40.0~%; 11.8 to 76.9~%)".replace("~", "\N{NO-BREAK SPACE}")
+def test_a_number_and_its_percent_sign_stay_on_one_line():
+    sentence = say(RUN, "{n} of 5 (40.0 %; {span})", n=2, span="11.8 to 76.9 %").replace("\\", "")
+    assert sentence == "2 of 5 (40.0~%; 11.8 to 76.9~%)".replace("~", "\N{NO-BREAK SPACE}")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_no_line_ends_between_a_number_and_its_percent_sign():
         ("kind of tenancy", "kinds of tenancy"), ("body of law", "bodies of law"),
     ],
 )  # fmt: skip
-def test_a_term_without_a_plural_of_its_own_gets_the_usual_one(one, several):
+def test_a_term_without_its_own_plural_gets_the_regular_one(one, several):
     assert replace(RUN, terms={"organ": one}).term("organ", 2) == several
 
 
@@ -64,7 +64,7 @@ def test_a_value_in_a_template_is_escaped_and_its_braces_are_not_filled_in():
         (["t2", "the name it had before"], {"theme": "t3"}),
     ],
 )
-def test_words_that_are_no_option_any_more_leave_the_address_as_it_is(came_back, address, monkeypatch):
+def test_a_label_that_is_no_longer_an_option_leaves_the_address_unchanged(came_back, address, monkeypatch):
     streamlit = SimpleNamespace(session_state={"theme": came_back}, query_params={"theme": "t3"})
     monkeypatch.setattr(pickers, "st", streamlit)
     pickers.remember_choice("theme", "t1", ["t1", "t2", "t3"])
@@ -84,11 +84,11 @@ def test_text_in_a_column_of_mixed_kinds_is_made_safe():
     assert "'=x" in csv_bytes(pd.DataFrame({"a": pd.Series(["=x", 3, None], dtype=object)})).decode("utf-8-sig")
 
 
-def test_a_file_is_named_by_run_digest_and_content_and_cannot_climb():
+def test_a_file_name_has_run_digest_and_content_and_no_path():
     assert file_name(RUN, "gaps") == "r-1-..-x_01234567_gaps.csv"
 
 
-def test_a_store_that_vanished_is_a_sentence(tmp_path):
+def test_a_missing_store_file_is_explained(tmp_path):
     gone = Run("r", "T", "f" * 64, False, True, "never", tmp_path / "gone.duckdb")
     with pytest.raises(AuditError, match="load the release again: audit load"):
         loaders.load(organs, gone)

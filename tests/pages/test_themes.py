@@ -46,7 +46,7 @@ def test_a_run_without_themes_says_how_to_build_them(page, run, open_page):
     assert f"audit themes build --run {run.key}" in words_on(at)
 
 
-def test_the_list_has_every_theme_and_what_has_none_at_its_end(themed, open_page):
+def test_the_list_has_every_theme_and_ends_with_no_theme(themed, open_page):
     at = open_page("themes")
     assert not at.exception
     shown = at.dataframe[0].value
@@ -77,13 +77,13 @@ def test_themes_are_found_by_words_of_names_terms_and_divergence_topics(words, n
     assert list(at.dataframe[0].value["name"]) == names
 
 
-def test_the_map_is_drawn_from_what_was_built(themed, open_page):
+def test_the_map_is_drawn_from_the_built_positions(themed, open_page):
     at = open_page("themes", view="map")
     assert not at.exception
     assert "3 different divergence topics" in words_on(at)
 
 
-def test_a_theme_says_what_it_is_about_who_says_what_and_which_pairs_stand_behind_it(themed, open_page):
+def test_a_theme_shows_its_words_its_position_groups_and_its_pairs(themed, open_page):
     at = open_page("theme", theme="t1")
     assert not at.exception
     words = words_on(at)
@@ -97,20 +97,20 @@ def test_a_theme_says_what_it_is_about_who_says_what_and_which_pairs_stand_behin
     assert list(tables[2]["name"]) == ["general", "kidney"]
 
 
-def test_a_parent_counts_what_stands_below_it_and_lists_it(themed, open_page):
+def test_a_parent_counts_and_lists_the_themes_below_it(themed, open_page):
     at = open_page("theme", theme="p1")
     assert not at.exception
     assert "4** pairs with 2 divergence topics" in words_on(at)
     assert list(at.dataframe[0].value["name"]) == ["Salt", "Fluids"]
 
 
-def test_what_has_no_theme_can_be_opened_too(themed, open_page):
+def test_phrases_without_a_theme_can_be_opened_too(themed, open_page):
     at = open_page("theme", theme="-1")
     assert not at.exception
     assert "2** pairs with 1 divergence topics" in words_on(at)
 
 
-def test_a_link_to_a_theme_that_is_not_there_opens_the_gravest_and_says_so(themed, open_page):
+def test_a_link_to_an_unknown_theme_opens_the_most_serious_one_with_a_warning(themed, open_page):
     at = open_page("theme", theme="gone")
     assert "theme = gone" in words_on(at)
     assert "Salt" in words_on(at)
@@ -130,7 +130,7 @@ def test_a_run_without_themes_has_no_filter_for_them(run, open_page):
     assert "Theme" not in [box.label for box in at.selectbox]
 
 
-def test_another_run_with_the_same_themes_can_be_held_against_this_one(themed, load_run, data_dir, open_page):
+def test_another_run_with_the_same_themes_can_be_compared_with_this_one(themed, load_run, data_dir, open_page):
     other = load_run(run_id="again")
     write_taxonomy(TAXONOMY, POINTS, taxonomy_path(other, Settings(data_dir=data_dir).themes_dir))
     at = open_page("themes", run=themed.key, against=other.key)

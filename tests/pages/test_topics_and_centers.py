@@ -23,7 +23,7 @@ def test_a_question_with_two_topics_counts_in_both(run, open_page):
     assert list(table["questions"]) == [2, 2]
 
 
-def test_disagreement_inside_a_center_is_unknown_where_no_two_of_its_handbooks_answer(load_run, open_page):
+def test_disagreement_within_a_center_is_unknown_where_no_two_of_its_handbooks_answer(load_run, open_page):
     load_run("q1 kidney topics=diet ab=DIVERGENT/high", handbooks=None)
     at = open_page("centers")
     assert not at.exception

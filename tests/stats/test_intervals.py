@@ -1,7 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from audit.stats.intervals import percentiles, wilson, wilson_paired
+from audit.stats.intervals import percentiles, wilson, wilson_paired, with_interval
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,8 @@ def test_trials_that_never_change_still_have_a_width_and_no_trials_are_unknown()
     low, high = wilson_paired(4, 0, 0, 6)
     assert low == -high < 0
     assert np.isnan(wilson_paired(0, 0, 0, 0)).all()
+
+
+def test_an_interval_is_right_after_its_share():
+    table = with_interval(pd.DataFrame({"r_div": [0.5], "pairs": [2]}), "r_div", [0.1], [0.9])
+    assert list(table.columns) == ["r_div", "r_div_low", "r_div_high", "pairs"]

@@ -175,9 +175,7 @@ def test_false_for_absent_beside_a_reason_means_unread_too(unread: Path, tmp_pat
 def test_a_reason_beside_an_answer_that_was_read_is_dropped_and_said(unread: Path, tmp_path: Path) -> None:
     change_answer(unread, "q1", "a", answer="Wash it.")
     loaded = load(unread, tmp_path)
-    assert messages(loaded, "repaired") == [
-        "unread_reason 'cut' beside an answer that was read. The answer was loaded without it."
-    ]
+    assert messages(loaded, "repaired") == ["unread_reason 'cut' on an answer that was parsed. The answer was loaded without it."]
     assert ask(loaded, "select count(*) from answers where absent is null") == [(0,)]
 
 

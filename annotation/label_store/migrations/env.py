@@ -1,4 +1,4 @@
-"""Alembic's entry: the store passes its open transaction, so a migration happens whole or not at all."""
+"""Alembic's entry: the store passes its open transaction, so a migration is applied completely or not at all."""
 
 from alembic import context
 

@@ -55,15 +55,15 @@ class TextWithoutContents:
 
 def remove_contents(lines: list[Line]) -> TextWithoutContents:
     """The lines without the printed table of contents, if there is one."""
-    kept: list[Line] = []
+    remaining: list[Line] = []
     titles: set[str] = set()
     start = 0
     while start < len(lines):
         end, entry_titles = _contents_at(lines, start)
         titles.update(entry_titles)
-        kept += lines[start : start + 1] if end == start else []
+        remaining += lines[start : start + 1] if end == start else []
         start = max(end, start + 1)
-    return TextWithoutContents(kept, frozenset(filter(None, titles)))
+    return TextWithoutContents(remaining, frozenset(filter(None, titles)))
 
 
 def _contents_at(lines: list[Line], start: int) -> tuple[int, list[str]]:

@@ -173,6 +173,7 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
     letters = sum(len(run.text) for run in runs)
     bold = sum(len(run.text) for run in runs if run.bold) > 0.9 * letters
     cell = TextCell(clean_text(_join_runs(runs)), runs[0].x0, max(run.x1 for run in runs))
+    # To half points: scaled fonts have sizes such as 11.98 and 12.02, which must count as one style.
     return Line(page, baseline, round(2 * longest.size) / 2, bold, (cell,))
 
 

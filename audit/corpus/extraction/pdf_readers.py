@@ -29,7 +29,7 @@ LINE_END_HYPHENS = (2, 0xFFFE)
 """The codes that PDFium returns for a hyphen at the end of a line."""
 SURROGATES = range(0xD800, 0xE000)
 UNKNOWN_GLYPH = re.compile(r"\(cid:\d+\)")
-"""What pdfplumber writes for a glyph without a known character; one that stands alone is a bullet."""
+"""What pdfplumber writes for a glyph without a known character; on its own it is a bullet."""
 DESCENT = 0.2
 """Distance from the baseline to the bottom of a box, in type sizes: pdfplumber gives boxes, not baselines."""
 

@@ -44,7 +44,7 @@ def _column_starts(line: Line) -> list[float]:
 
 
 def _belongs_to_table(lines: list[Line], number: int, first: int, columns: list[float]) -> bool:
-    """Whether a line has cells, or is part of a wrapped cell beside or close to others."""
+    """Whether a line has cells, or is part of a wrapped cell next to or close to others."""
     line = lines[number]
     before = lines[number - 1] if number > first else None
     after = lines[number + 1] if number + 1 < len(lines) else None

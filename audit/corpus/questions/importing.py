@@ -122,7 +122,7 @@ def import_questions(
 ) -> ImportReport:
     """Write the questions of `path` to `out` (JSON lines, as in a release), and the table of near-duplicates to decide on.
 
-    decisions   that table; default: beside `out`. Decisions in it are carried out and kept
+    decisions   that table; default: next to `out`. Its decisions are carried out and kept
     taxonomy    the tags that are allowed; None: any
     screen      finds identifying details (`screening.make_screen`); None: not screened. A question with such details is
                 written as it is, with their kinds under `identifying`
@@ -142,8 +142,8 @@ def import_questions(
     pairs = find_near_duplicates(questions, vectors, threshold)
     decided = read_decisions(decisions, pairs, max_bytes)
     dropped = questions_to_drop(pairs, decided)
-    kept = tuple(question for question in questions if question.question_id not in dropped)
-    _write_questions(out, kept, identifying)
+    retained = tuple(question for question in questions if question.question_id not in dropped)
+    _write_questions(out, retained, identifying)
     if pairs or decided.unmatched or decisions.exists():
         write_decisions(decided, pairs)
     # A pair with a question that another decision dropped needs no decision of its own.
@@ -153,7 +153,7 @@ def import_questions(
         out=out,
         decisions=decisions,
         read=file.read,
-        questions=kept,
+        questions=retained,
         near_duplicates=tuple(pairs),
         undecided=undecided,
         dropped=dropped,

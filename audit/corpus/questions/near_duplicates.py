@@ -78,7 +78,7 @@ def _similar_pairs(vectors: Vectors, threshold: float) -> Iterator[tuple[tuple[i
 
 
 def decisions_path(out: Path) -> Path:
-    """The table beside the questions: questions.jsonl -> questions.decisions.csv."""
+    """The table next to the questions: questions.jsonl -> questions.decisions.csv."""
     return out.with_name(f"{out.name.removesuffix('.jsonl')}.decisions.csv")
 
 
@@ -164,12 +164,14 @@ def questions_to_drop(pairs: Sequence[NearDuplicate], decisions: Decisions) -> d
         decision = decisions.by_pair.get(pair.key, KEEP_BOTH)
         if decision == KEEP_BOTH:
             continue
-        dropped, kept = pair.key if decision == DROP_FIRST else pair.key[::-1]
-        if _finally_kept(kept, kept_for) == dropped:
-            message = f"'{decision}' would drop every question of a group: {dropped} is already kept for {kept}. It was ignored."
+        dropped, survivor = pair.key if decision == DROP_FIRST else pair.key[::-1]
+        if _finally_kept(survivor, kept_for) == dropped:
+            message = (
+                f"'{decision}' would drop every question of a group: {dropped} is already kept for {survivor}. It was ignored."
+            )
             decisions.note(f"{pair.key[0]}, {pair.key[1]}", "ring_of_drops", message)
         else:
-            kept_for.setdefault(dropped, kept)
+            kept_for.setdefault(dropped, survivor)
     return kept_for
 
 

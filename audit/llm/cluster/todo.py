@@ -1,6 +1,6 @@
 """Writes the requests of a shard that are still open, and prints how many: `todo.py SHARD.jsonl TODO.jsonl OUTPUT.jsonl...`
 
-This file is copied beside the shards and runs alone on a cluster node, so it uses only the standard library. A request is
+This file is copied next to the shards and runs alone on a cluster node, so it uses only the standard library. A request is
 done if an output of any attempt has its custom_id with an answer, or with a refusal that would be repeated.
 """
 

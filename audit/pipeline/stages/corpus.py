@@ -76,7 +76,7 @@ class QuestionsStage(TaskByTask):
         return self.context.config.questions.decisions or decisions_path(self.context.workspace.questions)
 
     def carry(self, task: Task) -> Figures:
-        """Import the questions and keep the full report beside them."""
+        """Import the questions and keep the full report next to them."""
         options, out = self.context.config.questions, self.context.workspace.questions
         assert options.file is not None
         report = import_questions(

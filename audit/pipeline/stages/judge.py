@@ -29,7 +29,7 @@ class JudgeStage(TaskByTask):
     name = "judge"
 
     def tasks(self) -> list[Task]:
-        """All answers, questions, texts and trials; who judges, and what the release says of itself."""
+        """All answers, questions, texts and trials, the judge, and the manifest fields of the release."""
         context, workspace = self.context, self.context.workspace
         options, compared = context.config.judge, bool(context.config.retrieval.compare)
         files = [path for source in context.present for path in (workspace.answers(source.handbook_id), source.document)]

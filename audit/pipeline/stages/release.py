@@ -35,7 +35,7 @@ class ThemesStage(TaskByTask):
         return [Task(self.name, "themes.json", inputs, (release / "themes.json",))]
 
     def carry(self, task: Task) -> Figures:
-        """Build the taxonomy. Where nothing disagrees there are no themes, and the file says so."""
+        """Build the taxonomy. Where nothing disagrees there are no themes, and the file records that."""
         counts, config = self._topics(), self.context.config.themes
         if not counts:
             write_atomic(task.outputs[0], '{"themes": []}\n')

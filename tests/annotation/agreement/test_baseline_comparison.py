@@ -44,7 +44,7 @@ def test_the_difference_is_the_judges_figure_minus_the_others():
     assert found["difference_high"] == pytest.approx(1 / 3 + 1.96 * 0.0609, abs=0.02)
 
 
-def test_a_judge_compared_with_itself_differs_by_nothing_whatever_items_are_drawn():
+def test_a_judge_compared_with_itself_has_a_difference_of_zero_in_every_resample():
     table = ratings(TABLE)
     frame = compare_with_baseline(table, Comparator("again", table.labels["judge"]))
     assert set(frame["difference"]) == set(frame["difference_low"]) == set(frame["difference_high"]) == {0.0}
@@ -97,8 +97,8 @@ def test_the_interval_of_the_difference_covers_the_true_one_about_as_often_as_it
         true = chance.choice(5, 60, p=shares)
         judge = np.where(chance.random(60) < 0.93, true, (true + 1) % 5)
         other = np.where(chance.random(60) < rules[true], true, (true + 1) % 5)
-        said = {"annotator_a": labelled[true], "annotator_b": labelled[true], "judge": labelled[judge]}
-        frame = compare_with_baseline(ratings_from(pd.DataFrame({"item_id": range(60), **said})), Comparator("rules", other))
+        columns = {"annotator_a": labelled[true], "annotator_b": labelled[true], "judge": labelled[judge]}
+        frame = compare_with_baseline(ratings_from(pd.DataFrame({"item_id": range(60), **columns})), Comparator("rules", other))
         found = row(frame, "accuracy")
         held += found["difference_low"] <= 0.93 - shares @ rules <= found["difference_high"]
     assert held >= 34  # 38 expected; fewer than 34 in one of a hundred such runs

@@ -42,7 +42,7 @@ def test_full_agreement_is_not_certainty() -> None:
 
 
 @pytest.mark.parametrize("counts", [(1, 1, 2, 1, 1), (3, 3, 0, 0, 0), (7, 11, 13, 17, 19), (1, 1, 1, 1, 2)])
-def test_nor_where_the_shares_do_not_quite_add_up_in_floating_point(counts: tuple[int, ...]) -> None:
+def test_full_agreement_is_recognised_despite_rounding(counts: tuple[int, ...]) -> None:
     measures = {measure.name: measure for measure in two_rater_measures(5)}
     found = of("agreement", np.diag(np.array(counts, dtype=float)).tolist(), measures)
     assert found.low == pytest.approx(float(wilson(sum(counts), sum(counts))[0]))

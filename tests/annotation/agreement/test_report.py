@@ -39,7 +39,7 @@ def test_two_annotators_are_compared_on_the_items_that_both_rated() -> None:
     assert (row["n"], row["value"]) == (32, 30 / 32)
 
 
-def test_the_judge_is_measured_where_the_annotators_agree_and_it_gave_a_verdict() -> None:
+def test_the_judge_is_measured_on_items_with_a_majority_and_a_verdict() -> None:
     report = agreement_report(ratings(TWO))
     row = value(report, "majority", "judge", "accuracy")
     assert (row["n"], row["value"]) == (29, 26 / 29)
@@ -49,7 +49,7 @@ def test_the_judge_is_measured_where_the_annotators_agree_and_it_gave_a_verdict(
     }  # fmt: skip
 
 
-def test_precision_recall_and_f1_of_a_label_have_each_their_own_n() -> None:
+def test_precision_recall_and_f1_of_a_label_each_have_their_own_n() -> None:
     report = agreement_report(ratings(TWO))
     found = {name: value(report, "majority", "judge", name, "DIVERGENT") for name in ("precision", "recall", "f1")}
     assert {name: (row["value"], row["n"]) for name, row in found.items()} == {

@@ -49,12 +49,12 @@ def test_a_study_half_done_can_be_read(capsys: pytest.CaptureFixture[str]) -> No
     assert "items: 200" in capsys.readouterr().out
 
 
-def test_an_unknown_study_names_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_error_on_an_unknown_study_names_the_existing_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agreement", "--study", "nope"]) == 2
     assert "There is no study 'nope'. Existing studies: demo-" in capsys.readouterr().err
 
 
-def test_a_file_or_a_study_is_asked_for_and_not_both(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_or_a_study_is_required_and_not_both(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["agreement"])
     with pytest.raises(SystemExit):
@@ -70,6 +70,6 @@ def test_the_pairs_of_a_study_are_judged_again(tmp_path: Path) -> None:
     assert manifest["judge_settings"]["pairs"] == "study:demo-finished"
 
 
-def test_a_study_that_is_not_there_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_study_of_pairs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["judge", "demo", "--pairs", "study:nothing", "--baseline", "--out", str(tmp_path / "again")]) == 2
     assert "nothing" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_a_figure_is_the_same_in_every_format(labels: str, capsys: pytest.Captur
     assert "| raw agreement | 0.7500 [" in printed(capsys, "agreement", "--labels", labels)
 
 
-def test_what_is_undefined_is_null_or_empty_or_words(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_undefined_figure_is_null_empty_or_explained(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(printed(capsys, "agreement", "--labels", labels, "--format", "json"))
     lost = [row for row in data["figures"] if row["name"] == "recall" and row["label"] == "ABSENT" and row["scope"] == "sample"]
     assert {row["value"] for row in lost} == {None}
@@ -58,9 +58,9 @@ def test_sample_and_population_are_never_under_one_name(labels: str, capsys: pyt
     assert "| figure | in the sample | weighted to the population | n |" in printed(capsys, "agreement", "--labels", labels)
 
 
-def test_time_and_drift_are_printed_where_the_table_tells_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_time_and_drift_are_printed_where_the_table_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     header, *lines = LABELS.splitlines()
-    more = [f"{header},seconds_a,order_a", *(f"{line},{10 * place},{place}" for place, line in enumerate(lines, 1))]
+    more = [f"{header},seconds_a,order_a", *(f"{line},{10 * position},{position}" for position, line in enumerate(lines, 1))]
     (tmp_path / "labels.csv").write_text("\n".join(more))
     text = printed(capsys, "agreement", "--labels", str(tmp_path / "labels.csv"))
     assert "| annotator_a | 4 | 25.0 | 13.0 | 37.0 | 10.0 | 40.0 |" in text
@@ -80,11 +80,11 @@ def test_confusion_is_a_table_too(labels: str, capsys: pytest.CaptureFixture[str
     assert cells["majority", "judge", "population", "DIVERGENT", "DIVERGENT"] == pytest.approx(2)
 
 
-def test_prevalence_prints_the_corrected_shares_beside_the_judges(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prevalence_prints_the_corrected_shares_and_the_judges(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(printed(capsys, "prevalence", "--labels", labels, "--format", "json", "--human", "annotator_a"))
-    found = {(row["method"], row["label"]): row["value"] for row in data["rows"]}
-    assert found["corrected", "disagrees"] == pytest.approx(5 / 6)
-    assert found["judge", "disagrees"] == pytest.approx(4 / 6)
+    values = {(row["method"], row["label"]): row["value"] for row in data["rows"]}
+    assert values["corrected", "disagrees"] == pytest.approx(5 / 6)
+    assert values["judge", "disagrees"] == pytest.approx(4 / 6)
     assert "| corrected | DIVERGENT | 0.8333 |" in printed(capsys, "prevalence", "--labels", labels, "--human", "annotator_a")
 
 
@@ -99,7 +99,7 @@ def test_known_pairs_of_the_strata_may_come_from_a_file(labels: str, tmp_path: P
     "strata",
     ["", "stratum,n\nABSENT,3\n", "stratum,pairs\nABSENT,few\n", "stratum,pairs\nABSENT,1\nABSENT,2\n", "stratum,pairs\n"],
 )
-def test_a_malformed_strata_file_ends_with_two(
+def test_a_malformed_strata_file_ends_with_exit_code_two(
     labels: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], strata: str
 ) -> None:
     (tmp_path / "strata.csv").write_text(strata)
@@ -112,7 +112,7 @@ def test_a_plan_says_how_many_more_ratings_each_stratum_needs(labels: str, capsy
     assert [(row["stratum"], int(row["rated"])) for row in table] == [("CONSISTENT", 2), ("DIVERGENT", 2)]
 
 
-def test_what_cannot_be_read_ends_with_two_and_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_file_ends_with_exit_code_two_and_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agreement", "--labels", str(tmp_path / "nowhere.csv")]) == 2
     assert capsys.readouterr().err.startswith(f"audit: {tmp_path / 'nowhere.csv'}: cannot be read as a CSV table")
 
@@ -123,11 +123,11 @@ def test_prevalence_without_a_design_says_what_to_add(tmp_path: Path, capsys: py
     assert "it has no column design_weight" in capsys.readouterr().err
 
 
-def test_checks_stand_below_and_the_one_that_needs_a_package_is_left_out_with_a_word(
+def test_sensitivity_analyses_are_appended_and_the_one_without_its_package_is_omitted_with_a_note(
     labels: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ppi_py", None)
     assert main(["prevalence", "--labels", labels, "--checks", "--format", "csv"]) == 0
-    said = capsys.readouterr()
-    assert {row["method"] for row in rows(said.out)} == {"corrected", "judge", "human only", "sample", "inversion"}
-    assert "pip install -c constraints.txt -e '.[models]'" in said.err
+    printed_text = capsys.readouterr()
+    assert {row["method"] for row in rows(printed_text.out)} == {"corrected", "judge", "human only", "sample", "inversion"}
+    assert "pip install -c constraints.txt -e '.[models]'" in printed_text.err

@@ -47,9 +47,9 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
     assert [line.split() for line in typed("account list")[1].splitlines()] == [
         ["ana", "annotator", "ana"], ["ben", "annotator", "Ben"], ["pat", "pi", "pat"],
     ]  # fmt: skip
-    _, told = typed("sample v1 --annotators ana,ben --per-label 2 --items ABSENT=1 --calibration 0 --repeats 0")
-    assert ["ABSENT", "16", "1", "16.00"] in [line.split() for line in told.splitlines()]
-    assert "8 study items, 0 for calibration, 0 repeats." in told
+    _, printed = typed("sample v1 --annotators ana,ben --per-label 2 --items ABSENT=1 --calibration 0 --repeats 0")
+    assert ["ABSENT", "16", "1", "16.00"] in [line.split() for line in printed.splitlines()]
+    assert "8 study items, 0 for calibration, 0 repeats." in printed
     for name in ("ana", "ben"):
         path = tmp_path / f"{name}.csv"
         typed(f"export v1 --packet {name} --out {path}")
@@ -67,14 +67,14 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
     with store.begin() as tx:
         tx.execute(text("drop trigger ratings_no_update"))
         tx.execute(text("update ratings set comment = 'x' where seq = 3"))
-    code, told = typed("verify v1")
-    assert (code, "entry 3 was changed after it was written" in told) == (1, True)
+    code, printed = typed("verify v1")
+    assert (code, "entry 3 was changed after it was written" in printed) == (1, True)
 
 
-def test_a_dry_run_prints_the_strata_and_makes_nothing(typed) -> None:
-    code, told = typed("sample v1 --annotators ana,ben --dry-run --by organ")
+def test_a_dry_run_prints_the_strata_and_creates_nothing(typed) -> None:
+    code, printed = typed("sample v1 --annotators ana,ben --dry-run --by organ")
     assert code == 0
-    assert "DIVERGENT/kidney" in told
+    assert "DIVERGENT/kidney" in printed
     with pytest.raises(StudyError, match="There is no study 'v1'"):
         typed("verify v1")
 
@@ -95,13 +95,13 @@ def test_a_dry_run_prints_the_strata_and_makes_nothing(typed) -> None:
         ("account password nobody", "no account 'nobody'"),
     ],
 )
-def test_what_cannot_be_done_ends_in_a_sentence(typed, line: str, message: str) -> None:
+def test_an_impossible_command_is_explained_in_a_sentence(typed, line: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         typed(line)
 
 
 @pytest.mark.parametrize("more", ["", " --dry-run"])
-def test_a_study_is_not_called_what_leads_out_of_its_folder(typed, more: str) -> None:
+def test_a_study_id_cannot_lead_out_of_its_folder(typed, more: str) -> None:
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
     with pytest.raises(StudyError, match=r"'\.\./evil' is not a valid study id\. Allowed: up to 64 of A-Z"):
         typed(f"sample ../evil --annotators ana,ben{more}")

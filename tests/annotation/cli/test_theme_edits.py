@@ -67,8 +67,8 @@ def store(run: Run) -> LabelStore:
 def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
     def typing(line: str) -> tuple[int, str, str]:
         code = main(["themes", *line.split()])
-        told = capsys.readouterr()
-        return code, told.out, told.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return typing
 
@@ -82,10 +82,10 @@ def build(run: Run, themes: list[dict[str, Any]]) -> None:
 def curate(store: LabelStore, run: Run, *changes: ThemeChange) -> None:
     person = find_account(store, "vera")
     assert person is not None
-    for each in changes:
+    for change in changes:
         seen = count_edits(store, run.digest)
         taxonomy = require_taxonomy(run, Settings().themes_dir)
-        record_edit(store, run.digest, taxonomy, person, NewEdit(each, "clearer", f"k{seen}", seen), NOW)
+        record_edit(store, run.digest, taxonomy, person, NewEdit(change, "clearer", f"k{seen}", seen), NOW)
 
 
 RENAMED = ThemeChange(EditKind.RENAME, "t1", name="First")
@@ -94,104 +94,112 @@ MERGED = ThemeChange(EditKind.MERGE, "t2", "t1")
 UNDONE = ThemeChange(EditKind.UNDO, undoes=1)
 
 
-def test_the_history_lists_every_act_with_author_time_and_reason(run: Run, store: LabelStore, typed: Typed) -> None:
+def test_the_history_lists_every_edit_with_author_time_and_reason(run: Run, store: LabelStore, typed: Typed) -> None:
     curate(store, run, RENAMED, UNDONE, MERGED)
-    code, told, _ = typed("history")
+    code, printed, _ = typed("history")
     assert code == 0
-    assert told.splitlines() == [
+    assert printed.splitlines() == [
         "   1  2026-03-01 09:00  vera: renamed 'one' to 'First'. clearer [undone by edit 2]",
         "   2  2026-03-01 09:00  vera: undid edit 1. clearer [in effect]",
         "   3  2026-03-01 09:00  vera: merged 'two' into 'one'. clearer [in effect]",
         f"3 edits of the themes of {run.key}; 1 of them are in effect.",
-        "No rating or decision was altered.",
+        "No edit was altered.",
     ]
 
 
-def test_a_history_that_was_changed_says_so_and_fails(run: Run, store: LabelStore, typed: Typed) -> None:
+def test_an_altered_history_is_reported_and_fails(run: Run, store: LabelStore, typed: Typed) -> None:
     curate(store, run, RENAMED)
     with store.begin() as tx:
         tx.execute(text("drop trigger theme_acts_no_update"))
         tx.execute(text("update theme_acts set reason = 'never said'"))
-    code, told, _ = typed("history")
+    code, printed, _ = typed("history")
     assert code == 1
-    assert "theme_acts: entry 1 was changed after it was written" in told
+    assert "theme_acts: entry 1 was changed after it was written" in printed
 
 
-def test_every_act_is_exported_and_replayed_from_the_file(run: Run, store: LabelStore, typed: Typed, tmp_path: Path) -> None:
+def test_every_edit_is_exported_and_replayed_from_the_file(run: Run, store: LabelStore, typed: Typed, tmp_path: Path) -> None:
     curate(store, run, RENAMED, MERGED)
-    assert typed(f"history --out {tmp_path / 'acts.csv'}")[0] == 0
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "acts.csv").read_text(encoding="utf-8-sig"))))
+    assert typed(f"history --out {tmp_path / 'edits.csv'}")[0] == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "edits.csv").read_text(encoding="utf-8-sig"))))
     assert [(row["act"], row["author"], row["what"]) for row in rows] == [
         ("2", "vera", "merged 'two' into 'First'"), ("1", "vera", "renamed 'one' to 'First'"),
     ]  # fmt: skip
-    typed(f"history --out {tmp_path / 'acts.jsonl'}")
-    code, told, _ = typed(f"replay --edits {tmp_path / 'acts.jsonl'} --out {tmp_path / 'curated.json'}")
-    assert (code, told.splitlines()[0]) == (0, "2 edits are in effect; 2 of them fit the taxonomy as intended.")
+    typed(f"history --out {tmp_path / 'edits.jsonl'}")
+    code, printed, _ = typed(f"replay --edits {tmp_path / 'edits.jsonl'} --out {tmp_path / 'curated.json'}")
+    assert (code, printed.splitlines()[0]) == (0, "2 edits are in effect; 2 of them fit the taxonomy as intended.")
     written = read_taxonomy(tmp_path / "curated.json")
     assert [(theme.theme_id, theme.name, theme.topics) for theme in written.leaves] == [
         ("t1", "First", ("topic of ab", "topic of bc", "topic of ac"))
     ]
-    places = read_map(written, tmp_path / "curated.json")
-    assert places is not None
-    assert dict(zip(places["phrase"], places["count"], strict=True)) == {"topic of ab": 2, "topic of bc": 1, "topic of ac": 2}
-    assert set(places["theme_id"]) == {"t1"}
+    theme_map = read_map(written, tmp_path / "curated.json")
+    assert theme_map is not None
+    assert dict(zip(theme_map["phrase"], theme_map["count"], strict=True)) == {
+        "topic of ab": 2,
+        "topic of bc": 1,
+        "topic of ac": 2,
+    }
+    assert set(theme_map["theme_id"]) == {"t1"}
 
 
-def test_what_does_not_fit_themes_built_again_is_listed_and_the_rest_applied(run: Run, store: LabelStore, typed: Typed) -> None:
+def test_edits_that_do_not_fit_rebuilt_themes_are_listed_and_the_others_applied(
+    run: Run, store: LabelStore, typed: Typed
+) -> None:
     curate(store, run, RENAMED, SPLIT, ThemeChange(EditKind.RENAME, "t2", name="Second"))
     moved = [THEMES[0], {**THEMES[1], "topics": ["topic of ab"]}, {**THEMES[2], "topics": ["topic of ac", "topic of bc"]}]
     build(run, moved)
-    code, told, _ = typed("replay")
+    code, printed, _ = typed("replay")
     assert code == 1
-    assert told.splitlines() == [
+    assert printed.splitlines() == [
         "3 edits are in effect; 2 of them fit the taxonomy as intended.",
         "Edit 2 (split 1 phrase off 'First' as 'Third') was not applied: 1 phrase is elsewhere now, in 'two': 'topic of bc'.",
     ]
     assert "was not applied" in typed("history")[1]
 
 
-def test_acts_are_carried_to_a_run_that_was_judged_again(run: Run, again: Run, store: LabelStore, typed: Typed) -> None:
+def test_edits_are_carried_over_to_a_rejudged_run(run: Run, again: Run, store: LabelStore, typed: Typed) -> None:
     curate(store, run, SPLIT, RENAMED)
     made = str(list_edits(store, run.digest)[0].change.into)
     curate(store, run, ThemeChange(EditKind.RENAME, made, name="Third theme"))
-    code, told, _ = typed(f"replay --run again --from {run.key} --keep-as petra")
-    assert (code, told) == (0, f"3 edits were added to those of the themes of {again.key}; 0 were left out.\n")
+    code, printed, _ = typed(f"replay --run again --from {run.key} --keep-as petra")
+    assert (code, printed) == (0, f"3 edits were added to those of the themes of {again.key}; 0 were left out.\n")
     carried = list_edits(store, again.digest)
-    assert [(act.author, act.change) for act in carried] == [("petra", act.change) for act in list_edits(store, run.digest)]
+    assert [(edit.author, edit.change) for edit in carried] == [("petra", edit.change) for edit in list_edits(store, run.digest)]
     assert carried[0].reason == f"clearer [from {run.key}, edit 1 by vera, 2026-03-01]"
     typed(f"replay --run again --from {run.key} --keep-as petra")
     assert len(list_edits(store, again.digest)) == 3  # carried once
 
 
-def test_what_does_not_fit_the_other_run_is_left_out_and_said(run: Run, again: Run, store: LabelStore, typed: Typed) -> None:
+def test_edits_that_do_not_fit_the_other_run_are_left_out_and_reported(
+    run: Run, again: Run, store: LabelStore, typed: Typed
+) -> None:
     curate(store, run, RENAMED, MERGED)
     build(again, THEMES[:2])
-    code, told, warnings = typed(f"replay --run again --from {run.key} --keep-as petra")
+    code, printed, warnings = typed(f"replay --run again --from {run.key} --keep-as petra")
     assert code == 1
     assert "Edit 2 (merged 'two' into 'First'): This edit is not possible: the theme 't2' (t2) no longer exists" in warnings
-    assert told.endswith("1 were left out.\n")
+    assert printed.endswith("1 were left out.\n")
 
 
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("history --out acts.txt", "must end in .csv or .jsonl"),
-        ("history --out /nowhere/acts.csv", "cannot be written"),
+        ("history --out edits.txt", "must end in .csv or .jsonl"),
+        ("history --out /nowhere/edits.csv", "cannot be written"),
         ("replay --edits nowhere.jsonl", "cannot be read"),
         ("replay --keep-as vera", "records the edits of another run"),
         ("replay --from tiny --keep-as nobody", "There is no account 'nobody'"),
         ("history --run none", "Run 'none' is not in"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(line: str, why: str, store: LabelStore, typed: Typed) -> None:
-    code, _, told = typed(line)
+def test_an_impossible_request_is_explained_in_a_sentence(line: str, why: str, store: LabelStore, typed: Typed) -> None:
+    code, _, printed = typed(line)
     assert code == 2
-    assert why in told
+    assert why in printed
 
 
 def test_a_run_without_themes_says_how_to_build_them(run: Run, store: LabelStore, typed: Typed) -> None:
     taxonomy_path(run, Settings().themes_dir).unlink()
     assert typed("history")[1].startswith(f"0 edits of the themes of {run.key}")
-    code, _, told = typed("replay")
+    code, _, printed = typed("replay")
     assert code == 2
-    assert "audit themes build" in told
+    assert "audit themes build" in printed

@@ -26,20 +26,20 @@ def run() -> Run:
 
 def coverage(run: Run, per_stratum: int, method: Method = stratified_share, studies: int = STUDIES) -> dict[str, float]:
     """Share of studies whose interval covers the true share, per label and for `disagrees`."""
-    found = run.studies(per_stratum, studies, seed=2).astype(float)
+    labels = run.studies(per_stratum, studies, seed=2).astype(float)
     truth = with_disagrees(run.shares[None])[0]
     rated = np.minimum(per_stratum, run.sizes)
     covered = {}
-    for name, true, counts in zip(ROWS, truth, np.moveaxis(with_both(found), 2, 0), strict=True):
+    for name, true, counts in zip(ROWS, truth, np.moveaxis(with_both(labels), 2, 0), strict=True):
         share = method(counts, rated, run.sizes)
         covered[name] = float(np.mean((share.low <= true) & (true <= share.high)))
     return covered
 
 
-def with_both(found: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def with_both(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """(studies, strata, labels) with a further label: either of the two that disagree."""
-    both = found[:, :, [Label.DIVERGENT.code, Label.CONTRADICTORY.code]].sum(axis=2, keepdims=True)
-    return np.concatenate([found, both], axis=2)
+    both = labels[:, :, [Label.DIVERGENT.code, Label.CONTRADICTORY.code]].sum(axis=2, keepdims=True)
+    return np.concatenate([labels, both], axis=2)
 
 
 @pytest.mark.parametrize("per_stratum", [20, 40, 80])
@@ -49,11 +49,11 @@ def test_every_label_is_covered_in_93_to_98_of_100_studies(run: Run, per_stratum
 
 
 def test_the_corrected_share_is_right_on_average_where_the_judges_own_is_not(run: Run) -> None:
-    found = run.studies(40, STUDIES, seed=3)
-    for place, label in enumerate(LABELS):
-        shares = stratified_share(found[:, :, place], np.minimum(40, run.sizes), run.sizes).value
+    labels = run.studies(40, STUDIES, seed=3)
+    for code, label in enumerate(LABELS):
+        shares = stratified_share(labels[:, :, code], np.minimum(40, run.sizes), run.sizes).value
         error = shares.std() / np.sqrt(STUDIES)
-        assert abs(shares.mean() - run.shares[place]) < 4 * error, label
+        assert abs(shares.mean() - run.shares[code]) < 4 * error, label
     judge = run.sizes / run.sizes.sum()
     assert judge[Label.CONTRADICTORY.code] < run.shares[Label.CONTRADICTORY.code] / 10
 
@@ -103,19 +103,19 @@ def small_run() -> Run:
 
 
 def test_a_plain_random_sample_of_500_weighted_by_the_judges_labels_covers_a_rare_label(small_run: Run) -> None:
-    found = drawn_at_random(small_run, 500, STUDIES)
-    shares = [stratified_share(study.T, study.sum(axis=1), small_run.sizes) for study in found]
+    labels = drawn_at_random(small_run, 500, STUDIES)
+    shares = [stratified_share(study.T, study.sum(axis=1), small_run.sizes) for study in labels]
     covered = np.mean([(share.low <= small_run.shares) & (small_run.shares <= share.high) for share in shares], axis=0)
     assert ((covered >= 0.93) & (covered <= 0.98)).all(), covered
 
 
 def test_the_normal_interval_of_ppi_does_not(small_run: Run) -> None:
-    ppi_py = pytest.importorskip("ppi_py")
-    place = Label.CONTRADICTORY.code
-    by_judge = np.repeat(np.arange(5) == place, small_run.sizes).astype(float)
+    ppi_py = pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[models])")
+    code = Label.CONTRADICTORY.code
+    by_judge = np.repeat(np.arange(5) == code, small_run.sizes).astype(float)
     covered = []
     for study in drawn_at_random(small_run, 500, 300):
         judged, human = (np.repeat(codes, study.ravel()) for codes in (np.repeat(np.arange(5), 5), np.tile(np.arange(5), 5)))
-        low, high = ppi_py.ppi_mean_ci((human == place).astype(float), (judged == place).astype(float), by_judge, alpha=0.05)
-        covered.append(low[0] <= small_run.shares[place] <= high[0])
+        low, high = ppi_py.ppi_mean_ci((human == code).astype(float), (judged == code).astype(float), by_judge, alpha=0.05)
+        covered.append(low[0] <= small_run.shares[code] <= high[0])
     assert 0.8 < np.mean(covered) < 0.92

@@ -29,23 +29,23 @@ def shares(table: Ratings, method: str = "corrected", human: str = "gold") -> pd
 
 
 def test_the_corrected_share_weights_each_stratum_by_its_pairs() -> None:
-    # 900 pairs ABSENT, 80 COMPLEMENTARY of which people call 2 in 10 DIVERGENT, 20 DIVERGENT of which 6 in 10 are.
-    found = shares(ratings(STUDY))["value"]
-    assert found["DIVERGENT"] == pytest.approx((80 * 0.2 + 20 * 0.6) / 1000)
-    assert found["disagrees"] == found["DIVERGENT"]
-    assert found["ABSENT"] == pytest.approx(0.9)
+    # 900 pairs ABSENT; 80 COMPLEMENTARY, 2 in 10 DIVERGENT by people; 20 DIVERGENT, 6 in 10 of them by people too.
+    estimate = shares(ratings(STUDY))["value"]
+    assert estimate["DIVERGENT"] == pytest.approx((80 * 0.2 + 20 * 0.6) / 1000)
+    assert estimate["disagrees"] == estimate["DIVERGENT"]
+    assert estimate["ABSENT"] == pytest.approx(0.9)
 
 
 def test_a_stratum_of_a_single_pair_that_is_rated_is_known_without_a_warning() -> None:
     with np.errstate(all="raise"):
-        found = stratified_share([1, 0], [1, 0], [1, 3])
-    assert (found.value, found.low, found.high) == (1, 0.25, 1), "a quarter of the run is of the label, the rest unrated"
+        estimate = stratified_share([1, 0], [1, 0], [1, 3])
+    assert (estimate.value, estimate.low, estimate.high) == (1, 0.25, 1), "a quarter of the run is of the label, the rest unrated"
 
 
 def test_the_judges_own_share_has_no_interval() -> None:
-    found = shares(ratings(STUDY), "judge")
-    assert found.loc["DIVERGENT", "value"] == pytest.approx(20 / 1000)
-    assert found[["low", "high"]].isna().all(axis=None)
+    estimate = shares(ratings(STUDY), "judge")
+    assert estimate.loc["DIVERGENT", "value"] == pytest.approx(20 / 1000)
+    assert estimate[["low", "high"]].isna().all(axis=None)
 
 
 def test_the_human_only_figure_has_the_same_value_and_a_wider_interval() -> None:
@@ -61,36 +61,36 @@ def test_the_share_of_the_sample_is_marked_as_not_weighted() -> None:
 
 
 def test_one_infinite_stratum_has_jeffreys_interval() -> None:
-    found = stratified_share([3], [40], [10**9])
-    assert (found.low, found.high) == pytest.approx(tuple(beta.ppf([0.025, 0.975], 3.5, 37.5)), abs=1e-6)
+    estimate = stratified_share([3], [40], [10**9])
+    assert (estimate.low, estimate.high) == pytest.approx(tuple(beta.ppf([0.025, 0.975], 3.5, 37.5)), abs=1e-6)
 
 
 def test_a_label_that_no_item_had_may_still_occur() -> None:
-    found = stratified_share([0, 5], [40, 40], [900, 100])
-    assert found.high > 0.9 * beta.ppf(0.975, 0.5, 40.5) * 0.9
-    assert found.low == pytest.approx(0.1 * (jeffreys(np.array(5 / 40), np.array(40 * 99 / 60))[0]))
+    estimate = stratified_share([0, 5], [40, 40], [900, 100])
+    assert estimate.high > 0.9 * beta.ppf(0.975, 0.5, 40.5) * 0.9
+    assert estimate.low == pytest.approx(0.1 * (jeffreys(np.array(5 / 40), np.array(40 * 99 / 60))[0]))
 
 
 def test_a_fully_rated_stratum_is_known() -> None:
-    found = stratified_share([3, 1], [10, 4], [10, 4])
-    assert tuple(found) == pytest.approx((4 / 14,) * 3)
+    estimate = stratified_share([3, 1], [10, 4], [10, 4])
+    assert tuple(estimate) == pytest.approx((4 / 14,) * 3)
 
 
 def test_a_stratum_without_ratings_may_have_the_label_in_all_pairs_or_none() -> None:
-    found = stratified_share([3, 0], [10, 0], [10, 10])
-    assert tuple(found) == pytest.approx((0.3, 0.15, 0.15 + 0.5))
+    estimate = stratified_share([3, 0], [10, 0], [10, 10])
+    assert tuple(estimate) == pytest.approx((0.3, 0.15, 0.15 + 0.5))
 
 
 def test_without_ratings_nothing_is_known() -> None:
-    found = stratified_share([0, 0], [0, 0], [10, 10])
-    assert np.isnan(found.value)
-    assert (found.low, found.high) == (0, 1)
+    estimate = stratified_share([0, 0], [0, 0], [10, 10])
+    assert np.isnan(estimate.value)
+    assert (estimate.low, estimate.high) == (0, 1)
 
 
 def test_shares_of_all_labels_and_studies_at_once_are_computed_separately() -> None:
-    found = np.array([[[0, 5], [3, 3]], [[40, 1], [2, 0]]])
-    at_once = stratified_share(found, [40, 20], [1000, 50])
-    one = stratified_share(found[1, 0], [40, 20], [1000, 50])
+    estimate = np.array([[[0, 5], [3, 3]], [[40, 1], [2, 0]]])
+    at_once = stratified_share(estimate, [40, 20], [1000, 50])
+    one = stratified_share(estimate[1, 0], [40, 20], [1000, 50])
     assert at_once.value.shape == (2, 2)
     assert (at_once.low[1, 0], at_once.high[1, 0]) == (one.low, one.high)
 
@@ -120,7 +120,7 @@ def test_an_unknown_annotator_and_a_table_without_labels_are_refused() -> None:
         prevalence(empty)
 
 
-def test_strata_without_ratings_are_named_beside_the_corrected_shares() -> None:
+def test_strata_without_ratings_are_named_with_the_corrected_shares() -> None:
     table = ratings(STUDY + "    - - CONTRADICTORY 1 3\n")
     assert set(shares(table)["note"]) == {"the interval allows for anything in strata without ratings: CONTRADICTORY"}
 

@@ -16,8 +16,8 @@ SHARE = np.array([0.002, 0.03, 0.6, 0.9])
 
 
 def half_width(wanted: np.ndarray) -> float:
-    found = stratified_share(SHARE * wanted, wanted, PAIRS)
-    return float(found.high - found.low) / 2
+    estimate = stratified_share(SHARE * wanted, wanted, PAIRS)
+    return float(estimate.high - estimate.low) / 2
 
 
 def test_the_plan_reaches_the_wanted_width_and_hardly_overshoots() -> None:
@@ -25,26 +25,26 @@ def test_the_plan_reaches_the_wanted_width_and_hardly_overshoots() -> None:
     assert 0.009 < half_width(wanted) <= 0.01
 
 
-def test_a_narrower_interval_costs_more() -> None:
+def test_a_narrower_interval_needs_more_ratings() -> None:
     costs = [allocate(SHARE, np.full(4, 10.0), PAIRS, width).sum() for width in (0.02, 0.01, 0.005)]
     assert costs == sorted(costs)
     assert costs[2] > 2 * costs[1]
 
 
-def test_ratings_go_where_they_narrow_the_interval_so_an_even_spread_costs_more() -> None:
+def test_ratings_go_where_they_narrow_the_interval_so_an_even_spread_needs_more() -> None:
     wanted = allocate(SHARE, np.full(4, 10.0), PAIRS, 0.01)
     even = np.minimum(np.full(4, wanted.sum() / 4), PAIRS)
     assert half_width(even) > 0.0115
 
 
-def test_ratings_are_never_taken_back_and_never_exceed_the_pairs() -> None:
+def test_planned_ratings_never_decrease_and_never_exceed_the_pairs() -> None:
     rated = np.array([10.0, 10, 250, 20])
     wanted = allocate(SHARE, rated, PAIRS, 1e-9)
     assert (wanted >= rated).all()
     assert wanted.tolist() == PAIRS.tolist()
 
 
-def test_a_width_that_is_reached_asks_for_nothing_more() -> None:
+def test_a_width_that_is_reached_needs_no_further_ratings() -> None:
     table = sample_size_plan(ratings(STUDY), 0.5)
     assert table["more"].tolist() == [0, 0, 0]
     assert table["pairs"].tolist() == [900, 80, 20]

@@ -40,18 +40,18 @@ def test_labels_that_the_judge_does_not_separate_have_no_inverse() -> None:
 
 
 def test_ppi_agrees_with_the_corrected_shares_of_a_sample_drawn_by_label() -> None:
-    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[prevalence])")
+    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[models])")
     table = ratings(STUDY)
     assert table.design is not None
-    found = sensitivity_analyses(table).set_index(["method", "label"])
+    shares = sensitivity_analyses(table).set_index(["method", "label"])
     expected = corrected_shares(table.design, human_labels(table)).value
-    assert found.loc["ppi++", "value"].tolist() == pytest.approx(expected.tolist(), abs=1e-9)
-    assert (found.loc["ppi++", "low"] <= found.loc["ppi++", "high"]).all()
+    assert shares.loc["ppi++", "value"].tolist() == pytest.approx(expected.tolist(), abs=1e-9)
+    assert (shares.loc["ppi++", "low"] <= shares.loc["ppi++", "high"]).all()
 
 
 def test_without_the_package_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ppi_py", None)
-    with pytest.raises(AuditError, match=r"'\.\[prevalence\]'"):
+    with pytest.raises(AuditError, match=r"'\.\[models\]'"):
         sensitivity_analyses(ratings(STUDY))
 
 

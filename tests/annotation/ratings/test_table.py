@@ -35,15 +35,15 @@ def test_every_spelling_of_the_vocabulary_is_a_label_and_an_empty_cell_is_not() 
 
 def test_annotators_are_the_columns_named_so_in_their_order() -> None:
     more = pd.DataFrame(GOOD).assign(annotator_d="1", annotator_c="2", annotator_a_seconds="12", gold="3")
-    found = ratings_from(more)
-    assert found.annotators == ("annotator_a", "annotator_b", "annotator_d", "annotator_c")
-    assert list(found.labels) == [*found.annotators, "judge", "gold"]
+    parsed = ratings_from(more)
+    assert parsed.annotators == ("annotator_a", "annotator_b", "annotator_d", "annotator_c")
+    assert list(parsed.labels) == [*parsed.annotators, "judge", "gold"]
 
 
 def test_significance_is_found_under_either_name() -> None:
     graded = pd.DataFrame(GOOD).assign(significance_a=["", "High"], judge_significance=["", "medium"])
-    found = ratings_from(graded).significance
-    assert {rater: codes.tolist() for rater, codes in found.items()} == {"annotator_a": [MISSING, 2], "judge": [MISSING, 1]}
+    parsed = ratings_from(graded).significance
+    assert {rater: codes.tolist() for rater, codes in parsed.items()} == {"annotator_a": [MISSING, 2], "judge": [MISSING, 1]}
 
 
 def test_missing_columns_are_named_beside_those_that_exist() -> None:

@@ -17,7 +17,7 @@ from tests.support.studies import rate, step, study_of
 
 @pytest.fixture
 def disputed(folk):
-    """Three items, two of which ana and ben see differently, in adjudication."""
+    """Three items in adjudication; ana and ben differ on two of them."""
     study_of(folk, 3)
     for number in (1, 2, 3):
         rate(folk, "ana", number, "CONSISTENT", comment="ana <b>thinks</b>")
@@ -83,8 +83,8 @@ def test_a_decision_is_revised_by_another_one_and_the_first_is_kept(disputed, as
     (decision,) = decisions_by_item(disputed, "s").values()
     assert (decision.revision, decision.label, decision.significance) == (2, "DIVERGENT", "high")
     with disputed.read() as con:
-        kept = con.execute(select(decisions.c.label).order_by(decisions.c.seq)).scalars().all()
-    assert kept == ["ABSENT", "DIVERGENT"]
+        labels = con.execute(select(decisions.c.label).order_by(decisions.c.seq)).scalars().all()
+    assert labels == ["ABSENT", "DIVERGENT"]
     assert verify_study(disputed, "s") == []
     assert len(list_disputes(disputed, "s")) == 1
 
@@ -92,7 +92,7 @@ def test_a_decision_is_revised_by_another_one_and_the_first_is_kept(disputed, as
 def test_the_last_decision_empties_the_queue_and_the_study_can_be_closed(disputed, as_user: SignIn):
     for _ in range(2):
         at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
-    assert "All disputes are decided" in "\n".join(str(each.value) for each in at.success)
+    assert "All disputes are decided" in "\n".join(str(message.value) for message in at.success)
     as_user("petra", "study").button(key="advance").click().run()
     assert find_study(disputed, "s").state is StudyState.CLOSED
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))

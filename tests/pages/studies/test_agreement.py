@@ -18,7 +18,7 @@ ITEMS = 10
 
 @pytest.fixture
 def judged(folk):
-    """Ten items; the judge says CONSISTENT of each. Ana agrees on all, ben on the first eight."""
+    """Ten items; the judge labels every one CONSISTENT. Ana agrees on all, ben on the first eight."""
     study_of(folk, ITEMS)
     stored = [StoredVerdict(f"i{n:03}", "CONSISTENT", "CONSISTENT", None, None, "Both say it.") for n in range(1, ITEMS + 1)]
     with folk.begin() as tx:
@@ -52,8 +52,8 @@ def test_raw_agreement_is_eight_of_ten_with_its_interval(name, judged, as_user: 
 
 def test_captions_of_headline_figures_are_sentences(judged, as_user: SignIn):
     rate(judged, "ana", 9, "COMPLEMENTARY")  # of ten, both say COMPLEMENTARY of one and ben of another: kappa 0.62
-    under = [each.value.replace("\\", "") for each in as_user("petra", "agreement").caption]
-    assert sum(each.endswith("; 10 items. Substantial.") for each in under) == 1
+    captions = [caption.value.replace("\\", "") for caption in as_user("petra", "agreement").caption]
+    assert sum(caption.endswith("; 10 items. Substantial.") for caption in captions) == 1
 
 
 def test_a_new_rating_changes_the_figures(judged, as_user: SignIn):

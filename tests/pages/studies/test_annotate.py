@@ -73,7 +73,7 @@ def test_events_typed_ahead_land_on_their_own_items(session, store):
 
 
 def test_with_unassigned_slots_20_of_20_events_typed_ahead_land_on_their_own_items(store):
-    """Three annotators share 40 items; the browser answers each reply of the server with all that it can type."""
+    """Three annotators share 40 items; the browser answers every reply of the server with as many events as it can."""
     study_of(store, 40, ("ana", "ben", "cem"))
     session = LabellingSession("s", "ana")
     session.refresh(store)
@@ -82,7 +82,7 @@ def test_with_unassigned_slots_20_of_20_events_typed_ahead_land_on_their_own_ite
         waiting = [task for task in session.view([])["tasks"] if task["assignment"] not in meant]
         assert len(waiting) > TASKS_AHEAD // 2  # never out of work while others look on
         typed = [
-            key("submit", task, f"a/{task['assignment']}", label=LABELS[place % 3]) for place, task in enumerate(waiting[:5])
+            key("submit", task, f"a/{task['assignment']}", label=LABELS[index % 3]) for index, task in enumerate(waiting[:5])
         ]
         meant |= {event["assignment"]: event["label"] for event in typed}
         session.handle(store, typed)
@@ -105,8 +105,8 @@ def test_a_choice_that_was_not_submitted_is_restored_in_the_next_session(session
     session.handle(store, [key("draft", task, "a/1", label="DIVERGENT", flagged=True, comment="hm")])
     later = LabellingSession("s", "ana")
     later.refresh(store)
-    found = current(later, store)
-    assert (found["assignment"], found["label"], found["flagged"], found["comment"]) == (
+    restored = current(later, store)
+    assert (restored["assignment"], restored["label"], restored["flagged"], restored["comment"]) == (
         task["assignment"],
         "DIVERGENT",
         True,
@@ -140,7 +140,9 @@ def test_nobody_rates_an_item_assigned_to_another(session, store):
 
 
 def widget_data(at: Any) -> dict[str, Any]:
-    (element,) = (each for each in at.get("bidi_component") if each.proto.component_name.endswith("labelling_widget"))
+    (element,) = (
+        component for component in at.get("bidi_component") if component.proto.component_name.endswith("labelling_widget")
+    )
     data: dict[str, Any] = json.loads(element.proto.json)
     return data
 
@@ -157,12 +159,12 @@ def test_the_session_on_the_server_contains_no_name_and_nothing_of_the_other_ann
     study_of(store, [item(number, name_a="NAMEOFA", handbook_a="CODEOFA") for number in (1, 2, 3)])
     rate(store, "ben", 1, "DIVERGENT", "high", comment="SAIDBYBEN")
     rate(store, "ana", 2, "CONSISTENT", comment="SAIDBYANA")
-    kept = repr(as_user("ana", "annotate").session_state.to_dict())
-    assert "SAIDBYANA" in kept
-    assert [word for word in ("NAMEOFA", "CODEOFA", "SAIDBYBEN", "ben") if word in kept] == []
+    state = repr(as_user("ana", "annotate").session_state.to_dict())
+    assert "SAIDBYANA" in state
+    assert [word for word in ("NAMEOFA", "CODEOFA", "SAIDBYBEN", "ben") if word in state] == []
 
 
-def test_a_finished_round_says_thanks_and_a_closed_one_that_there_is_nothing_to_do(store, as_user: SignIn):
+def test_a_finished_round_thanks_the_annotator_and_a_closed_study_has_nothing_to_do(store, as_user: SignIn):
     study_of(store, 3)
     rate_all(store, "ana")
     assert widget_data(as_user("ana", "annotate"))["current"] is None
@@ -193,7 +195,7 @@ def test_somebody_without_a_study_gets_a_message(store, as_user: SignIn):
     assert "There is no study for you to label now" in words_on(as_user("zoe", "annotate"))
 
 
-def test_the_protocol_opens_and_the_rubric_is_its_own(store, as_user: SignIn):
+def test_the_protocol_opens_and_the_rubric_is_taken_from_it(store, as_user: SignIn):
     people(store, "ana")
     at = as_user("ana", "protocol")
     assert "Tie-breakers" in words_on(at)

@@ -17,7 +17,7 @@ from pages._blinded import session_cookie
 
 
 def answer(method: str, body: Any = None, content_type: str = "application/json", scheme: str = "http") -> Response:
-    """What the server says to a request at the address of the cookie."""
+    """The server's response to a request at the address of the cookie."""
     (route,) = session_cookie.routes()
     assert method in route.methods
     scope = {
@@ -32,22 +32,24 @@ def answer(method: str, body: Any = None, content_type: str = "application/json"
         return elsewhere.submit(asyncio.run, route.endpoint(Request(scope, receive))).result()
 
 
-def kept(said: Response) -> Morsel[str]:
-    return SimpleCookie(said.headers["set-cookie"])[session_cookie.NAME]
+def cookie_of(response: Response) -> Morsel[str]:
+    return SimpleCookie(response.headers["set-cookie"])[session_cookie.NAME]
 
 
 def test_a_ticket_gets_a_cookie_that_no_script_reads_and_no_other_site_sends():
-    found = kept(answer("POST", {"ticket": session_cookie.ticket_for("the token")}))
-    assert found.value == "the token"
-    assert (found["httponly"], found["samesite"], found["path"]) == (True, "strict", "/")
-    assert int(found["max-age"]) == SESSION_LENGTH.total_seconds()
+    cookie = cookie_of(answer("POST", {"ticket": session_cookie.ticket_for("the token")}))
+    assert cookie.value == "the token"
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "strict", "/")
+    assert int(cookie["max-age"]) == SESSION_LENGTH.total_seconds()
 
 
-@pytest.mark.parametrize(("scheme", "told", "secure"), [("http", False, ""), ("http", True, True), ("https", False, True)])
-def test_the_cookie_is_secure_wherever_the_browser_or_the_server_says_https(scheme, told, secure):
+@pytest.mark.parametrize(
+    ("scheme", "browser_secure", "secure"), [("http", False, ""), ("http", True, True), ("https", False, True)]
+)
+def test_the_cookie_is_secure_wherever_the_browser_or_the_server_says_https(scheme, browser_secure, secure):
     """Behind a proxy that ends TLS only the browser knows."""
-    said = answer("POST", {"ticket": session_cookie.ticket_for("t"), "secure": told}, scheme=scheme)
-    assert kept(said)["secure"] == secure
+    response = answer("POST", {"ticket": session_cookie.ticket_for("t"), "secure": browser_secure}, scheme=scheme)
+    assert cookie_of(response)["secure"] == secure
 
 
 def test_a_ticket_works_once():
@@ -63,9 +65,9 @@ def test_a_ticket_works_for_a_minute(monkeypatch):
 
 @pytest.mark.parametrize("body", [{}, {"ticket": ""}, {"ticket": "guessed"}, {"ticket": None}, [], "x", None])
 def test_a_guessed_ticket_gets_no_cookie(body):
-    said = answer("POST", body)
-    assert said.status_code == 403
-    assert "set-cookie" not in said.headers
+    response = answer("POST", body)
+    assert response.status_code == 403
+    assert "set-cookie" not in response.headers
 
 
 def test_a_form_on_another_site_gets_no_cookie():
@@ -74,5 +76,5 @@ def test_a_form_on_another_site_gets_no_cookie():
 
 
 def test_signing_out_deletes_the_cookie():
-    found = kept(answer("DELETE"))
-    assert (found.value, found["max-age"]) == ("", "0")
+    cookie = cookie_of(answer("DELETE"))
+    assert (cookie.value, cookie["max-age"]) == ("", "0")

@@ -27,7 +27,7 @@ def judged(folk):
     return folk
 
 
-def roads_on(at) -> dict[str, tuple[float, str, int]]:
+def methods_on(at) -> dict[str, tuple[float, str, int]]:
     """Method -> (share in percent, interval, items rated) of the label that is chosen."""
     table = next(frame.value for frame in at.dataframe if "method" in frame.value)
     return {row.method: (row.value, row.value_interval, row.n) for row in table.itertuples()}
@@ -43,16 +43,16 @@ def test_the_corrected_share_is_shown_with_the_judges_own(judged, as_user: SignI
 
 
 def test_every_other_estimator_is_shown_with_its_n_and_interval(judged, as_user: SignIn):
-    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[prevalence])")
+    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[models])")
     at = as_user("petra", "prevalence")
-    (roads,) = [group for group in at.get("button_group") if group.proto.label == "Label"]
-    at = roads.set_value("COMPLEMENTARY").run()
+    (label_picker,) = [group for group in at.get("button_group") if group.proto.label == "Label"]
+    at = label_picker.set_value("COMPLEMENTARY").run()
     assert not at.exception
-    found = roads_on(at)
-    assert list(found) == ["Corrected", "Judge's own count", "People alone", "PPI++", "Inverted matrix", "Unweighted sample"]
-    assert found["Judge's own count"] == (0.0, "–", 0)
+    methods = methods_on(at)
+    assert list(methods) == ["Corrected", "Judge's own count", "People alone", "PPI++", "Inverted matrix", "Unweighted sample"]
+    assert methods["Judge's own count"] == (0.0, "–", 0)
     for method in ("Corrected", "People alone", "PPI++"):
-        share, between, n = found[method]
+        share, between, n = methods[method]
         assert (share, n) == (pytest.approx(20.0), 10)
         assert " to " in between
     assert len(at.get("plotly_chart")) == 1
@@ -64,8 +64,8 @@ def test_without_the_optional_package_a_sentence_says_so_and_the_rest_is_shown(j
     assert not at.exception
     assert not at.error
     assert "PPI++, one of the sensitivity analyses, needs the package ppi-python, which is not installed" in words_on(at)
-    assert "Inverted matrix" in roads_on(at)
-    assert "PPI++" not in roads_on(at)
+    assert "Inverted matrix" in methods_on(at)
+    assert "PPI++" not in methods_on(at)
 
 
 def test_a_plan_lists_how_many_more_ratings_are_needed(judged, as_user: SignIn):

@@ -101,10 +101,10 @@ def test_a_packet_completed_offline_is_stored(folk, as_user: SignIn):
     at.file_uploader(key="packet_in").set_value(("ana.csv", filled_in.encode(), "text/csv"))
     at = at.run().button(key="import").click().run()
     assert not at.exception
-    assert "2 ratings stored" in "\n".join(str(each.value) for each in at.success)
+    assert "2 ratings stored" in "\n".join(str(message.value) for message in at.success)
 
 
-def said(at) -> str:
+def texts_on(at) -> str:
     return words_on(at).replace("**", "")
 
 
@@ -112,27 +112,27 @@ def test_each_state_explains_itself_and_the_next_step(folk, as_user: SignIn):
     study_of(folk, [item(1, ItemKind.CALIBRATION), item(2)])
     at = as_user("petra", "study")
     assert "**calibration** → :gray[labelling] → :gray[adjudication] → :gray[closed]" in words_on(at)
-    assert "Start labelling ends the calibration round for good" in said(at)
+    assert "Start labelling ends the calibration round for good" in texts_on(at)
     for name in ("ana", "ben"):
         rate_all(folk, name)
     at = at.button(key="advance").click().run()
-    assert "blind to the judge and to each other" in said(at)
-    assert "Start adjudication ends rating for good" in said(at)
+    assert "blind to the judge and to each other" in texts_on(at)
+    assert "Start adjudication ends rating for good" in texts_on(at)
     for name in ("ana", "ben"):
         rate_all(folk, name)
     at = at.button(key="advance").click().run()
-    assert "Close the study makes the decisions final" in said(at)
+    assert "Close the study makes the decisions final" in texts_on(at)
     at = at.button(key="advance").click().run()
-    assert "The study has ended" in said(at)
+    assert "The study has ended" in texts_on(at)
     assert "advance" not in [button.key for button in at.button]
 
 
 def test_a_calibration_round_is_counted_separately_and_enters_no_figure(folk, as_user: SignIn):
     """Ana and ben differ on the calibration item, and agree on the one of the study."""
     study_of(folk, [item(1, ItemKind.CALIBRATION), item(2)])
-    told = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    stored_verdicts = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 1)], told)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 1)], stored_verdicts)
     rate(folk, "ana", 1, "ABSENT")
     rate(folk, "ben", 1, "CONSISTENT")
     shown = as_user("petra", "study").dataframe[0].value
@@ -151,22 +151,22 @@ def test_a_calibration_round_is_counted_separately_and_enters_no_figure(folk, as
 @pytest.fixture
 def downloads(monkeypatch) -> dict[str, tuple[str, bytes]]:
     """Key of a download button -> (file name, what it hands out)."""
-    found: dict[str, tuple[str, bytes]] = {}
+    files: dict[str, tuple[str, bytes]] = {}
 
     def noted(label, data, name, *_, key, **__):
-        found[key] = name, data() if callable(data) else data
+        files[key] = name, data() if callable(data) else data
 
     monkeypatch.setattr(streamlit, "download_button", noted)
-    return found
+    return files
 
 
 @pytest.fixture
 def finished(folk):
     """Two items that the judge calls ABSENT; the two annotators agree on the first."""
     study_of(folk, 2)
-    told = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
+    stored_verdicts = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], told)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 2)], stored_verdicts)
     for name, second in (("ana", "ABSENT"), ("ben", "CONSISTENT")):
         rate(folk, name, 1, "ABSENT")
         rate(folk, name, 2, second, comment="=1+1")
@@ -197,7 +197,7 @@ def test_packets_are_exported_for_the_chosen_annotator(finished, as_user: SignIn
 
 
 def toast_of(at) -> str:
-    return "\n".join(each.value for each in at.toast).replace("\\", "")
+    return "\n".join(toast.value for toast in at.toast).replace("\\", "")
 
 
 def test_one_click_verifies_the_ratings_and_reports_an_altered_one(finished, as_user: SignIn):
@@ -258,7 +258,7 @@ def test_with_more_than_two_annotators_a_pi_can_release_items(folk, as_user: Sig
     at = as_user("petra", "study")
     at.selectbox(key="held_by").set_value("ana")
     at = at.button(key="release").click().run()
-    assert "8 items released" in "\n".join(str(each.value) for each in at.success)
+    assert "8 items released" in "\n".join(str(message.value) for message in at.success)
     assert rate_all(folk, "ben") == rate_all(folk, "cem") == 12
 
 

@@ -8,5 +8,5 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Studies that are there already were drawn before it was noted; they say nothing."""
+    """Add the column; nobody recorded this for earlier studies, so their pages show no notice."""
     op.add_column("studies", sa.Column("synthetic", sa.Boolean(), nullable=False, server_default=sa.false()))

@@ -1,4 +1,4 @@
-"""Curation of themes: what was done to the taxonomy of a run, act by act."""
+"""Theme edits: what people change about the taxonomy of a run, edit by edit."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Make the ledger and its ends, and let nobody change or delete an act."""
+    """Create the ledger and its heads; triggers refuse to change or delete an edit."""
     op.create_table(
         "theme_heads",
         sa.Column("run", sa.Text(), nullable=False),

@@ -43,8 +43,8 @@ def driving(folk):
 def test_a_judge_that_is_right_half_the_time_loses_to_rules_that_are_always_right(driving, as_user: SignIn):
     at = as_user("petra", "agreement")
     assert not at.exception
-    floor = next(frame.value for frame in at.dataframe if "other" in frame.value)
-    (accuracy,) = floor[floor["figure"] == "accuracy"].to_dict("records")
+    comparison = next(frame.value for frame in at.dataframe if "other" in frame.value)
+    (accuracy,) = comparison[comparison["figure"] == "accuracy"].to_dict("records")
     assert accuracy["judge"].startswith("0.50 (")
     assert accuracy["other"].startswith("1.00 (")
     assert accuracy["difference"].startswith("\N{MINUS SIGN}0.50 (")
@@ -52,12 +52,12 @@ def test_a_judge_that_is_right_half_the_time_loses_to_rules_that_are_always_righ
     assert f"agrees less well than the {NAME}" in words_on(at).replace("\\", "")
 
 
-def test_too_few_items_allow_no_statement(driving, as_user: SignIn):
+def test_too_few_items_allow_no_conclusion(driving, as_user: SignIn):
     with driving.begin() as tx:
         tx.execute(update(verdicts).where(verdicts.c.item_id > "i003").values(label="DIVERGENT"))
         tx.execute(update(verdicts).where(verdicts.c.item_id.in_(SAME_FROM_FOUR)).values(label="CONSISTENT"))
-    said = words_on(as_user("petra", "agreement")).replace("\\", "")
-    assert "nothing can be said yet: too small: only one is right on 1 item, 10 needed" in said
+    words = words_on(as_user("petra", "agreement")).replace("\\", "")
+    assert "no conclusion is possible yet: too small: exactly one is right on 1 item, 10 needed" in words
 
 
 def test_an_adjudicator_who_still_decides_sees_no_baseline(driving, as_user: SignIn):

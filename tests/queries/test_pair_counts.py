@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from audit.queries.pair_table import read_pairs
+from audit.queries.pair_counts import read_pairs
 from audit.stats.bootstrap import rate_intervals
 from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED
 from tests.support.tiny_store import store_from

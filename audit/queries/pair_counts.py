@@ -1,0 +1,108 @@
+"""How pairs are counted: the SQL fragments that metrics share, the pairs for the bootstrap, and the rates of question groups.
+
+Each metric's statement is put together from these fragments when its module is imported, so what a page prints is complete.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audit.stats.bootstrap import rate_intervals
+from audit.stats.intervals import Floats, with_interval, with_wilson
+from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, group_matrix
+from audit.store.connection import Connection, arrays
+
+COUNTS = (
+    "pairs", "scored", "prescreened", "absent_judged", "absent", "present",
+    "consistent", "complementary", "divergent", "contradictory", "unscored", "disagreeing",
+)  # fmt: skip
+"""The counts of a group of pairs, in the order in which every metric shows them.
+
+scored = absent + present; absent = prescreened + absent_judged; pairs = scored + unscored;
+present = consistent + complementary + divergent + contradictory; disagreeing = divergent + contradictory.
+"""
+
+TALLY = """
+           count(*)                                                     as pairs,
+           count(label)                                                 as scored,
+           count(*) filter (prescreened)                                as prescreened,
+           count(*) filter (label = 'ABSENT' and not prescreened)       as absent_judged,
+           count(*) filter (label = 'ABSENT')                           as absent,
+           count(*) filter (label <> 'ABSENT')                          as present,
+           count(*) filter (label = 'CONSISTENT')                       as consistent,
+           count(*) filter (label = 'COMPLEMENTARY')                    as complementary,
+           count(*) filter (label = 'DIVERGENT')                        as divergent,
+           count(*) filter (label = 'CONTRADICTORY')                    as contradictory,
+           count(*) filter (label is null)                              as unscored,
+           count(*) filter (label in ('DIVERGENT', 'CONTRADICTORY'))    as disagreeing""".lstrip("\n")
+"""Counts rows of `pairs`. An unscored pair has no label, so it enters `pairs` and `unscored` and nothing else."""
+
+SUMMED = ",\n".join(f"           coalesce(sum({count}), 0)::bigint as {count}" for count in COUNTS)
+"""Adds up rows that were counted with TALLY."""
+
+BY_QUESTION = f"""tallies as (
+    select question,
+{TALLY}
+    from pairs
+    group by question
+)"""
+
+BY_COUPLE = f"""tallies as (
+    select handbook_a, handbook_b,
+{TALLY}
+    from pairs
+    group by handbook_a, handbook_b
+)"""
+
+GROUP_COUNTS = f"""
+           count(*)                                   as questions,
+           count(*) filter (scored > 0)               as questions_scored,
+           count(*) filter (disagreeing > 0)          as questions_any,
+{SUMMED}""".lstrip("\n")
+"""Counts a group of questions, each joined to its tally (null where it has no pairs)."""
+
+GROUP_COLUMNS = f"""questions, {", ".join(COUNTS)},
+       absent / nullif(scored, 0)                     as r_abs,
+       disagreeing / nullif(present, 0)               as r_div,
+       consistent / nullif(present, 0)                as r_con,
+       questions_scored, questions_any,
+       questions_any / nullif(questions_scored, 0)    as pct_any_div"""
+"""Rates are null, which reads as NaN, where nothing was counted: no pair is not the same as no disagreement."""
+
+PAIRS_SQL = f"""
+select question,
+       handbook_a::integer * {COUPLE_BASE} + handbook_b               as couple,
+       case when prescreened then {PRESCREENED} when label is null then {UNSCORED}
+            else enum_code(label) end::utinyint                       as outcome
+from pairs
+order by question, handbook_a, handbook_b
+"""
+
+
+def read_pairs(con: Connection) -> Pairs:
+    """The pairs of a run (about 9 bytes each)."""
+    columns = arrays(con, PAIRS_SQL)
+    return Pairs(columns["question"], columns["couple"], columns["outcome"])
+
+
+def question_groups(pairs: Pairs, questions: pd.Series, groups: pd.Series, names: pd.Series) -> Floats:
+    """Membership of questions in groups: float32, names x pairs.questions, from one row per question and group.
+
+    Questions without pairs are left out: they have nothing to count.
+    """
+    row, column = pd.Index(names).get_indexer(pd.Index(groups)), pd.Index(pairs.questions).get_indexer(pd.Index(questions))
+    return group_matrix(row, column, (len(names), len(pairs.questions)))
+
+
+def with_rate_intervals(con: Connection, table: pd.DataFrame, name: str, memberships: pd.DataFrame) -> pd.DataFrame:
+    """`table`, one row per group of questions, with the intervals of its four rates.
+
+    `name` is the column of `table` and of `memberships` (question, name) that names the group. r_abs, r_div and r_con
+    pool pairs: questions and handbooks are resampled. pct_any_div counts questions, so Wilson's interval serves. Resampling
+    handbooks would be wrong there: a draw contains about two thirds of them, so fewer questions show any disagreement.
+    """
+    pairs = read_pairs(con)
+    groups = question_groups(pairs, memberships["question"], memberships[name], table[name])
+    for rate, (low, high) in rate_intervals(pairs, groups).items():
+        table = with_interval(table, rate, low, high)
+    return with_wilson(table, "pct_any_div", "questions_any", "questions_scored")
