@@ -258,7 +258,7 @@ def test_ctrl_c_leaves_what_came_back_and_says_how_to_go_on(many, server):
 def test_a_dead_endpoint_stops_the_run_with_a_sentence(many, server, monkeypatch, capsys):
     server.always = "fault:500"
     assert judge(many) == 2
-    assert "did not answer a call on trial" in capsys.readouterr().err
+    assert "did not answer a trial call" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", ["-5", "0", "x", "\N{SUPERSCRIPT TWO}"])

@@ -27,7 +27,7 @@ def _data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_setting_that_is_not_a_number_is_reported(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_PORT", "many")
     assert main(["runs"]) == 2
-    assert "Setting AUDIT_PORT is 'many', which is no whole number from 1 to 65,535. Nothing was done." in capsys.readouterr().err
+    assert "Setting AUDIT_PORT is 'many', but must be an integer from 1 to 65,535. Nothing was done." in capsys.readouterr().err
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

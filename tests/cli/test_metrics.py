@@ -31,7 +31,7 @@ def test_a_metric_is_the_same_in_every_format(release: Path, capsys: pytest.Capt
     assert [row["organ"] for row in data["rows"]] == [row["organ"] for row in table] == ["kidney", "general", "(all)"]
     assert [row["pairs"] for row in data["rows"]] == [int(row["pairs"]) for row in table] == [6, 6, 12]
     assert data["run"] == "tiny"
-    assert text.startswith("organs of A tiny release (tiny@")
+    assert "organs of A tiny release (tiny@" in text
     assert "| kidney | 1 | 6 |" in text
 
 
@@ -75,7 +75,7 @@ def test_every_metric_can_be_asked_for_and_explained(release: Path, capsys: pyte
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["organz"], "There is no metric 'organz'. Did you mean 'organs'? Nothing was computed. Allowed: labels"),
+        (["organz"], "There is no metric 'organz'. Did you mean 'organs'? Nothing was computed. Allowed: centers"),
         (["organs", "--run", "nope"], "Run 'nope' is not in"),
         (["gaps"], "'gaps' needs --set handbook_id=VALUE"),
         (["organs", "--set", "color=red"], "has no option 'color'"),

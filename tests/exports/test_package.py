@@ -217,7 +217,7 @@ def test_a_study_that_is_not_there_is_reported(data_dir: Path, tmp_path: Path, c
 
 def test_a_run_is_not_compared_with_itself(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["export", "--run", "first", "--against", "first", "--out", str(tmp_path / "x")]) == 2
-    assert "compared with itself" in capsys.readouterr().err
+    assert "The run and the run to compare with are both first@" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 
 

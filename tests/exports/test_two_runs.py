@@ -150,7 +150,7 @@ def test_runs_that_share_nothing_are_exported_and_say_so(tmp_path: Path):
 
 def test_on_paper_stand_the_first_rows_and_where_the_others_are(material: ExportContext):
     table = two_run_tables.questions_moved(material)
-    long = Table(table.name, table.title, pd.concat([table.frame] * 20), table.columns, table.notes, table.n, table.on_paper)
+    long = Table(table.name, table.title, pd.concat([table.frame] * 20), table.columns, table.notes, table.n, table.printed_rows)
     assert markdown(long).count("What about") == 30
     assert "The first 30 of 40 rows" in markdown(long)
     assert len(told(long)) == 40

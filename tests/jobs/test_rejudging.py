@@ -235,7 +235,7 @@ def test_only_the_chosen_pairs_are_judged_and_a_reply_is_kept_as_it_came(setting
     [
         ("URL", "http://127.0.0.1:9/v1", "cannot be reached"),
         ("MODEL", "gpt-nonesuch", "has no model 'gpt-nonesuch'"),
-        ("KEY", "sk-wrong", "does not take the key"),
+        ("KEY", "sk-wrong", "does not accept the key"),
         ("URL", "", "No model endpoint is set"),
     ],
 )

@@ -258,4 +258,4 @@ def test_a_table_with_semicolons_or_tabs_is_read_with_a_note(tmp_path: Path, del
     table = '\ufeffquestion_id;question;organ\r\nq1;"May I fly, and\nhow far? ""Soon""?";heart\r\nq2;Когда?;heart\r\n'
     report, written = imported(tmp_path, table.replace(";", delimiter))
     assert [question["question"] for question in written] == ['May I fly, and\nhow far? "Soon"?', "Когда?"]
-    assert any("cells are apart by" in finding.message for finding in report.findings)
+    assert any("cells are separated by" in finding.message for finding in report.findings)
