@@ -9,10 +9,10 @@ from tests.browser.conftest import Dashboard, settled
 
 pytestmark = pytest.mark.browser
 DOTS, LABELS = 0, 1
-DRAWN = """() => [...document.querySelectorAll(".theme-map canvas")].every(canvas => {
-  const pixels = canvas.width && canvas.height && canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data
-  return pixels && pixels.some(value => value > 0)
-})"""
+DRAWN = """canvas => {
+  const ratio = canvas.width / canvas.clientWidth, context = canvas.getContext("2d")
+  return ratio >= 1 && context.getImageData(0, 0, canvas.width, canvas.height).data.some(value => value > 0)
+}"""
 
 
 def map_of(demo: Dashboard) -> Page:
@@ -20,7 +20,7 @@ def map_of(demo: Dashboard) -> Page:
     page = demo.open("/themes?view=map")
     expect(page.locator(".theme-map canvas")).to_have_count(2)
     # A resize observer draws the map a moment after the canvases are there.
-    page.wait_for_function(DRAWN)
+    page.wait_for_function(DRAWN, arg=page.locator(".theme-map canvas").nth(LABELS).element_handle())
     return page
 
 
