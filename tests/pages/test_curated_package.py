@@ -112,7 +112,7 @@ def test_the_manifest_counts_the_edits_and_has_the_digest_of_the_exported_ledger
     assert (facts["acts"], facts["counting"], facts["fitting_no_longer"]) == (3, 1, 0)
     assert facts["acts_sha256"] == hashlib.sha256((tmp_path / "edits.jsonl").read_bytes()).hexdigest()
     edits = table(package, "themes_acts")
-    assert edits["Standing"].tolist() == ["undone by edit 3", "in effect", "in effect"]
+    assert edits["Status"].tolist() == ["undone by edit 3", "in effect", "in effect"]
     assert "vera" not in (package / "tables" / "csv" / "themes_acts.csv").read_text()
     assert table(package, "themes_curated")["Set aside"].tolist() == ["", "yes", ""]
 
