@@ -15,6 +15,24 @@ from tests.support.tiny import release_from
 # What is started in the background may be deaf to Ctrl-C, and so may be all that it starts; some tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+SLOW = (
+    "browser/", "pages/", "packaging/", "exports/test_package.py", "exports/test_two_runs.py", "themes/test_build.py",
+    "metrics/test_judge.py", "metrics/test_transitions.py", "metrics/test_retrieval.py", "metrics/test_runs.py", "pipeline/test_tenancy.py",
+    "pipeline/test_bad_input.py", "jobs/", "demo/test_build.py", "cli/test_metrics.py", "cli/test_judge.py", "store/test_load.py",
+    "llm/test_runner.py", "llm/test_real_server.py", "llm/test_slurm.py", "release/test_formats.py", "annotation/cli/",
+    "annotation/agreement/test_interval_coverage.py", "annotation/test_races_and_kills.py", "pipeline/test_workers.py",
+)  # fmt: skip
+"""What the fast tier leaves out, below tests/: the files that `--durations=0` shows to take most of the time."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow files, so that one list decides what the fast tier leaves out."""
+    root = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(root).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
 NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
 
 

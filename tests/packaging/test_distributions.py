@@ -14,7 +14,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 Audit = Callable[..., subprocess.CompletedProcess[str]]
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
