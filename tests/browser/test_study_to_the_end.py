@@ -137,7 +137,7 @@ def adjudicate(page: Page, disputes: int) -> None:
     """Decide every dispute for the first of the two labels."""
     for done in range(disputes):
         expect(page.get_by_text(f"{done} of {disputes} disputes decided")).to_be_visible()
-        first = settled(page).locator(".dispute .read b").first.inner_text()
+        first = settled(page).locator(".dispute .ratings b").first.inner_text()
         page.get_by_test_id("stButtonGroup").get_by_text(first, exact=True).click()
         if first.upper() in DISAGREEING:
             page.get_by_test_id("stButtonGroup").get_by_text("medium", exact=True).click()
