@@ -16,12 +16,32 @@ from tests.support.tiny import release_from
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW = (
-    "browser/", "pages/", "packaging/", "exports/test_package.py", "exports/test_two_runs.py", "themes/test_build.py",
-    "metrics/test_judge.py", "metrics/test_transitions.py", "metrics/test_retrieval.py", "metrics/test_runs.py", "pipeline/test_tenancy.py",
-    "pipeline/test_bad_input.py", "jobs/", "demo/test_build.py", "cli/test_metrics.py", "cli/test_judge.py", "store/test_load.py",
-    "llm/test_runner.py", "llm/test_real_server.py", "llm/test_slurm.py", "release/test_formats.py", "annotation/cli/",
-    "annotation/agreement/test_interval_coverage.py", "annotation/test_races_and_kills.py", "pipeline/test_workers.py",
-)  # fmt: skip
+    "browser/",
+    "pages/",
+    "packaging/",
+    "exports/test_package.py",
+    "exports/test_two_runs.py",
+    "themes/test_build.py",
+    "metrics/test_judge.py",
+    "metrics/test_transitions.py",
+    "metrics/test_retrieval.py",
+    "metrics/test_runs.py",
+    "pipeline/test_tenancy.py",
+    "pipeline/test_bad_input.py",
+    "jobs/",
+    "demo/test_build.py",
+    "cli/test_metrics.py",
+    "cli/test_judge.py",
+    "store/test_load.py",
+    "llm/test_runner.py",
+    "llm/test_real_server.py",
+    "llm/test_slurm.py",
+    "release/test_formats.py",
+    "annotation/cli/",
+    "annotation/agreement/test_interval_coverage.py",
+    "annotation/test_races_and_kills.py",
+    "pipeline/test_workers.py",
+)
 """What the fast tier leaves out, below tests/: the files that `--durations=0` shows to take most of the time."""
 
 
