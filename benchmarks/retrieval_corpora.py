@@ -66,7 +66,7 @@ def simulated_corpus(_data: Path) -> Corpus:
         for handbook in world.handbooks
     ]
     tasks = [
-        Task(Query(question.id, question.text), handbook.id, (section_id(int(library.place[question.policy, number])),))
+        Task(Query(question.id, question.text), handbook.id, (section_id(int(library.position[question.policy, number])),))
         for question, present in zip(world.questions, world.present, strict=True)
         for number, handbook in enumerate(world.handbooks)
         if present[number]

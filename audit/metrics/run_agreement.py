@@ -23,8 +23,8 @@ order by all
 FIGURE_WORDS = {
     "kappa": "Kappa",
     "same label": "Same label",
-    "DIVERGENT kept": "Divergent in both",
-    "disagreement kept": "Disagreement in both",
+    "DIVERGENT kept": "Divergent in both, of those divergent in the first",
+    "disagreement kept": "Disagreeing in both, of those disagreeing in the first",
     "disagreement new": "Disagreement only in the second",
     "significance stated": "Significance stated in both",
     "significance the same": "Same significance in both",

@@ -19,7 +19,7 @@ def _data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_loading_a_sound_release_ends_well_and_names_the_run(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["load", str(release)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("12 pairs loaded, 0 quarantined; 26 of 26 records in all; every sum comes out.")
+    assert out.startswith("12 pairs loaded, 0 quarantined; 26 of 26 records in all; all counts reconcile.")
     assert "Run tiny@" in out
 
 

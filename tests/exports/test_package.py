@@ -88,9 +88,9 @@ def test_another_process_makes_the_same_bytes(order: ExportRequest, runs: tuple[
         "from audit.charts.figure_files import NoPicturesError\n"
         "def none(_): raise NoPicturesError('SVG and PNG were not written: install a Chromium.')\n"
         "p.pictures = none\n"
-        "from audit.exports.files import zipped, digest\n"
+        "from audit.exports.zip_bytes import zipped, digest\n"
         "a, b = (read_run(pathlib.Path(x)) for x in sys.argv[1:])\n"
-        "print(digest(zipped(p.package(p.Order(a, '2031-02-03', b, paper=True)))))"
+        "print(digest(zipped(p.package(p.ExportRequest(a, '2031-02-03', b, paper=True)))))"
     )
     command = [sys.executable, "-c", script, *(str(run.path) for run in runs)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -36,4 +36,4 @@ def test_building_for_a_release_with_its_own_themes_says_that_those_are_shown(
     (release / "themes.json").write_text(json.dumps(own), encoding="utf-8")
     run = load(release, tmp_path / "data").run
     assert main(["themes", "build", "--run", run.key, "--model", "words", "--layout", "principal"]) == 0
-    assert "brings themes of its own" in capsys.readouterr().out
+    assert "has themes of its own" in capsys.readouterr().out
