@@ -1,8 +1,10 @@
 """The dashboard: page configuration, sign-in and menu. Start it with `audit serve` or `streamlit run app.py`."""
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from pages._blinded.session_cookie import routes, write_cookie
+from pages._blinded.trusted_proxy import TrustedProxy
 
 NAME = "Handbook audit"
 
@@ -17,4 +19,6 @@ if __name__ == "__main__":  # a run of the script, for one visitor
     write_cookie()
     page.run()
 else:  # the server, which imports this file once
-    app = st.App(__file__, routes=routes())
+    from pages._shared import readiness
+
+    app = st.App(__file__, routes=[*routes(), *readiness.routes()], middleware=[Middleware(TrustedProxy)])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 from audit.errors import AuditError
 
 MAX_PORT = 65_535
+Network = IPv4Network | IPv6Network
 
 
 def _integer(name: str, default: int, minimum: int = 1, maximum: int = 1_000_000_000) -> int:
@@ -30,15 +33,44 @@ def _comma_separated(name: str) -> tuple[str, ...]:
 
 
 BROWSING = ("", "open", "signed-in")
+LOG_FORMATS = ("text", "json")
+LOG_LEVELS = ("debug", "info", "warning", "error")
+HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
 
 
-def _browsing() -> str:
-    value = os.environ.get("AUDIT_BROWSING", "").strip().casefold()
-    if value not in BROWSING:
+def _one_of(name: str, allowed: tuple[str, ...], default: str = "") -> str:
+    value = os.environ.get(name, "").strip().casefold() or default
+    if value not in allowed:
         raise AuditError(
-            f"Setting AUDIT_BROWSING is '{value}'. Allowed: open, signed-in. Nothing was done. Unset it for the default."
+            f"Setting {name} is '{value}'. Allowed: {', '.join(filter(None, allowed))}. Nothing was done. "
+            "Unset it for the default."
         )
     return value
+
+
+def _networks(name: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(text) for text in _comma_separated(name))
+    except ValueError as error:
+        raise AuditError(
+            f"Setting {name} cannot be read: {error}. Nothing was done. Allowed are IP addresses and networks with commas "
+            "between them, such as 127.0.0.1 or 10.0.3.0/28."
+        ) from None
+
+
+def _trusted_user_header() -> str:
+    name = os.environ.get("AUDIT_TRUSTED_USER_HEADER", "").strip()
+    if name and not HEADER_NAME.fullmatch(name):
+        raise AuditError(
+            f"Setting AUDIT_TRUSTED_USER_HEADER is '{name}', which is not the name of a header. Nothing was done. "
+            "Allowed: letters, digits and hyphens, such as X-Remote-User."
+        )
+    if name and not os.environ.get("AUDIT_TRUSTED_PROXY", "").strip():
+        raise AuditError(
+            "Setting AUDIT_TRUSTED_USER_HEADER needs AUDIT_TRUSTED_PROXY, the address of the proxy that sets the header: "
+            "without it, anybody could send the header and be anybody. Nothing was done."
+        )
+    return name
 
 
 @dataclass(frozen=True)
@@ -51,6 +83,11 @@ class Settings:
     AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback only)
     AUDIT_BROWSING          open: runs are browsed without signing in; signed-in: by viewers and PIs only (default: open on
                             loopback, and wherever no account exists)
+    AUDIT_TRUSTED_PROXY     address or network of the reverse proxy, several separated by commas; only from there are
+                            X-Forwarded-For and the header below believed (default: none)
+    AUDIT_TRUSTED_USER_HEADER  header in which that proxy names who has signed in, such as X-Remote-User (default: none)
+    AUDIT_LOG               text or json: the form of the server's log on standard error (default: text)
+    AUDIT_LOG_LEVEL         debug, info, warning or error: the least severe lines that are logged (default: info)
     AUDIT_JUDGE_URL         OpenAI-compatible endpoint of the judge, such as http://127.0.0.1:8000/v1; several separated by commas
     AUDIT_JUDGE_MODEL       the model's name there (default: the only one that the endpoint lists)
     AUDIT_JUDGE_KEY         its key, where it needs one; never printed
@@ -63,7 +100,11 @@ class Settings:
     studies: str = field(default_factory=lambda: os.environ.get("AUDIT_STUDIES_URL", ""), repr=False)
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
     port: int = field(default_factory=lambda: _integer("AUDIT_PORT", 8501, 1, MAX_PORT))
-    browsing: str = field(default_factory=_browsing)
+    browsing: str = field(default_factory=lambda: _one_of("AUDIT_BROWSING", BROWSING))
+    trusted_proxies: tuple[Network, ...] = field(default_factory=lambda: _networks("AUDIT_TRUSTED_PROXY"))
+    trusted_user_header: str = field(default_factory=_trusted_user_header)
+    log_format: str = field(default_factory=lambda: _one_of("AUDIT_LOG", LOG_FORMATS, "text"))
+    log_level: str = field(default_factory=lambda: _one_of("AUDIT_LOG_LEVEL", LOG_LEVELS, "info"))
     judge_urls: tuple[str, ...] = field(default_factory=lambda: _comma_separated("AUDIT_JUDGE_URL"))
     judge_model: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_MODEL", "").strip())
     judge_key: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_KEY", "").strip(), repr=False)

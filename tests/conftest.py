@@ -41,6 +41,7 @@ SLOW = (
     "annotation/agreement/test_interval_coverage.py",
     "annotation/test_races_and_kills.py",
     "pipeline/test_workers.py",
+    "test_logs.py",
 )
 """What the fast tier leaves out, below tests/: the files that `--durations=0` shows to take most of the time."""
 

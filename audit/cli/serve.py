@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import socket
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import audit
 from audit.cli.arguments import note, port
 from audit.errors import AuditError, describe_error
+from audit.logs import start_logging
 from audit.settings import Settings
 
 
@@ -26,18 +28,29 @@ def serve(arguments: argparse.Namespace, settings: Settings) -> int:
     settings = replace(settings, host=arguments.host or settings.host, port=arguments.port or settings.port)
     app = _app()
     _check_address(settings.host, settings.port)
-    note(f"The dashboard opens at http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
+    _announce(f"The dashboard opens at http://{settings.host}:{settings.port} (stop it with Ctrl-C).", settings)
     options = {
         "server.address": settings.host,
         "server.port": settings.port,
         "server.headless": "true",
         "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
+        "logger.level": settings.log_level,
+        "logger.hideWelcomeMessage": "true",
     }
     flags = [f"--{name}={value}" for name, value in options.items()]
     os.execv(  # noqa: S606 - the dashboard replaces this process, so that Ctrl-C and signals reach it
         sys.executable, [sys.executable, str(app.parent / "pages" / "_blinded" / "serve.py"), "run", str(app), *flags]
     )
+
+
+def _announce(message: str, settings: Settings) -> None:
+    """Say it to whoever started the server, or to the program that reads its log."""
+    if settings.log_format == "text":
+        note(message)
+    else:
+        start_logging(settings.log_format, settings.log_level)
+        logging.getLogger(__name__).info(message)
 
 
 def _check_address(host: str, number: int) -> None:

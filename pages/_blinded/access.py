@@ -14,6 +14,7 @@ from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
 from audit.settings import Settings
 from pages._blinded.session_cookie import cookie_token, forget_token, keep_token
+from pages._blinded.trusted_proxy import proxy_user
 
 TOKEN = "session token"  # noqa: S105 - the key in the session state, not a token
 SIGN_IN_CHANGED = "the user has just signed in or out"
@@ -59,18 +60,21 @@ def _open_store(url: str) -> LabelStore:
 
 def accounts_exist() -> bool:
     """Whether any account exists. The check never creates a database."""
-    return _database_exists() and bool(accounts.list_accounts(label_store()))
+    return database_exists() and bool(accounts.list_accounts(label_store()))
 
 
-def _database_exists() -> bool:
+def database_exists() -> bool:
+    """Whether the label store is there; a database on a server counts as there."""
     url = Settings().studies_url
     return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
 
 
 def current_account() -> Account | None:
     """The account of this session; None when not signed in, or when the session has ended."""
-    if not _database_exists():
+    if not database_exists():
         return None
+    if user := proxy_user():  # an older cookie in a shared browser must not make this person somebody else
+        return accounts.find_account(label_store(), user)
     token = st.session_state.get(TOKEN) or cookie_token()
     account = accounts.account_of_token(label_store(), token, now()) if token else None
     return account or _provider_account()
@@ -115,6 +119,14 @@ def provider_refusal() -> str:
     if not _verified():
         return "The identity provider has not verified your e-mail address, so it cannot be used to sign in."
     return "You have no account here. Ask an investigator to create one for the e-mail address of your institution's sign-in."
+
+
+def proxy_refusal() -> str:
+    """Why somebody whom the trusted proxy has signed in cannot enter; empty where they can, or where it named nobody."""
+    user = proxy_user()
+    if not user or current_account() is not None:
+        return ""
+    return f"You are signed in as {user}, but there is no account of that name here. Ask an investigator to create one."
 
 
 def _provider_account() -> Account | None:

@@ -1,6 +1,6 @@
 """Starts Streamlit on app.py: `python pages/_blinded/serve.py run app.py [--server.port ...]`; `audit serve` runs it.
 
-Two things have to be changed before the first visit, and Streamlit has no setting for them.
+Four things have to be changed before the first visit, and Streamlit has no setting for them.
 
 Streamlit treats a folder called `pages` next to the script as its older kind of multi-page app until `st.navigation` is called
 for the first time. The first visitor after a start who follows a link to one of our pages would get "Page not found".
@@ -8,21 +8,34 @@ for the first time. The first visitor after a start who follows a link to one of
 Streamlit binds its socket in a way that makes asyncio leave TCP_NODELAY unset. A reply is sent in several small frames, and
 each then waits for the browser to acknowledge the one before, which takes 40 ms (Nagle's algorithm and delayed ACKs): most of
 the time from key press to next item.
+
+Uvicorn takes a visitor's address from X-Forwarded-For wherever a connection comes from this machine. `TrustedProxy` has to
+know the real peer, and itself decides whom to believe.
+
+Streamlit and uvicorn format their own logs. All of them go through `audit.logs`, so that AUDIT_LOG=json leaves no other line.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import socket
 
+import streamlit.logger
 import uvicorn
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.cli import main
+from uvicorn.config import LOGGING_CONFIG
+
+from audit.logs import start_logging
+from audit.settings import Settings
 
 TCP_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
 def patch_server() -> None:
-    """Apply both changes to the server that starts in this process."""
+    """Apply these changes to the server that starts in this process."""
+    os.environ["FORWARDED_ALLOW_IPS"] = ""
     PagesManager.uses_pages_directory = False
     startup = uvicorn.Server.startup
 
@@ -35,6 +48,22 @@ def patch_server() -> None:
     uvicorn.Server.startup = startup_without_delay  # type: ignore[method-assign]
 
 
+def log_through_one_handler(settings: Settings) -> None:
+    """Make every logger of Streamlit and uvicorn pass its lines on to the root logger, which writes them as set."""
+    start_logging(settings.log_format, settings.log_level)
+    streamlit.logger.setup_formatter = _pass_on
+    streamlit.logger.update_formatter()
+    level = settings.log_level.upper()
+    for logger in LOGGING_CONFIG["loggers"].values():
+        logger.update(handlers=[], level=level, propagate=True)
+
+
+def _pass_on(logger: logging.Logger) -> None:
+    logger.handlers.clear()
+    logger.propagate = True
+
+
 if __name__ == "__main__":
     patch_server()
+    log_through_one_handler(Settings())
     main()

@@ -3,8 +3,16 @@
 import streamlit as st
 
 from audit.errors import AuditError
-from pages._blinded.access import SIGN_IN_CHANGED, accounts_exist, current_account, provider_configured, provider_refusal, sign_in
-from pages._blinded.frame import explain
+from pages._blinded.access import (
+    SIGN_IN_CHANGED,
+    accounts_exist,
+    current_account,
+    provider_configured,
+    provider_refusal,
+    proxy_refusal,
+    sign_in,
+)
+from pages._blinded.frame import escaped, explain
 from pages._blinded.theme import STYLE
 from pages._shared.navigation import home
 
@@ -42,6 +50,8 @@ if account is not None:
     st.switch_page(home(account))
 st.html(STYLE)
 st.title("Sign in", anchor=False)
+if reason := proxy_refusal():
+    st.warning(escaped(reason))
 if accounts_exist():
     password_form()
 else:
