@@ -13,7 +13,7 @@ from annotation.theme_edits.history import curation_part
 from annotation.validation.part import study_part
 from audit.exports.context import CurationPart
 from audit.exports.package import ExportRequest, archive_name, command_of, today
-from audit.exports.readme import CONTENTS
+from audit.exports.package_files import CONTENTS
 from audit.store.runs import Run
 from pages._blinded.access import current_account, label_store
 from pages._shared.loaders import built_taxonomy, loaded_runs

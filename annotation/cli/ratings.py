@@ -20,8 +20,7 @@ from annotation.ratings.design import read_strata
 from annotation.ratings.table import GOLD, Ratings, labels_in, read_labels_file, read_ratings
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
-from audit.cli.arguments import add_format, note
-from audit.cli.execution import OK
+from audit.cli.conventions import OK, add_format, note
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_text
 from audit.judging.baseline import NAME

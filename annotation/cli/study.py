@@ -29,8 +29,7 @@ from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_s
 from annotation.studies.study_tables import codebook, ratings_table
 from annotation.validation.part import study_part
 from audit.atomic_io import write_atomic
-from audit.cli.arguments import add_json, add_run, print_result
-from audit.cli.execution import FINDINGS, OK
+from audit.cli.conventions import FINDINGS, OK, add_json, add_run, print_result
 from audit.exports.package import StudyPart
 from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings

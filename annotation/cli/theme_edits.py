@@ -20,8 +20,7 @@ from annotation.theme_edits.history import curation_part, edits_from_jsonl, edit
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
 from annotation.theme_edits.replay import apply_edits
 from audit.atomic_io import write_atomic
-from audit.cli.arguments import add_json, add_run, note, print_result
-from audit.cli.execution import FINDINGS, OK
+from audit.cli.conventions import FINDINGS, OK, add_json, add_run, note, print_result
 from audit.cli.themes import TOPICS
 from audit.errors import describe_error
 from audit.exports.context import CurationPart

@@ -19,8 +19,7 @@ from annotation.label_store.results import assignment_rows
 from audit.errors import AuditError
 from audit.judging.baseline import NAME, judge
 from audit.release import validate
-from audit.release.archive import open_release
-from audit.release.layout import Layout, find_layout
+from audit.release.layout import Layout, find_layout, open_release
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.values import Reject
 from audit.vocabulary import LABELS, Label

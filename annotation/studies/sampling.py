@@ -16,7 +16,7 @@ from annotation.label_store.studies import ItemKind, NewItem, NewStudy, check_st
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
-from audit.text.names import hide_names
+from audit.text.tokens import hide_names
 from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
 
 ITEMS_PER_LABEL = 40

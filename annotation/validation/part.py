@@ -17,7 +17,7 @@ from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, Figure
 from audit.exports.catalogue import Chapter
 from audit.exports.package import StudyPart
-from audit.exports.run_figures import RunFigure
+from audit.exports.published_comparison import RunFigure
 from audit.exports.table_model import Picture
 from audit.vocabulary import LABELS, Label
 

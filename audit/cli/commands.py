@@ -55,7 +55,7 @@ COMMANDS = (
     Command("load", "Load a release as a run.", "audit.cli.releases:load"),
     Command("runs", "List the loaded runs, newest first.", "audit.cli.releases:runs"),
     Command("schema", "Print the release format as a JSON Schema.", "audit.cli.releases:schema"),
-    Command("serve", "Open the dashboard on the loaded runs.", "audit.cli.serve:serve"),
+    Command("serve", "Open the dashboard on the loaded runs.", "audit.cli.dashboard:serve"),
     Command("metrics", "Print one metric of a run, or of two runs.", "audit.cli.metrics:metrics"),
     Command(
         "export", "Write a run's tables, figures and report as a folder or a ZIP file.",
@@ -137,13 +137,13 @@ COMMANDS = (
     Command("account list", "List the accounts.", "annotation.cli.account:list_all"),
     Command(
         "completion", "Print a script that completes commands and options in your shell.",
-        "audit.cli.reference:completion",
+        "audit.cli.main:completion",
     ),
     Command(
         "help commands", "Print every command with its arguments, as text or as a Markdown table.",
-        "audit.cli.reference:commands",
+        "audit.cli.main:commands",
     ),
-    Command("jobs work", "Carry out one background job in this process.", "audit.cli.jobs:work", listed=False),
+    Command("jobs work", "Carry out one background job in this process.", "audit.cli.dashboard:work", listed=False),
 )  # fmt: skip
 
 STUDY_PAIRS = "annotation.cli.study:study_pairs"

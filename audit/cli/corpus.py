@@ -8,8 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.arguments import add_json, cosine, note, print_result
-from audit.cli.execution import FINDINGS, OK
+from audit.cli.conventions import FINDINGS, OK, add_json, cosine, note, print_result
 from audit.cli.themes import show_progress
 from audit.corpus.extraction.engines import DEFAULT_ENGINE, ENGINES
 from audit.corpus.extraction.identity import CATALOG_COLUMNS, IdentityOptions

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import audit
 from audit.atomic_io import atomic_folder
-from audit.cli.arguments import add_json, note, print_result
 from audit.cli.commands import DEMO_STUDIES, load_object
-from audit.cli.execution import OK
-from audit.cli.serve import serve, serve_options
+from audit.cli.conventions import OK, add_json, note, print_result
+from audit.cli.dashboard import serve, serve_options
 from audit.cli.themes import build_lexical_themes
 from audit.demo.build import DEFAULT_SEED, write_demo, write_earlier
 from audit.errors import AuditError

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from audit.atomic_io import atomic_folder, write_atomic
-from audit.cli.arguments import add_json, note, print_result
 from audit.cli.commands import CURATED_THEMES, STUDY_TABLES, load_object
-from audit.cli.execution import OK
+from audit.cli.conventions import OK, add_json, note, print_result
 from audit.errors import AuditError, describe_error
 from audit.exports.package import ExportRequest, StudyPart, check_drawn_from, left_out, package, today
-from audit.exports.zip_bytes import zipped
+from audit.exports.package_files import zipped
 from audit.queries.run_taxonomy import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run

@@ -10,15 +10,23 @@ from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.arguments import add_json, count, note, print_before_result, print_result, share
-from audit.cli.batches import collect_batch, emit_batch, open_requests
-from audit.cli.execution import FAILED, FINDINGS, OK
-from audit.cli.model_calls import CostEstimate, add_call_options, ask_all, estimate, model_for, uses_batch, with_stored_replies
+from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, count, note, print_before_result, print_result, share
+from audit.cli.model_calls import (
+    CostEstimate,
+    add_call_options,
+    ask_all,
+    collect_batch,
+    emit_batch,
+    estimate,
+    model_for,
+    open_requests,
+    uses_batch,
+    with_stored_replies,
+)
 from audit.errors import AuditError
 from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
-from audit.generation.files import GenerationInputs, check_output_folder, read_inputs, write_answers
+from audit.generation.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.generation.model_generator import DEFAULT_CONTEXT, REPLY_TOKENS, AnswerTask, load_answer_prompt, model_answers
-from audit.generation.records import GenerationSummary
 from audit.llm.journal import Journal, journal_path
 from audit.llm.limits import StoppedError
 from audit.llm.tasks import Replies, stage_cost

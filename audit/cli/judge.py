@@ -9,15 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from audit.cli.arguments import add_json, count, note, print_before_result, print_result
-from audit.cli.batches import collect_batch, emit_batch, open_requests
 from audit.cli.commands import STUDY_PAIRS, load_object
-from audit.cli.execution import FAILED, FINDINGS, OK
-from audit.cli.model_calls import CostEstimate, add_call_options, ask_all, estimate, model_for, uses_batch, with_stored_replies
+from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, count, note, print_before_result, print_result
+from audit.cli.model_calls import (
+    CostEstimate,
+    add_call_options,
+    ask_all,
+    collect_batch,
+    emit_batch,
+    estimate,
+    model_for,
+    open_requests,
+    uses_batch,
+    with_stored_replies,
+)
 from audit.errors import AuditError
-from audit.jobs.progress import LOADING, Progress
-from audit.jobs.run_corpus import PairIds, draw_pairs, read_corpus, read_pairs
-from audit.jobs.verdicts import judge_by_model, judge_by_rules
+from audit.jobs.judging import LOADING, PairIds, Progress, draw_pairs, judge_by_model, judge_by_rules, read_corpus, read_pairs
 from audit.judging.corpus import Corpus, first_pairs
 from audit.judging.prompts import load_prompts
 from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol

@@ -1,17 +1,27 @@
-"""The entry point of `audit`: finds the command in the table, imports it alone, and runs it."""
+"""The entry point of `audit`: finds the command in the table, imports it alone, runs it, and explains how it ended."""
 
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import audit
 from audit.cli.commands import COMMANDS, GROUPS, Command
-from audit.cli.execution import execute
-from audit.errors import AuditError
+from audit.cli.conventions import FAILED, OK, add_json, print_result
+from audit.errors import AuditError, describe_error
 from audit.settings import Settings
+
+FULL, REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), (errno.EACCES, errno.EPERM, errno.EROFS)
+UNCHANGED = "Whatever was loaded, stored or completely written before is unchanged."
+SHELLS = ("bash", "zsh", "tcsh")
+ABOUT_COMPLETION = """To load it in every new shell:
+  bash   audit completion bash > ~/.local/share/bash-completion/completions/audit
+  zsh    audit completion zsh > DIR/_audit, where DIR is one of the folders in $fpath
+  tcsh   audit completion tcsh > ~/.audit.tcsh, and add to ~/.tcshrc: source ~/.audit.tcsh"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -86,3 +96,133 @@ def _add(commands: Any, command: Command, name: str, *, options: bool) -> None:
         function, add_options = command.load()
         command_parser.set_defaults(function=function, prog=command_parser.prog)
         add_options(command_parser)
+
+
+# -- how a command ends ------------------------------------------------------------------------------------------------
+
+
+def execute(program: str, command: Callable[[], int]) -> int:
+    """Run `command` and return its exit code; whatever goes wrong is one sentence on standard error."""
+    try:
+        try:
+            return command()
+        finally:
+            _flush()
+    except BrokenPipeError:  # `audit ... | head`
+        _drop_output()
+        return OK
+    except KeyboardInterrupt:
+        message = f"stopped. {UNCHANGED}"
+    except AuditError as error:
+        message = str(error)
+    except OSError as error:
+        _drop_output()
+        message = _system_error(error)
+    except Exception as error:
+        if not _is_of_duckdb(error):
+            raise
+        reason = str(error).splitlines()[0].rstrip(".")
+        message = f"The store cannot be read or written: {reason}. {UNCHANGED} {_remedy(str(error))}"
+    print(f"{program}: {message}", file=sys.stderr)
+    return FAILED
+
+
+def _is_of_duckdb(error: Exception) -> bool:
+    """Whether DuckDB raised it. Importing the class for an `except` clause would cost every command DuckDB's import."""
+    connection = sys.modules.get("audit.store.connection")
+    return connection is not None and isinstance(error, connection.DuckDBError)
+
+
+def _system_error(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{describe_error(error)}. The command stopped there. {UNCHANGED} {_remedy(str(error))}"
+
+
+def _remedy(reason: str) -> str:
+    if any(os.strerror(number) in reason for number in FULL):
+        return "Free some disk space, or name a folder on another disk (AUDIT_DATA_DIR, --out), and run the same command again."
+    if any(os.strerror(number) in reason for number in REFUSED):
+        return "Name a folder that you may write to (AUDIT_DATA_DIR, --out), and run the same command again."
+    return "Correct that, and run the same command again."
+
+
+def _flush() -> None:
+    """Send what was printed now: a full disk or a closed pipe is then reported here and not when the interpreter exits."""
+    if sys.stdout is not None:  # None: the process was started with its output closed
+        sys.stdout.flush()
+
+
+def _drop_output() -> None:
+    """Discard what cannot be written, so that the interpreter does not try again when it exits."""
+    try:
+        _flush()
+    except OSError:
+        # Python flushes standard output again at exit and would print a traceback after our sentence.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# -- `audit completion | help commands` --------------------------------------------------------------------------------
+
+
+def completion_options(command_parser: argparse.ArgumentParser) -> None:
+    """The options of `audit completion`."""
+    command_parser.epilog = ABOUT_COMPLETION
+    command_parser.add_argument("shell", choices=SHELLS, help="the shell that the script is for")
+
+
+def completion(arguments: argparse.Namespace, _: Settings) -> int:
+    """`audit completion SHELL`"""
+    import shtab
+
+    print(shtab.complete(parser(complete=True), arguments.shell))
+    return OK
+
+
+def commands_options(command_parser: argparse.ArgumentParser) -> None:
+    """The options of `audit help commands`."""
+    command_parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    add_json(command_parser)
+
+
+def commands(arguments: argparse.Namespace, _: Settings) -> int:
+    """`audit help commands`"""
+    usages = {command.name: _usage(command.name) for command in COMMANDS if command.listed}
+    helps = {command.name: command.help for command in COMMANDS}
+    records = [{"command": name, "usage": usage, "help": helps[name]} for name, usage in usages.items()]
+    if arguments.markdown:
+        rows = [f"| `{usage.replace('|', chr(92) + '|')}` | {helps[name]} |" for name, usage in usages.items()]
+        text = "\n".join(["| command | |", "|---|---|", *rows])
+    else:
+        text = "\n".join(f"{usage}\n    {helps[name]}" for name, usage in usages.items())
+    print_result(arguments, text, records)
+    return OK
+
+
+def _usage(name: str) -> str:
+    """The command with its arguments and required options; `--help` of the command lists the others."""
+    command_parser = _parser_of(name)
+    parts = [f"audit {name}"]
+    for action in command_parser._actions:
+        words = _argument(action)
+        if not action.option_strings:
+            parts.insert(1 + sum(not part.startswith("--") for part in parts[1:]), words)
+        elif action.required:
+            parts.append(f"{action.option_strings[0]} {words}")
+    for group in command_parser._mutually_exclusive_groups:
+        if group.required:
+            choices = (f"{action.option_strings[0]} {_argument(action)}" for action in group._group_actions)
+            parts.append("(" + " | ".join(choices) + ")")
+    return " ".join(parts)
+
+
+def _argument(action: argparse.Action) -> str:
+    if action.choices:
+        return "|".join(map(str, action.choices))
+    return str(action.metavar or action.dest.upper())
+
+
+def _parser_of(name: str) -> argparse.ArgumentParser:
+    command = next(command for command in COMMANDS if command.name == name)
+    command_parser = argparse.ArgumentParser(prog=f"audit {name}", add_help=False)
+    command.load()[1](command_parser)
+    return command_parser

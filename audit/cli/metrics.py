@@ -7,8 +7,7 @@ from collections.abc import Callable
 from inspect import Parameter
 from typing import Any
 
-from audit.cli.arguments import add_format, add_run
-from audit.cli.execution import OK
+from audit.cli.conventions import OK, add_format, add_run
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric

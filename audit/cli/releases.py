@@ -9,8 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from audit.cli.arguments import add_json, note, print_result
-from audit.cli.execution import FINDINGS, OK
+from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
 from audit.release.report import report_as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings

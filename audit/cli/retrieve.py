@@ -9,8 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.arguments import add_json, count, count_or_zero, note, print_result, share
-from audit.cli.execution import OK
+from audit.cli.conventions import OK, add_json, count, count_or_zero, note, print_result, share
 from audit.corpus.documents import Document, documents_and_paths
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError

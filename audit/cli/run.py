@@ -10,10 +10,16 @@ from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.arguments import add_json, note, print_result
-from audit.cli.execution import FAILED, FINDINGS, OK
-from audit.cli.run_endpoints import check_endpoints, endpoint_checks
-from audit.cli.run_models import check_judge, estimate_text, generator_name, judge_corpus, write_answers
+from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, note, print_result
+from audit.cli.run_models import (
+    check_endpoints,
+    check_judge,
+    endpoint_checks,
+    estimate_text,
+    generator_name,
+    judge_corpus,
+    write_answers,
+)
 from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.errors import AuditError
 from audit.llm.limits import StoppedError

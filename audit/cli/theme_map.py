@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from audit.atomic_io import write_atomic
-from audit.cli.arguments import add_json, add_run, print_result
-from audit.cli.execution import OK
+from audit.cli.conventions import OK, add_json, add_run, print_result
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import EmbeddingError, ThemesError

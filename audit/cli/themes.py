@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from audit.cli.arguments import add_json, count, distance, note, print_result
-from audit.cli.execution import OK
+from audit.cli.conventions import OK, add_json, count, distance, note, print_result
 from audit.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import AuditError, ThemesError, describe_error

@@ -18,15 +18,13 @@ from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
 from audit.exports.context import CurationPart, ExportContext, open_context
+from audit.exports.html_pages import html_report
 from audit.exports.latex import latex, latex_document
-from audit.exports.published_comparison import published_comparison
-from audit.exports.readme import LATEX, readme
-from audit.exports.report import html_report
-from audit.exports.run_figures import RunFigure, run_figures
+from audit.exports.package_files import LATEX, digest, readme
+from audit.exports.published_comparison import RunFigure, published_comparison, run_figures
 from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, markdown
 from audit.exports.xlsx import xlsx_bytes
-from audit.exports.zip_bytes import digest
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
 from audit.terms import fill

@@ -7,8 +7,7 @@ import pandas as pd
 from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.exports.context import ExportContext
-from audit.exports.numbers import estimate
-from audit.exports.table_model import Table, table_of
+from audit.exports.table_model import Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
 from audit.metrics.retrieval import COST_TABLE, MODE_TITLES, TABLE
 from audit.queries.picker_options import handbook_list

@@ -1,16 +1,20 @@
-"""A table that any writer can write: a frame, its columns, the notes that define them, and how many of what it is about."""
+"""A table that any writer can write: a frame, its columns, the notes that define them, and how its numbers are written."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from audit.charts.style import Figure
-from audit.exports.numbers import counts, estimate, known
+from audit.charts.style import NO_VALUE, Figure
 from audit.metrics import METRICS
+from audit.number_format import fixed
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind, TableSpec
+
+SMALLEST = 0.001
+"""A positive value below this would round to 0.000 or nearly so."""
 
 
 @dataclass(frozen=True)
@@ -118,3 +122,45 @@ def metric_table(name: str, frame: pd.DataFrame, run: Run) -> Table:
     index = str(frame.index.name or "handbook_id")
     texts = frame.rename_axis(index).reset_index().astype(str)
     return replace(table, frame=texts, columns=tuple(Column.text(name, name) for name in map(str, texts.columns)))
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def known(value: object) -> bool:
+    """Whether there is a value at all."""
+    return not (value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)))
+
+
+def count(value: object) -> str:
+    """`5,743,365`; a dash where it is not known."""
+    return fixed(round(float(str(value))), 0) if known(value) else NO_VALUE
+
+
+def counts(value: object, low: float | None, high: float | None) -> str:
+    """`12 [3, 20]`; without brackets where there is no interval."""
+    ends = f" [{count(low)}, {count(high)}]" if known(value) and known(low) and known(high) else ""
+    return count(value) + ends
+
+
+def decimal(value: float | None) -> str:
+    """`0.163`, `0.00044`, `12.5`; a dash where it is not known."""
+    return fixed(value, decimals(value)) if value is not None and known(value) else NO_VALUE
+
+
+def estimate(value: float | None, low: float | None, high: float | None) -> str:
+    """`0.163 [0.151, 0.176]`; without brackets where there is no interval."""
+    if value is None or low is None or high is None or not (known(value) and known(low) and known(high)):
+        return decimal(value)
+    digits = decimals(value)
+    return f"{fixed(value, digits)} [{fixed(low, digits)}, {fixed(high, digits)}]"
+
+
+def decimals(value: float | None) -> int:
+    """How many decimals a value is written with."""
+    if value is None or not known(value) or value == 0 or math.isinf(value):
+        return 3
+    size = abs(value)
+    if size < SMALLEST:
+        return 1 - math.floor(math.log10(size))
+    return 3 if size < 10 else 1

@@ -1,4 +1,4 @@
-"""Tables as CSV, Markdown, JSON and HTML: the only writer of each."""
+"""Tables as CSV, Markdown and JSON: the only writer of each."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from audit.exports.numbers import known
-from audit.exports.table_model import Table, metric_table
-from audit.exports.templates import rendered
+from audit.exports.table_model import Table, known, metric_table
 from audit.markdown import plain
 from audit.spreadsheet_safety import safe_cell
 from audit.store.runs import Run
@@ -65,7 +63,7 @@ def json_table(table: Table, run: Run) -> str:
     """`{name, title, n, run, digest, columns, rows, notes}`; ends of intervals follow their values, unknown is null."""
     cells = {name: values for column in table.columns for name, values in _json_columns(table, column.name).items()}
     columns = [
-        {"name": column.name, "header": column.heading, "unit": column.unit, "kind": _json_kind(column.kind)}
+        {"name": column.name, "header": column.heading, "unit": column.unit, "kind": json_kind(column.kind)}
         for column in table.columns
     ]
     content = {
@@ -87,13 +85,7 @@ def _json_values(values: pd.Series) -> list[Any]:
     return [value if known(value) else None for value in values.tolist()]
 
 
-def _json_kind(kind: ColumnKind) -> str:
+def json_kind(kind: ColumnKind) -> str:
+    """The word for the kind of a column in JSON and HTML files."""
     # Files have known these three kinds since the first version.
     return {ColumnKind.NAME: "text", ColumnKind.SHARE: "decimal"}.get(kind, kind.value)
-
-
-def html_table(table: Table) -> str:
-    """A `section` element: title, table, notes. Jinja2 escapes every text."""
-    table = table.for_print()
-    kinds = [_json_kind(column.kind) for column in table.columns]
-    return rendered("table.html", table=table, kinds=kinds, rows=[list(zip(kinds, line, strict=True)) for line in table.lines()])

@@ -11,7 +11,7 @@ import pandas as pd
 from audit.charts.theme_map import map_data, script, style
 from audit.embedding.vectors import Vectors
 from audit.errors import ThemesError
-from audit.exports.templates import rendered, script_json, trusted
+from audit.exports.html_pages import rendered, script_json, trusted
 from audit.queries.theme_pairs import NO_THEME, REST, tops
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy

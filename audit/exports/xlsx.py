@@ -13,8 +13,7 @@ import pandas as pd
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from audit.exports.numbers import decimals, known
-from audit.exports.table_model import Table
+from audit.exports.table_model import Table, decimals, known
 from audit.spreadsheet_safety import safe_cell
 
 CREATED = datetime(1980, 1, 1)

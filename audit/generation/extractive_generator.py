@@ -23,7 +23,7 @@ from audit.generation.evidence import (
     stem_set,
     without_numbers,
 )
-from audit.generation.records import THRESHOLD, Record, answer_record
+from audit.generation.files import THRESHOLD, Record, answer_record
 from audit.text.units import ONES, TENS
 from audit.vocabulary import NOT_ADDRESSED
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.generation.evidence import Evidence, GroundedQuestion, Relevance, evidence_of, without_numbers
-from audit.generation.records import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
+from audit.generation.files import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
 from audit.llm.calls import CUT, Call, Reply
 from audit.llm.prompts import Prompt, PromptForm, load_templates
 from audit.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from audit.errors import AuditError
+from audit.jobs.judging import PAIR_COLUMNS, PairIds
 from audit.jobs.processes import create_job, job_table, start_process
-from audit.jobs.run_corpus import PAIR_COLUMNS, PairIds
 from audit.jobs.table import Job, JobState
 from audit.llm.calls import Reply
 from audit.llm.journal import copy_journal, first_replies, journal_path

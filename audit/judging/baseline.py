@@ -12,8 +12,7 @@ from audit.judging.baseline_reading import (
     parse_question,
 )
 from audit.judging.corpus import Verdict
-from audit.text.citations import without_citations
-from audit.text.tokens import content_words, plain_text, stem
+from audit.text.tokens import content_words, plain_text, stem, without_citations
 from audit.vocabulary import NOT_ADDRESSED, Label, Significance
 
 NAME = "baseline judge (rules, no model)"

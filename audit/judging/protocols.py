@@ -14,7 +14,7 @@ from audit.judging.parse import is_readable, read_presence, read_verdict
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
 from audit.llm.tasks import Replies, batches, unsettled
-from audit.text.names import hide_names
+from audit.text.tokens import hide_names
 from audit.vocabulary import DISAGREEING, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"

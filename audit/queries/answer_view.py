@@ -10,7 +10,7 @@ from typing import Any
 from audit.queries.lookup import handbook_number, question_number
 from audit.queries.pair_view import PRESENT, Side, side
 from audit.store.connection import Connection, rows
-from audit.text.citations import cited_spans
+from audit.text.tokens import cited_spans
 
 RETRIEVAL = "select retrieval::varchar from answers where question = $question and handbook = $handbook"
 SECTIONS = """

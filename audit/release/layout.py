@@ -1,16 +1,26 @@
-"""Which files of a folder are the release, what each is, and the digest that names it."""
+"""The files of a release: opening a folder or an archive, which file is which part, and the digest that names it."""
 
 from __future__ import annotations
 
 import hashlib
+import lzma
+import shutil
+import tarfile
+import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import IO
 
 from audit.atomic_io import sha256_of
 from audit.errors import ReleaseError
+from audit.release.report import QUARANTINED, WHOLE_FILE, Finding
 
+CHUNK = 2**20
 FORMATS = (".json", ".jsonl", ".ndjson", ".csv", ".parquet")
 PARTS: dict[str, tuple[str, ...]] = {
     "manifest": ("manifest", "run"),
@@ -24,6 +34,115 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 """Kind of record -> the names, without ending, that a file or a folder of such records may have."""
 REQUIRED_PARTS = ("handbook", "question", "pair")
+
+
+@dataclass(frozen=True)
+class ArchiveMember:
+    """One member of an archive: its name, declared size, and what opens it (None: not a plain file)."""
+
+    name: str
+    size: int
+    open: object
+
+
+@contextmanager
+def open_release(path: Path, max_bytes: int) -> Iterator[tuple[Path, list[Finding]]]:
+    """The folder of the release at `path`, with findings on members that were refused.
+
+    An archive is unpacked into a temporary folder that goes away afterwards.
+    Raises ReleaseError when there is nothing at `path`, when it is not an archive, or when it unpacks to more than `max_bytes`.
+    """
+    if path.is_dir():
+        yield path, []
+        return
+    if not path.is_file():
+        raise ReleaseError(
+            f"{path}: there is no such file or folder. Nothing was loaded. Give the path of a release folder, .zip or .tar.gz."
+        )
+    with tempfile.TemporaryDirectory(prefix="audit-release-") as scratch:
+        findings = _unpack(path, Path(scratch), max_bytes)
+        yield _content_root(Path(scratch)), findings
+
+
+def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                return _extract(path, _zip_entries(archive), target, max_bytes)
+        if tarfile.is_tarfile(path):
+            with tarfile.open(path) as archive:
+                return _extract(path, _tar_entries(archive), target, max_bytes)
+    except RuntimeError as error:  # a password, or a way of packing that Python does not know
+        raise ReleaseError(
+            f"{path}: the archive cannot be unpacked ({error}). Nothing was loaded. Pack it without a password."
+        ) from error
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError) as error:
+        raise ReleaseError(f"{path}: the archive is damaged ({error}). Nothing was loaded. Download or pack it again.") from error
+    raise ReleaseError(
+        f"{path}: neither a folder nor an archive. Nothing was loaded. Allowed: a release folder, .zip, .tar, .tar.gz."
+    )
+
+
+def _zip_entries(archive: zipfile.ZipFile) -> Iterator[ArchiveMember]:
+    for info in archive.infolist():
+        if not info.is_dir():
+            # Archives made on Unix keep the file type in the upper half of external_attr.
+            symlink = (info.external_attr >> 16) & 0o170000 == 0o120000
+            yield ArchiveMember(info.filename, info.file_size, None if symlink else lambda info=info: archive.open(info))
+
+
+def _tar_entries(archive: tarfile.TarFile) -> Iterator[ArchiveMember]:
+    for info in archive:
+        if not info.isdir():
+            yield ArchiveMember(info.name, info.size, (lambda info=info: archive.extractfile(info)) if info.isfile() else None)
+
+
+def _extract(path: Path, entries: Iterator[ArchiveMember], target: Path, max_bytes: int) -> list[Finding]:
+    findings, left = [], max_bytes
+    for entry in entries:
+        name = PurePosixPath(entry.name.replace("\\", "/"))
+        # On Windows a backslash separates folders and a colon names a drive; both would lead out of `target`.
+        if entry.open is None or not name.parts or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
+            findings.append(_refused_member(path, entry))
+            continue
+        left -= _copy(entry, target.joinpath(*name.parts), left, path, max_bytes)
+    return findings
+
+
+def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, max_bytes: int) -> int:
+    """Write one member and return its real size: the size that an archive declares may be a lie."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+    source: IO[bytes]
+    with entry.open() as source, target.open("wb") as file:  # type: ignore[operator]
+        while chunk := source.read(CHUNK):
+            written += len(chunk)
+            if written > left:
+                raise ReleaseError(
+                    f"{path}: the archive unpacks to more than {max_bytes / 2**20:,.0f} MB (at {entry.name!r}): a zip bomb? "
+                    "Nothing was loaded. If the release is that large, unpack it yourself or raise AUDIT_MAX_ARCHIVE_MB."
+                )
+            file.write(chunk)
+    return written
+
+
+def _refused_member(path: Path, entry: ArchiveMember) -> Finding:
+    return Finding(
+        f"{path.name}!{entry.name}", WHOLE_FILE, QUARANTINED, "unsafe_path",
+        "this member is a link or would be written outside the release's folder; it was not unpacked, the others were.",
+    )  # fmt: skip
+
+
+def _content_root(folder: Path) -> Path:
+    """The folder itself, or the single folder in it: many archives wrap their content."""
+    # macOS adds this folder of resource forks, which would hide the single folder of the content.
+    shutil.rmtree(folder / "__MACOSX", ignore_errors=True)
+    # A release may consist of its comparisons alone; their folder is not a wrapper.
+    inside = list(folder.iterdir())
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() and inside[0].name != "comparisons" else folder
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

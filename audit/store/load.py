@@ -14,19 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import ReleaseError
-from audit.release.archive import open_release
-from audit.release.layout import Layout, digest, find_layout
+from audit.release.layout import Layout, digest, find_layout, open_release
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, WHOLE_FILE, Finding, LoadReport
 from audit.release.schema import canonical
 from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store
 from audit.store.load_pairs import PairLoader
-from audit.store.load_state import LoadState
 from audit.store.load_tables import load_answers, load_handbooks, load_questions, load_sections, load_trials
 from audit.store.load_themes import load_themes
 from audit.store.reconciliation import reconcile
-from audit.store.record_reader import RecordReader
+from audit.store.record_reader import LoadState, RecordReader
 from audit.store.runs import LAYOUT, Run, read_run, store_path, store_problem
 
 DIGEST_SALT = "1"

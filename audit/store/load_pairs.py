@@ -19,9 +19,8 @@ from audit.release.layout import format_suffix
 from audit.release.report import NOTED, FileCount
 from audit.release.values import Repairs
 from audit.store.connection import Connection
-from audit.store.load_state import LoadState
 from audit.store.matrix import ComparisonHead, contradictions
-from audit.store.record_reader import RecordReader
+from audit.store.record_reader import LoadState, RecordReader
 from audit.store.repair_pairs import CHECK_COLUMNS, PairRepair, append_checks, raw_pairs_at
 from audit.store.stage_pairs import READING_TYPES, WORKING_COLUMNS, PairFormat, PairStager
 

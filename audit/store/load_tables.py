@@ -9,8 +9,7 @@ from typing import Any
 from audit.release import validate
 from audit.release.report import NOTED, FileCount
 from audit.store.connection import Connection, append
-from audit.store.load_state import ABSENT, NOT_ASKED, PRESENT, UNPARSEABLE, LoadState
-from audit.store.record_reader import RecordReader, append_records
+from audit.store.record_reader import ABSENT, NOT_ASKED, PRESENT, UNPARSEABLE, LoadState, RecordReader, append_records
 
 HANDBOOK_COLUMNS = ("handbook_id", "organ", "center", "phase", "title", "url", "pages")
 QUESTION_COLUMNS = {"text": "question", "question_id": "question_id", "organ": "organ", "source": "source"}

@@ -10,7 +10,7 @@ from typing import Any
 from audit.release.report import Check, LoadReport
 from audit.store.connection import Connection, rows
 from audit.store.load_pairs import ComparisonCounts
-from audit.store.load_state import LoadState
+from audit.store.record_reader import LoadState
 from audit.vocabulary import concerns
 
 COUNT_JUDGED = "select count(*) from pairs where not prescreened"

@@ -1,24 +1,29 @@
-"""Reading the records of a release one by one: each is validated, and each refusal is counted and explained."""
+"""Reading the records of a release one by one, each validated, each refusal explained; and what the loader remembers of them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from audit.release.layout import Layout
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, FileCount, Finding, LoadReport
 from audit.release.values import Reject, Repairs
 from audit.store.connection import Connection, append
+from audit.vocabulary import nearest
 
 CHUNK_ROWS = 20_000
 """Rows appended to a table at once: few enough to keep in memory, enough to make a statement worth its cost."""
 
 Validate = Callable[[Any, Repairs], dict[str, Any]]
+NOT_ASKED, PRESENT, ABSENT, UNPARSEABLE = -1, 0, 1, 2
 
 
 @dataclass
@@ -98,3 +103,59 @@ def excerpt(raw: Any) -> str | None:
         return None
     text = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False, default=str)
     return text[:RECORD_CUT]
+
+
+# -- what the loader remembers -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class LoadState:
+    """Row numbers of `handbooks` and `questions` by id, in release order.
+
+    answer_status  int8 (questions, handbooks): NOT_ASKED, PRESENT, ABSENT or UNPARSEABLE
+    sections       length of each section in characters, by (handbook number, section id); empty without sections
+    """
+
+    handbooks: dict[str, int] = field(default_factory=dict)
+    questions: dict[str, int] = field(default_factory=dict)
+    answer_status: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty((0, 0), np.int8))
+    has_answers: bool = False
+    sections: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def allocate_answer_status(self) -> None:
+        """Size `answer_status` once handbooks and questions are known."""
+        self.answer_status = np.full((len(self.questions), len(self.handbooks)), NOT_ASKED, np.int8)
+
+    def resolve_ids(self, record: dict[str, Any], kinds: tuple[str, ...] = ("question", "handbook")) -> tuple[str, str] | None:
+        """Set `question` and `handbook` of a record to the row numbers of its ids; code and sentence for an unknown id."""
+        for kind in kinds:
+            numbers = self._numbers(kind)
+            number = numbers.get(record[f"{kind}_id"])
+            if number is None:
+                return self.unknown_id(kind, record[f"{kind}_id"])
+            record[kind] = number
+        return None
+
+    def unknown_id(self, kind: str, name: str) -> tuple[str, str]:
+        """Code and sentence for an id that no handbook or question of the release has."""
+        return f"unknown_{kind}", f"{kind} '{name}' is not in {kind}s.{nearest(name, tuple(self._numbers(kind)))}"
+
+    def _numbers(self, kind: str) -> dict[str, int]:
+        return self.questions if kind == "question" else self.handbooks
+
+    # In the three methods below `a` and `b` are handbook numbers, or arrays of them; the result has the same shape.
+
+    def neither_absent(self, question: int, a: Any, b: Any) -> Any:
+        """Whether both answers of each pair were asked for and neither is absent."""
+        row = np.isin(self.answer_status[question], (PRESENT, UNPARSEABLE))
+        return row[a] & row[b]
+
+    def either_unparseable(self, question: int, a: Any, b: Any) -> Any:
+        """Whether the reply for at least one answer of each pair could not be parsed."""
+        row = self.answer_status[question]
+        return (row[a] == UNPARSEABLE) | (row[b] == UNPARSEABLE)
+
+    def either_absent(self, question: int, a: Any, b: Any) -> Any:
+        """Whether at least one answer of each pair is absent."""
+        row = self.answer_status[question]
+        return (row[a] == ABSENT) | (row[b] == ABSENT)

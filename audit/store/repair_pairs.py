@@ -14,9 +14,8 @@ from audit.release.report import FileCount, LoadReport
 from audit.release.schema import canonical
 from audit.release.values import Reject
 from audit.store.connection import Connection, append
-from audit.store.load_state import LoadState
 from audit.store.matrix import ComparisonHead
-from audit.store.record_reader import RecordReader
+from audit.store.record_reader import LoadState, RecordReader
 from audit.store.stage_pairs import READING_TYPES
 from audit.vocabulary import Label
 

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit import runtime
 
 from audit.exports.package import ExportRequest, package
-from audit.exports.zip_bytes import zipped
+from audit.exports.package_files import zipped
 
 MAX_PACKAGES = 4
 """Packages that the server keeps in memory; each is about 15 MB."""

@@ -9,8 +9,8 @@ import streamlit as st
 
 from audit.charts.style import handbook_names
 from audit.errors import AuditError
+from audit.jobs.judging import LOADING, WRITING
 from audit.jobs.processes import STOPPED, cancel_job, discard_job, find_job, list_jobs
-from audit.jobs.progress import LOADING, WRITING
 from audit.jobs.rejudging import JobRequest, estimate_judging, job_journal, request_of, start_judging
 from audit.jobs.table import Job, JobState
 from audit.judging import baseline

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from audit.charts.style import handbook_names
+from audit.jobs.judging import PairIds
 from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, start_judging
-from audit.jobs.run_corpus import PairIds
 from audit.judging import baseline
 from audit.metrics.disagreements import Filters, disagreements, matching
 from audit.queries.pair_view import pair

@@ -16,7 +16,7 @@ from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.studies.sampling import SamplePlan, allocate_items, apportion, draw_sample, draw_study
 from annotation.studies.verdict_store import find_origin, list_strata, verdicts_by_item
 from audit.store.runs import Run
-from audit.text.names import hide_names
+from audit.text.tokens import hide_names
 from tests.support.loading import load
 from tests.support.studies import NOW, people
 from tests.support.tiny import handbook, release_from

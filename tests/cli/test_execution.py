@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.execution import OK, execute
+from audit.cli.conventions import OK
+from audit.cli.main import execute
 from audit.cli.main import main as audit
 from audit.store.connection import DuckDBError
 from tests.support.loading import load
@@ -65,7 +66,7 @@ def _python(script: str, **options: int) -> subprocess.Popen[bytes]:
 
 
 WRITES = """
-from audit.cli.execution import execute
+from audit.cli.main import execute
 raise SystemExit(execute("audit", lambda: print("a line") or 0))
 """
 
@@ -90,7 +91,7 @@ def test_output_to_a_full_disk_is_reported() -> None:
 
 
 def test_ctrl_c_stops_the_program_with_a_sentence() -> None:
-    script = "import os, signal\nfrom audit.cli.execution import execute\n"
+    script = "import os, signal\nfrom audit.cli.main import execute\n"
     script += f"signal.signal({int(signal.SIGINT)}, signal.default_int_handler)\n"
     script += f"raise SystemExit(execute('audit', lambda: os.kill(os.getpid(), {int(signal.SIGINT)}) or 0))"
     process = _python(script)

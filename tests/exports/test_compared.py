@@ -9,11 +9,11 @@ from audit.exports.published_comparison import (
     DIFFERS,
     UNKNOWN,
     PublishedFigure,
+    RunFigure,
     published_comparison,
     published_figures,
     verdict,
 )
-from audit.exports.run_figures import RunFigure
 
 
 def printed(value: str, below: bool = False) -> PublishedFigure:

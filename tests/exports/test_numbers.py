@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.exports.numbers import count, decimal, estimate
+from audit.exports.table_model import count, decimal, estimate
 
 UNKNOWN = "\N{EN DASH}"
 

@@ -19,7 +19,7 @@ import pytest
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.exports.package import MANIFEST, ExportRequest, package
-from audit.exports.zip_bytes import zipped
+from audit.exports.package_files import zipped
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from tests.support.loading import load
@@ -88,7 +88,7 @@ def test_another_process_makes_the_same_bytes(order: ExportRequest, runs: tuple[
         "from audit.charts.figure_files import NoPicturesError\n"
         "def none(_): raise NoPicturesError('SVG and PNG were not written: install a Chromium.')\n"
         "p.pictures = none\n"
-        "from audit.exports.zip_bytes import zipped, digest\n"
+        "from audit.exports.package_files import zipped, digest\n"
         "a, b = (read_run(pathlib.Path(x)) for x in sys.argv[1:])\n"
         "print(digest(zipped(p.package(p.ExportRequest(a, '2031-02-03', b, paper=True)))))"
     )

@@ -9,8 +9,8 @@ import pytest
 
 from audit.errors import AuditError
 from audit.generation.evidence import GroundedQuestion
+from audit.generation.files import GenerationSummary
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers, read_answer_reply
-from audit.generation.records import GenerationSummary
 from audit.llm.calls import ANSWERED, CUT, FAILED, Reply
 from audit.llm.tasks import ask_stages
 from audit.retrieval.model import Query

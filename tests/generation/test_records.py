@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from audit.generation.evidence import Relevance, evidence_of
-from audit.generation.records import citation_records
-from audit.text.citations import cited_numbers
+from audit.generation.files import citation_records
+from audit.text.tokens import cited_numbers
 from tests.generation.leaflets import ALDER, asked
 
 

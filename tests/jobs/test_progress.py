@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from audit.cli.execution import OK
+from audit.cli.conventions import OK
 from audit.cli.main import parse
 from audit.errors import AuditError
+from audit.jobs.judging import Progress
 from audit.jobs.processes import find_job
-from audit.jobs.progress import Progress
 from audit.jobs.rejudging import JobRequest, request_judging, start_judging
 from audit.jobs.table import JobState
 from audit.settings import Settings

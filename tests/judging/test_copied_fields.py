@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.execution import FINDINGS
+from audit.cli.conventions import FINDINGS
 from audit.cli.main import main
 from audit.queries.pair_view import pair
 from audit.store.connection import open_store

@@ -19,7 +19,7 @@ from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.errors import AuditError
 from audit.exports.package import ExportRequest, package, today
-from audit.exports.zip_bytes import zipped
+from audit.exports.package_files import zipped
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from pages._blinded.access import TOKEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.text.citations import cited_numbers, cited_spans, without_citations
+from audit.text.tokens import cited_numbers, cited_spans, without_citations
 
 
 def parts(text: str) -> list[tuple[str, tuple[int, ...]]]:

@@ -1,4 +1,4 @@
-"""What commands share: types of option values with their bounds, `--json`, and one way to print a result."""
+"""What every command has in common: exit codes, types of option values with their bounds, `--json`, how a result is printed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 from audit.settings import MAX_PORT
 
+OK, FINDINGS, FAILED = 0, 1, 2
+"""Exit codes: all is well; done, but there is something to look at; nothing was done, or not everything."""
 MAX_COUNT = 1_000_000_000
 
 

@@ -1,8 +1,11 @@
-"""What is in a package and how to use it: README.txt inside it, and the list on the page Downloads."""
+"""README.txt of an export package, and the archive that is the same whenever it is made."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import textwrap
+import zipfile
 from collections.abc import Mapping, Sequence
 
 LATEX = "cd tables/latex && pdflatex all_tables.tex && pdflatex all_tables.tex"
@@ -28,6 +31,10 @@ NOTE_ON_CELLS = (
 )
 NAMES = "Tables and figures, by the names of their files:"
 WIDTH = 96
+Files = Mapping[str, bytes]
+"""Path inside the package, with slashes -> content."""
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a ZIP archive can store."""
 
 
 def readme(title: str, notices: Sequence[str], command: str, parts: Mapping[str, Sequence[str]]) -> str:
@@ -45,3 +52,20 @@ def _wrapped(text: str, bullet: str = "") -> str:
     return textwrap.fill(
         text, WIDTH, initial_indent=bullet, subsequent_indent=" " * len(bullet), break_long_words=False, break_on_hyphens=False
     )
+
+
+def zipped(files: Files) -> bytes:
+    """An archive of the files, sorted by path, without the time at which it was made."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for path in sorted(files):
+            entry = zipfile.ZipInfo(path, EARLIEST)
+            # 3 is Unix: zipfile would write the platform it runs on, and the same files would give another archive.
+            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+            archive.writestr(entry, files[path])
+    return buffer.getvalue()
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()

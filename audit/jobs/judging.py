@@ -1,18 +1,29 @@
-"""A loaded run as input for a judge: its handbooks, and question by question the answers and the pairs."""
+"""Judging the pairs of a run: which pairs, the release written from the verdicts, and how far the work is."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import json
+import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, NotInRunError, describe_error
+from audit.judging import baseline
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
+from audit.judging.protocols import AbsenceFinding, Protocol
+from audit.judging.release import write_judged_release
+from audit.judging.task import JudgingTask
+from audit.judging.verdict_sources import JudgingSummary, ModelVerdicts, Record, RuleVerdicts, VerdictSource
+from audit.llm.journal import Journal
+from audit.llm.runner import CallStats
+from audit.llm.tasks import StageCost
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
 from audit.vocabulary import nearest
@@ -57,6 +68,15 @@ PAIR_COLUMNS = ("question_id", "handbook_a", "handbook_b")
 
 PairIds = tuple[str, str, str]
 """question_id, handbook_a, handbook_b"""
+STARTING, ASKING, WRITING, LOADING = "starting", "asking", "writing", "loading"
+COUNTS = (
+    "done", "answered", "unreadable", "cut", "refused", "failed", "busy", "in_flight", "waiting_again", "concurrency", "rate",
+    "seconds", "prompt_tokens", "completion_tokens", "lost",
+)  # fmt: skip
+INTERVAL_S = 0.5
+
+
+# -- pairs -------------------------------------------------------------------------------------------------------------
 
 
 def read_corpus(con: Connection, run: Run, pairs: Iterable[PairIds] | None = None, selection: str = "all") -> Corpus:
@@ -152,3 +172,89 @@ def _answer(
 ) -> AnswerToJudge:
     metadata: Any = json.loads(retrieval) if retrieval else None
     return AnswerToJudge(text, absent, method, metadata, unread_reason)
+
+
+# -- the release -------------------------------------------------------------------------------------------------------
+
+
+def judge_by_rules(out: Path, corpus: Corpus, progress: Progress) -> JudgingSummary:
+    """Write the release `out` as rules judge `corpus`; returns the outcome of its pairs."""
+    source = RuleVerdicts(Protocol("structured", baseline.NAME, {}), baseline.judge, baseline.NAME)
+    _write(out, corpus, source, progress, baseline.NAME, {"protocol": "rules"})
+    return source.summary
+
+
+def judge_by_model(out: Path, task: JudgingTask, journal: Journal, servers: Sequence[str], progress: Progress) -> JudgingSummary:
+    """Write the release `out` from the replies in `journal`, without calling a model; returns the outcome of its pairs."""
+    source = ModelVerdicts(task.protocol, task.corpus, journal.latest)
+    _write(out, task.corpus, source, progress, task.model, {**task.plan(), "endpoint": list(servers)})
+    return source.summary
+
+
+def _write(out: Path, corpus: Corpus, source: VerdictSource, progress: Progress, judge: str, settings: Mapping[str, Any]) -> None:
+    counted = CountedVerdicts(source, progress)
+    write_judged_release(out, corpus, counted, judge=judge, settings=settings, date=datetime.now(UTC).date().isoformat())
+
+
+# -- progress ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Progress:
+    """The latest figures of a judging; without `store` they are only collected.
+
+    phase              starting, asking, writing, loading
+    stage, calls       the stage of calls: its name, and how many calls it has; also the COUNTS of its CallStats
+    pairs              while the release is written: pairs written so far
+    estimate           of `--dry-run`: see audit.llm.tasks.estimate_figures, and pairs, without_call
+    judged, prescreened, not_asked, unscored    the outcome of the pairs; unscored by reason
+    message            why it stopped, where it did not end well
+    """
+
+    store: Callable[[Mapping[str, Any]], None] | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def update(self, **values: Any) -> None:
+        """Add to the figures, and store them."""
+        self.values |= values
+        if self.store is not None:
+            self.store(self.values)
+
+    def update_calls(self, cost: StageCost, tally: CallStats) -> None:
+        """Record how far a stage of calls is."""
+        self.update(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
+
+    def update_summary(self, summary: JudgingSummary) -> dict[str, Any]:
+        """Record the outcome of the pairs, and return it."""
+        outcome: dict[str, Any] = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
+        outcome["unscored"] = dict(summary.unscored)
+        self.update(**outcome)
+        return outcome
+
+
+@dataclass
+class CountedVerdicts:
+    """A source of verdicts that records how many pairs it has handed over."""
+
+    source: VerdictSource
+    progress: Progress
+    pairs_written: int = 0
+    summary: JudgingSummary = field(init=False)
+    _next_update: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Count into the summary of the source itself."""
+        self.summary = self.source.summary
+
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
+        """The findings of the source."""
+        return self.source.absence_findings(item)
+
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
+        """The pairs of the source, counted."""
+        for pair in self.source.pairs(item):
+            self.pairs_written += 1
+            yield pair
+        if time.monotonic() >= self._next_update:
+            self._next_update = time.monotonic() + INTERVAL_S
+            self.progress.update(phase=WRITING, pairs=self.pairs_written)

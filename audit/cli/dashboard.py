@@ -1,4 +1,4 @@
-"""`audit serve`: replaces this process with the dashboard."""
+"""`audit serve | jobs work`: replaces this process with the dashboard, and carries out the jobs that the dashboard starts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import audit
-from audit.cli.arguments import note, port
+from audit.cli.conventions import FINDINGS, OK, note, port
+from audit.cli.main import parse
 from audit.errors import AuditError, describe_error
 from audit.logs import start_logging
+from audit.jobs.processes import run_job
+from audit.jobs.table import Job
 from audit.settings import Settings
 
 
@@ -73,3 +78,26 @@ def _app() -> Path:
     package = Path(audit.__file__).parent
     candidates = [package.parent / "app.py", package / "dashboard" / "app.py"]
     return next(path for path in candidates if path.is_file() and (path.parent / "pages").is_dir())
+
+
+def work_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit jobs work`."""
+    parser.add_argument("job", metavar="NAME", help="name of the job")
+
+
+def work(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit jobs work NAME`"""
+
+    def carry_out(job: Job, store: Callable[[Mapping[str, Any]], None]) -> str:
+        # imported only now: the job's lock is taken first, and whoever started the job waits for that
+        from audit.jobs.judging import STARTING, Progress
+
+        progress = Progress(store)
+        progress.update(phase=STARTING)
+        command = parse(job.command)
+        command.progress = progress
+        code = command.function(command, settings)
+        return "" if code in (OK, FINDINGS) else str(progress.values.get("message") or f"It ended with exit code {code}.")
+
+    run_job(settings, arguments.job, carry_out)
+    return OK
