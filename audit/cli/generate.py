@@ -10,25 +10,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, count, note, print_before_result, print_result, share
-from audit.cli.model_calls import (
-    CostEstimate,
-    add_call_options,
-    ask_all,
-    collect_batch,
-    emit_batch,
-    estimate,
-    model_for,
-    open_requests,
-    uses_batch,
-    with_stored_replies,
-)
+from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result, share
+from audit.cli.model_calls import CostEstimate, add_call_options, carry_out, estimate, model_for, uses_batch, with_stored_replies
 from audit.errors import AuditError
 from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
 from audit.generation.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.generation.model_generator import DEFAULT_CONTEXT, REPLY_TOKENS, AnswerTask, load_answer_prompt, model_answers
-from audit.llm.journal import Journal, journal_path
-from audit.llm.limits import StoppedError
+from audit.llm.journal import Journal
 from audit.llm.tasks import Replies, stage_cost
 from audit.settings import Settings
 
@@ -89,12 +77,12 @@ def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.generator == EXTRACTIVE_GENERATOR:
         return _extract_answers(arguments, sources)
     settings = _generator_settings(arguments, settings)
-    writing = AnswerTask(
+    task = AnswerTask(
         load_answer_prompt(arguments.templates), model_for(arguments, settings), sources.grounded_questions, arguments.context
     )
     if arguments.dry_run:
-        return _print_estimate(arguments, settings, writing)
-    return (_use_cluster if uses_batch(arguments) else _ask_model)(arguments, settings, writing, sources)
+        return _print_estimate(arguments, settings, task)
+    return _ask_model(arguments, settings, task, sources)
 
 
 def _generator_settings(arguments: argparse.Namespace, settings: Settings) -> Settings:
@@ -130,56 +118,29 @@ def _extract_answers(arguments: argparse.Namespace, sources: GenerationInputs) -
     return _finish(arguments, sources, summary)
 
 
-def _ask_model(arguments: argparse.Namespace, settings: Settings, writing: AnswerTask, sources: GenerationInputs) -> int:
-    servers: list[str] = []
-    with Journal(journal_path(arguments.out), writing.plan()) as journal:
-        try:
-            if not arguments.parse_again:
-                servers = ask_all(settings, writing, journal)
-        except (KeyboardInterrupt, StoppedError) as error:
-            return _report_interruption(arguments, journal, error)
-        summary = _write(arguments, writing, sources, journal, servers)
-    return _finish(arguments, sources, summary)
+def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnswerTask, sources: GenerationInputs) -> int:
+    def write(journal: Journal, servers: list[str]) -> GenerationSummary:
+        summary = GenerationSummary()
+        about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}}
+        write_answers(arguments.out, model_answers(task, journal.latest, summary), summary, about, sources.missing)
+        return summary
+
+    return carry_out(
+        arguments, settings, task,
+        write=write,
+        finish=lambda summary: _finish(arguments, sources, summary),
+        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
+    )  # fmt: skip
 
 
-def _use_cluster(arguments: argparse.Namespace, _: Settings, writing: AnswerTask, sources: GenerationInputs) -> int:
-    with Journal(journal_path(arguments.out), writing.plan()) as journal:
-        if arguments.emit_batch:
-            print_before_result(arguments, emit_batch(arguments.emit_batch, arguments.shards, writing, journal.latest))
-            return OK
-        print_before_result(arguments, collect_batch(arguments.collect, writing.plan(), journal))
-        if rest := open_requests(writing, journal.latest):
-            print_before_result(arguments, rest)
-            return FINDINGS
-        summary = _write(arguments, writing, sources, journal, ["batch"])
-    return _finish(arguments, sources, summary)
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, writing: AnswerTask) -> int:
+def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnswerTask) -> int:
     def measure(replies: Replies) -> CostEstimate:
-        costs = [stage_cost(stage, writing.open_calls(stage, replies), REPLY_TOKENS) for stage in writing.stages]
-        return estimate(settings, writing.model, costs, trial=not arguments.untried)
+        costs = [stage_cost(stage, task.open_calls(stage, replies), REPLY_TOKENS) for stage in task.stages]
+        return estimate(settings, task.model, costs, trial=not arguments.untried)
 
-    cost = with_stored_replies(arguments.out, writing.plan(), measure)
+    cost = with_stored_replies(arguments.out, task.plan(), measure)
     print_result(arguments, cost.text, cost.record)
     return OK
-
-
-def _write(
-    arguments: argparse.Namespace, writing: AnswerTask, sources: GenerationInputs, journal: Journal, servers: list[str]
-) -> GenerationSummary:
-    summary = GenerationSummary()
-    about = {"generator": writing.model, "settings": {**writing.plan(), "endpoint": servers}}
-    write_answers(arguments.out, model_answers(writing, journal.latest, summary), summary, about, sources.missing)
-    return summary
-
-
-def _report_interruption(arguments: argparse.Namespace, journal: Journal, error: BaseException) -> int:
-    reason = str(error) if isinstance(error, StoppedError) else "Stopped."
-    note(f"\n{arguments.prog}: {reason}")
-    note(f"{sum(journal.counts().values()):,} replies are stored in {journal.path}.")
-    note("The same command continues from there, and no call is made twice.")
-    return FAILED
 
 
 def _finish(arguments: argparse.Namespace, sources: GenerationInputs, summary: GenerationSummary) -> int:

@@ -10,19 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.commands import STUDY_PAIRS, load_object
-from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, count, note, print_before_result, print_result
-from audit.cli.model_calls import (
-    CostEstimate,
-    add_call_options,
-    ask_all,
-    collect_batch,
-    emit_batch,
-    estimate,
-    model_for,
-    open_requests,
-    uses_batch,
-    with_stored_replies,
-)
+from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
+from audit.cli.model_calls import CostEstimate, add_call_options, carry_out, estimate, model_for, with_stored_replies
 from audit.errors import AuditError
 from audit.jobs.judging import LOADING, PairIds, Progress, draw_pairs, judge_by_model, judge_by_rules, read_corpus, read_pairs
 from audit.judging.corpus import Corpus, first_pairs
@@ -31,8 +20,6 @@ from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
 from audit.judging.release import check_output_folder
 from audit.judging.task import JudgingTask, cost_notes, pairs_to_ask, stage_costs
 from audit.judging.verdict_sources import JudgingSummary
-from audit.llm.journal import Journal, journal_path
-from audit.llm.limits import StoppedError
 from audit.llm.tasks import Replies
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store
@@ -108,7 +95,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         protocol = _protocol(arguments, settings)
         if arguments.dry_run:
             return _print_estimate(arguments, settings, protocol, corpus)
-        return (_use_cluster if uses_batch(arguments) else _ask_model)(arguments, settings, protocol, corpus)
+        return _ask_model(arguments, settings, protocol, corpus)
 
 
 def _select_pairs(arguments: argparse.Namespace, settings: Settings, con: Connection) -> tuple[Sequence[PairIds] | None, str]:
@@ -145,38 +132,19 @@ def _judge_by_rules(arguments: argparse.Namespace, settings: Settings, corpus: C
 
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    task, servers = JudgingTask(protocol, corpus), list[str]()
-    with Journal(journal_path(arguments.out), task.plan()) as journal:
-        try:
-            if not arguments.parse_again:
-                servers = ask_all(settings, task, journal, arguments.progress.update_calls)
-        except (KeyboardInterrupt, StoppedError) as error:
-            return _report_interruption(arguments, journal, error)
-        summary = judge_by_model(arguments.out, task, journal, servers, arguments.progress)
-    return _finish(arguments, settings, summary)
-
-
-def _use_cluster(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
     task = JudgingTask(protocol, corpus)
-    with Journal(journal_path(arguments.out), task.plan()) as journal:
-        if arguments.emit_batch:
-            print_before_result(arguments, emit_batch(arguments.emit_batch, arguments.shards, task, journal.latest))
-            return OK
-        print_before_result(arguments, collect_batch(arguments.collect, task.plan(), journal))
-        if rest := open_requests(task, journal.latest):
-            print_before_result(arguments, rest)
-            return FINDINGS
-        summary = judge_by_model(arguments.out, task, journal, ["batch"], arguments.progress)
-    return _finish(arguments, settings, summary)
 
+    def explain_stop(reason: str) -> None:
+        arguments.progress.update(message=reason)
+        note(f"Continue with:\n  {_same_command(arguments)}")
 
-def _report_interruption(arguments: argparse.Namespace, journal: Journal, error: BaseException) -> int:
-    reason = str(error) if isinstance(error, StoppedError) else "Stopped."
-    arguments.progress.update(message=reason)
-    stored = sum(journal.counts().values())
-    note(f"\n{arguments.prog}: {reason}")
-    note(f"{stored:,} replies are stored in {journal.path}. Continue with:\n  {_same_command(arguments)}")
-    return FAILED
+    return carry_out(
+        arguments, settings, task,
+        write=lambda journal, servers: judge_by_model(arguments.out, task, journal, servers, arguments.progress),
+        finish=lambda summary: _finish(arguments, settings, summary),
+        explain_stop=explain_stop,
+        watch=arguments.progress.update_calls,
+    )  # fmt: skip
 
 
 def _same_command(arguments: argparse.Namespace) -> str:

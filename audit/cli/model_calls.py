@@ -11,24 +11,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from audit.cli.conventions import count
+from audit.cli.conventions import FAILED, FINDINGS, OK, count, note, print_before_result
 from audit.errors import AuditError
-from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
+from audit.llm.calls import ANSWERED, CUT, REFUSED, Call, Reply
+from audit.llm.calls import FAILED as CALL_FAILED
 from audit.llm.client import Endpoint
 from audit.llm.journal import Journal, journal_path, journal_plan
-from audit.llm.limits import Limits
+from audit.llm.limits import Limits, StoppedError
 from audit.llm.probe import find_model, probe_endpoint
 from audit.llm.runner import CallStats, run_calls
 from audit.llm.shards import ShardCount, collect_replies, read_batch, write_batch
 from audit.llm.tasks import CallRates, LlmTask, Replies, StageCost, ask_stages, estimate_figures, estimate_text, rates_from_sample
 from audit.settings import Settings
 
+Summary = TypeVar("Summary")
 DEFAULT_SHARDS = 32
-OUTCOMES = (ANSWERED, CUT, REFUSED, FAILED)
+OUTCOMES = (ANSWERED, CUT, REFUSED, CALL_FAILED)
 
 
 def add_call_options(parser: Any, product: str) -> Any:
@@ -97,7 +99,7 @@ def limits_of(settings: Settings) -> Limits:
 
 def ask_all(
     settings: Settings,
-    work: LlmTask,
+    task: LlmTask,
     journal: Journal,
     watch: Callable[[StageCost, CallStats], None] = lambda *_: None,
 ) -> list[str]:
@@ -107,7 +109,7 @@ def ask_all(
 
     Raises AuditError when an endpoint cannot be used, and StoppedError when a stop rule ended the calls.
     """
-    endpoints, limits, servers = endpoints_of(settings, work.model), limits_of(settings), set[str]()
+    endpoints, limits, servers = endpoints_of(settings, task.model), limits_of(settings), set[str]()
 
     def ask(cost: StageCost, calls: Iterator[Call]) -> None:
         for endpoint in endpoints:
@@ -118,10 +120,50 @@ def ask_all(
                 draw(bar, tally)
                 watch(cost, tally)
 
-            asyncio.run(run_calls(calls, endpoints, journal.put, readable=work.readable, progress=progress, limits=limits))
+            asyncio.run(run_calls(calls, endpoints, journal.put, readable=task.readable, progress=progress, limits=limits))
 
-    ask_stages(work, journal.latest, ask)
+    ask_stages(task, journal.latest, ask)
     return sorted(servers)
+
+
+def carry_out(
+    arguments: argparse.Namespace,
+    settings: Settings,
+    task: LlmTask,
+    *,
+    write: Callable[[Journal, list[str]], Summary],
+    finish: Callable[[Summary], int],
+    explain_stop: Callable[[str], None],
+    watch: Callable[[StageCost, CallStats], None] = lambda *_: None,
+) -> int:
+    """Make the calls of a task here, or on a cluster where the options say so, and write the result; returns the exit code.
+
+    write         writes the result from the journal, given what the servers report to be
+    finish        prints what was written
+    explain_stop  gets the reason when the calls are stopped, and prints how to continue
+    """
+    with Journal(journal_path(arguments.out), task.plan()) as journal:
+        servers: list[str] = []
+        if arguments.emit_batch:
+            print_before_result(arguments, emit_batch(arguments.emit_batch, arguments.shards, task, journal.latest))
+            return OK
+        if arguments.collect:
+            print_before_result(arguments, collect_batch(arguments.collect, task.plan(), journal))
+            if rest := open_requests(task, journal.latest):
+                print_before_result(arguments, rest)
+                return FINDINGS
+            servers = ["batch"]
+        elif not arguments.parse_again:
+            try:
+                servers = ask_all(settings, task, journal, watch)
+            except (KeyboardInterrupt, StoppedError) as error:
+                reason = str(error) if isinstance(error, StoppedError) else "Stopped."
+                note(f"\n{arguments.prog}: {reason}")
+                note(f"{sum(journal.counts().values()):,} replies are stored in {journal.path}.")
+                explain_stop(reason)
+                return FAILED
+        summary = write(journal, servers)
+    return finish(summary)
 
 
 def draw(bar: Any, tally: CallStats) -> None:
@@ -169,31 +211,31 @@ def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> CallRate
 # -- batches for a cluster ---------------------------------------------------------------------------------------------
 
 
-def emit_batch(folder: Path, shards: int, work: LlmTask, replies: Replies) -> str:
+def emit_batch(folder: Path, shards: int, task: LlmTask, replies: Replies) -> str:
     """Write the first stage that has open calls as shards to `folder`; returns what was written and what to do next."""
-    stage, calls = next_stage(work, replies)
+    stage, calls = next_stage(task, replies)
     if not stage:
         return "Every call is answered already. Nothing was written. Write the result with --parse-again."
-    sizes = write_batch(calls, folder, shards, {"stage": stage, "plan": work.plan()}, work.model)
+    sizes = write_batch(calls, folder, shards, {"stage": stage, "plan": task.plan()}, task.model)
     return (
-        f"{folder}: {sum(sizes):,} requests of stage '{stage}' in {len(sizes):,} shards, complete {work.unit} in each.\n"
+        f"{folder}: {sum(sizes):,} requests of stage '{stage}' in {len(sizes):,} shards, complete {task.unit} in each.\n"
         f"On the cluster:  cd {shlex.quote(str(folder))} && sbatch ask.sbatch\n"
         "Then collect them with the same command and --collect in place of --emit-batch."
     )
 
 
-def next_stage(work: LlmTask, replies: Replies) -> tuple[str, Iterator[Call]]:
+def next_stage(task: LlmTask, replies: Replies) -> tuple[str, Iterator[Call]]:
     """The first stage with open calls, and these calls; an empty name where no call is open."""
-    for stage in work.stages:
-        calls = work.open_calls(stage, replies)
+    for stage in task.stages:
+        calls = task.open_calls(stage, replies)
         if first := next(calls, None):
             return stage, chain([first], calls)
     return "", iter(())
 
 
-def open_requests(work: LlmTask, replies: Replies) -> str:
+def open_requests(task: LlmTask, replies: Replies) -> str:
     """What to emit next, in words; empty where every call is answered."""
-    stage, calls = next_stage(work, replies)
+    stage, calls = next_stage(task, replies)
     if not stage:
         return ""
     number = sum(1 for _ in calls)
@@ -234,7 +276,7 @@ def _collected_text(folder: Path, counts: list[ShardCount]) -> str:
     total = sum((shard.outcomes for shard in counts), Counter[str]())
     missing = sum(shard.missing for shard in counts)
     lines = [f"{sum(shard.asked for shard in counts):,} requests: {_outcomes_text(total)}, {missing:,} missing."]
-    incomplete = [shard for shard in counts if shard.missing or shard.outcomes[FAILED]]
+    incomplete = [shard for shard in counts if shard.missing or shard.outcomes[CALL_FAILED]]
     lines += map(_shard_text, incomplete)
     if incomplete:
         tasks = ",".join(str(shard.shard) for shard in incomplete)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from audit.errors import AuditError
-from audit.exports import figures, run_tables, two_run_tables
+from audit.exports import figures, retrieval_tables, run_tables, two_run_tables
 from audit.exports.context import ExportContext
 from audit.exports.run_tables import pairs_behind
 from audit.exports.table_model import Picture, Table
@@ -83,8 +83,9 @@ SECTIONS = (
     ExportSection(
         "How well retrieval finds the answers",
         (
-            run_tables.retrieval, run_tables.retrieval_paired, run_tables.retrieval_cost, run_tables.retrieval_answers,
-            run_tables.retrieval_organs, run_tables.retrieval_handbooks, run_tables.retrieval_missed,
+            retrieval_tables.retrieval, retrieval_tables.retrieval_paired, retrieval_tables.retrieval_cost,
+            retrieval_tables.retrieval_answers, retrieval_tables.retrieval_organs, retrieval_tables.retrieval_handbooks,
+            retrieval_tables.retrieval_missed,
         ),
         (figures.strategies,),
     ),

@@ -15,7 +15,7 @@ from audit.charts.style import ACCENT, handbook_names
 from audit.charts.transitions import flows_figure, transitions_figure
 from audit.charts.treemap import SEVERITY, theme_treemap
 from audit.exports.context import ExportContext
-from audit.exports.run_tables import trials_with_gold
+from audit.exports.retrieval_tables import trials_with_gold
 from audit.exports.table_model import Picture
 from audit.exports.two_run_tables import distinct_names
 from audit.metrics.judge import CHECK_WORDS
