@@ -33,8 +33,8 @@ from audit.pipeline.plan import RunPlan, StagePlan, plan_stage
 from audit.pipeline.stages.generate import grounded_questions
 from audit.settings import Settings
 
+# Rough length of a prompt, for an estimate before the texts exist
 ANSWER_PROMPT_CHARACTERS, VERDICT_PROMPT_CHARACTERS = 12_000, 5_000
-"""Rough length of a prompt, for an estimate before the texts exist."""
 GENERATE, JUDGE = "generate", "judge"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate"}
 """Stage that may call a model -> the last stage before it."""

@@ -27,8 +27,8 @@ from audit.themes.taxonomy import Taxonomy
 from audit.vocabulary import LABELS, Label
 
 RETRIEVAL_RATES = tuple(Rate(name, title, "trials", "searches", index=name in MEANS) for name, title in MEASURE_TITLES.items())
+# A figure with more rows than this is taller than a page: handbooks are then drawn organ by organ
 MAX_ROWS = 40
-"""A figure with more rows than this is taller than a page: handbooks are then drawn organ by organ."""
 MAX_TOPICS = 30
 SHARES = {"changed": ("Another label", ACCENT), "crossed": ("Across the line", DISAGREEMENT_RATE.colour)}
 WITHOUT_ABSENT = [label for label in LABELS if label is not Label.ABSENT]

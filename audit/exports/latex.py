@@ -10,20 +10,20 @@ from audit.exports.table_model import Table
 from audit.number_format import MINUS
 from audit.tables import Column
 
+# A table with more lines is set over several pages
 MAX_LINES = 40
-"""A table with more lines is set over several pages."""
+# A column with longer texts is set as a paragraph
 MAX_UNBROKEN = 40
-"""A column with longer texts is set as a paragraph."""
 PARAGRAPH = r">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}"
 PARAGRAPH_SHARES = {1: 0.3, 2: 0.22}
+# Of the line, for each of more than two paragraphs
 MIN_PARAGRAPH_SHARE = 0.16
-"""Of the line, for each of more than two paragraphs."""
+# With more columns than this, a paragraph gets less room
 MAX_BESIDE_PARAGRAPHS = 10
-"""With more columns than this, a paragraph gets less room."""
+# Letters on a line of the page, in the size of a table over several pages
 LETTERS_PER_LINE = 120
-"""Letters on a line of the page, in the size of a table over several pages."""
+# A table over several pages with more columns is set in landscape
 MAX_UPRIGHT = 6
-"""A table over several pages with more columns is set in landscape."""
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "''", "`": r"\`{}",

@@ -33,8 +33,8 @@ NAMES = "Tables and figures, by the names of their files:"
 WIDTH = 96
 Files = Mapping[str, bytes]
 """Path inside the package, with slashes -> content."""
+# The earliest time that a ZIP archive can store
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that a ZIP archive can store."""
 
 
 def readme(title: str, notices: Sequence[str], command: str, parts: Mapping[str, Sequence[str]]) -> str:

@@ -23,8 +23,8 @@ from audit.vocabulary import GENERAL, LABELS, PHASES, Label
 
 TOPICS = "select count(divergence_topic), count(distinct divergence_topic) from pairs"
 LEVELS = "select (select count(distinct topic) from topics), (select count(distinct subtopic) from subtopics)"
+# A lowest and a highest organ need at least two
 MIN_ORGANS = 2
-"""A lowest and a highest organ need at least two."""
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 VERDICT_COUNTS = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
 NO_STUDY = "No study of human labels was named (audit export --study ID)."

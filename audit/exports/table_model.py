@@ -13,8 +13,8 @@ from audit.number_format import fixed
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind, TableSpec
 
+# A positive value below this would round to 0.000 or nearly so
 SMALLEST = 0.001
-"""A positive value below this would round to 0.000 or nearly so."""
 
 
 @dataclass(frozen=True)

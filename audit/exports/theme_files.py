@@ -17,8 +17,8 @@ from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
 
 NEIGHBOURS = 15
+# Phrases whose similarity to all others is in memory at a time: 64 MB at 16,000 phrases
 PHRASES_PER_CHUNK = 1024
-"""Phrases whose similarity to all others is in memory at a time: 64 MB at 16,000 phrases."""
 PARENT_LEVEL, THEME_LEVEL = 0, 1
 MAP_ALT = "Every divergence topic as a point, near to similar ones, coloured by the group that its theme belongs to."
 OPEN = "uvx embedding-atlas {points} --text phrase --x x --y y --neighbors neighbors --labels {labels}"

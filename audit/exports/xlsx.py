@@ -16,18 +16,18 @@ from xlsxwriter.worksheet import Worksheet
 from audit.exports.table_model import Table, decimals, known
 from audit.spreadsheet_safety import safe_cell
 
+# The same content gives the same file, so it has no real date; this is the earliest that a ZIP archive can store
 CREATED = datetime(1980, 1, 1)
-"""The same content gives the same file, so it has no real date; this is the earliest that a ZIP archive can store."""
 NOTES = "Notes"
 MAX_WIDTH, MIN_WIDTH, NOTE_WIDTH = 60, 9, 100
+# A bold letter is wider than the one that column widths are counted in
 BOLD = 1.2
-"""A bold letter is wider than the one that column widths are counted in."""
 LINE_PT = 15
+# Letters in the width of one, in running text: most are narrower than the digit that widths are counted in
 LETTERS_PER_WIDTH = 1.05
-"""Letters in the width of one, in running text: most are narrower than the digit that widths are counted in."""
 SHEET_NAME = re.compile(r"[^A-Za-z0-9 _-]+")
+# Excel opens no workbook with a longer sheet name
 MAX_NAME = 31
-"""Excel opens no workbook with a longer sheet name."""
 MAX_TEXT = 32_767
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}

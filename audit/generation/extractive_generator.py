@@ -30,10 +30,10 @@ from audit.vocabulary import NOT_ADDRESSED
 EXTRACTIVE = "extractive: sentences of the source, no model"
 """The name of this generator wherever its answers are shown or written."""
 NO_RELEVANT_SENTENCE = f"{NOT_ADDRESSED}: no passage speaks of enough of what is asked."
+# If there are more passages, only this many are read sentence by sentence: those that cover most of the question
 MAX_PASSAGES = 8
-"""If there are more passages, only this many are read sentence by sentence: those that cover most of the question."""
+# What is longer is a table or a list without full stops
 MIN_SENTENCE_WORDS, MAX_SENTENCE_WORDS = 3, 80
-"""What is longer is a table or a list without full stops."""
 SENTENCE = re.compile(r"\S(?:[^.!?;\n]|[.!?](?![\"')\]]*\s+[\"'(\[]?[A-Z0-9•*-]))*[.!?]*[\"')\]]*")
 ASKS_FOR_NUMBER = re.compile(r"\bhow (?:long|soon|often|frequent\w*|many|much|old|far|heavy|high)\b|\bwhen\b|\bwhat age\b", re.I)
 NUMBER = re.compile(rf"\d|\b(?:{'|'.join([*ONES, *TENS])})\b", re.I)

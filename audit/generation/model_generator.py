@@ -30,12 +30,12 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 FORM = PromptForm("answer", "answer", ("passages", "question"), SCHEMA)
+# The rough number of tokens of an answer, for estimates without a server
 REPLY_TOKENS = 120
-"""The rough number of tokens of an answer, for estimates without a server."""
+# Tokens of prompt and answer together, unless configured otherwise
 DEFAULT_CONTEXT = 32_768
-"""Tokens of prompt and answer together, unless configured otherwise."""
+# On the safe side: a list of medicines takes more tokens than plain prose
 CHARACTERS_PER_TOKEN = 3.5
-"""On the safe side: a list of medicines takes more tokens than plain prose."""
 RESERVED_CHARACTERS = 2_000
 NO_ANSWER = "no answer"
 QUESTIONS_PER_LOOKUP = 100

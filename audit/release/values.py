@@ -11,12 +11,12 @@ from typing import Any
 from audit.vocabulary import EMPTY_WORDS, nearest, plain
 
 TRUE, FALSE = frozenset({"true", "yes", "1", "t", "y"}), frozenset({"false", "no", "0", "f", "n"})
+# The largest value of the store's integer columns
 MAX_INTEGER = 2**31 - 1
-"""The largest value of the store's integer columns."""
+# The largest value of its columns of other numbers
 MAX_NUMBER = 3.4e38
-"""The largest value of its columns of other numbers."""
+# In JSON: complete surrogate pairs and other escapes (kept), or a lone surrogate
 SURROGATE = re.compile(r"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\[^u])|\\u[dD][89a-fA-F]..")
-"""In JSON: complete surrogate pairs and other escapes (kept), or a lone surrogate."""
 
 
 class Reject(Exception):  # noqa: N818 - a verdict on a record, always caught by the reader

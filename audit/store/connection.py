@@ -13,8 +13,8 @@ import pyarrow as pa
 
 Connection = duckdb.DuckDBPyConnection
 DuckDBError = duckdb.Error
+# More threads fill more row groups at once, each of them some 40 MB in memory
 MAX_THREADS = 2
-"""More threads fill more row groups at once, each of them some 40 MB in memory."""
 
 
 def open_store(path: Path) -> Connection:

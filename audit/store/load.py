@@ -27,8 +27,8 @@ from audit.store.reconciliation import reconcile
 from audit.store.record_reader import LoadState, RecordReader
 from audit.store.runs import LAYOUT, Run, read_run, store_path, store_problem
 
+# Must never change: studies refer to the run that they were sampled from by its digest
 DIGEST_SALT = "1"
-"""Must never change: studies refer to the run that they were sampled from by its digest."""
 
 FINDING_COLUMNS = ("file", "position", "outcome", "code", "message", "record")
 Progress = Callable[[str], None]

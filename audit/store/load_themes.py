@@ -15,8 +15,8 @@ from audit.store.connection import Connection, DuckDBError, append, rows
 from audit.store.record_reader import RecordReader
 
 THEME_COLUMNS = ("theme_id", "name", "parent_id", "terms", "medoid", "exemplars", "named_by")
+# Divergence topics that a finding names; the others are only counted
 MAX_NAMED = 3
-"""Divergence topics that a finding names; the others are only counted."""
 SET_MAP_COORDINATES = """
 update theme_topics set x = map.x, y = map.y
 from (select phrase, any_value(x)::float as x, any_value(y)::float as y from read_parquet($file) group by phrase) map

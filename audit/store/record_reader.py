@@ -19,8 +19,8 @@ from audit.release.values import Reject, Repairs
 from audit.store.connection import Connection, append
 from audit.vocabulary import nearest
 
+# Rows appended to a table at once: few enough to keep in memory, enough to make a statement worth its cost
 CHUNK_ROWS = 20_000
-"""Rows appended to a table at once: few enough to keep in memory, enough to make a statement worth its cost."""
 
 Validate = Callable[[Any, Repairs], dict[str, Any]]
 NOT_ASKED, PRESENT, ABSENT, UNPARSEABLE = -1, 0, 1, 2

@@ -34,14 +34,14 @@ LIMIT = r"no(?:t)?\s(?:more|less|fewer|later|longer|earlier|sooner|higher|heavie
 NOT_A_NEGATION = rf"{LIMIT}|not\sonly|not\sjust|no\smatter|no\sdoubt|no\.\s?\d|whether\sor\snot|or\snot|if\snot|why\snot"
 CUE = re.compile(rf"(?<![\w-])(?:(?P<none>{NOT_A_NEGATION})|(?P<before>{SUBJECT_BEFORE})|(?P<after>{SUBJECT_AFTER}))(?![\w-])")
 CLAUSE_END = re.compile(r"[.;:!?\n](?:\s|$)")
+# How far from its cue the subject of a negation may be: words before and after it, and characters on either side
 WORDS_BEFORE, WORDS_AFTER, MAX_CHARACTERS = 4, 6, 300
-"""How far from its cue the subject of a negation may be: words before and after it, and characters on either side."""
 _GENERIC_WORDS = """
 people person patient individual doctor team provider case take tell us use call ask make have give need year month
 week day time also usual usually general generally center clinic hospital handbook thing well know known not no never
 """
+# Words that two negations may share without having the same subject
 GENERIC_STEMS = frozenset(map(stem, _GENERIC_WORDS.split()))
-"""Words that two negations may share without having the same subject."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from audit.text.quantity import Quantity, find_quantities
 from audit.text.tokens import content_words
 from audit.text.units import COUNT
 
+# A group is named by what at least this share of its answers say
 SHARED = 0.5
-"""A group is named by what at least this share of its answers say ..."""
+# ... and that is rarer by this share among the other groups' answers.
 MARGIN = 0.5
-"""... and that is rarer by this share among the other groups' answers."""
 WORDS_IN_NAME = 3
 
 

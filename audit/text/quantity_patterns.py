@@ -123,8 +123,8 @@ grades class group phase chapter chapters page pages section sections figure fig
 numbers factor factors category trisomy level levels version room suite part box score jan january feb february mar
 march apr april may jun june jul july aug august sep sept september oct october nov november dec december
 """
+# The words with which a rule can begin. Most words of a text begin no rule, and a look-up is cheaper than trying them all.
 FIRST_WORDS = {*_FIRST_WORDS.split(), *ONES, *TENS, *DECADES, *ADVERBS}
-"""The words with which a rule can begin. Most words of a text begin no rule, and a look-up is cheaper than trying them all."""
 
 
 def pattern_matches(plain: str) -> Iterator[re.Match[str]]:

@@ -20,14 +20,14 @@ your yours
 """
 STOP_WORDS = frozenset(_STOP.split())
 HIDDEN_NAME = "[name]"
+# Shorter names stay: masking every `ana` or `uw` would damage more words than it hides names
 MIN_NAME_LENGTH = 4
-"""Shorter names stay: masking every `ana` or `uw` would damage more words than it hides names."""
 MARK = re.compile(r"\[\s*(\d{1,4}(?:\s*(?:[,;]|-|–|and)\s*\d{1,4})*)\s*\]")
 MARK_AND_SPACE_BEFORE = re.compile(r"[ \t]*" + MARK.pattern)
 NUMBER_OR_RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|\n+")
+# In a wider range than this only the two ends count as cited: no answer cites 200 passages
 MAX_RANGE = 20
-"""In a wider range than this only the two ends count as cited: no answer cites 200 passages."""
 
 
 class Word(NamedTuple):

@@ -161,8 +161,8 @@ def test_what_one_strategy_and_searches_without_a_known_section_cannot_say_is_le
         with pytest.raises(AuditError, match="Only one strategy"):
             retrieval_tables.retrieval_paired(material)
         of_gold = (
-            figures.strategies, retrieval_tables.retrieval_answers, retrieval_tables.retrieval_organs, retrieval_tables.retrieval_handbooks,
-            retrieval_tables.retrieval_missed,
+            figures.strategies, retrieval_tables.retrieval_answers, retrieval_tables.retrieval_organs,
+            retrieval_tables.retrieval_handbooks, retrieval_tables.retrieval_missed,
         )  # fmt: skip
         for maker in of_gold:
             with pytest.raises(AuditError, match="so only what was given is known"):

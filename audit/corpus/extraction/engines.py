@@ -22,8 +22,8 @@ from audit.errors import DocumentError
 from audit.optional_imports import optional
 from audit.vocabulary import nearest
 
+# Raise it when the same pages would give another document, so that documents are extracted again
 STRUCTURE_VERSION = 1
-"""Raise it when the same pages would give another document, so that documents are extracted again."""
 LLAMAPARSE_KEY = "LLAMA_CLOUD_API_KEY"
 LLAMAPARSE_TIER, LLAMAPARSE_VERSION = "cost_effective", "2026-06-15"
 BlockReader = Callable[[Path, PageProgress], ExtractedBlocks]

@@ -12,28 +12,28 @@ from dataclasses import dataclass, replace
 
 from audit.corpus.extraction.layout import CELL_SEPARATOR, Line, OutlineEntry
 
+# A heading's type is larger than the body's by this factor, or bold where the body is not
 LARGER_TYPE = 1.09
-"""A heading's type is larger than the body's by this factor, or bold where the body is not."""
+# Longer text is a paragraph in bold
 MAX_CHARACTERS = 200
-"""Longer text is a paragraph in bold."""
 MAX_LINES = 4
+# The lines of one heading are at most this many type sizes apart
 MAX_PITCH = 1.7
-"""The lines of one heading are at most this many type sizes apart."""
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
 BULLET = re.compile(r"[•·▪●○◦‣■□➢✓*–—-]\s")
 Style = tuple[float, bool]
 """Type size, and whether it is bold."""
 
+# The dots between the title and the page number of an entry. The number may be on a line of its own.
 DOT_LEADER = re.compile(r"[.…·_](?:\s?[.…·_]){3,}")
-"""The dots between the title and the page number of an entry. The number may be on a line of its own."""
 FINAL_NUMBER = re.compile(r"[\s|]+\d{1,4}$")
 CONTENTS_TITLE = re.compile(
     r"(table of )?contents|in this (hand)?book|inhalt(sverzeichnis)?|sommaire|índice|what is inside|inside", re.IGNORECASE
 )
 MIN_ENTRIES = 3
+# Lines of an entry's title before the line with its page number
 MAX_WRAPPED_LINES = 2
-"""Lines of an entry's title before the line with its page number."""
 
 
 def title_key(title: str) -> str:

@@ -16,21 +16,21 @@ CELL_SEPARATOR = " | "
 PageProgress = Callable[[int, int], None]
 """Called with the number of pages read so far, and of all."""
 
+# Two runs are on one baseline if theirs differ by less than this share of the type size, so that indices stay in the line
 SAME_BASELINE = 0.35
-"""Two runs are on one baseline if theirs differ by less than this share of the type size, so that indices stay in the line."""
+# A gap of this many type sizes separates columns and cells; the spaces of justified text are narrower
 COLUMN_GAP = 1.0
-"""A gap of this many type sizes separates columns and cells; the spaces of justified text are narrower."""
+# A gap wider than this share of the type size is a space, even if the PDF has no space character there
 SPACE = 0.12
-"""A gap wider than this share of the type size is a space, even if the PDF has no space character there."""
 CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 LIGATURES = str.maketrans({"ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl", "\xa0": " ", "\xad": "-", "\u2011": "-"})
 MIN_COLUMN_LINES = 3
+# Lines of text fill at least this share of their column, in the median; the cells of a table seldom do
 MIN_FILLED = 0.55
-"""Lines of text fill at least this share of their column, in the median; the cells of a table seldom do."""
+# As a share of the text's width
 MIN_COLUMN_WIDTH = 0.2
-"""As a share of the text's width."""
+# Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
 LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
-"""Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,21 +10,21 @@ from statistics import median
 from audit.corpus.extraction.headings import BULLET
 from audit.corpus.extraction.layout import CELL_SEPARATOR, Block, Line, TextCell
 
+# A new paragraph is farther below the last line than lines usually are, by this factor
 PARAGRAPH_GAP = 1.25
-"""A new paragraph is farther below the last line than lines usually are, by this factor."""
 DEFAULT_PITCH = 1.2
 LIST_ITEM = re.compile(rf"{BULLET.pattern}|\(?\d{{1,2}}[.)]\s")
 HYPHENATED = re.compile(r"(\w+)-$")
 WORD = re.compile(r"\w+(?:-\w+)*")
 SENTENCE_END = re.compile(r"[.?!:;][\"'”’)]*$")
+# Points: cells whose left ends differ by less are in one column
 SAME_COLUMN = 6.0
-"""Points: cells whose left ends differ by less are in one column."""
+# Lines closer than this many type sizes may belong to one row
 MAX_ROW_PITCH = 1.5
-"""Lines closer than this many type sizes may belong to one row."""
+# Lines closer than this many type sizes overlap
 OVERLAP = 0.9
-"""Lines closer than this many type sizes overlap."""
+# Lines farther apart than this many type sizes are not in one table
 MAX_TABLE_PITCH = 4.0
-"""Lines farther apart than this many type sizes are not in one table."""
 MIN_ROWS = 2
 
 

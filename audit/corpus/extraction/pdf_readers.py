@@ -23,15 +23,15 @@ ENCRYPTED = "it is encrypted and needs a password: save a copy without one, for 
 DAMAGED = "it is damaged, cut short, or has no pages: download it again, or print it to a new PDF"
 BOLD = re.compile(r"bold|black|heavy|semi-?bold|demi", re.IGNORECASE)
 BOLD_WEIGHT = 600
+# A gap wider than this share of the type size ends a word
 WORD_GAP = 0.2
-"""A gap wider than this share of the type size ends a word."""
+# The codes that PDFium returns for a hyphen at the end of a line
 LINE_END_HYPHENS = (2, 0xFFFE)
-"""The codes that PDFium returns for a hyphen at the end of a line."""
 SURROGATES = range(0xD800, 0xE000)
+# What pdfplumber writes for a glyph without a known character; on its own it is a bullet
 UNKNOWN_GLYPH = re.compile(r"\(cid:\d+\)")
-"""What pdfplumber writes for a glyph without a known character; on its own it is a bullet."""
+# Distance from the baseline to the bottom of a box, in type sizes: pdfplumber gives boxes, not baselines
 DESCENT = 0.2
-"""Distance from the baseline to the bottom of a box, in type sizes: pdfplumber gives boxes, not baselines."""
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from audit.errors import DocumentError
 
 PDF_HEADER, HEADER_BYTES = b"%PDF-", 1024
 PDF_END, END_BYTES = b"%%EOF", 2048
+# Fewer letters per page, on average, are stray marks on scanned pages
 MIN_LETTERS_PER_PAGE = 10
-"""Fewer letters per page, on average, are stray marks on scanned pages."""
 ExtractionProgress = Callable[[Path, int, int], None]
 """Called with a PDF, the number of its pages read so far, and of all."""
 

@@ -13,14 +13,14 @@ from audit.corpus.extraction.headings import Heading, find_headings, remove_cont
 from audit.corpus.extraction.layout import Block, ExtractedBlocks, Line, OpenPdf, PageProgress, in_reading_order, page_lines
 from audit.corpus.extraction.paragraphs import body_blocks, line_pitch, words_inside_lines
 
+# Headers and footers are in this share of the page's height, at the top or bottom
 MARGIN = 0.12
-"""Headers and footers are in this share of the page's height, at the top or bottom."""
+# The same words at the same height on this many pages are a header or footer; in a shorter PDF on all pages, at least two
 MIN_PAGES = 3
-"""The same words at the same height on this many pages are a header or footer; in a shorter PDF on all pages, at least two."""
+# Small type at the same height on this share of the pages is a header or footer, whatever its words
 MIN_SHARE_OF_PAGES = 0.6
-"""Small type at the same height on this share of the pages is a header or footer, whatever its words."""
+# Heights in points within which two lines count as at the same height
 HEIGHT_STEP = 4
-"""Heights in points within which two lines count as at the same height."""
 PAGE_NUMBER = re.compile(
     r"(page|p\.|seite|page:)?\s*[-–|]?\s*(\d{1,4}|[ivxlc]{1,6})\s*[-–|]?(\s*(of|/|von)\s*\d{1,4})?", re.IGNORECASE
 )

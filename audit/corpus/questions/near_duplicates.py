@@ -19,8 +19,8 @@ from audit.release.report import NOTED, Finding
 from audit.spreadsheet_safety import plain_cell, safe_cell
 from audit.vocabulary import nearest
 
+# Pairs of questions with a larger cosine are listed for review (arXiv:2605.29084)
 DUPLICATE_THRESHOLD = 0.85
-"""Pairs of questions with a larger cosine are listed for review (arXiv:2605.29084)."""
 ROWS_PER_BLOCK = 1_024
 KEEP_BOTH, DROP_FIRST, DROP_SECOND = "keep_both", "drop_first", "drop_second"
 DECISIONS = (KEEP_BOTH, DROP_FIRST, DROP_SECOND)

@@ -19,8 +19,8 @@ from typing import Any
 
 from audit.optional_imports import optional
 
+# The regions of telephone numbers without a country code
 DEFAULT_REGIONS = ("US", "GB")
-"""The regions of telephone numbers without a country code."""
 
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
 NAME = r"[A-Z][a-z]+(?:[-' ][A-Z][a-z]+)?"
