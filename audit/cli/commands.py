@@ -42,6 +42,7 @@ GROUPS = {
 }
 """First word -> help text, for the commands of two words."""
 
+# In the order in which `audit --help` lists them
 COMMANDS = (
     Command(
         "demo", "Write the synthetic demo release, load it, and open the dashboard on it.",

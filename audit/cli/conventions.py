@@ -87,6 +87,7 @@ def print_result(arguments: argparse.Namespace, text: str, result: Mapping[str, 
     if arguments.json:
         print(json.dumps(result, indent=1, ensure_ascii=False, default=str))
     elif text:
+        # flush: `audit demo` goes on as the dashboard by an exec, which would lose what is still in the buffer
         print(text.rstrip(), flush=True)
 
 

@@ -55,6 +55,7 @@ def extract_options(parser: argparse.ArgumentParser) -> None:
 def extract(arguments: argparse.Namespace, _: Settings) -> int:
     """`audit extract PDF|DIR --out DIR`"""
     identity = IdentityOptions(arguments.organ, arguments.center, arguments.phase)
+    # disable=None: no bar where standard error is not a terminal, such as in a log
     with tqdm(unit=" pages", disable=None, leave=False, dynamic_ncols=True) as bar:
         report = extract_all(
             arguments.pdf,

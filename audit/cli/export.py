@@ -53,6 +53,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _request(arguments: argparse.Namespace, settings: Settings) -> ExportRequest:
     study: StudyPart | None = load_object(STUDY_TABLES)(arguments.study, settings) if arguments.study else None
+    # A study belongs to the run that it was drawn from, so that run is its default
     run = find_run(settings.store_dir, arguments.run or (study.digest if study else None))
     if study is not None:
         check_drawn_from(study, run)
@@ -65,14 +66,12 @@ def _request(arguments: argparse.Namespace, settings: Settings) -> ExportRequest
 
 
 def _check_writable(out: Path) -> None:
-    """Refuse to write over existing work; only an archive, which is one file, is replaced.
-
-    Writing is tried now, because making an export takes minutes.
-    """
+    """Refuse to write over existing work; only an archive, which is one file, is replaced."""
     try:
         is_full = out.is_dir() and (_is_archive(out) or any(out.iterdir()))
         if is_full or (out.is_file() and not _is_archive(out)):
             raise AuditError(f"--out {out} already exists. Nothing was written. Name a new folder, or a .zip file.")
+        # Making an export takes minutes, so a folder that cannot be written to must show now
         with tempfile.TemporaryFile(dir=_nearest_existing(out)):
             pass
     except OSError as error:

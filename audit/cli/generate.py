@@ -72,6 +72,7 @@ def _add_model_options(group: Any) -> None:
 
 def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit generate RETRIEVAL_DIR --questions FILE --documents DIR --out DIR`"""
+    # First of all: a wrong --out must not be discovered after hours of calls
     check_output_folder(arguments.out)
     sources = read_inputs(arguments.questions, arguments.documents, arguments.retrieval)
     if arguments.generator == EXTRACTIVE_GENERATOR:

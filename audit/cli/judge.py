@@ -42,6 +42,7 @@ PAIRS_HELP = (
 def judge_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit judge`."""
     parser.epilog = ABOUT
+    # A background job puts a Progress here that stores its figures (audit.cli.dashboard)
     parser.set_defaults(progress=Progress())
     parser.add_argument("run", metavar="RUN", help="run id or key")
     parser.add_argument("--out", type=Path, required=True, metavar="RELEASE", help="folder to write, such as data/releases/again")
@@ -84,6 +85,7 @@ def _pair_selection(text: str) -> str:
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit judge RUN --out RELEASE`"""
     run = find_run(settings.store_dir, arguments.run)
+    # First of all: a wrong --out must not be discovered after hours of calls
     check_output_folder(arguments.out)
     with open_store(run.path) as con:
         pairs, selection = _select_pairs(arguments, settings, con)
@@ -108,6 +110,7 @@ def _select_pairs(arguments: argparse.Namespace, settings: Settings, con: Connec
         return draw_pairs(con, size), f"{SAMPLE}:{size}"
     if name == STUDY and value:
         return load_object(STUDY_PAIRS)(value, settings), arguments.pairs
+    # With its digest, so that the manifest tells which version of the file was used
     pairs, digest = read_pairs(Path(arguments.pairs))
     return pairs, f"file {Path(arguments.pairs).name} ({digest})"
 
@@ -148,6 +151,7 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, protocol: Prot
 
 
 def _same_command(arguments: argparse.Namespace) -> str:
+    # From the parsed options: in a background job, sys.argv has another command
     with_value = ("out", "pairs", "protocol", "absence", "repeat", "limit", "templates", "load_into")
     flags = ("swap", "blind_centers", "load", "json")
     parts = [*arguments.prog.split(), arguments.run]

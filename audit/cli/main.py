@@ -128,7 +128,7 @@ def execute(program: str, command: Callable[[], int]) -> int:
 
 
 def _is_of_duckdb(error: Exception) -> bool:
-    """Whether DuckDB raised it. Importing the class for an `except` clause would cost every command DuckDB's import."""
+    # From sys.modules: importing the class for an `except` clause would cost every command DuckDB's import.
     connection = sys.modules.get("audit.store.connection")
     return connection is not None and isinstance(error, connection.DuckDBError)
 
@@ -147,13 +147,13 @@ def _remedy(reason: str) -> str:
 
 
 def _flush() -> None:
-    """Send what was printed now: a full disk or a closed pipe is then reported here and not when the interpreter exits."""
+    # A full disk or a closed pipe is then reported here and not when the interpreter exits.
     if sys.stdout is not None:  # None: the process was started with its output closed
         sys.stdout.flush()
 
 
 def _drop_output() -> None:
-    """Discard what cannot be written, so that the interpreter does not try again when it exits."""
+    """Discard what cannot be written."""
     try:
         _flush()
     except OSError:

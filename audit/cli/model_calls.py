@@ -93,6 +93,7 @@ def model_for(arguments: argparse.Namespace, settings: Settings) -> str:
 
 def limits_of(settings: Settings) -> Limits:
     """How many calls may be open at once."""
+    # The number of open calls grows from `start`, which must not be above the limit
     concurrency = max(1, settings.judge_concurrency)
     return replace(Limits(), concurrency=concurrency, start=min(Limits.start, concurrency))
 
@@ -112,8 +113,10 @@ def ask_all(
     endpoints, limits, servers = endpoints_of(settings, task.model), limits_of(settings), set[str]()
 
     def ask(cost: StageCost, calls: Iterator[Call]) -> None:
+        # The longest prompt goes first: a context that is too short for it must show now and not after hours
         for endpoint in endpoints:
             servers.add(asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
+        # Replies come in bursts: a slow average keeps the remaining time from jumping
         with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
 
             def progress(tally: CallStats) -> None:
@@ -195,6 +198,7 @@ def estimate(
 def with_stored_replies(out: Path, plan: dict[str, Any], measure: Callable[[Replies], CostEstimate]) -> CostEstimate:
     """What `measure` makes of the replies that are stored for `out` already; a journal is read but never created."""
     path = journal_path(out)
+    # Opening the journal would create it
     if not path.exists():
         return measure(lambda _: {})
     with Journal(path, plan) as journal:

@@ -23,6 +23,7 @@ from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 
+# CODE is part of what a task depends on: after a change of it, handbooks are searched again
 TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
 TUNABLE: dict[str, tuple[Any, str]] = {
     "whole_characters": (count_or_zero, "a handbook of at most this many characters is used in full; 0: never"),
@@ -152,6 +153,7 @@ def _encoder(arguments: argparse.Namespace) -> str:
 
 
 def _task(search: HandbookSearch, cache: BuildCache) -> Task:
+    # By content: a list of synonyms that was edited means another search
     expansion = cache.digest(search.options.expansion) if search.options.expansion else "shipped"
     inputs = {
         "document": cache.digest(search.document), "questions": digest_of(search.questions), "strategies": search.strategies,

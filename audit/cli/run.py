@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     config = read_config(arguments.config)
     work = Workspace((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
     sources, left_out = find_sources(config, work)
+    # Whatever can be wrong must show before the first stage: extraction alone may take hours
     check_room(work.root)
     check_judge(config.judge)
     if config.questions.taxonomy:
@@ -77,7 +78,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         return _print_plan(arguments, context, stages)
     if len(stages) > STAGES.index("judge"):
         check_two_handbooks(context)
+    # Two commands in one folder would overwrite each other's files
     with taken(work, config.path):
+        # A copy: the check assumes that handbooks fail as they did last time, and this time they may not
         before = replace(context, left_out=dict(left_out))
         check_endpoints(before, stages_of(before, arguments.until))
         return _run_stages(arguments, context, stages)

@@ -141,7 +141,8 @@ def _judging_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
 
 
 def no_replies(_: Iterable[str]) -> dict[str, Reply]:
-    """An empty journal's replies. Stored replies would make an estimate smaller, never larger, so they are not looked up."""
+    """An empty journal's replies."""
+    # Stored replies would make an estimate smaller, never larger, so they are not looked up.
     return {}
 
 
@@ -165,9 +166,10 @@ class EndpointCheck:
 def check_endpoints(context: RunContext, stages: Sequence[Stage]) -> None:
     """Raise AuditError where a stage that calls a model cannot, and there is work before it that would be done in vain.
 
-    A stage that comes next finds out by itself, and a finished one needs no endpoint. `context` is used for this alone.
+    context  is changed: handbooks that failed last time are left out of it
     """
     rows = _rows(context, stages)
+    # Only stages with work before them: one that comes next finds out by itself, and a finished one needs no endpoint.
     for check in endpoint_checks(context, rows, [stage for stage in STAGE_BEFORE if _has_work(rows, stage, itself=False)]):
         if check.fault:
             raise AuditError(
@@ -189,7 +191,7 @@ def endpoint_checks(
 
 
 def _rows(context: RunContext, stages: Sequence[Stage]) -> list[StagePlan]:
-    """What the stages have to do. Handbooks that the last release left out are assumed to fail again."""
+    # Handbooks that the last release left out are assumed to fail again: else their stages would always count as unfinished.
     context.left_out.update({name: reason for name, reason in _left_out_before(context).items() if name not in context.left_out})
     rows = []
     for stage in stages:
@@ -230,6 +232,7 @@ def _check(
             f'Write url = ["http://127.0.0.1:8000/v1"] there, set AUDIT_JUDGE_URL, or do without a model: {WITHOUT_MODEL[stage]}.'
         )
         return EndpointCheck(stage, f"it calls a model, and no endpoint is set. {remedy}")
+    # Both stages may use one endpoint, which then is tried once
     key = (settings.judge_urls, settings.judge_model)
     if key not in tried:
         tried[key] = _try_endpoints(stage, settings)

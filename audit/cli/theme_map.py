@@ -100,6 +100,7 @@ def stored_vectors(taxonomy: Taxonomy, points: pd.DataFrame, settings: Settings)
 
 
 def _cached_only(taxonomy: Taxonomy) -> Encoder:
+    # Only vectors in the cache are wanted: loading the model would take longer than the command
     def refuse(_phrases: Any, _progress: Progress) -> Vectors:
         raise EmbeddingError("a vector is not cached")
 
@@ -156,6 +157,7 @@ def _same_encoder(taxonomy: Taxonomy) -> Encoder:
             "These themes were built without a sentence model, so they cannot be searched by meaning. Nothing was searched."
         )
     encoder = sentence_encoder(str(model))
+    # Vectors of two versions of a model cannot be compared, even if their names are the same
     if encoder.digest != taxonomy.built.get("model_sha256"):
         raise ThemesError(f"The installed model {model} is not the one that built these themes. Nothing was searched.")
     return encoder

@@ -104,6 +104,7 @@ def assign_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     counts, out = _read_phrases(arguments, settings)
     if out.exists() and out.samefile(arguments.taxonomy):
         raise ThemesError(f"{out} is the taxonomy itself. Nothing was written. Name another file with --out.")
+    # Vectors of two models cannot be compared, so the model that built the taxonomy is the default
     arguments.model = arguments.model or taxonomy.built.get("model")
     is_lexical = arguments.model == LEXICAL and taxonomy.built
     encoder = words_encoder_of(taxonomy) if is_lexical else _encoder(arguments, settings, counts)
@@ -147,6 +148,7 @@ def _read_phrases(arguments: argparse.Namespace, settings: Settings) -> tuple[di
 
 def _phrases_in(path: Path) -> dict[str, int]:
     try:
+        # utf-8-sig: some editors begin a file with a byte order mark, which would be part of the first phrase
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ThemesError(f"{path} cannot be read ({describe_error(error)}). Nothing was done.") from error
@@ -194,7 +196,7 @@ def _finish(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonom
 
 
 def _own_themes_warning(arguments: argparse.Namespace, settings: Settings) -> str | None:
-    """A release's own themes are used as they are, so themes built in addition to them are not shown anywhere."""
+    # A release's own themes are used as they are, so themes built in addition to them are not shown anywhere.
     if arguments.run:
         run = find_run(settings.store_dir, arguments.run)
         with open_store(run.path) as con:
@@ -233,6 +235,7 @@ def _ask_names(settings: Settings, model: str, calls: Sequence[Call]) -> dict[st
     def keep(reply: Reply) -> None:
         replies[reply.key] = reply
 
+    # Equal cards make equal calls
     distinct = {call.key: call for call in calls}.values()
     asked = run_calls(
         distinct, endpoints_of(settings, model), keep, readable=lambda _, reply: parse_name(reply) is not None,

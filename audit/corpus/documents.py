@@ -164,6 +164,7 @@ def documents_and_paths(folder: Path) -> list[tuple[Document, Path]]:
     documents = {document.handbook_id: (document, path) for path in paths for document in [read_document(path)]}
     if not paths:
         raise DocumentError(f"{folder}: there are no documents (*.json, *.json.gz). Make them from PDF files with: audit extract")
+    # Two files of one handbook: nothing tells which is right
     if len(documents) < len(paths):
         raise DocumentError(
             f"{folder}: {len(paths)} files have only {len(documents)} different handbook ids. Nothing was read. "

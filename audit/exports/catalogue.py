@@ -23,6 +23,7 @@ def metric(name: str, **options: Any) -> TableMaker:
     def maker(context: ExportContext) -> Table:
         return context.table(name, pairs_behind(context), **options)
 
+    # Under this name a table is listed as left out when the run cannot have it
     maker.__name__ = name
     return maker
 

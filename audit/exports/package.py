@@ -115,6 +115,7 @@ def today() -> str:
 def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
     """Path -> content of every file of the export. Raises AuditError when the runs cannot be compared."""
     with open_context(request.run, request.other, request.taxonomy, request.curation, request.against) as context:
+        # Tables and charts need the stores; while pictures are drawn and files written, these are closed
         parts = [_with_notices(chapter, context) for chapter in _chapters(request, context, progress)]
     progress("Drawing the figures")
     shown = {picture.name: picture for chapter in parts for picture in chapter.pictures}
@@ -152,10 +153,14 @@ def _chapters(request: ExportRequest, context: ExportContext, progress: Callable
 def _with_notices(chapter: Chapter, context: ExportContext) -> Chapter:
     """The chapter with safe file names; each table names its run, and states when that is synthetic."""
     source = f"Source: run {context.run.key}."
+    # Each table says this for itself, because people send single tables
     notes = (*([context.fill(SYNTHETIC)] if context.run.synthetic else []), source)
     tables = [table.noted(*notes) for table in chapter.tables]
     return replace(
-        chapter, tables=tables, pictures=[replace(picture, name=STEM.sub("-", picture.name)) for picture in chapter.pictures]
+        # Names of figures may contain an organ, which is whatever the release says
+        chapter,
+        tables=tables,
+        pictures=[replace(picture, name=STEM.sub("-", picture.name)) for picture in chapter.pictures],
     )
 
 
@@ -173,6 +178,7 @@ def _drawn(shown: Mapping[str, Picture]) -> tuple[dict[str, tuple[bytes, bytes]]
     try:
         return pictures({name: picture.figure for name, picture in shown.items()}), {}
     except NoPicturesError as reason:
+        # Without a Chromium the rest of the package is still worth having
         return {}, {"figures as SVG and PNG": str(reason)}
 
 

@@ -166,6 +166,7 @@ def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
         return (AGREES if own.value < target or (has_interval and own.low < target) else DIFFERS), f"under {published.value}"
     if not published.digits:
         return (AGREES if own.value == target else DIFFERS), "equal counts"
+    # The published figure is rounded, so ours is rounded alike before they are compared
     if float(typed(own.value, published.digits)) == target:
         return AGREES, f"{published.digits} printed digits"
     if has_interval:

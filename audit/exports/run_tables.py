@@ -91,6 +91,7 @@ def corpus(context: ExportContext) -> Table:
     own, asked = pd.DataFrame(by_organ).set_index("organ"), context.frame("organs").set_index("organ")[["questions", "pairs"]]
     order = [*(name for name in asked.index if name != ALL), *(name for name in own.index if name not in asked.index), ALL]
     frame = own.reindex(order).fillna(0).join(asked).fillna(0).reset_index()
+    # A phase that no handbook has would be a column of zeros
     unused = {phase.value for phase in PHASES if not frame[phase.value].any()}
     spec = TableSpec(CORPUS.title, tuple(column for column in CORPUS.columns if column.name not in unused), CORPUS.notes)
     return table_of("corpus", spec, frame, context.run, pairs_behind(context))
@@ -104,6 +105,7 @@ def _handbook_counts(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
 def questions(context: ExportContext) -> Table:
     """How many questions there are on each topic."""
     frame, total = context.frame("topics", level="topic"), context.frame("organs").iloc[-1]["questions"]
+    # Without questions the share is unknown, not 0
     with_share = frame.assign(share=frame["questions"] / total if total else float("nan"))
     return table_of("questions", TOPIC_COUNTS, with_share, context.run, context.fill(f"{total:,} {{questions}}"))
 

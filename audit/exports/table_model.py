@@ -56,6 +56,7 @@ class Table:
         if self.printed_rows is not None and len(self.frame) > self.printed_rows:
             cut = f"The first {self.printed_rows:,} of {len(self.frame):,} rows; {self.name}.csv, .xlsx and .json have all."
             return replace(self.noted(cut), frame=self.frame.head(self.printed_rows), printed_rows=None).for_print()
+        # On paper a column that is empty in every row only takes room
         filled = tuple(column for column in self.columns if not column.is_text or any(self._texts(column)))
         return replace(self, columns=filled if len(self.frame) else self.columns)
 
@@ -95,6 +96,7 @@ class Table:
         if column.is_text:
             texts = [text or None for text in self._texts(column)]
             return pd.Series(texts, index=self.frame.index, dtype="object")
+        # Int64 and not int64: a count may be unknown
         numbers = pd.to_numeric(self.frame[column.name]).astype(float)
         return numbers.round().astype("Int64") if column.kind is ColumnKind.COUNT else numbers
 

@@ -76,8 +76,10 @@ def _neighbours(points: pd.DataFrame, vectors: Vectors | None) -> list[dict[str,
         part = rows[start : start + PHRASES_PER_CHUNK]
         apart = square[start : start + PHRASES_PER_CHUNK, None] + square[None, :] - 2 * part @ rows.T
         apart[np.arange(len(part)), np.arange(start, start + len(part))] = np.inf
+        # The nearest first without sorting all: only these few are then sorted
         near = np.argpartition(apart, count - 1, axis=1)[:, :count] if count > 0 else np.zeros((len(part), 0), dtype=int)
         order = np.take_along_axis(near, np.argsort(np.take_along_axis(apart, near, axis=1), axis=1, kind="stable"), axis=1)
+        # Rounding can make a squared distance slightly negative, hence the maximum with 0 below
         far = np.take_along_axis(apart, order, axis=1)
         # Of vectors of length 1 half the square of their distance is the cosine distance.
         chunks.append((order, np.maximum(far, 0) / 2 if vectors is not None else np.sqrt(np.maximum(far, 0))))

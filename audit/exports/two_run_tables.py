@@ -122,6 +122,7 @@ def _moved_count(context: ExportContext, metric: str, frame: pd.DataFrame) -> st
 def transitions(context: ExportContext) -> Table:
     """How the second run labels the pairs of each label of the first."""
     frame = context.frame("transitions")
+    # Most of the possible transitions never occur
     occurring = frame[frame["pairs"] > 0]
     return replace(_two_run_table(context, "transitions", f"{occurring['pairs'].sum():,} pairs"), frame=occurring)
 

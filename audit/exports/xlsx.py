@@ -28,8 +28,11 @@ LETTERS_PER_WIDTH = 1.05
 SHEET_NAME = re.compile(r"[^A-Za-z0-9 _-]+")
 # Excel opens no workbook with a longer sheet name
 MAX_NAME = 31
+# Excel's limit for the text of a cell
 MAX_TEXT = 32_767
+# XML cannot contain these, and Excel would refuse the whole file
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+# XlsxWriter would turn texts that look like formulas, addresses or numbers into these
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 
 

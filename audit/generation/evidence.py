@@ -71,12 +71,11 @@ class Relevance:
         return self._stems[section.section_id]
 
     def weight(self, stem: str) -> float:
-        """Inverse document frequency over sections: log((sections + 1) / (sections with the stem + 1/2)).
-
-        A stem that the handbook lacks weighs as much as one in a single section.
-        """
+        """Inverse document frequency over sections: log((sections + 1) / (sections with the stem + 1/2))."""
+        # A stem that the handbook lacks weighs as much as one in a single section.
         return math.log((len(self._stems) + 1) / (max(1, self._section_counts[stem]) + 0.5))
 
+    # Weighted: "travel" tells more about a section than "patient", which nearly every section has
     def coverage(self, question: Set[str], text: Set[str]) -> float:
         """The share in [0, 1] of a question's weight that a text covers; 0 for a question without content words."""
         total = sum(map(self.weight, question))
@@ -103,7 +102,7 @@ def question_stems(question: str) -> frozenset[str]:
 
 
 def without_numbers(text: str) -> str:
-    """A text whose own bracketed numbers, such as the reference `[12]`, are in parentheses: only ours are in brackets."""
+    """A text whose own bracketed numbers, such as the reference `[12]`, are in parentheses."""
     # A model would otherwise cite the handbook's own reference [12] as passage 12.
     return BRACKETED_NUMBER.sub(r"(\1)", text)
 
@@ -184,6 +183,7 @@ def _best_sections(question: GroundedQuestion, relevance: Relevance, sections: l
     ranked += [section.section_id for section in relevance.ranked_sections(question.query.text)]
     with_text = {section.section_id for section in sections}
     chosen, room = set[str](), max_characters
+    # A section that does not fit is skipped, because a later, shorter one still may
     for section_id in dict.fromkeys(section_id for section_id in ranked if section_id in with_text):
         length = _prompt_length(relevance.document.by_id[section_id])
         if length <= room:
@@ -205,6 +205,7 @@ def _fitting(passages: list[NumberedPassage], max_characters: int | None) -> lis
     for passage in passages:
         if room is not None:
             room -= len(passage.in_prompt)
+            # Later passages rank lower, so a shorter one must not take the room of one that did not fit
             if room < 0:
                 break
         fitting.append(passage)

@@ -97,6 +97,7 @@ def extractive_answer(question: GroundedQuestion, relevance: Relevance, settings
     evidence = evidence_of(question, relevance)
     sentences = list(_scored_sentences(question.query.text, evidence, relevance, settings))
     coverage = max((sentence.coverage for sentence in sentences), default=0.0)
+    # Better no answer than one about something else: the judge would compare it all the same
     chosen = _best_sentences(sentences, settings) if coverage >= settings.threshold else []
     text = " ".join(f"{_as_sentence(sentence.text)} [{sentence.passage.number}]" for sentence in chosen)
     usage: dict[str, Any] = {
@@ -135,6 +136,7 @@ def _scored_sentences(
         passage_score = settings.heading * relevance.similarity(stems, headings) + settings.passage / rank
         for number, (start, text) in enumerate(_sentences(passage.text), 1):
             sentence_stems = stem_set(text)
+            # With the headings: a section on travel need not repeat the word in every sentence.
             coverage = relevance.coverage(stems, sentence_stems | headings)
             score = coverage + passage_score + settings.early / number
             score += settings.own_words * relevance.coverage(stems, sentence_stems)
@@ -160,6 +162,7 @@ def _best_sentences(sentences: Iterable[ScoredSentence], settings: ExtractiveSet
         length = len(sentence.text.split())
         if sentence.score < settings.near * ranked[0].score or len(selected) == settings.sentences:
             break
+        # The best sentence is taken however long it is: an answer needs one
         if (length <= room or not selected) and sentence.text not in texts:
             selected.append(sentence)
             room -= length

@@ -134,6 +134,7 @@ def write_answers(
         for record in records:
             summary.count(record)
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    # Only after the records: drawing them counts the answers and fills `missing`
     content = {**about, **summary.as_record(), "not_retrieved": missing.total()}
     write_atomic(folder / SUMMARY, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
@@ -186,6 +187,7 @@ def _retrieval_record(question: GroundedQuestion, evidence: Evidence, text: str 
     record["citations"] = citation_records(text or "", evidence)
     if evidence.cut:
         record["cut"] = evidence.cut
+    # The list of a full handbook would be repeated in every answer
     if _differs_from_retrieval(question, evidence):  # of a full handbook, each answer records only what it cites
         cited = [passage for citation in record["citations"] if (passage := evidence.passage(citation["passage"]))]
         record["passages"] = [
@@ -201,6 +203,7 @@ def _retrieval_record(question: GroundedQuestion, evidence: Evidence, text: str 
 
 def _differs_from_retrieval(question: GroundedQuestion, evidence: Evidence) -> bool:
     retrieved = (question.retrieval.get("passages") or ())[: len(evidence.passages)]
+    # Only as many as were given: the prompt may have had no room for the others
     return [p.section_id for p in evidence.passages] != [str(record.get("section_id")) for record in retrieved]
 
 

@@ -1,10 +1,4 @@
-"""The generator that asks a model: one call for each question and handbook, and the reading of its reply.
-
-The passages come before the question, and calls go handbook by handbook. In full-document mode, all questions on a handbook
-share their whole prompt except for the last line, and the server's prefix cache reuses it (benchmarks/generate.py: 97 % of the
-prompt tokens, against 4 % with the question first). With retrieved passages hardly two calls share any: only the instructions
-are reused (22 %); with the question first and calls in the order of questions it would be four points more.
-"""
+"""The generator that asks a model: one call for each question and handbook, and the reading of its reply."""
 
 from __future__ import annotations
 
@@ -29,6 +23,10 @@ SCHEMA: dict[str, Any] = {
     "required": ["answer"],
     "additionalProperties": False,
 }
+# The passages come before the question, and calls go handbook by handbook. In full-document mode, all questions on a handbook
+# share their whole prompt except for the last line, and the server's prefix cache reuses it (benchmarks/generate.py: 97 % of
+# the prompt tokens, against 4 % with the question first). With retrieved passages hardly two calls share any: only the
+# instructions are reused (22 %); with the question first and calls in the order of questions it would be four points more.
 FORM = PromptForm("answer", "answer", ("passages", "question"), SCHEMA)
 # The rough number of tokens of an answer, for estimates without a server
 REPLY_TOKENS = 120
@@ -117,6 +115,7 @@ def model_answers(task: AnswerTask, replies: Replies, summary: GenerationSummary
 
 def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: AnswerTask) -> Record:
     text, reason = read_answer_reply(reply)
+    # The absence is what the model says in the agreed words, never a guess from other wording
     absence = with_absence_prefix(text) if text else None
     usage = {
         "model": reply.model or task.model,

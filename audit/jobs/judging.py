@@ -73,6 +73,7 @@ COUNTS = (
     "done", "answered", "unreadable", "cut", "refused", "failed", "busy", "in_flight", "waiting_again", "concurrency", "rate",
     "seconds", "prompt_tokens", "completion_tokens", "lost",
 )  # fmt: skip
+# Each update is a transaction in the table of jobs
 INTERVAL_S = 0.5
 
 
@@ -115,6 +116,7 @@ def read_pairs(path: Path) -> tuple[list[PairIds], str]:
     Raises AuditError when the file cannot be read or lacks a column.
     """
     try:
+        # Read once: the digest must be that of the pairs that are judged
         data = path.read_bytes()
         reader = csv.DictReader(data.decode("utf-8-sig").splitlines())
         missing = [name for name in PAIR_COLUMNS if name not in (reader.fieldnames or ())]
@@ -140,6 +142,7 @@ def _by_question(con: Connection, pairs: Iterable[PairIds], handbooks: list[str]
             raise NotInRunError(
                 f"Question '{question}': a pair needs two handbooks, and both are '{couple[0]}'. No model was called."
             )
+        # The release stores each pair with the earlier handbook first
         first, second = sorted(couple, key=position.__getitem__)
         selected[question].add((first, second))
     in_order = partial(sorted, key=lambda pair: (position[pair[0]], position[pair[1]]))
@@ -155,6 +158,7 @@ def _items(con: Connection, selected: Mapping[str, list[HandbookPair]] | None) -
     for number, *fields in rows(con, QUESTIONS):
         question = dict(zip(QUESTION_FIELDS, fields, strict=True))
         pairs = _pairs(con, number) if selected is None else selected.get(str(question["question_id"]), [])
+        # With a selection, a question without pairs is left out; of a full run every question stays
         if pairs or selected is None:
             yield QuestionToJudge(question, _answers(con, number), tuple(pairs))
 

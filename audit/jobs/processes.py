@@ -75,6 +75,7 @@ def start_process(settings: Settings, job: Job, state: JobState, command: list[s
     cleared = {"progress": {}, "started": 1} if state is JobState.RUNNING else {"estimate": {}}
     with _starting(table.folder, LOCK_WAIT_S):
         for other in table.jobs():
+            # Settled first: a job whose process was killed must not block its slot for ever
             if other.slot == job.slot and _settle(table, other).active:
                 raise AuditError(BUSY)
         # `move` compares the state in one statement: two starters that read the same row cannot both win.
@@ -90,7 +91,8 @@ def start_process(settings: Settings, job: Job, state: JobState, command: list[s
 
 
 def _await_claim(table: JobTable, job: Job, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the process has claimed the job or has exited, so that a job that is starting is not taken for a dead one."""
+    """Wait until the process has claimed the job or has exited."""
+    # Until then the job is active and not locked, and would be taken for a dead one.
     ends = time.monotonic() + START_WAIT_S
     while process.poll() is None and time.monotonic() < ends:
         row = table.find(job.name)
@@ -169,7 +171,7 @@ def _reason(error: BaseException) -> str:
 
 @contextmanager
 def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, which asyncio and the commands know how to end well."""
+    # asyncio and the commands know how to end well after Ctrl-C, so SIGTERM is treated like it.
 
     def interrupt(_: int, __: FrameType | None) -> None:
         signal.raise_signal(signal.SIGINT)

@@ -154,6 +154,7 @@ def save_result(settings: Settings, job: Job, title: str) -> Run:
 
 
 def _copy_release(job: Job, target: Path, title: str) -> None:
+    # A hidden draft first: a release must appear complete or not at all
     draft = target.with_name(f".{target.name}.writing")
     shutil.rmtree(draft, ignore_errors=True)
     shutil.copytree(release_folder(job), draft)
@@ -162,6 +163,7 @@ def _copy_release(job: Job, target: Path, title: str) -> None:
     settings = {**manifest["judge_settings"], "chosen": request_of(job).selection}
     manifest |= {"run_id": job.name, "title": title, "judge_settings": settings}
     path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
+    # A target can only be left from a saving that was killed: the name of a job is its own
     shutil.rmtree(target, ignore_errors=True)
     draft.rename(target)
     journal_path(target).unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+# How long a transaction waits for another process
 BUSY_S = 30.0
 
 
@@ -128,6 +129,7 @@ class JobTable:
         """
         if state not in TRANSITIONS[job.state]:
             raise ValueError(f"a job cannot go from {job.state.name} to {state.name}")
+        # The old state is part of the condition, so that of two processes only one can move a job
         return self._update(job.name, {**columns, "state": state.name}, "and state = ?", (job.state.name,))
 
     def update(self, job: Job, **columns: Any) -> bool:
@@ -163,5 +165,6 @@ class JobTable:
         self.folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self._path, timeout=BUSY_S)) as con, con:
             con.row_factory = sqlite3.Row
+            # On every connection: whichever process comes first creates the table
             con.execute(SCHEMA)
             yield con

@@ -43,7 +43,7 @@ class RecordFile:
     repairs: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """One decoder for all records: building it takes longer than reading a short record."""
+        # One decoder for all records: building it takes longer than reading a short record.
         self._decoder = json.JSONDecoder(parse_constant=self._constant)
 
     def rows(self) -> Iterator[tuple[str, Any]]:
@@ -113,6 +113,7 @@ class RecordFile:
         except (ValueError, RecursionError) as error:
             return UnreadableRecord("broken_json", _broken(text, error))
 
+    # NaN and Infinity are not JSON, but Python's own json writes them
     def _constant(self, name: str) -> None:
         self._mend(f"{name} read as no value")
 
@@ -121,6 +122,7 @@ class RecordFile:
         if isinstance(text, UnreadableRecord):
             yield WHOLE_FILE, text
             return
+        # newline="": a cell may contain line ends, which only the csv module can tell from the end of a row
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=self._delimiter(text))
         try:
             yield from ((f"line {reader.line_num}", _cells(row)) for row in reader)

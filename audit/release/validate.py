@@ -100,6 +100,7 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     prefixed = (words or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
     absent = boolean(raw.get("absent"), "absent")
     unread = _unread_reason(raw, words, absent, repairs)
+    # Neither present nor absent may be assumed: either would count as a finding about the handbook
     if absent is None and words is None and unread is None:
         raise Reject(
             "missing_field", "it has neither an answer nor an 'absent' flag, so it is unknown whether the handbook answers."
@@ -187,7 +188,8 @@ def theme(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 
 def phrases(value: Any, name: str) -> list[str]:
-    """A list of texts, unchanged: `values.texts` would strip the spaces that a divergence topic may begin with."""
+    """A list of texts, unchanged."""
+    # Not `values.texts`, which would strip the spaces that a divergence topic may begin with.
     return [phrase for item in list_value(value, name) if (phrase := text(item, name)) and phrase.strip()]
 
 

@@ -31,10 +31,8 @@ Repairs = list[str]
 
 
 def replace_lone_surrogates(text: str) -> tuple[str, int]:
-    """JSON text with U+FFFD in place of lone surrogates, and how many there were.
-
-    A generator that stops inside an emoji leaves one, and UTF-8 cannot encode it.
-    """
+    """JSON text with U+FFFD in place of lone surrogates, and how many there were."""
+    # A generator that stops inside an emoji leaves half of it, which UTF-8 cannot encode.
     if "\\ud" not in text and "\\uD" not in text:
         return text, 0
     count = sum(match[1] is None for match in SURROGATE.finditer(text))
@@ -72,6 +70,7 @@ def vocabulary_term(value: Any, spellings: Mapping[str, Any], name: str, allowed
     spelling = (text(value, name) or "").strip()
     if plain(spelling) in EMPTY_WORDS:
         return None
+    # Table tools write the code 2 as 2.0 once its column has gaps
     term = spellings.get(plain(spelling.removesuffix(".0")))
     if term is None:
         raise Reject(
@@ -106,6 +105,7 @@ def number(value: Any, name: str) -> float | None:
     if is_missing(value) or value == "":
         return None
     try:
+        # float(True) is 1.0, but true is not a number here
         parsed = float("nan") if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         parsed = math.nan

@@ -45,6 +45,7 @@ def write_release(
         if records is not None:
             write_jsonl(root / f"{name}.jsonl", records)
     counts["pairs"] = sum(write_comparison(root / "comparisons", comparison) for comparison in comparisons)
+    # Last: its presence shows that the folder is complete
     write_json(root / "manifest.json", {**manifest, **counts}, indent=1)
     return root
 
@@ -64,7 +65,9 @@ def write_comparison(folder: Path, comparison: Record) -> int:
 
 def file_stem(question_id: str) -> str:
     """A safe file name for any question id: inside the folder, not hidden, never too long."""
+    # A leading dot would hide the file, and ".." as a whole would leave the folder
     stem = quote(question_id, safe="").replace(".", "%2E", 1 if question_id.startswith(".") else 0)
+    # Most file systems refuse names of more than 255 bytes
     return stem if len(stem) <= MAX_STEM_CHARS else hashlib.sha256(question_id.encode()).hexdigest()
 
 

@@ -25,12 +25,13 @@ def open_store(path: Path) -> Connection:
 def open_two(path: Path, against: Path) -> Connection:
     """A read-only connection to two runs' stores: the tables of the first are in `this`, those of the second in `other`.
 
-    It is an instance of its own, because one instance cannot attach a file that another connection of the process has open.
     Raises DuckDBError when both are the same file.
     """
+    # An instance of its own: no instance can attach a file that another connection of the process has open.
     con = duckdb.connect()
     try:
         for name, store in (("this", path), ("other", against)):
+            # ATTACH takes no bound parameters
             quoted = str(store).replace("'", "''")
             con.execute(f"attach '{quoted}' as {name} (read_only)")
     except duckdb.Error:
@@ -47,10 +48,8 @@ def create_store(path: Path, schema: str) -> Connection:
 
 
 def frame(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """The rows of one statement with named parameters (`$name`).
-
-    Each call takes its own cursor: one DuckDB connection used by two threads at once raises.
-    """
+    """The rows of one statement with named parameters (`$name`)."""
+    # A cursor for each call, here and below: one DuckDB connection used by two threads at once raises.
     return con.cursor().execute(sql, dict(parameters or {})).df()
 
 

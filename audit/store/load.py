@@ -64,7 +64,8 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
 
 
 def check_release(path: Path, settings: Settings, progress: Progress = lambda _: None) -> Loaded:
-    """The load report of the release at `path`, without keeping it: it is loaded into a store that is deleted at once."""
+    """The load report of the release at `path`, which is not kept."""
+    # Loaded into a store that is deleted at once, so that the report is the one that loading would give.
     with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
         return load_release(path, replace(settings, data_dir=Path(scratch)), progress=progress)
 
@@ -74,11 +75,13 @@ def _replacing(target: Path) -> Iterator[Path]:
     """Yields a temporary file that replaces `target` when the block succeeds and is deleted otherwise."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target.parent)
+    # With the process id, so that a later load can tell whether this one still runs
     temporary = target.with_name(f"{target.stem}.{os.getpid()}.building")
     try:
         yield temporary
         temporary.replace(target)
     finally:
+        # DuckDB keeps its write-ahead log in a second file next to the store
         for left in target.parent.glob(f"{temporary.name}*"):
             left.unlink()
 
@@ -87,6 +90,7 @@ def _remove_leftovers(folder: Path) -> None:
     """Remove the files of loads that were killed."""
     for path in folder.glob("*.building*"):
         owner = path.name.split(".")[1]
+        # A system without /proc does not tell which processes run: there every such file is removed
         if not Path(f"/proc/{owner}").exists() or not Path("/proc/self").exists():
             path.unlink(missing_ok=True)
 
@@ -111,6 +115,7 @@ def _fill_store(
         load_themes(con, reader)
         report.checks = reconcile(con, manifest, state, pairs.counts(), report)
         _write_run(con, manifest, state, report, identity)
+        # Puts the write-ahead log into the file, which alone is renamed
         con.execute("checkpoint")
     finally:
         con.close()

@@ -136,6 +136,7 @@ class PairLoader:
     def _finish(self) -> None:
         reread = sorted({*self._suspects, *self._unparsed})
         self._add_columns(READING_COLUMNS)
+        # Duplicates can be found only when all pairs are in the table
         self._read_again(reread)
         if reread or self._repeated:
             self._quarantine_duplicates(reread)
@@ -184,17 +185,15 @@ class PairLoader:
             self._note_conflicts(number, pairs)
 
     def _read_head(self, number: int, form: PairFormat) -> ComparisonHead | None:
-        """None where Python cannot parse what DuckDB could: reading by record reports why."""
         try:
             return ComparisonHead.read(self.reader.layout.parts["pair"][number], form.names)
+        # Python cannot parse what DuckDB could: the file is read again by record, which reports why.
         except (ValueError, RecursionError):
             return None
 
     def _stage_checks(self, first: int, last: int) -> dict[int, list[int]]:
-        """Stage the checks of a batch; returns, by file, the positions of pairs with a check that needs a repair.
-
-        Checks are always read in Python: few pairs have any, so nothing would be gained by SQL.
-        """
+        """Stage the checks of a batch; returns, by file, the positions of pairs with a check that needs a repair."""
+        # Checks are always read in Python: few pairs have any, so nothing would be gained by SQL.
         unusable: dict[int, list[int]] = {}
         staged: list[tuple[int, int, dict[str, Any]]] = []
         for file, position, text in self.con.execute(CHECKS_OF_FILES, {"first": first, "last": last}).fetchall():
@@ -233,7 +232,7 @@ class PairLoader:
             self.con.execute(DELETE_POSITIONS.format(table=table), {"file": number, "positions": sorted(positions)})
 
     def _quarantine_duplicates(self, reread: list[int]) -> None:
-        """Of equal copies the first stays; of copies with different labels none does, because the right one is unknown."""
+        # Of equal copies the first stays; of copies with different labels none does, because the right one is unknown.
         duplicates = self.con.execute(DUPLICATES, {"questions": sorted(self._repeated), "files": reread}).fetchall()
         by_file: dict[int, dict[int, bool]] = {}
         for number, position, conflicting in duplicates:
@@ -276,6 +275,7 @@ def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
 
 def has_repeats(pairs: PairArrays) -> bool:
     """Whether two rows have the same handbooks."""
+    # Handbook numbers are 16-bit integers, so two of them make one 32-bit key
     keys = pairs["a"].astype(np.int32) << 16 | pairs["b"].astype(np.int32) & 0xFFFF
     # Producers usually write pairs in order, and then comparing neighbours is enough.
     return bool(not (np.diff(keys) > 0).all() and len(np.unique(keys)) < len(keys))

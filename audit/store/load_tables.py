@@ -37,6 +37,7 @@ def load_questions(con: Connection, reader: RecordReader, state: LoadState) -> N
     columns = {column: [record[name] for record in records] for column, name in QUESTION_COLUMNS.items()}
     append(con, "questions", {"question": list(range(len(records))), **columns})
     for table, column in (("topics", "topic"), ("subtopics", "subtopic")):
+        # A tag that a question names twice must not count twice
         tags = [(number, tag) for number, record in enumerate(records) for tag in dict.fromkeys(record[table])]
         append(con, table, {"question": [number for number, _ in tags], column: [tag for _, tag in tags]})
 
@@ -87,6 +88,7 @@ def _register_answer(record: dict[str, Any], state: LoadState) -> tuple[str, str
 def _note_passages(reader: RecordReader, line: FileCount, position: str, answer: dict[str, Any], state: LoadState) -> None:
     """Note passages that point at a section which the release does not have, or outside its text."""
     passages = answer["passages"] if isinstance(answer["passages"], list) else [answer["passages"]]
+    # One note per answer and kind of fault: a note per passage would bury the other findings
     faults = {_passage_fault(passage, answer["handbook"], state) for passage in passages}
     for code, words in PASSAGE_FAULTS.items():
         if code in faults:

@@ -116,6 +116,7 @@ def _resolve_parents(reader: RecordReader, themes: dict[str, ThemeEntry]) -> Non
 
 
 def _is_circular(theme: dict[str, Any], themes: dict[str, ThemeEntry]) -> bool:
+    # `seen` ends the walk in a ring of ancestors that this theme is not part of
     above, seen = theme["parent_id"], {theme["theme_id"]}
     while above in themes and above not in seen:
         seen.add(above)
@@ -126,6 +127,7 @@ def _is_circular(theme: dict[str, Any], themes: dict[str, ThemeEntry]) -> bool:
 def _resolve_topics(reader: RecordReader, themes: dict[str, ThemeEntry], topics: dict[str, str | None]) -> None:
     for line, position, theme in themes.values():
         own_topics = list(dict.fromkeys(theme["topics"]))
+        # A topic counts in one theme only, or the themes of a run would add up to more than its pairs
         taken = [topic for topic in own_topics if topics.get(topic) is not None]
         topics |= {topic: theme["theme_id"] for topic in own_topics if topics.get(topic) is None}
         if taken:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from audit.vocabulary import LABELS
 
 NO_LABEL = -1
+# Handbooks and matrix usually come before the pairs, so the rest of a file need not be read
 HEAD_BYTES = 2**16
 LIST_PATTERN = rb"\[[^\[\]{}\\]*\]"
 MATRIX_PATTERN = rb"\[\s*\[[^\]{}\"]*\](?:\s*,\s*\[[^\]{}\"]*\])*\s*\]"
@@ -77,10 +78,8 @@ class ComparisonHead:
 
 
 def _cut(raw: bytes, name: str, pattern: bytes) -> str | None:
-    """The JSON text under the key `name`, where it matches `pattern`.
-
-    A quoted name before a colon can only be a key: inside a text its quotes would be escaped.
-    """
+    """The JSON text under the key `name`, where it matches `pattern`."""
+    # A quoted name before a colon can only be a key: inside a text its quotes would be escaped.
     match = re.search(rb'"%s"\s*:\s*(%s)' % (re.escape(name.encode()), pattern), raw)
     return match[1].decode() if match else None
 
@@ -96,6 +95,7 @@ def _value(raw: bytes, name: str, pattern: bytes) -> str | None:
 def _parse_matrix(text: str, size: int) -> tuple[Codes | None, str | None]:
     """The N x N codes, or a sentence on why they cannot be read."""
     # A code has one digit, so a sound row without its spaces is digit, comma, digit, ...: numpy can read it without a parser.
+    # Null is read as 9, which is no label code and has one digit too.
     rows = [row.translate(None, b" \n\r\t") for row in ROW.findall(text.encode().replace(b"null", b"9"))]
     if len(rows) != size or any(len(row) != 2 * size - 1 for row in rows):
         return None, _matrix_problem(text, size)

@@ -49,6 +49,7 @@ class RecordReader:
             else:
                 yield position, raw
         for repair, times in file.repairs.items():
+            # A value that was lost is a repair; a delimiter or a byte order mark changes no value
             outcome = REPAIRED if "no value" in repair else NOTED
             self.note(line, WHOLE_FILE, outcome, "read_leniently", f"{repair} ({times:,} times).")
 
@@ -118,6 +119,7 @@ class LoadState:
 
     handbooks: dict[str, int] = field(default_factory=dict)
     questions: dict[str, int] = field(default_factory=dict)
+    # An array and not a dict: it is asked for millions of pairs at once
     answer_status: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty((0, 0), np.int8))
     has_answers: bool = False
     sections: dict[tuple[int, str], int] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from audit.store.record_reader import LoadState, RecordReader
 from audit.store.stage_pairs import READING_TYPES
 from audit.vocabulary import Label
 
+# Pairs kept in memory before they are appended
 CHUNK_PAIRS = 50_000
 COLUMNS = (
     "question", "handbook_a", "handbook_b", "label", "prescreened", "significance", "reasoning", "divergence_topic",

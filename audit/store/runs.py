@@ -104,6 +104,7 @@ def find_run(store_dir: Path, name: str | None = None) -> Run:
     if runs and name is None:
         return newest_full_run(runs)
     for run in runs:
+        # A shorter beginning of a digest could fit several runs
         if name in (run.run_id, run.key) or (name and len(name) >= 8 and run.digest.startswith(name)):
             return run
     hint = nearest(name, tuple(run.run_id for run in runs)) if name else ""

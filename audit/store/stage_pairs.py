@@ -195,7 +195,8 @@ class PairStager:
 
 
 def create_handbook_type(con: Connection, handbooks: Iterable[str]) -> None:
-    """Make the handbook ids an enum in release order: casting to it is the fastest way to turn an id into its number."""
+    """Make the handbook ids an enum in release order."""
+    # Casting to an enum is the fastest way to turn an id into its number.
     names = ", ".join("'" + name.replace("'", "''") + "'" for name in handbooks)
     con.execute(f"create or replace temp type handbook as enum ({names})")
 
@@ -211,10 +212,8 @@ def _first_comparison(paths: list[Path]) -> tuple[dict[str, Any], list[dict[str,
 
 
 def _any_readings(paths: list[Path]) -> bool:
-    """Whether 32 MB of files, spread over all, name a field on how replies were parsed.
-
-    Parsing columns that no file has would take a twentieth of the loading time.
-    """
+    """Whether 32 MB of files, spread over all, name a field on how replies were parsed."""
+    # Only a sample is read: parsing columns that no file has would take a twentieth of the loading time.
     step = max(1, math.ceil(sum(path.stat().st_size for path in paths) / SAMPLE_BYTES))
     return any(_names_reading(path) for path in paths[::step])
 
@@ -229,7 +228,7 @@ def _names_reading(path: Path) -> bool:
 
 
 def _largest_object(paths: list[Path]) -> int:
-    """DuckDB must know the size of the largest object beforehand; a compressed file does not tell."""
+    # DuckDB must know the size of the largest object beforehand; a compressed file does not tell.
     return max(GZ_OBJECT_BYTES if path.suffix == ".gz" else path.stat().st_size + OBJECT_SLACK_BYTES for path in paths)
 
 

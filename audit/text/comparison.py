@@ -72,12 +72,14 @@ def _negation(plain: str, words: tuple[Word, ...], starts: list[int], cue: re.Ma
     first_after, first_at_cue = bisect_left(starts, end), bisect_left(starts, start)
     after = [word.stem for word in words[first_after : first_after + WORDS_AFTER] if word.start < clause_end]
     before = [w.stem for w in words[max(0, first_at_cue - WORDS_BEFORE) : first_at_cue] if w.start >= clause_start]
+    # Without words after the cue ("this is not safe.") the subject must be before it
     subject = [*(before if cue["before"] or not after else []), *after]
     return Negation(start, end, plain[start:end], frozenset(subject) - GENERIC_STEMS)
 
 
 def _clause(plain: str, start: int, end: int) -> tuple[int, int]:
-    """Start and end of the clause around a cue, at most MAX_CHARACTERS away: else a text without stops takes forever."""
+    """Start and end of the clause around a cue, at most MAX_CHARACTERS away."""
+    # Without the limit, a text without full stops would be searched in full for every cue.
     earliest = max(0, start - MAX_CHARACTERS)
     clause_ends = [match.end() for match in CLAUSE_END.finditer(plain, earliest, start)]
     stop = CLAUSE_END.search(plain, end, end + MAX_CHARACTERS)
@@ -118,6 +120,7 @@ def _unmatched_spans(text: str, other: str) -> list[DifferenceSpan]:
     spans = [
         *_without_counterpart(quantities, find_quantities(other), DifferenceKind.NUMBER),
         *_outside(_without_counterpart(negations, find_negations(other), DifferenceKind.NEGATION), _coverage(text, quantities)),
+        # The most important kind first; what it covers is not marked again
         *_outside(_new_words(text, other), _coverage(text, [*quantities, *negations])),
     ]
     return sorted(spans)
@@ -128,7 +131,8 @@ def _without_counterpart(items: Sequence[Comparable], others: Sequence[Comparabl
 
 
 def _coverage(text: str, items: Iterable[Quantity | Negation]) -> bytearray:
-    """One byte for each character: 1 inside an item, so that nothing is marked twice."""
+    """One byte for each character: 1 inside an item."""
+    # Bytes, because a long answer has thousands of words to test against it.
     coverage = bytearray(len(text))
     for item in items:
         coverage[item.start : item.end] = b"\x01" * (item.end - item.start)

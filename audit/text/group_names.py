@@ -47,6 +47,7 @@ def group_names(
     the reasonings too, and not be `proper_names` (of centers, say). No two groups share a name.
     """
     cited_words = _cited_words(reasonings) if len(groups) > 1 else Counter()
+    # The name of a center would tell whose answers a group has, not what they say
     for stem in {word.stem for name in proper_names for word in content_words(name.replace("_", " "))}:
         cited_words.pop(stem, None)
     cited = [quantity for reasoning in reasonings for quantity in find_quantities(reasoning)]
@@ -55,6 +56,7 @@ def group_names(
     names = [
         _quantity_name(stated, weight, candidates) or _word_name(i, groups, cited_words) for i, stated in enumerate(candidates)
     ]
+    # Two groups of one name could not be told apart, so both get a letter
     repeated = {text for text, count in Counter(name.text for name in names if name).items() if count > 1}
     return [name if name and name.text not in repeated else _letter_name(i) for i, name in enumerate(names)]
 
@@ -105,14 +107,17 @@ def _quantity_name(
     stated: list[NameCandidate], weight: dict[str, float], candidates: list[list[NameCandidate]]
 ) -> GroupName | None:
     groups_with = Counter(kind for others in candidates for kind in {c.kind for c in others})
+    # A quantity that the judge does not mention, and no other group has, may have nothing to do with the dispute
     relevant = [c for c in stated if c.cited or groups_with[c.kind] > 1 or len(candidates) == 1]
     if not relevant:
         return None
+    # Rounded: sums differ in their last digits with the order of the groups, and the name must not
     return GroupName(max(relevant, key=lambda c: (c.cited, round(weight[c.kind], 9), c.margin)).text, "value")
 
 
 def _cited_words(reasonings: Sequence[str]) -> Counter[str]:
-    """In how many reasonings each word occurs. Words of one or two letters distinguish nothing, except "no"."""
+    """In how many reasonings each word occurs."""
+    # Words of one or two letters distinguish nothing, except "no".
     stems_of = ({word.stem for word in content_words(reasoning)} for reasoning in reasonings)
     return Counter(stem for stems in stems_of for stem in stems if len(stem) > 2 or stem == "no")
 

@@ -36,6 +36,7 @@ from audit.text.units import (
 Parts = dict[str, str]
 """The named groups of a pattern that matched, without empty ones."""
 PIECES = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fourth": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
+# A negation in the same clause, at most 40 characters before
 NEGATED_BEFORE = re.compile(r"(?:\b(?:not|never|no|nothing|cannot|avoid\w*|without|nor)|n't)\b[^.;:!?\n]{0,40}$")
 WORDS_AFTER = re.compile(r"(?:[\s-]([^\W\d_]+)){1,3}")
 YEARS = UNITS["years"]
@@ -80,6 +81,7 @@ class Quantity:
         """
         if not self.comparable(other) or self.vague != other.vague:
             return False
+        # Only opposite bounds disagree: "3 months" and "at least 3 months" state the same limit
         if self.bound != other.bound and self.bound and other.bound:
             return False
         return self._is_close(self.low, other.low, other.system) and self._is_close(self.high, other.high, other.system)
@@ -106,6 +108,7 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
 
 def _parse(text: str, plain: str, match: re.Match[str]) -> Quantity | None:
     rule = match.lastgroup or "skip"
+    # The pattern that searches for all rules at once has no named parts; that of the rule alone has them
     parsed = PATTERNS[rule].match(plain, match.start())
     if rule == "skip" or parsed is None:
         return None
@@ -162,12 +165,14 @@ def _word_value(word: str) -> float:
 
 
 def _unit(spelling: str, value: float) -> Unit:
-    """The unit of a spelling; bare "degrees" are Fahrenheit from 60 on, where Celsius could not be a body temperature."""
+    """The unit of a spelling; bare "degrees" are Fahrenheit from 60 on."""
     word = " ".join(spelling.split()).replace("mm hg", "mmhg").removeprefix("fluid ").removeprefix("fl. ").removeprefix("fl ")
+    # "Degrees C" and "°C" are one unit
     bare = re.sub(r"^(?:degrees?|[°º])\s?(?=[cf])", "", word)
     unit = UNITS[bare]
     if unit.system != "degrees":
         return unit
+    # From 60 on, Celsius could not be the temperature of a body.
     return UNITS["f"] if value >= 60 else UNITS["c"]
 
 
@@ -229,6 +234,7 @@ def _often(parts: Parts) -> Quantity | None:
 def _adverb(parts: Parts) -> Quantity | None:
     rarely, often = _times(parts)
     span = ADVERBS[parts["adverb"]]
+    # Weeks convert exactly to days and hours; months and years do not
     return _quantity(INTERVAL, "clock" if span < 28 * DAY else "calendar", span / often, span / rarely) if rarely else None
 
 
@@ -250,6 +256,7 @@ def _age(parts: Parts) -> Quantity:
 def _decade(parts: Parts) -> Quantity:
     first = _decade_start(parts["first"])
     last = _decade_start(parts["last"]) if "last" in parts else first
+    # A decade ends nine years after it begins: the sixties are 60 to 69
     return _quantity(DURATION, YEARS.system, first * YEAR, (last + 9) * YEAR)
 
 
@@ -259,6 +266,7 @@ def _decade_start(words: str) -> int:
 
 
 def _clock(parts: Parts) -> Quantity:
+    # 12 a.m. is midnight, hence the remainder
     hour = int(parts["hour"]) % 12 + (12 if parts["half"] == "p" else 0) + int(parts.get("minute", 0)) / 60
     return _quantity(CLOCK, CLOCK, hour, hour)
 

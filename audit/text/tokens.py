@@ -60,12 +60,11 @@ def stems(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """`word` without the endings that do not change its meaning: plural, possessive, -ed and -ing.
-
-    Two different words may share a stem. That is the safe side here: a difference in the ending alone is never worth a mark.
-    """
+    """`word` without the endings that do not change its meaning: plural, possessive, -ed and -ing."""
+    # Two different words may share a stem. That is the safe side: a difference in the ending alone is never worth a mark.
     base = word.removesuffix("'s")
     for ending, replacement in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+        # At least three letters stay: "sing" and "bed" are no forms of shorter words
         if base.endswith(ending) and len(base) - len(ending) >= 3 and not base.endswith("ss"):
             base = base.removesuffix(ending) + replacement
             break
@@ -101,6 +100,7 @@ def cited_numbers(text: str) -> list[int]:
 
 def without_citations(text: str) -> str:
     """The text without its marks and the spaces before them."""
+    # Most texts have no mark, and looking for a bracket is faster than the pattern
     return MARK_AND_SPACE_BEFORE.sub("", text) if "[" in text else text
 
 

@@ -24,6 +24,7 @@ class Unit:
 
 
 HOUR, DAY, WEEK = 1.0, 24.0, 168.0
+# The mean year of the Gregorian calendar
 YEAR = 365.2425 * DAY
 MONTH = YEAR / 12
 

@@ -72,6 +72,7 @@ def llamaparse_blocks(pdf: Path, progress: PageProgress) -> ExtractedBlocks:
         raise DocumentError(f"LlamaParse returned an error ({type(error).__name__}: {_without_key(error)})") from error
     pages = answer.items.pages if answer.items else []
     progress(len(pages), len(pages))
+    # A handbook that lacks pages would be taken to leave out what is on them
     failed = [page.page_number for page in pages if not page.success]
     if failed:
         raise DocumentError(

@@ -88,22 +88,21 @@ def _next_entry(lines: list[Line], start: int, titled: bool) -> int | None:
 
 
 def _entry_title(line: Line, titled: bool) -> str | None:
-    """The title in a line with a page number, "" where the title is on the lines before; None for any other line.
-
-    Without the title "Contents" only dots count, because the rows of other tables end in numbers too.
-    """
+    """The title in a line with a page number, "" where the title is on the lines before; None for any other line."""
     if dots := DOT_LEADER.search(line.text):
         return line.text[: dots.start()].strip(" |")
+    # Without the title "Contents" only dots count, because the rows of other tables end in numbers too.
     number = FINAL_NUMBER.search(line.text) if titled else None
     return line.text[: number.start()] if number else None
 
 
 def _entry_titles(lines: list[Line], titled: bool) -> Iterator[str]:
-    """The titles of the entries, also joined with the lines before, because a long title wraps."""
+    """The titles of the entries, also joined with the lines before."""
     parts: list[str] = []
     for line in lines:
         title = _entry_title(line, titled)
         parts.append((line.text if title is None else title).replace(CELL_SEPARATOR, " "))
+        # With every beginning: a long title wraps, and nothing tells on which line it begins.
         yield from (title_key(" ".join(parts[start:])) for start in range(len(parts)))
         parts = [] if title else parts[-MAX_WRAPPED_LINES:]
 
@@ -130,6 +129,7 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     outline  the PDF's outline; it also gives the level of the headings that it names
     """
     body = _body_style(lines)
+    # Reversed, so that the first of two entries with one title counts
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
     candidates = [heading for heading in _candidates(lines, named) if _has_heading_form(heading, lines[heading.start])]
@@ -167,7 +167,7 @@ def _continues_below(before: Line, line: Line) -> bool:
 
 
 def _continues_after_break(before: Line, line: Line, joined: str, named: Set[str]) -> bool:
-    """A heading broken by a column or page is recognised by its full title in the contents, or by a small letter."""
+    # A heading broken by a column or page is recognised by its full title in the contents, or by a small letter.
     broken = before.page != line.page or line.baseline <= before.baseline
     return broken and _same_style(before, line) and (title_key(joined) in named or line.text[:1].islower())
 
@@ -178,20 +178,20 @@ def _same_style(before: Line, line: Line) -> bool:
 
 
 def _has_heading_form(heading: Heading, first: Line) -> bool:
+    # A list item, a row of a table or a line of figures is no heading, however it is set
     short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
     return short and len(first.cells) == 1 and not BULLET.match(heading.text) and any(map(str.isalpha, heading.text))
 
 
 def _stands_out(heading: Heading, body: Style) -> bool:
     size, bold = heading.style
+    # Bold headings may be set a little smaller than the body
     return size >= LARGER_TYPE * body[0] or (bold and not body[1] and size >= 0.95 * body[0])
 
 
 def _select(candidates: list[Heading], body: Style, named: Set[str]) -> Iterator[Heading]:
-    """Candidates that stand out and end no sentence, or are named.
-
-    A named line in body type counts only if no line of that name stands out.
-    """
+    """Candidates that stand out and end no sentence, or are named."""
+    # A named line in body type counts only if no line of that name stands out: else it is a mention in running text.
     prominent = {title_key(heading.text) for heading in candidates if _stands_out(heading, body)}
     for heading in candidates:
         key, stands_out = title_key(heading.text), _stands_out(heading, body)

@@ -16,6 +16,7 @@ from audit.vocabulary import GENERAL, PHASES
 
 CATALOG_COLUMNS = ("file", "handbook_id", "organ", "center", "phase", "title", "url")
 REQUIRED_COLUMNS = ("file", "center")
+# It becomes the name of a file, so it has no slash and no dot at its beginning
 HANDBOOK_ID = re.compile(r"[\w][\w.-]*")
 NO_CENTER = (
     "its name does not tell its center: rename it to organ_center_phase.pdf, such as heart_alder_combined.pdf, "
@@ -100,6 +101,7 @@ def _checked_identity(organ: str | None, center: str, phase: str | None, row: Ma
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:
     """File name -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
     try:
+        # Spreadsheet programs begin a CSV file with a byte order mark
         with path.open(newline="", encoding="utf-8-sig") as file:
             text = file.read()
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))

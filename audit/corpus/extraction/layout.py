@@ -171,6 +171,7 @@ def _row_baseline(row: list[TextRun]) -> float:
 def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
     longest = max(runs, key=lambda run: len(run.text))
     letters = sum(len(run.text) for run in runs)
+    # A bullet or an index in regular type does not make a bold line regular
     bold = sum(len(run.text) for run in runs if run.bold) > 0.9 * letters
     cell = TextCell(clean_text(_join_runs(runs)), runs[0].x0, max(run.x1 for run in runs))
     # To half points: scaled fonts have sizes such as 11.98 and 12.02, which must count as one style.
@@ -196,6 +197,7 @@ def in_reading_order(lines: list[Line]) -> list[Line]:
         _rows(lines), key=lambda row: gutter is None or any(line.x0 < gutter < line.x1 for line in row)
     ):
         band = [line for row in group for line in row]
+        # A row across the gutter belongs to no column
         columns = None if crosses or gutter is None else _columns(band, gutter, right - left)
         ordered += [line for column in columns for line in in_reading_order(column)] if columns else _merge_rows(band)
     return ordered

@@ -29,7 +29,8 @@ MIN_ROWS = 2
 
 
 def words_inside_lines(lines: Iterable[Line]) -> frozenset[str]:
-    """Every word but the last of each line; they tell a line-end hyphen from one that belongs to the word."""
+    """Every word but the last of each line."""
+    # They tell a line-end hyphen from one that belongs to the word; the last word of a line may be half a word.
     return frozenset(word.casefold() for line in lines for word in WORD.findall(line.text)[:-1])
 
 
@@ -40,6 +41,7 @@ def line_pitch(lines: list[Line]) -> float:
         for before, line in pairwise(lines)
         if line.size and line.page == before.page
     ]
+    # Smaller steps are cells side by side, larger ones the gaps between paragraphs
     usual = [step for step in steps if 0.8 < step < 2.2]
     return median(usual) if usual else DEFAULT_PITCH
 
@@ -143,7 +145,8 @@ def _belongs_to_table(lines: list[Line], number: int, first: int, columns: list[
 
 
 def _overlap(line: Line | None, other: Line | None) -> bool:
-    """Whether two lines overlap in height; only cells do that are centred in their row."""
+    """Whether two lines overlap in height."""
+    # Only cells do that, when they are centred in their row.
     return bool(line and other and line.page == other.page and 0 < _pitch(line, other) < OVERLAP * other.size)
 
 
@@ -186,7 +189,7 @@ def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[str]]:
 
 
 def _continues_row(line: Line, before: Line, columns: list[float], spaced: bool) -> bool:
-    """In a table with space between its rows close lines are one row; in a dense one a new row has a first cell."""
+    # In a table with space between its rows close lines are one row; in a dense one a new row has a first cell.
     close = _pitch(before, line) < MAX_ROW_PITCH * line.size
     return close and (spaced or not _has_cell_at(line.cells, columns[0]))
 

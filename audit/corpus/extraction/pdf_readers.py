@@ -64,6 +64,7 @@ def _pdfium_pages(document: Any) -> Iterator[PdfPage]:
             width, height = page.get_size()
             yield PdfPage(index + 1, width, height, tuple(_PageText(page, text).runs()))
         finally:
+            # The C library frees nothing by itself: the pages of a long PDF would fill the memory
             text.close()
             page.close()
 
@@ -86,6 +87,7 @@ class _Glyph(NamedTuple):
 
     def is_followed_by(self, other: _Glyph) -> bool:
         """Whether the other glyph continues the same word in the same font."""
+        # Kerning lets glyphs overlap, so the distance may be negative
         close = -self.size < other.x0 - self.x1 < WORD_GAP * self.size
         same_line = abs(other.baseline - self.baseline) <= 0.1 * self.size
         return close and same_line and (other.size, other.bold) == (self.size, self.bold)
@@ -147,6 +149,7 @@ class _PageText:
             raw.FPDFText_GetMatrix(text, index, matrix)
             raw.FPDFText_GetFontInfo(text, index, name, 128, flags)
             size = raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
+            # Some fonts are bold only by their name: their weight is not set
             bold = raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT or BOLD.search(name.value.decode("latin-1"))
             self.styles[text_object] = round(size, 1) or 1.0, bool(bold)
         return self.styles[text_object]

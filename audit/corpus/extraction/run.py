@@ -14,6 +14,7 @@ from audit.corpus.extraction.layout import ExtractedBlocks, PageProgress
 from audit.corpus.extraction.structure import sections_of
 from audit.errors import DocumentError
 
+# PDF programs accept other bytes before the header and after the end marker, within these limits
 PDF_HEADER, HEADER_BYTES = b"%PDF-", 1024
 PDF_END, END_BYTES = b"%%EOF", 2048
 # Fewer letters per page, on average, are stray marks on scanned pages
@@ -98,6 +99,7 @@ def _check_has_text(extracted: ExtractedBlocks) -> None:
     pages, without_text = extracted.page_count, len(extracted.pages_without_text)
     if not pages:
         raise DocumentError("it has no pages")
+    # Both: few letters alone may be a handbook of pictures
     if letters < MIN_LETTERS_PER_PAGE * pages and without_text * 2 > pages:
         raise DocumentError(
             f"{without_text:,} of its {pages:,} pages have no text, so it seems to be scanned: "
@@ -153,6 +155,7 @@ def extract_all(
 
 
 def _unique_identity(pdf: Path, identity: Identity, pdf_of: dict[str, Path]) -> Identity:
+    # The second would overwrite the document of the first
     earlier = pdf_of.setdefault(identity.handbook_id, pdf)
     if earlier is not pdf:
         raise DocumentError(

@@ -60,8 +60,9 @@ def _blocks(lines: list[Line], headings: list[Heading]) -> Iterator[Block]:
 def sections_of(blocks: Iterable[Block]) -> Iterator[Section]:
     """One section per heading, and one without a heading for the text before the first; each names the headings above it.
 
-    A PDF without any heading gets one section per page, because a single section of a hundred pages would be useless.
+    A PDF without any heading gets one section per page.
     """
+    # A single section of a hundred pages would be useless to search in, hence the pages.
     blocks = tuple(blocks)
     has_headings = any(block.kind == "heading" for block in blocks)
     above: list[Block] = []
@@ -118,7 +119,8 @@ class HeadersAndFooters:
     body_size: float
 
     def remove_from(self, page: list[Line], height: float) -> list[Line]:
-        """The lines of a page without headers and footers; only lines at the very top and bottom are removed."""
+        """The lines of a page without headers and footers."""
+        # Only from the very top and bottom: below another line, a repeated text is part of the page.
         lines = list(page)
         while lines and self._is_repeated(lines[0], height):
             lines.pop(0)
@@ -143,6 +145,7 @@ def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> H
         height for lines in marginal for height in {_height_and_words(line, body)[0] for line in lines if line.size < body}
     )
     enough = max(2, min(MIN_PAGES, len(pages)))
+    # Small type alone is weak evidence (a footnote), so more pages must have it
     often = max(enough, MIN_SHARE_OF_PAGES * len(pages))
     return HeadersAndFooters(
         frozenset(key for key, count in repeated.items() if count >= enough),

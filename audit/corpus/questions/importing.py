@@ -143,6 +143,7 @@ def import_questions(
     decided = read_decisions(decisions, pairs, max_bytes)
     dropped = questions_to_drop(pairs, decided)
     retained = tuple(question for question in questions if question.question_id not in dropped)
+    # Nothing is written before this line, so an error leaves every file as it was
     _write_questions(out, retained, identifying)
     if pairs or decided.unmatched or decisions.exists():
         write_decisions(decided, pairs)
@@ -186,7 +187,8 @@ def _check_all_tags(
 def _find_identifying(
     questions: Iterable[ImportedQuestion], screen: Screen, path: Path, findings: list[Finding]
 ) -> dict[str, list[str]]:
-    """Question id -> kinds of details. A finding gives the position of a detail and does not repeat the detail."""
+    """Question id -> kinds of details."""
+    # A finding gives the position of a detail and does not repeat it: reports are passed on more freely than questions.
     identifying: dict[str, list[str]] = {}
     for question in questions:
         for detail in screen(question.question):

@@ -73,6 +73,7 @@ def _similar_pairs(vectors: Vectors, threshold: float) -> Iterator[tuple[tuple[i
     for start in range(0, len(vectors), ROWS_PER_BLOCK):
         cosines = vectors[start : start + ROWS_PER_BLOCK] @ vectors.T
         for row, column in np.argwhere(cosines > threshold).tolist():
+            # Each pair once: the matrix of cosines is symmetric
             if start + row < column:
                 yield (start + row, column), float(cosines[row, column])
 

@@ -42,6 +42,7 @@ class ImportedQuestion:
 
 def normalised_text(text: str) -> str:
     """`text` without case, punctuation and spacing; two questions with the same one are exact duplicates."""
+    # A text without any letter or digit is compared as it is: otherwise all such texts would be equal
     return " ".join(WORD.findall(text.casefold())) or text
 
 

@@ -47,6 +47,7 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     "age over 89": re.compile(r"\b(?:9\d|1[01]\d)[- ]year(?:s[- ])?-?old\b|\b(?i:aged?) (?:9\d|1[01]\d)\b"),
 }  # fmt: skip
+# Candidates only: their checksum or table decides, so that not every long number is reported
 SOCIAL_SECURITY = re.compile(r"(?<![\d-])\d{3}[ -]\d{2}[ -]\d{4}(?![\d-])")
 DIGIT_GROUPS = re.compile(r"\b\d(?:[ -]?\d){8,18}\b")
 MIN_CARD_DIGITS = 13
@@ -84,6 +85,7 @@ def make_screen(regions: tuple[str, ...] = DEFAULT_REGIONS) -> Screen:
     def screen(text: str) -> list[IdentifyingDetail]:
         details: list[IdentifyingDetail] = []
         candidates = *_matching_patterns(text), *_phone_numbers(phone_library, text, regions), *_checked_numbers(checksums, text)
+        # The order of `candidates` decides which kind an overlapping detail gets
         for detail in candidates:
             if all(detail.end <= other.start or other.end <= detail.start for other in details):
                 details.append(detail)

@@ -58,6 +58,7 @@ def read_tag_taxonomy(name: str | Path) -> TagTaxonomy:
 
 
 def _taxonomy_text(name: str | Path) -> str:
+    # A file of that name in the folder takes precedence
     if str(name) in BUNDLED_TAXONOMIES and not Path(name).exists():
         return resources.files("audit.corpus.questions").joinpath("taxonomies", f"{name}.toml").read_text(encoding="utf-8")
     return Path(name).read_text(encoding="utf-8-sig")
