@@ -62,7 +62,7 @@ COMMANDS = (
         "export", "Write a run's tables, figures and report as a folder or a ZIP file.",
         "audit.cli.export:export",
     ),
-    Command("run", "Go from handbooks and questions to a loaded run, stage by stage.", "audit.cli.run:run"),
+    Command("run", "Turn handbooks and questions into a loaded run, stage by stage.", "audit.cli.run:run"),
     Command("extract", "Turn PDF files into documents: sections with headings.", "audit.cli.corpus:extract"),
     Command(
         "questions", "Import questions: check, screen, tag and find near-duplicates.",

@@ -29,7 +29,7 @@ and footers, page numbers and tables of contents are left out. Which handbook a 
 A PDF that the same engine has already extracted is skipped. The engine llamaparse sends the PDF to a service, with the key in
 LLAMA_CLOUD_API_KEY; the others need no network.
 
-Exit code: 0 every PDF has its document, 1 some failed or need a look (the messages say why; the others are written),
+Exit code: 0 every PDF has its document, 1 some failed or need checking (the messages say why; the others are written),
 2 nothing was done."""
 ABOUT_QUESTIONS = """Possible near-duplicates are listed in a table. Fill its column 'decision' with keep_both, drop_first or
 drop_second and run the command again; undecided pairs are kept. No question is reworded and none disappears: the report lists

@@ -1,4 +1,4 @@
-"""`audit demo | example`: something to look at before there is a release of one's own."""
+"""`audit demo | example tenancy`: data to try the program with before you have a release of your own."""
 
 from __future__ import annotations
 

@@ -54,13 +54,23 @@ def _add_extractive_options(group: Any) -> None:
         help="smallest share of the question's words, by weight, that a sentence and its headings must contain; "
         "below it the answer is NOT ADDRESSED (default: %(default)s)",
     )  # fmt: skip
-    group.add_argument("--sentences", type=count, default=defaults.sentences, metavar="N", help="at most (default: %(default)s)")
-    group.add_argument("--words", type=count, default=defaults.words, metavar="N", help="at most (default: %(default)s)")
+    group.add_argument(
+        "--sentences",
+        type=count,
+        default=defaults.sentences,
+        metavar="N",
+        help="maximum number of sentences (default: %(default)s)",
+    )
+    group.add_argument(
+        "--words", type=count, default=defaults.words, metavar="N", help="maximum number of words (default: %(default)s)"
+    )
 
 
 def _add_model_options(group: Any) -> None:
     group.add_argument("--url", action="append", metavar="URL", help="endpoint; repeat for more (default: AUDIT_JUDGE_URL)")
-    group.add_argument("--model", default="", metavar="NAME", help="the model's name there (default: AUDIT_JUDGE_MODEL)")
+    group.add_argument(
+        "--model", default="", metavar="NAME", help="name of the model at the endpoint (default: AUDIT_JUDGE_MODEL)"
+    )
     group.add_argument(
         "--context", type=count, default=DEFAULT_CONTEXT, metavar="TOKENS",
         help="context length of the model, prompt and answer together; longer evidence is cut, and the answer says so "

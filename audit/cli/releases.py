@@ -78,7 +78,7 @@ def runs(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def schema_options(_: argparse.ArgumentParser) -> None:
-    """`audit schema` has no options: it prints JSON anyway."""
+    """`audit schema` has no options: it always prints JSON."""
 
 
 def schema(_: argparse.Namespace, __: Settings) -> int:

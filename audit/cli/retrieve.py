@@ -57,7 +57,9 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
         "--strategy", nargs="+", choices=STRATEGIES, default=["hero"], metavar="NAME",
         help=f"{', '.join(STRATEGIES)}; answers are written from the first one's passages (default: hero)",
     )  # fmt: skip
-    parser.add_argument("--gold", type=Path, metavar="FILE.jsonl", help="the sections known to answer; kept with the trials")
+    parser.add_argument(
+        "--gold", type=Path, metavar="FILE.jsonl", help="sections known to contain the answers; stored with the trials"
+    )
     parser.add_argument(
         "--encoder", metavar="NAME|PATH",
         help=f"sentence model, such as BAAI/bge-large-en-v1.5, or '{LEXICAL}' for no model (default: MiniLM if installed)",

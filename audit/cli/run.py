@@ -55,7 +55,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit run`."""
     parser.epilog = ABOUT + options_table()
     parser.add_argument(
-        "config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` has one"
+        "config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` writes one"
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it would cost, and do nothing")
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="stop after this stage (default: load)")

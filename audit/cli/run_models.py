@@ -160,7 +160,9 @@ class EndpointCheck:
     @property
     def line(self) -> str:
         """The line of the plan."""
-        return f"{self.stage} asks {', '.join(self.models)}." if self.models else f"{self.stage} cannot ask: {self.fault}"
+        return (
+            f"{self.stage} calls {', '.join(self.models)}." if self.models else f"{self.stage} cannot call a model: {self.fault}"
+        )
 
 
 def check_endpoints(context: RunContext, stages: Sequence[Stage]) -> None:

@@ -45,8 +45,8 @@ def export_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit themes export`."""
     parser.epilog = ABOUT_EXPORT
     add_run(parser)
-    parser.add_argument("--parquet", type=Path, metavar="FILE", help="for Embedding Atlas or any other tool")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="for a paper's supplement")
+    parser.add_argument("--parquet", type=Path, metavar="FILE", help="Parquet file to write, for Embedding Atlas or another tool")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="HTML page to write, for example as a paper's supplement")
     add_json(parser)
 
 
@@ -113,7 +113,7 @@ def _cached_only(taxonomy: Taxonomy) -> Encoder:
 def search_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit themes search`."""
     parser.epilog = ABOUT_SEARCH
-    parser.add_argument("words", help="what to look for")
+    parser.add_argument("words", help="words to search for")
     add_run(parser)
     add_json(parser)
 

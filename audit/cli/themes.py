@@ -44,7 +44,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
         "--method", choices=tuple(METHODS), default="average", help="average linkage on cosine (default), or UMAP and HDBSCAN"
     )
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--target-themes", type=count, metavar="N", help="as close to N themes as possible")
+    size.add_argument("--target-themes", type=count, metavar="N", help="make as close to N themes as possible")
     size.add_argument(
         "--cut", type=distance, default=ThemeBuildOptions.cut, metavar="D",
         help="for average: largest mean cosine distance within a theme (default: %(default)s)",
@@ -70,7 +70,7 @@ def assign_topics_options(parser: argparse.ArgumentParser) -> None:
 def _add_phrase_options(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--run", metavar="RUN", help="run id or key")
-    source.add_argument("--topics", type=Path, metavar="FILE", help="text file, one phrase a line")
+    source.add_argument("--topics", type=Path, metavar="FILE", help="text file with one phrase per line")
     parser.add_argument(
         "--out", type=Path, metavar="FILE.json", help="file to write (default with --run: in the data folder, under themes)"
     )

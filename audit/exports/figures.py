@@ -166,7 +166,7 @@ def transitions(context: ExportContext) -> list[Picture]:
     """The label of each pair in the second run by its label in the first, as a matrix and as bands."""
     names, cells = _run_names(context), context.frame("transitions")
     return [
-        Picture("transitions", "What two runs say of the same pairs", transitions_figure(cells, *names)),
+        Picture("transitions", "How two runs label the same pairs", transitions_figure(cells, *names)),
         Picture(
             "flows",
             "From label to label; without pairs that are pre-screened in both, and the thinnest bands drawn thicker",
@@ -199,8 +199,8 @@ def disagreement_of_parts(rows: pd.DataFrame, first: str, second: str) -> pd.Dat
     name (str), present (int, pairs), r_div, r_div_low, r_div_high.
     """
     parts_of_runs = [
-        (BOTH, "first", f"in both, says {first}"),
-        (BOTH, "second", f"in both, says {second}"),
+        (BOTH, "first", f"in both, according to {first}"),
+        (BOTH, "second", f"in both, according to {second}"),
         (REVEALED, "second", "newly found"),
         (LOST, "first", "no longer found"),
     ]

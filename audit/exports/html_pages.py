@@ -1,4 +1,4 @@
-"""HTML from the templates in `audit/exports/pages`: escaped values (Jinja2 with autoescape), and the report, one page to mail."""
+"""HTML from the templates in `audit/exports/pages`: escaped values (Jinja2 with autoescape), and the report, one page to send."""
 
 from __future__ import annotations
 

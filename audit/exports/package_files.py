@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 LATEX = "cd tables/latex && pdflatex all_tables.tex && pdflatex all_tables.tex"
 CONTENTS = {
-    "report.html": "one page to mail, with every table, figure and definition; opens without a network, and prints",
+    "report.html": "one page to send, with every table, figure and definition; opens without a network, and prints",
     "tables/xlsx, tables/csv": "numbers as numbers, ends of intervals in columns of their own; workbooks have a sheet of notes",
     "tables/latex, tables/markdown": "typeset, with n, 95 % intervals and footnotes; all_tables.tex compiles as it is",
     "tables/json": "in full precision",
@@ -22,7 +22,7 @@ COMPILE = (
     "graphicx, longtable and pdflscape; on Debian, apt-get install texlive-latex-recommended):"
 )
 ONE_TABLE = (
-    r"To take one table into a paper: \usepackage{array,booktabs,graphicx,longtable,pdflscape}, then \input{organs.tex}; its "
+    r"To include one table in a paper: \usepackage{array,booktabs,graphicx,longtable,pdflscape}, then \input{organs.tex}; its "
     "label is tab:organs."
 )
 NOTE_ON_CELLS = (

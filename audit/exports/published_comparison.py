@@ -31,7 +31,7 @@ NO_STUDY = "No study of human labels was named (audit export --study ID)."
 NOT_AVAILABLE = "The release has no such figure."
 NOTES = (
     "Agrees: rounded to the digits that are printed, the figures are the same (counts: equal); or the published figure lies "
-    "within the 95 % interval of this release, where it has one. A wide interval agrees with much.",
+    "within the 95 % interval of this release, where it has one. A wide interval agrees with many values.",
     "Lowest and highest {organ}: over {organs} by name, without general questions.",
 )
 

@@ -13,12 +13,12 @@ from audit.queries.picker_options import handbook_list
 from audit.tables import Column, TableSpec
 
 NO_TRIALS = (
-    "Run {key} has no trials of retrieval: how well its answers were searched for is not measured, and not zero. A release "
-    "brings them in trials.jsonl; `audit run` and `audit retrieve` make them."
+    "Run {key} has no trials of retrieval: the quality of its retrieval is unknown, not zero. A release has "
+    "them in trials.jsonl; `audit run` and `audit retrieve` write them."
 )
-NO_GOLD = "No trial of run {key} names the section that contains the answer, so only what was given is known."
-ONE_STRATEGY = "Only one strategy was tried on the searches of run {key}: there is nothing to compare it with."
-NO_ANSWER = "No answer of run {key} belongs to a search with a known section, so whether answers rest on it is not measured."
+NO_GOLD = "No trial of run {key} names the section that contains the answer, so retrieval cannot be scored."
+ONE_STRATEGY = "Only one strategy was tried on the searches of run {key}: it cannot be compared with another."
+NO_ANSWER = "No answer of run {key} belongs to a search with a known section, so it is unknown whether answers are based on it."
 
 
 def retrieval(context: ExportContext) -> Table:

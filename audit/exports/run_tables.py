@@ -31,7 +31,7 @@ CORPUS = TableSpec(
 TOPIC_COUNTS = TableSpec(
     "{Questions} by {topic}",
     (Column.named("topic", "{Topic}"), QUESTIONS, Column.share("share", "Share", "of all {questions}"), PAIRS, PRESENT),
-    ("{A_question} on two {topics} counts in both, so that rows add up to more than the run.",),
+    ("{A_question} on two {topics} counts in both, so the rows add up to more than the run.",),
 )
 LOAD_REPORT = TableSpec(
     "Records read, loaded and set aside",
@@ -41,12 +41,12 @@ LOAD_REPORT = TableSpec(
         Column.count("loaded", "Loaded"),
         Column.count("quarantined", "Set aside"),
     ),
-    ("Read = loaded + set aside; what was set aside counts in no figure.",),
+    ("Read = loaded + set aside; records that were set aside are left out of every figure.",),
 )
 SIGNIFICANCE = TableSpec(
     "Disagreements by clinical significance",
     (Column.text("grade", "Clinical significance"), PAIRS, Column.share("share", "Share", "of disagreeing pairs")),
-    ("Given by the judge to divergent and contradictory pairs. Not stated is counted on its own.",),
+    ("The judge grades divergent and contradictory pairs. Pairs without a grade are counted as not stated.",),
 )
 GRADES = {"high": "high", "medium": "medium", "low": "low", "unstated": "not stated"}
 COVERAGE = TableSpec(

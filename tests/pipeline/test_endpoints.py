@@ -51,12 +51,12 @@ def test_without_any_address_it_says_where_to_write_one(project, capsys):
 def test_the_plan_has_a_line_on_each_endpoint_and_goes_on(project, capsys):
     assert project.run("--dry-run") == 0
     output = capsys.readouterr().out
-    assert f"judge cannot ask: {NOWHERE} cannot be reached" in output
+    assert f"judge cannot call a model: {NOWHERE} cannot be reached" in output
     assert "3 handbooks, 2 questions, 6 answers." in output
     with fault_server() as server:
         project.change(NOWHERE, server.url)
         assert project.run("--dry-run") == 0
-        assert f"judge asks judge at {server.url}." in capsys.readouterr().out
+        assert f"judge calls judge at {server.url}." in capsys.readouterr().out
     assert project.run("--until", "generate", "--dry-run") == 0
     assert "judge" not in capsys.readouterr().out.replace("without a judge", "")
 
