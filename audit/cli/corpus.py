@@ -13,10 +13,9 @@ from audit.cli.themes import show_progress
 from audit.corpus.extraction.engines import DEFAULT_ENGINE, ENGINES
 from audit.corpus.extraction.identity import CATALOG_COLUMNS, IdentityOptions
 from audit.corpus.extraction.run import ExtractionProgress, ExtractionReport, extract_all
+from audit.corpus.questions.checks import DEFAULT_REGIONS, make_screen, read_tag_taxonomy
 from audit.corpus.questions.importing import EncoderFactory, import_questions
 from audit.corpus.questions.near_duplicates import DUPLICATE_THRESHOLD
-from audit.corpus.questions.screening import DEFAULT_REGIONS, make_screen
-from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import LEXICAL, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.errors import DocumentError, QuestionsError
 from audit.settings import Settings

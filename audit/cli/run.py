@@ -20,7 +20,7 @@ from audit.cli.run_models import (
     judge_corpus,
     write_answers,
 )
-from audit.corpus.questions.tags import read_tag_taxonomy
+from audit.corpus.questions.checks import read_tag_taxonomy
 from audit.errors import AuditError
 from audit.llm.limits import StoppedError
 from audit.pipeline.config import options_table

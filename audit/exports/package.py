@@ -19,11 +19,10 @@ from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
 from audit.exports.context import CurationPart, ExportContext, open_context
 from audit.exports.html_pages import html_report
-from audit.exports.latex import latex, latex_document
 from audit.exports.package_files import LATEX, digest, readme
 from audit.exports.published_comparison import RunFigure, published_comparison, run_figures
 from audit.exports.table_model import Picture, Table
-from audit.exports.text_writers import csv_table, json_table, markdown
+from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
 from audit.exports.xlsx import xlsx_bytes
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run

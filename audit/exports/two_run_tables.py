@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
@@ -73,43 +74,26 @@ def _change_table(context: ExportContext, stem: str) -> Table:
     return _two_run_table(context, "runs_change", compared_pairs(context), stem)
 
 
-def questions_moved(context: ExportContext) -> Table:
-    """The questions on which disagreement changed most."""
-    return _moved(context, "questions_moved", DISAGREEMENT, "")
+def _moved(name: str, metric: str, kind: str, suffix: str = "") -> Callable[[ExportContext], Table]:
+    def maker(context: ExportContext) -> Table:
+        frame = context.frame(metric, kind=kind)
+        meaning = f"Changed: a pair that {KIND_MEANINGS[kind]}."
+        n, notes = _moved_count(context, metric, frame), (*which_is_which(context), meaning)
+        table = context.table(metric, n, stem=metric + suffix, notes=notes, kind=kind)
+        return replace(table, title=f"{table.title} {KIND_TITLES[kind]}")
+
+    maker.__name__ = name
+    return maker
 
 
-def questions_moved_in_absence(context: ExportContext) -> Table:
-    """The questions on which absence changed most."""
-    return _moved(context, "questions_moved", ABSENCE, "_silence")
-
-
-def questions_relabelled(context: ExportContext) -> Table:
-    """The questions on which labels changed most."""
-    return _moved(context, "questions_moved", LABEL, "_label")
-
-
-def handbooks_moved(context: ExportContext) -> Table:
-    """The handbooks in whose pairs disagreement changed most."""
-    return _moved(context, "handbooks_moved", DISAGREEMENT, "")
-
-
-def handbooks_moved_in_absence(context: ExportContext) -> Table:
-    """The handbooks in whose pairs absence changed most."""
-    return _moved(context, "handbooks_moved", ABSENCE, "_silence")
-
-
-def handbooks_relabelled(context: ExportContext) -> Table:
-    """The handbooks in whose pairs labels changed most."""
-    return _moved(context, "handbooks_moved", LABEL, "_label")
-
-
-def _moved(context: ExportContext, metric: str, kind: str, suffix: str) -> Table:
-    frame = context.frame(metric, kind=kind)
-    meaning = f"Changed: a pair that {KIND_MEANINGS[kind]}."
-    table = context.table(
-        metric, _moved_count(context, metric, frame), stem=metric + suffix, notes=(*which_is_which(context), meaning), kind=kind
-    )
-    return replace(table, title=f"{table.title} {KIND_TITLES[kind]}")
+# The questions, and the handbooks, in whose pairs disagreement, absence or the label changed most. The suffixes are older than
+# the word "absence"; files keep their names.
+questions_moved = _moved("questions_moved", "questions_moved", DISAGREEMENT)
+questions_moved_in_absence = _moved("questions_moved_in_absence", "questions_moved", ABSENCE, "_silence")
+questions_relabelled = _moved("questions_relabelled", "questions_moved", LABEL, "_label")
+handbooks_moved = _moved("handbooks_moved", "handbooks_moved", DISAGREEMENT)
+handbooks_moved_in_absence = _moved("handbooks_moved_in_absence", "handbooks_moved", ABSENCE, "_silence")
+handbooks_relabelled = _moved("handbooks_relabelled", "handbooks_moved", LABEL, "_label")
 
 
 def _moved_count(context: ExportContext, metric: str, frame: pd.DataFrame) -> str:

@@ -18,10 +18,9 @@ from audit.release import validate
 from audit.release.layout import format_suffix
 from audit.release.report import NOTED, FileCount
 from audit.release.values import Repairs
+from audit.store.comparison_files import CHECK_COLUMNS, ComparisonHead, PairRepair, append_checks, contradictions, raw_pairs_at
 from audit.store.connection import Connection
-from audit.store.matrix import ComparisonHead, contradictions
 from audit.store.record_reader import LoadState, RecordReader
-from audit.store.repair_pairs import CHECK_COLUMNS, PairRepair, append_checks, raw_pairs_at
 from audit.store.stage_pairs import READING_TYPES, WORKING_COLUMNS, PairFormat, PairStager
 
 READING_COLUMNS = READING_TYPES | {"parse": "parse"}

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.corpus.questions.checks import make_screen, read_tag_taxonomy
 from audit.corpus.questions.importing import import_questions
-from audit.corpus.questions.screening import make_screen
-from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import words_encoder
 from audit.judging.baseline import judge
 from audit.judging.prompts import load_prompts

@@ -16,9 +16,9 @@ import plotly.io as pio
 import pytest
 
 from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
-from audit.exports.latex import latex, latex_document
 from audit.exports.package import ExportRequest, package
 from audit.exports.package_files import LATEX
+from audit.exports.text_writers import latex, latex_document
 from tests.exports.tables import table
 from tests.support.loading import load
 from tests.support.tiny import release_from

@@ -12,8 +12,7 @@ import pandas as pd
 from openpyxl import load_workbook
 
 from audit.exports.html_pages import html_table
-from audit.exports.latex import latex
-from audit.exports.text_writers import csv_table, json_table, markdown
+from audit.exports.text_writers import csv_table, json_table, latex, markdown
 from audit.exports.xlsx import xlsx_bytes
 from audit.spreadsheet_safety import plain_cell
 from audit.store.runs import Run

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from audit.store import stage_pairs
-from audit.store.repair_pairs import PairRepair
+from audit.store.comparison_files import PairRepair
 from audit.store.stage_pairs import PairStager
 from tests.support.loading import BASE, ask, checks_in, load, pairs_in, quarantined, readings_in, spoil
 from tests.support.tiny import release_from

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.atomic_io import atomic_file
+from audit.corpus.questions.checks import Screen, TagTaxonomy, check_tags
 from audit.corpus.questions.near_duplicates import (
     DUPLICATE_THRESHOLD,
     NearDuplicate,
@@ -19,8 +20,6 @@ from audit.corpus.questions.near_duplicates import (
     write_decisions,
 )
 from audit.corpus.questions.question_file import ImportedQuestion, QuestionFile
-from audit.corpus.questions.screening import Screen
-from audit.corpus.questions.tags import TagTaxonomy, check_tags
 from audit.embedding.encoders import Encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import QuestionsError

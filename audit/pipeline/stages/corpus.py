@@ -10,10 +10,9 @@ from audit.atomic_io import write_atomic
 from audit.corpus.documents import write_document
 from audit.corpus.extraction.engines import engine_named
 from audit.corpus.extraction.run import extract
+from audit.corpus.questions.checks import make_screen, read_tag_taxonomy
 from audit.corpus.questions.importing import import_questions
 from audit.corpus.questions.near_duplicates import decisions_path
-from audit.corpus.questions.screening import make_screen
-from audit.corpus.questions.tags import read_tag_taxonomy
 from audit.embedding.encoders import encoder_factory
 from audit.pipeline.build_cache import Task, code_digest
 from audit.pipeline.context import Figures, SourceDocument, TaskByTask

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audit.corpus.questions.checks import TagTaxonomy, read_tag_taxonomy
 from audit.corpus.questions.importing import ImportReport, import_questions
-from audit.corpus.questions.tags import TagTaxonomy, read_tag_taxonomy
 from audit.embedding.encoders import Encoder, words_encoder
 from audit.errors import QuestionsError
 

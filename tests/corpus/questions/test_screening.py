@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from audit.corpus.questions.checks import make_screen
 from audit.corpus.questions.importing import import_questions
-from audit.corpus.questions.screening import make_screen
 from audit.demo.policies import policies
 
 
