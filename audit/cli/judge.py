@@ -13,9 +13,18 @@ from audit.cli.commands import STUDY_PAIRS, load_object
 from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
 from audit.cli.model_calls import CostEstimate, add_call_options, carry_out, estimate, model_for, with_stored_replies
 from audit.errors import AuditError
-from audit.jobs.judging import LOADING, PairIds, Progress, draw_pairs, judge_by_model, judge_by_rules, read_corpus, read_pairs
+from audit.jobs.judging import (
+    LOADING,
+    PairIds,
+    Progress,
+    draw_pairs,
+    judge_by_model,
+    judge_by_rules,
+    protocol_of,
+    read_corpus,
+    read_pairs,
+)
 from audit.judging.corpus import Corpus, first_pairs
-from audit.judging.prompts import load_prompts
 from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
 from audit.judging.release import check_output_folder
 from audit.judging.task import JudgingTask, cost_notes, pairs_to_ask, stage_costs
@@ -94,7 +103,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
             corpus = first_pairs(corpus, arguments.limit)
         if arguments.baseline:
             return _judge_by_rules(arguments, settings, corpus)
-        protocol = _protocol(arguments, settings)
+        protocol = protocol_of(arguments, model_for(arguments, settings))
         if arguments.dry_run:
             return _print_estimate(arguments, settings, protocol, corpus)
         return _ask_model(arguments, settings, protocol, corpus)
@@ -113,13 +122,6 @@ def _select_pairs(arguments: argparse.Namespace, settings: Settings, con: Connec
     # With its digest, so that the manifest tells which version of the file was used
     pairs, digest = read_pairs(Path(arguments.pairs))
     return pairs, f"file {Path(arguments.pairs).name} ({digest})"
-
-
-def _protocol(arguments: argparse.Namespace, settings: Settings) -> Protocol:
-    return Protocol(
-        arguments.protocol, model_for(arguments, settings), load_prompts(arguments.templates), arguments.absence,
-        swap=arguments.swap, blind=arguments.blind_centers, repeats=arguments.repeat,
-    )  # fmt: skip
 
 
 # -- ways of judging ---------------------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
 from audit.generation.model_generator import REPLY_TOKENS as ANSWER_TOKENS
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
-from audit.jobs.judging import Progress, judge_by_model, judge_by_rules
+from audit.jobs.judging import Progress, judge_by_model, judge_by_rules, protocol_of
 from audit.judging.corpus import Corpus
 from audit.judging.prompts import load_prompts
-from audit.judging.protocols import CHECK, STAGES, Protocol
+from audit.judging.protocols import CHECK, STAGES
 from audit.judging.task import REPLY_TOKENS as VERDICT_TOKENS
 from audit.judging.task import JudgingTask, stage_costs
 from audit.judging.verdict_sources import JudgingSummary
@@ -72,18 +72,11 @@ def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
     if options.judge == BASELINE:
         return judge_by_rules(context.workspace.release, corpus, Progress())
     settings = settings_for(context, options)
-    task = JudgingTask(_protocol(options, model_of(settings, None)), corpus)
+    task = JudgingTask(protocol_of(options, model_of(settings, None)), corpus)
     path = context.workspace.journal("judge", digest_of(task.plan()))
     with Journal(path, task.plan()) as journal:
         servers = ask_all(settings, task, journal)
         return judge_by_model(context.workspace.release, task, journal, servers, Progress())
-
-
-def _protocol(options: JudgeOptions, model: str) -> Protocol:
-    return Protocol(
-        options.protocol, model, load_prompts(options.templates), options.absence,
-        swap=options.swap, blind=options.blind_centers, repeats=options.repeat,
-    )  # fmt: skip
 
 
 def check_judge(options: JudgeOptions) -> None:
@@ -137,7 +130,7 @@ def _judging_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
         calls_per_pair = 1 + options.swap + options.blind_centers + options.repeat
         calls = plan.to_judge * calls_per_pair if plan.to_do("judge") else 0
         return [StageCost("judge", calls, calls * VERDICT_PROMPT_CHARACTERS, written=VERDICT_TOKENS[STAGES[options.protocol][0]])]
-    return stage_costs(_protocol(options, "unknown"), judging_input(context), no_replies)
+    return stage_costs(protocol_of(options, "unknown"), judging_input(context), no_replies)
 
 
 def no_replies(_: Iterable[str]) -> dict[str, Reply]:

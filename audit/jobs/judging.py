@@ -17,6 +17,7 @@ from typing import Any
 from audit.errors import AuditError, NotInRunError, describe_error
 from audit.judging import baseline
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
+from audit.judging.prompts import load_prompts
 from audit.judging.protocols import AbsenceFinding, Protocol
 from audit.judging.release import write_judged_release
 from audit.judging.task import JudgingTask
@@ -176,6 +177,14 @@ def _answer(
 ) -> AnswerToJudge:
     metadata: Any = json.loads(retrieval) if retrieval else None
     return AnswerToJudge(text, absent, method, metadata, unread_reason)
+
+
+def protocol_of(options: Any, model: str) -> Protocol:
+    """The protocol that the options of `audit judge`, or the table [judge] of a config, ask for."""
+    return Protocol(
+        options.protocol, model, load_prompts(options.templates), options.absence,
+        swap=options.swap, blind=options.blind_centers, repeats=options.repeat,
+    )  # fmt: skip
 
 
 # -- the release -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from functools import lru_cache
 from itertools import takewhile
 from math import isclose
 
-from audit.text.quantity_patterns import PATTERNS, pattern_matches
 from audit.text.tokens import STOP_WORDS, plain_text, stems
 from audit.text.units import (
     ADVERBS,
@@ -21,6 +20,7 @@ from audit.text.units import (
     FRACTIONS,
     INTERVAL,
     ONES,
+    PATTERNS,
     POWERS,
     PRESSURE,
     SHARE,
@@ -31,6 +31,7 @@ from audit.text.units import (
     UNITS,
     YEAR,
     Unit,
+    pattern_matches,
 )
 
 Parts = dict[str, str]
