@@ -70,10 +70,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
-def add_run(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+def add_run(parser: argparse.ArgumentParser) -> None:
     """Add `--run`, with the same meaning for every command."""
-    default = "" if required else " (default: the newest complete run)"
-    parser.add_argument("--run", metavar="RUN", required=required, help=f"run id or key{default}")
+    parser.add_argument("--run", metavar="RUN", help="run id or key (default: the newest complete run)")
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:

@@ -37,7 +37,7 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
 def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
     earlier = _earlier_demo(arguments.seed, settings) if arguments.scale == "small" else None
-    path = _demo_release(settings, arguments.scale, arguments.seed)
+    path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
     if not (path / "manifest.json").is_file():  # the manifest is written last: a folder with one is complete
         note(f"Writing the demo release to {path} ...")
         write_demo(path, arguments.scale, arguments.seed, _note_tenths)
@@ -53,10 +53,6 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
         text, result = f"{text}\n{studies_text}", result | studies
     print_result(arguments, text, result)
     return OK if arguments.no_serve else serve(arguments, settings)
-
-
-def _demo_release(settings: Settings, scale: str, seed: int) -> Path:
-    return settings.releases_dir / f"demo-{scale}-{seed}"
 
 
 def _earlier_demo(seed: int, settings: Settings) -> Loaded:

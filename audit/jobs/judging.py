@@ -65,6 +65,7 @@ join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = han
 where not prescreened
 order by md5(concat_ws(chr(31), $seed, question_id, a.handbook_id, b.handbook_id)) limit $count
 """
+SAMPLE_SEED = "1"
 PAIR_COLUMNS = ("question_id", "handbook_a", "handbook_b")
 
 PairIds = tuple[str, str, str]
@@ -106,9 +107,9 @@ def _reader(con: Connection, sql: str, names: tuple[str, ...]) -> Callable[[], I
     return lambda: (dict(zip(names, row, strict=True)) for row in rows(con, sql))
 
 
-def draw_pairs(con: Connection, count: int, seed: int = 1) -> list[PairIds]:
-    """A random sample, without replacement, of the pairs that a judge was asked about; the same for the same seed."""
-    return [(str(q), str(a), str(b)) for q, a, b in rows(con, RANDOM_SAMPLE, {"count": count, "seed": str(seed)})]
+def draw_pairs(con: Connection, count: int) -> list[PairIds]:
+    """A random sample, without replacement, of the pairs that a judge was asked about; the same whenever it is drawn."""
+    return [(str(q), str(a), str(b)) for q, a, b in rows(con, RANDOM_SAMPLE, {"count": count, "seed": SAMPLE_SEED})]
 
 
 def read_pairs(path: Path) -> tuple[list[PairIds], str]:
@@ -158,14 +159,13 @@ def _check_in_run(name: str, known: Iterable[str], kind: str) -> None:
 def _items(con: Connection, selected: Mapping[str, list[HandbookPair]] | None) -> Iterator[QuestionToJudge]:
     for number, *fields in rows(con, QUESTIONS):
         question = dict(zip(QUESTION_FIELDS, fields, strict=True))
-        pairs = _pairs(con, number) if selected is None else selected.get(str(question["question_id"]), [])
+        if selected is None:
+            pairs = [(str(a), str(b)) for a, b in rows(con, PAIRS, {"question": number})]
+        else:
+            pairs = selected.get(str(question["question_id"]), [])
         # With a selection, a question without pairs is left out; of a full run every question stays
         if pairs or selected is None:
             yield QuestionToJudge(question, _answers(con, number), tuple(pairs))
-
-
-def _pairs(con: Connection, question: int) -> list[HandbookPair]:
-    return [(str(a), str(b)) for a, b in rows(con, PAIRS, {"question": question})]
 
 
 def _answers(con: Connection, question: int) -> dict[str, AnswerToJudge]:

@@ -178,15 +178,9 @@ def find_layout(root: Path, given: Path) -> Layout:
 
 
 def _files_of_part(root: Path, names: tuple[str, ...]) -> list[Path]:
-    return sorted({path for name in names for path in (*_files_named(root, name), *_files_inside(root / name))})
-
-
-def _files_named(root: Path, name: str) -> list[Path]:
-    return [path for path in root.glob(f"{name}.*") if stem(path) == name and is_data(path)]
-
-
-def _files_inside(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if is_data(path)] if folder.is_dir() else []
+    named = (path for name in names for path in root.glob(f"{name}.*") if stem(path) == name)
+    inside = (path for name in names if (root / name).is_dir() for path in (root / name).rglob("*"))
+    return sorted({path for path in (*named, *inside) if is_data(path)})
 
 
 def is_data(path: Path) -> bool:

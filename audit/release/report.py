@@ -8,6 +8,8 @@ from typing import Any
 QUARANTINED, REPAIRED, NOTED = "quarantined", "repaired", "noted"
 WHOLE_FILE = "whole file"
 RECORD_CUT = 2_000
+MAX_FINDINGS = 20
+MARKS = {True: "ok ", False: "GAP", None: "-  "}
 
 
 @dataclass(frozen=True)
@@ -100,20 +102,16 @@ class LoadReport:
         }
 
 
-def report_as_text(report: LoadReport, max_findings: int = 20) -> str:
-    """The report for a terminal: verdict, totals, checks, and the first `max_findings` findings."""
+def report_as_text(report: LoadReport) -> str:
+    """The report for a terminal: verdict, totals, checks, and the first findings."""
     lines = [report.verdict(), "", f"{'records':<12}{'files':>8}{'read':>12}{'loaded':>12}{'quarantined':>13}"]
     lines += [
         f"{kind:<12}{t['files']:>8,}{t['read']:>12,}{t['loaded']:>12,}{t['quarantined']:>13,}"
         for kind, t in report.totals().items()
     ]
-    lines += ["", *(f"  {_mark(check)} {check.message}" for check in report.checks)]
+    lines += ["", *(f"  {MARKS[check.ok]} {check.message}" for check in report.checks)]
     shown = sorted(report.findings, key=lambda finding: (QUARANTINED, REPAIRED, NOTED).index(finding.outcome))
-    lines += ["", *(f"  {finding.outcome}: {finding.sentence()}" for finding in shown[:max_findings])] if shown else []
-    if len(shown) > max_findings:
-        lines.append(f"  ... and {len(shown) - max_findings:,} more findings; --json lists them all, the Runs page shows them.")
+    lines += ["", *(f"  {finding.outcome}: {finding.sentence()}" for finding in shown[:MAX_FINDINGS])] if shown else []
+    if len(shown) > MAX_FINDINGS:
+        lines.append(f"  ... and {len(shown) - MAX_FINDINGS:,} more findings; --json lists them all, the Runs page shows them.")
     return "\n".join(lines)
-
-
-def _mark(check: Check) -> str:
-    return {True: "ok ", False: "GAP", None: "-  "}[check.ok]

@@ -93,7 +93,7 @@ class ImportReport:
             "findings": [asdict(finding) for finding in self.findings],
         }
 
-    def as_text(self, max_findings: int = MAX_FINDINGS_IN_TEXT) -> str:
+    def as_text(self) -> str:
         """The report for a terminal: verdict, next step, and the first findings."""
         lines = [self.verdict()]
         if self.undecided:
@@ -101,9 +101,9 @@ class ImportReport:
         if self.encoder is None:
             lines += ["Only exact duplicates were searched for."]
         if self.findings:
-            lines += ["", *(f"  {finding.outcome}: {finding.sentence()}" for finding in self.findings[:max_findings])]
-        if len(self.findings) > max_findings:
-            lines += [f"  ... and {len(self.findings) - max_findings:,} more; --json lists them all."]
+            lines += ["", *(f"  {finding.outcome}: {finding.sentence()}" for finding in self.findings[:MAX_FINDINGS_IN_TEXT])]
+        if len(self.findings) > MAX_FINDINGS_IN_TEXT:
+            lines += [f"  ... and {len(self.findings) - MAX_FINDINGS_IN_TEXT:,} more; --json lists them all."]
         return "\n".join(lines)
 
 
