@@ -100,7 +100,9 @@ def work(arguments: argparse.Namespace, settings: Settings) -> int:
         command = parse(job.command)
         command.progress = progress
         code = command.function(command, settings)
-        return "" if code in (OK, FINDINGS) else str(progress.values.get("message") or f"The command ended with exit code {code}.")
+        return (
+            "" if code in (OK, FINDINGS) else str(progress.values.get("message") or f"The command ended with exit code {code}.")
+        )
 
     run_job(settings, arguments.job, carry_out)
     return OK

@@ -127,6 +127,8 @@ def metric_table(name: str, frame: pd.DataFrame, run: Run) -> Table:
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
+# Shares and coefficients have three decimals, two significant digits below 0.001 and one decimal from 10 on. An interval has the
+# decimals of its value: `0.163 [0.151, 0.176]`. Counts have a comma at each thousand. The unknown is a dash, never a zero.
 
 
 def known(value: object) -> bool:

@@ -76,7 +76,7 @@ class LoadReport:
     @property
     def clean(self) -> bool:
         """Nothing was quarantined or repaired, and all counts reconcile."""
-        # A check with ok None had nothing to be compared with, which is no fault of the release
+        # A check with ok None had nothing to be compared with, which is not a fault of the release
         return not (self.count(QUARANTINED) or self.count(REPAIRED)) and all(check.ok is not False for check in self.checks)
 
     def verdict(self) -> str:

@@ -212,7 +212,7 @@ def _value(raw: bytes, name: str, pattern: bytes) -> str | None:
 def _parse_matrix(text: str, size: int) -> tuple[Codes | None, str | None]:
     """The N x N codes, or a sentence on why they cannot be read."""
     # A code has one digit, so a sound row without its spaces is digit, comma, digit, ...: numpy can read it without a parser.
-    # Null is read as 9, which is no label code and has one digit too.
+    # Null is read as 9, which is not a label code and has one digit too.
     rows = [row.translate(None, b" \n\r\t") for row in ROW.findall(text.encode().replace(b"null", b"9"))]
     if len(rows) != size or any(len(row) != 2 * size - 1 for row in rows):
         return None, _matrix_problem(text, size)

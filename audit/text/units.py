@@ -175,7 +175,7 @@ RULES: dict[str, str] = {
     "often": (
         rf"{OFTEN}(?:\s?/\s?|\s(?:an?|per|each|every)\s)(?:(?P<every>{NUMBER})(?:{OR}(?P<every_high>{NUMBER}))?{GAP})?(?P<unit>{TIME})\b"
     ),
-    # Weekly, three times daily; but not "daily life", which is no interval
+    # Weekly, three times daily; but not "daily life", which is not an interval
     "adverb": (
         rf"(?:{OFTEN}\s)?(?P<adverb>{any_of(ADVERBS)})\b"
         r"(?!\s(?:life|lives|living|activit|routine|basis|tasks?))"

@@ -178,7 +178,7 @@ def _same_style(before: Line, line: Line) -> bool:
 
 
 def _has_heading_form(heading: Heading, first: Line) -> bool:
-    # A list item, a row of a table or a line of figures is no heading, however it is set
+    # List items, rows of tables and lines of figures are not headings, however they are set
     short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
     return short and len(first.cells) == 1 and not BULLET.match(heading.text) and any(map(str.isalpha, heading.text))
 
