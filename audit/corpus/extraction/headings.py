@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from audit.corpus.extraction.layout import CELL_SEPARATOR, Line, OutlineEntry
 
@@ -22,6 +23,7 @@ MAX_PITCH = 1.7
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
 BULLET = re.compile(r"[•·▪●○◦‣■□➢✓*–—-]\s")
+Feature = TypeVar("Feature", bound=Hashable)
 Style = tuple[float, bool]
 """Type size, and whether it is bold."""
 
@@ -128,7 +130,7 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     titles   the titles in the table of contents, as `title_key` writes them
     outline  the PDF's outline; it also gives the level of the headings that it names
     """
-    body = _body_style(lines)
+    body = of_most_letters(lines, _style) or (0.0, False)
     # Reversed, so that the first of two entries with one title counts
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
@@ -136,11 +138,12 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     return _with_levels(list(_select(candidates, body, named)), levels)
 
 
-def _body_style(lines: list[Line]) -> Style:
-    letters: Counter[Style] = Counter()
+def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -> Feature | None:
+    """The feature that most letters of the lines have; None without lines."""
+    letters: Counter[Feature] = Counter()
     for line in lines:
-        letters[_style(line)] += len(line.text)
-    return letters.most_common(1)[0][0] if letters else (0.0, False)
+        letters[feature(line)] += len(line.text)
+    return letters.most_common(1)[0][0] if letters else None
 
 
 def _style(line: Line) -> Style:

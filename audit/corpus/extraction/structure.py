@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
 from audit.corpus.documents import Section
-from audit.corpus.extraction.headings import Heading, find_headings, remove_contents
+from audit.corpus.extraction.headings import Heading, find_headings, of_most_letters, remove_contents
 from audit.corpus.extraction.layout import Block, ExtractedBlocks, Line, OpenPdf, PageProgress, in_reading_order, page_lines
 from audit.corpus.extraction.paragraphs import body_blocks, line_pitch, words_inside_lines
 
@@ -139,7 +139,7 @@ class HeadersAndFooters:
 def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> HeadersAndFooters:
     """What the pages repeat. `heights` are the heights of the pages, in points."""
     marginal = [[line for line in lines if _in_margin(line, height)] for lines, height in zip(pages, heights, strict=True)]
-    body = body_size(pages)
+    body = of_most_letters(chain.from_iterable(pages), lambda line: line.size) or 0.0
     repeated = Counter(key for lines in marginal for key in {_height_and_words(line, body) for line in lines})
     small = Counter(
         height for lines in marginal for height in {_height_and_words(line, body)[0] for line in lines if line.size < body}
@@ -152,15 +152,6 @@ def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> H
         frozenset(height for height, count in small.items() if count >= often),
         body,
     )
-
-
-def body_size(pages: list[list[Line]]) -> float:
-    """The type size of most letters; 0 without any."""
-    letters: Counter[float] = Counter()
-    for lines in pages:
-        for line in lines:
-            letters[line.size] += len(line.text)
-    return letters.most_common(1)[0][0] if letters else 0.0
 
 
 def _in_margin(line: Line, height: float) -> bool:
