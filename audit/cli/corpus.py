@@ -43,7 +43,7 @@ def extract_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = ABOUT_EXTRACT
     parser.add_argument("pdf", type=Path, nargs="+", metavar="PDF|DIR", help="PDF files, or folders of them with subfolders")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the documents, one JSON file each")
-    parser.add_argument("--catalog", type=Path, metavar="FILE.csv", help="which handbook each PDF is, one row per file")
+    parser.add_argument("--catalog", type=Path, metavar="FILE.csv", help="table of which handbook each PDF is, one row per file")
     parser.add_argument("--organ", help="organ of every PDF given (default: from the file's name, else general)")
     parser.add_argument("--center", help="center of every PDF given (default: from the file's name)")
     parser.add_argument("--phase", choices=PHASES, help="phase of every PDF given (default: from the file's name, else combined)")
@@ -103,10 +103,12 @@ def questions_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FILE", help="CSV, JSON, JSON lines or Parquet, with fields as in a release")
     parser.add_argument("--out", type=Path, metavar="FILE.jsonl", required=True, help="file for the questions")
     parser.add_argument(
-        "--decisions", type=Path, metavar="FILE.csv", help="table of near-duplicates (default: next to --out, .decisions.csv)"
+        "--decisions", type=Path, metavar="FILE.csv", help="decisions on near-duplicates (default: next to --out, .decisions.csv)"
     )
     parser.add_argument(
-        "--taxonomy", metavar="FILE|NAME", help="TOML of allowed organs, topics and subtopics, or 'transplant' (default: any tag)"
+        "--taxonomy",
+        metavar="FILE|NAME",
+        help="TOML file of allowed organs, topics and subtopics, or 'transplant' (default: any tag)",
     )
     parser.add_argument(
         "--screen", action=argparse.BooleanOptionalAction, default=True,

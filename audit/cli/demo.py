@@ -22,14 +22,14 @@ from audit.store.load import Loaded, load_release
 def demo_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit demo`."""
     parser.add_argument(
-        "--scale", choices=("small", "paper"), default="small", help="paper: the full published size, 5.7 million pairs"
+        "--scale", choices=("small", "paper"), default="small", help="small, or paper: the published size, 5.7 million pairs"
     )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed gives other handbooks and answers")
     parser.add_argument(
         "--studies", action="store_true",
-        help="also make three studies by simulated annotators, and accounts for the four roles; prints how to sign in",
+        help="also make three studies with simulated annotators, and accounts for the four roles; prints how to sign in",
     )  # fmt: skip
-    parser.add_argument("--no-serve", action="store_true", help="write and load only")
+    parser.add_argument("--no-serve", action="store_true", help="write and load it, and do not open the dashboard")
     add_json(parser)
     serve_options(parser)
 

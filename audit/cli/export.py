@@ -28,7 +28,7 @@ def export_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit export`."""
     parser.epilog = ABOUT
     parser.add_argument("--run", help="run id or key (default: the study's run, or the newest complete run)")
-    parser.add_argument("--against", metavar="RUN", help="compare with this run too: what changed from the run to it")
+    parser.add_argument("--against", metavar="RUN", help="also compare with this run: what changed from --run to it")
     parser.add_argument("--study", metavar="ID", help="add the validation tables of this study of human labels")
     parser.add_argument("--themes-as-built", action="store_true", help="leave out what people changed about the themes")
     parser.add_argument("--compare", choices=(PAPER,), help="add the published figures of arXiv:2605.29084 for comparison")

@@ -67,7 +67,9 @@ def _add_extractive_options(group: Any) -> None:
 
 
 def _add_model_options(group: Any) -> None:
-    group.add_argument("--url", action="append", metavar="URL", help="endpoint; repeat for more (default: AUDIT_JUDGE_URL)")
+    group.add_argument(
+        "--url", action="append", metavar="URL", help="endpoint to call; repeat for more (default: AUDIT_JUDGE_URL)"
+    )
     group.add_argument(
         "--model", default="", metavar="NAME", help="name of the model at the endpoint (default: AUDIT_JUDGE_MODEL)"
     )

@@ -60,7 +60,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
         "--protocol",
         choices=tuple(STAGES),
         default="structured",
-        help="one call a pair, or the label first (default: %(default)s)",
+        help="one call per pair, or the label first (default: %(default)s)",
     )
     parser.add_argument(
         "--absence", choices=(KEEP, CHECK), default=KEEP, help="keep the run's absence flags (default), or check every answer"
@@ -70,7 +70,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=count, default=0, metavar="N", help="also judge each pair N more times")
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N pairs that need a judge")
     parser.add_argument(
-        "--templates", type=Path, metavar="DIR", help="your own prompts, in files named as in audit/judging/templates"
+        "--templates", type=Path, metavar="DIR", help="folder with your own prompts, named as in audit/judging/templates"
     )
     mode = add_call_options(parser, "release")
     mode.add_argument("--baseline", action="store_true", help="judge by rules; no model is called")

@@ -22,7 +22,7 @@ WRITERS: dict[str, Callable[..., str]] = {"json": json_text, "md": markdown_text
 
 def metrics_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit metrics`."""
-    parser.add_argument("name", help="labels, organs, handbooks, ...; 'list' prints all names")
+    parser.add_argument("name", help="name such as labels, organs or handbooks; 'list' prints all names")
     add_run(parser)
     parser.add_argument("--against", metavar="RUN", help="the second run, for a metric that compares two")
     add_format(parser)

@@ -46,7 +46,11 @@ def add_call_options(parser: Any, product: str) -> Any:
     )
     mode.add_argument("--collect", type=Path, metavar="DIR", help="collect the cluster's replies, and report what is missing")
     parser.add_argument(
-        "--shards", type=count, default=DEFAULT_SHARDS, metavar="N", help="for --emit-batch, one task each (default: %(default)s)"
+        "--shards",
+        type=count,
+        default=DEFAULT_SHARDS,
+        metavar="N",
+        help="for --emit-batch: number of shards (default: %(default)s)",
     )
     parser.add_argument(
         "--untried", action="store_true", help="for --dry-run: make no test calls; estimate from the length of the texts"

@@ -27,10 +27,10 @@ from audit.settings import Settings
 TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
 TUNABLE: dict[str, tuple[Any, str]] = {
     "whole_characters": (count_or_zero, "a handbook of at most this many characters is used in full; 0: never"),
-    "passages": (count, "passages for each question"),
-    "chunk_words": (count, "words of a chunk"),
+    "passages": (count, "number of passages per question"),
+    "chunk_words": (count, "length of a chunk in words"),
     "overlap_words": (count_or_zero, "words that a chunk shares with the previous one"),
-    "depth": (count, "hits that each retriever passes on"),
+    "depth": (count, "hits that are kept from each retriever"),
     "sufficient": (share, "share of the question's words, by weight, that passages must contain, 0 to 1"),
     "fallback_characters": (
         count_or_zero, "where passages contain less, a handbook of at most this many characters is used in full",
@@ -66,11 +66,15 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--precision", choices=(FULL_PRECISION, HALF_PRECISION), default=FULL_PRECISION,
-        help="of the model; bfloat16 halves the time on processors that support it (default: %(default)s)",
+        help="precision of the model; bfloat16 halves the time on processors that support it (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--threads", type=count, default=1, metavar="N", help="threads of the model (default: %(default)s)")
+    parser.add_argument(
+        "--threads", type=count, default=1, metavar="N", help="number of threads of the model (default: %(default)s)"
+    )
     parser.add_argument("--reranker", metavar="NAME|PATH", help="cross-encoder that re-ranks the best passages (default: none)")
-    parser.add_argument("--expansion", type=Path, metavar="FILE.toml", help="lists of synonyms (default: medical ones)")
+    parser.add_argument(
+        "--expansion", type=Path, metavar="FILE.toml", help="lists of synonyms to search for too (default: medical ones)"
+    )
     parser.add_argument(
         "--fusion", choices=FUSIONS, default=SCORES,
         help="how HERO-QA combines its four rankings: weighted scores, or ranks as in the paper (default: %(default)s)",

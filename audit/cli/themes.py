@@ -47,7 +47,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     size.add_argument("--target-themes", type=count, metavar="N", help="make as close to N themes as possible")
     size.add_argument(
         "--cut", type=distance, default=ThemeBuildOptions.cut, metavar="D",
-        help="for average: largest mean cosine distance within a theme (default: %(default)s)",
+        help="for --method average: largest mean cosine distance within a theme (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--seed", type=int, default=ThemeBuildOptions.seed, metavar="N", help="seed of the map (default: %(default)s)"
@@ -78,7 +78,7 @@ def _add_phrase_options(parser: argparse.ArgumentParser) -> None:
         "--model", metavar="NAME|PATH", help=f"sentence model, or '{LEXICAL}' for no model (default: MiniLM if installed)"
     )
     parser.add_argument(
-        "--threads", type=count, default=ThemeBuildOptions.threads, metavar="N", help="threads (default: %(default)s)"
+        "--threads", type=count, default=ThemeBuildOptions.threads, metavar="N", help="number of threads (default: %(default)s)"
     )
     add_json(parser)
 
