@@ -29,6 +29,7 @@ from audit.llm.tasks import CallRates, LlmTask, Replies, StageCost, ask_stages, 
 from audit.settings import Settings
 
 Summary = TypeVar("Summary")
+Watch = Callable[[StageCost, CallStats], None]
 DEFAULT_SHARDS = 32
 OUTCOMES = (ANSWERED, CUT, REFUSED, CALL_FAILED)
 
@@ -102,12 +103,7 @@ def limits_of(settings: Settings) -> Limits:
     return replace(Limits(), concurrency=concurrency, start=min(Limits.start, concurrency))
 
 
-def ask_all(
-    settings: Settings,
-    task: LlmTask,
-    journal: Journal,
-    watch: Callable[[StageCost, CallStats], None] = lambda *_: None,
-) -> list[str]:
+def ask_all(settings: Settings, task: LlmTask, journal: Journal, watch: Watch = lambda *_: None) -> list[str]:
     """Make every open call, with a bar on standard error; returns what the servers report to be.
 
     watch  receives what the bar receives: the stage, and its counts so far
@@ -141,7 +137,7 @@ def carry_out(
     write: Callable[[Journal, list[str]], Summary],
     finish: Callable[[Summary], int],
     explain_stop: Callable[[str], None],
-    watch: Callable[[StageCost, CallStats], None] = lambda *_: None,
+    watch: Watch = lambda *_: None,
 ) -> int:
     """Make the calls of a task here, or on a cluster where the options say so, and write the result; returns the exit code.
 
