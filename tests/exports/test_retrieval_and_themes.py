@@ -152,7 +152,7 @@ def test_a_run_without_trials_has_no_such_tables_and_says_so(tried: Tried):
     assert "tables/csv/retrieval.csv" not in files
     left_out = json.loads(files[MANIFEST])["left_out"]
     assert {"figure strategies", *(f"table {maker.__name__}" for maker in TABLES)} <= set(left_out)
-    assert all("not measured, and not zero" in left_out[f"table {maker.__name__}"] for maker in TABLES)
+    assert all("is unknown, not zero" in left_out[f"table {maker.__name__}"] for maker in TABLES)
 
 
 def test_what_one_strategy_and_searches_without_a_known_section_cannot_say_is_left_out(tried: Tried):
