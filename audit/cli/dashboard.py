@@ -16,9 +16,9 @@ import audit
 from audit.cli.conventions import FINDINGS, OK, note, port
 from audit.cli.main import parse
 from audit.errors import AuditError, describe_error
-from audit.logs import start_logging
 from audit.jobs.processes import run_job
 from audit.jobs.table import Job
+from audit.logs import start_logging
 from audit.settings import Settings
 
 
@@ -53,7 +53,7 @@ def serve(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _announce(message: str, settings: Settings) -> None:
-    """Say it to whoever started the server, or to the program that reads its log."""
+    """Print a message for the person who started the server, or log it for the program that reads its log."""
     if settings.log_format == "text":
         note(message)
     else:
