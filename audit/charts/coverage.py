@@ -30,7 +30,7 @@ from audit.charts.style import (
     percent_ticks,
     styled,
 )
-from audit.number_format import fixed
+from audit.formatting import fixed
 from audit.terms import display_name
 
 ROW_HEIGHT = 18

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from audit.charts.coverage import HATCHING, SHADES, shades
 from audit.charts.style import ACCENT, FAINT, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, UNSCORED, ink_on
-from audit.charts.treemap import text_colours
+from audit.charts.themes import text_colours
 from audit.vocabulary import Label
 
 LIGHT_BACKGROUND, DARK_BACKGROUND = "#ffffff", "#12151a"

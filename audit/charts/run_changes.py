@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from audit.charts.rates import DOT, ROW_HEIGHT, Rate, interval_bars
 from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, clipped, html, percent, styled
-from audit.number_format import signed
+from audit.formatting import signed
 from audit.vocabulary import Label
 
 CLEAR_DIRECTIONS = ("rises", "falls")
@@ -116,7 +116,7 @@ class Step:
 def change_steps(frame: pd.DataFrame, first: str, second: str, names: Mapping[str, str]) -> go.Figure:
     """A bar for each run and, between them, one for each cause; the line at its end is the 95 % interval of the change.
 
-    frame          one organ, columns of audit.metrics.runs_change
+    frame          one organ, columns of audit.metrics.runs
     first, second  what the runs are called
     names          part -> name of its bar, in drawing order
     """

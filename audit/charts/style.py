@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.number_format import fixed
+from audit.formatting import fixed
 from audit.terms import display_name
 from audit.vocabulary import GENERAL, LABELS, Label
 

@@ -14,7 +14,7 @@ from audit.cli.execution import OK
 from audit.errors import AuditError, describe_error
 from audit.exports.package import ExportRequest, StudyPart, check_drawn_from, left_out, package, today
 from audit.exports.zip_bytes import zipped
-from audit.queries.run_taxonomy import taxonomy_of
+from audit.queries.themes import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run
 

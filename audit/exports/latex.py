@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from audit.exports.table_model import Table
-from audit.number_format import MINUS
+from audit.formatting import MINUS
 from audit.tables import Column
 
 MAX_LINES = 40

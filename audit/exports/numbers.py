@@ -12,7 +12,7 @@ import math
 import pandas as pd
 
 from audit.charts.style import NO_VALUE
-from audit.number_format import fixed
+from audit.formatting import fixed
 
 SMALLEST = 0.001
 """A positive value below this would round to 0.000 or nearly so."""

@@ -14,7 +14,7 @@ from audit.charts.style import NO_VALUE
 from audit.exports.numbers import count, estimate
 from audit.exports.run_figures import RunFigure
 from audit.exports.table_model import Table
-from audit.number_format import typed
+from audit.formatting import typed
 from audit.tables import Column
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.exports.context import ExportContext
-from audit.queries.picker_options import handbook_list
+from audit.queries.lookup import handbook_list
 from audit.store.connection import rows
 from audit.terms import ALL
 from audit.vocabulary import GENERAL, LABELS, PHASES, Label

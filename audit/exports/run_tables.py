@@ -11,7 +11,7 @@ from audit.exports.numbers import estimate
 from audit.exports.table_model import Table, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
 from audit.metrics.retrieval import COST_TABLE, MODE_TITLES, TABLE
-from audit.queries.picker_options import handbook_list
+from audit.queries.lookup import handbook_list
 from audit.tables import Column, TableSpec
 from audit.terms import ALL
 from audit.themes.taxonomy import Taxonomy

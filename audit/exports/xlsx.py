@@ -15,7 +15,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from audit.exports.numbers import decimals, known
 from audit.exports.table_model import Table
-from audit.spreadsheet_safety import safe_cell
+from audit.formatting import safe_cell
 
 CREATED = datetime(1980, 1, 1)
 """The same content gives the same file, so it has no real date; this is the earliest that a ZIP archive can store."""

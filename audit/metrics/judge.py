@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import INTERVAL_METHOD
+from audit.metrics._shared import INTERVAL_METHOD, LABEL_NAMES, NO_INTERVAL, kappa_columns, label_tables, share_columns
 from audit.metrics.judge_length import judge_length
-from audit.queries.question_shares import LABEL_NAMES, NO_INTERVAL, kappa_columns, label_tables, share_columns
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import CHECK_KINDS, DISAGREEING, PARSES

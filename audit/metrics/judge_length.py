@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import BY_QUESTION, INTERVAL_METHOD
-from audit.queries.question_shares import BOOTSTRAP, NO_INTERVAL, share_columns
+from audit.metrics._shared import BOOTSTRAP, BY_QUESTION, INTERVAL_METHOD, NO_INTERVAL, share_columns
 from audit.stats.bootstrap import draws
 from audit.stats.intervals import Floats, percentiles
 from audit.store.connection import Connection, frame

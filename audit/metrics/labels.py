@@ -8,9 +8,8 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import PAIRS, TWO_WAY
 from audit.queries.pair_counts import read_pairs
-from audit.stats.bootstrap import rate_intervals
 from audit.stats.intervals import with_interval
-from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate
+from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate, rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS

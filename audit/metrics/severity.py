@@ -7,7 +7,7 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import PRESENT, SIGNIFICANCES
 from audit.queries.lookup import require_one_of
-from audit.stats.ranks import spearman_interval
+from audit.stats.paired import spearman_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 

@@ -8,7 +8,7 @@ from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, THEME, TWO_WAY
 from audit.metrics.severity import WEIGHT
 from audit.queries.lookup import require_one_of
-from audit.queries.theme_pairs import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
+from audit.queries.themes import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
 from audit.stats.bootstrap import ratio_interval, resample_groups
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame

@@ -9,7 +9,7 @@ from audit.errors import AuditError
 from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, QUESTIONS, THEME
 from audit.queries.aligned_runs import IN_BOTH
-from audit.queries.theme_pairs import REST, Grouping, grouping
+from audit.queries.themes import REST, Grouping, grouping
 from audit.stats.bootstrap import MIN_QUESTIONS, resample_groups
 from audit.stats.intervals import percentiles, with_interval
 from audit.stats.paired import direction

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.stats.bootstrap import rate_intervals
 from audit.stats.intervals import Floats, with_interval, with_wilson
-from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, group_matrix
+from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, group_matrix, rate_intervals
 from audit.store.connection import Connection, arrays
 
 COUNTS = (

@@ -19,9 +19,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from audit.stats.bootstrap import MIN_QUESTIONS, resample_questions
-from audit.stats.intervals import percentiles
-
 Values = npt.NDArray[Any]
 """Float or complex."""
 Floats = npt.NDArray[np.float64]
@@ -299,25 +296,3 @@ def derivatives(statistic: Callable[[Values], Values], counts: Floats) -> Floats
         nudges[np.arange(len(places)), places] = 1j * COMPLEX_STEP
         slopes[places] = np.imag(statistic(counts + nudges.reshape(-1, *counts.shape))) / COMPLEX_STEP
     return slopes.reshape(counts.shape)
-
-
-def cohen_kappa(tables: Values) -> Values:
-    """Cohen's kappa of each table of counts, (..., K, K): first verdict by second; NaN where it is empty or has one label."""
-    items = RatedItems.from_table(tables)
-    return chance_corrected(items, identity(tables.shape[-1]), conger)
-
-
-def clustered_kappa_interval(tables: Values) -> tuple[float, float]:
-    """The 95 % interval of the kappa of all questions together; `tables` is float (questions, K, K), one table a question.
-
-    Questions are resampled, each with all its pairs. NaN where verdicts differ, or agree, on fewer than MIN_QUESTIONS
-    questions: with so few the replicates say nothing about how far off kappa could be. NaN too where they agree on one label
-    only: every draw then has a kappa of about 0, however often both would give one of the others in more pairs.
-    """
-    agreed, labels = np.trace(tables, axis1=-2, axis2=-1), np.diagonal(tables.sum(axis=0))
-    differing = tables.sum(axis=(-2, -1)) - agreed
-    if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(differing)) < MIN_QUESTIONS:
-        return np.nan, np.nan
-    counts = resample_questions(np.moveaxis(tables, 0, -1))
-    low, high = percentiles(cohen_kappa(np.moveaxis(counts.replicates, -1, 0))[None, :], [len(tables)])
-    return float(low[0]), float(high[0])

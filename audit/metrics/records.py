@@ -1,4 +1,4 @@
-"""What two runs have in common, and what only one of them has."""
+"""Which records enter the figures: what the loader reported, and what two runs have in common or one of them alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,41 @@ from audit.metrics import metric
 from audit.queries.aligned_runs import ALIGNED
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
+
+FINDINGS_SQL = """
+select outcome, code, file, position, message, record
+from findings
+order by outcome = 'noted', outcome = 'repaired', file, position
+"""
+OUTCOMES = {"quarantined": "set aside", "repaired": "repaired", "noted": "kept as it is"}
+FINDINGS_TABLE = TableSpec(
+    "What the loader reported",
+    (
+        Column.text("outcome", "Outcome", words=OUTCOMES), Column.text("file", "File"), Column.text("position", "Position"),
+        Column.text("message", "Finding"), Column.text("code", "Kind"),
+        Column.text("record", "Record"),
+    ),
+    ("Records that were set aside count in no figure.",),
+    printed_rows=30,
+)  # fmt: skip
+FINDINGS_GLOSSARY = {
+    "quarantined": "A record that could not be used and was set aside. It counts nowhere; Runs lists it with the reason."
+}
+
+
+@metric(sql=FINDINGS_SQL, table=FINDINGS_TABLE, glossary=FINDINGS_GLOSSARY)
+def findings(con: Connection) -> pd.DataFrame:
+    """Every finding of the loader: records set aside, records repaired, and oddities kept as they are.
+
+    One row per finding, those set aside first:
+        outcome         str: 'quarantined' (set aside, counted nowhere), 'repaired' or 'noted'
+        code            str, the kind of finding
+        file, position  str, where it is in the release
+        message         str, what was found, what is allowed, what happened to the record
+        record          str, the quarantined record, cut at 2,000 characters; NaN for the others
+    """
+    return frame(con, FINDINGS_SQL)
+
 
 SHARED_SQL = f"""
 with {ALIGNED},
