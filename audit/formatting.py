@@ -15,8 +15,8 @@ from numbers import Integral
 from typing import SupportsFloat
 
 MINUS = "\N{MINUS SIGN}"
+# Enough digits for the largest float with any number of decimals in use.
 CONTEXT = Context(prec=400, rounding=ROUND_HALF_UP)
-"""Enough digits for the largest float with any number of decimals in use."""
 
 
 def typed(value: float, digits: int) -> str:
@@ -32,6 +32,7 @@ def fixed(value: float, digits: int) -> str:
 def signed(value: float, digits: int) -> str:
     """A change: `+1,234.50`, with a typographic minus where it is negative."""
     text = f"{rounded(value, digits):+z,.{digits}f}".replace("-", MINUS)
+    # What rounds to zero has no sign, so that nobody reads +0.0 as a rise.
     return text if any(digit in text for digit in "123456789") else text.lstrip("+")
 
 
@@ -42,11 +43,12 @@ def rounded(value: SupportsFloat, digits: int) -> Decimal | float:
     number = float(value)
     if not math.isfinite(number):
         return number
+    # `repr` is the shortest decimal that a person would type: 0.0375, not the binary value just below or above it.
     return Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), context=CONTEXT)
 
 
+# The beginning of a text that a spreadsheet may run, or that looks like the output of `safe_cell`.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-"""The beginning of a text that a spreadsheet may run, or that looks like the output of `safe_cell`."""
 ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
 
 

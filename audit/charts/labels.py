@@ -26,10 +26,10 @@ from audit.charts.style import (
 from audit.vocabulary import LABELS, Label
 
 ALL = "All pairs"
+# A segment narrower than this share has no room for a label; the table and the hover text show it.
 MIN_LABELLED = 0.045
-"""A segment narrower than this share has no room for a label; the table and the hover text show it."""
+# The share of a bar that one letter takes on a narrow screen; a name that would be cut is left to the legend.
 LETTER_WIDTH = 0.013
-"""The share of a bar that one letter takes on a narrow screen; a name that would be cut is left to the legend."""
 
 Segment = tuple[str, int, str, str]
 """Name, pairs, colour, pattern."""
@@ -52,6 +52,7 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
     figure.update_xaxes(range=[0, 1], visible=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
     small_text = {"minsize": 12, "mode": "hide"}
+    # A click on the legend would hide a label, and the bars would no longer add up to all pairs.
     legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}
     margin = {"l": 8, "r": 8, "t": 8, "b": 8}
     return styled(figure, 250, barmode="overlay", bargap=0.45, margin=margin, legend=legend, uniformtext=small_text)
@@ -122,6 +123,7 @@ def share_heatmap(frame: pd.DataFrame, by: str, labels: Sequence[str], populatio
     any such pair is left blank, because no pairs is not a share of zero.
     """
     numbers = frame[[LABEL_WORDS[label] for label in labels]].set_axis(list(labels), axis=1)
+    # A row without such pairs is divided by NaN, not by 0, and stays blank.
     total = numbers.sum(axis=1)
     shares = numbers.div(total.where(total > 0), axis=0)
     figure = go.Figure(_cells([clipped(name) for name in frame[by]], list(labels), numbers, shares, population))
@@ -153,13 +155,13 @@ def _scale(labels: list[str]) -> list[list[Any]]:
 
 SELF, SELF_COLOUR = "self", "#f4f5f6"
 VALUES = (*LABEL_ORDER, SELF)
+# Drawn in cells that are large enough, so that colour is not the only sign of a disagreement.
 SYMBOLS = {"CONTRADICTORY": "✕", "DIVERGENT": "≠", "unscored": "?"}
-"""Drawn in cells that are large enough, so that colour is not the only sign of a disagreement."""
 MAX_WITH_SYMBOLS, MAX_WITH_NAMES = 30, 45
 """Numbers of handbooks up to which cells show symbols, and rows show names."""
 TARGET_SIDE_PX, MIN_CELL_PX, MAX_CELL_PX = 320, 6, 52
+# With more handbooks than this only the lower triangle can be clicked, to keep the figure small.
 MAX_BOTH_TRIANGLES = 60
-"""With more handbooks than this only the lower triangle can be clicked, to keep the figure small."""
 
 
 def matrix_figure(

@@ -58,6 +58,7 @@ def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> g
             textfont={"size": 14, "color": text_colours(PALE_TO_DARK, values, (low, high))},
         )
     )  # fmt: skip
+    # A label that would be smaller is hidden; the hover text has it.
     small = {"minsize": 11, "mode": "hide"}
     return styled(figure, HEIGHT, margin={"l": 4, "r": 4, "t": 8, "b": 4}, uniformtext=small, font={"color": INK})
 
@@ -100,8 +101,8 @@ def _hover(row: dict[Any, Any]) -> str:
     )
 
 
+# Positions are sent as 16-bit numbers, finer than a screen at sixtyfold zoom. As the index of a theme it means no theme.
 MAX_UINT16 = 65535
-"""Positions are sent as 16-bit numbers, finer than a screen at sixtyfold zoom. As the index of a theme it means no theme."""
 
 
 def map_script() -> str:
@@ -163,6 +164,7 @@ def _by_size(tops_of_points: np.ndarray[Any, Any], tops: pd.Series) -> list[str]
 def _middle(xy: np.ndarray[Any, Any], selected: np.ndarray[Any, Any]) -> tuple[float, float]:
     if not selected.any():
         return -1.0, -1.0
+    # The median, because a stray topic must not pull the label away.
     x, y = np.median(xy[selected], axis=0)
     return round(float(x), 4), round(float(y), 4)
 

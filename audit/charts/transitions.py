@@ -13,11 +13,11 @@ STATE_WORDS = {
     "PRE-SCREENED": "pre-screened", **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
     "UNSCORED": "unscored", "NOT IN THE RUN": "not in the run",
 }  # fmt: skip
+# Behind cells whose label stayed the same or changed; a frame shows the difference too.
 SAME_COLOUR, CHANGED_COLOUR = "#cfe3f2", "#f7dcae"
-"""Behind cells whose label stayed the same or changed; a frame shows the difference too."""
 ROW_HEIGHT = 44
+# With more columns every second head is a line higher, because the names would touch in a narrow window.
 MAX_LEVEL_HEADS = 5
-"""With more columns every second head is a line higher, because the names would touch in a narrow window."""
 
 
 def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
@@ -30,6 +30,7 @@ def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figur
     held = cells[cells["pairs"] > 0]
     rows, columns = ([state for state in dict.fromkeys(cells["first"]) if state in {*held[side]}] for side in ("first", "second"))
     shown = held.assign(row=held["first"].map(rows.index), column=held["second"].map(columns.index))
+    # Plotly reports clicks on points and not on shapes, so an invisible point covers every cell.
     figure = go.Figure([_click_targets(shown, first, second)])
     figure.update_layout(shapes=[_square(cell) for cell in shown.to_dict("records")])
     return _with_axes(figure, [STATE_WORDS[state] for state in rows], [STATE_WORDS[state] for state in columns], first, second)
@@ -84,10 +85,10 @@ STATE_COLOURS = {
 }  # fmt: skip
 """One colour per state: the labels' own, and the paper colour of the coverage map for pre-screened."""
 HEIGHT, ABOVE, BELOW = 460, 48, 24
+# Share of the height below each state, which leaves room for a line of text where a state is thin.
 NODE_GAP = 0.052
-"""Share of the height below each state, which leaves room for a line of text where a state is thin."""
+# Share of all drawn pairs: a thinner flow would be invisible and is drawn this thick; the hover text has its number.
 MIN_FLOW = 0.004
-"""Share of all drawn pairs: a thinner flow would be invisible and is drawn this thick; the hover text has its number."""
 
 
 def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
@@ -144,6 +145,7 @@ def _heights(nodes: list[tuple[str, str]], width: list[float]) -> list[float]:
     for side in ("first", "second"):
         own = [w for (s, _), w in zip(nodes, width, strict=True) if s == side]
         total = sum(own) or 1
+        # With many states the gaps alone would fill the height; the flows keep a fifth of it.
         scale, at = max(0.2, 1 - NODE_GAP * (len(own) - 1)) / total, 0.0
         for w in own:
             middles.append(min(0.999, max(0.001, at + w * scale / 2)))

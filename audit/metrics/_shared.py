@@ -78,6 +78,7 @@ def share_columns(counts: pd.DataFrame, numerator: pd.Series, denominator: pd.Se
     events = pairs * numerator[denominator].to_numpy(dtype=float)
     total, event = (np.bincount(position, weights, len(questions)) for weights in (pairs, events))
     low, high = clustered_ratio_interval(event[None, :].astype(np.float32), total[None, :].astype(np.float32))
+    # The rule of audit.stats.bootstrap, so that the table names the method that made the interval.
     rare = min(np.count_nonzero(event), np.count_nonzero(total - event)) < MIN_QUESTIONS
     return {
         "count": int(event.sum()), "of": int(total.sum()),

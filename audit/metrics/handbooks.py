@@ -17,6 +17,9 @@ from audit.tables import Column, TableSpec
 from audit.terms import RATE_MEANINGS, RATE_TITLES
 
 COUNTS = ("pairs", "scored", "unscored", "absent_pairs", "present", "consistent", "disagreeing")
+# `absent` is taken by answers: the pairs with an absent answer are `absent_pairs` here.
+SUMS = ",\n           ".join(f"sum({count.removesuffix('_pairs')})::bigint as {count}" for count in COUNTS)
+OR_ZERO = ",\n       ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)
 
 HANDBOOKS_SQL = f"""
 with {BY_COUPLE},
@@ -27,13 +30,7 @@ sides as (
 ),
 summed as (
     select handbook,
-           sum(pairs)::bigint        as pairs,
-           sum(scored)::bigint       as scored,
-           sum(unscored)::bigint     as unscored,
-           sum(absent)::bigint       as absent_pairs,
-           sum(present)::bigint      as present,
-           sum(consistent)::bigint   as consistent,
-           sum(disagreeing)::bigint  as disagreeing
+           {SUMS}
     from sides
     group by handbook
 ),
@@ -46,7 +43,7 @@ select handbook, handbook_id, organ, center, phase,
        coalesce(answers, 0)                as asked,
        coalesce(answers_absent, 0)         as absent,
        answers_absent / nullif(answers, 0) as absence,
-       {", ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)},
+       {OR_ZERO},
        summed.disagreeing / nullif(summed.present, 0) as r_div
 from handbooks left join summed using (handbook) left join answered using (handbook)
 order by handbook
@@ -87,9 +84,7 @@ PAIRS_TABLE = TableSpec(
     (f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", WILSON),
     printed_rows=30,
 )  # fmt: skip
-HANDBOOKS_GLOSSARY = {
-    "absence of {a_handbook}": "Of the {questions} that {a_handbook} was asked, the share it does not address.",
-}
+HANDBOOKS_GLOSSARY = {"absence of {a_handbook}": "Of the {questions} that {a_handbook} was asked, the share it does not address."}
 PAIRS_GLOSSARY = {"couple of {handbooks}": "Two {handbooks}, compared on every {question} that both were asked."}
 
 
@@ -119,8 +114,10 @@ def handbooks(con: Connection) -> pd.DataFrame:
     """
     require_answers(con, "what a handbook leaves out")
     table, pairs = with_wilson(frame(con, HANDBOOKS_SQL), "absence", "absent", "asked"), read_pairs(con)
+    # Each handbook is a group of its own: it is fixed, and the others are resampled.
     one_each = np.arange(len(pairs.handbooks))
     low, high = side_rate_intervals(pairs, one_each, len(one_each), {"r_div": RATES["r_div"]})["all"]["r_div"]
+    # A handbook without pairs was not resampled: its interval is unknown.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.handbooks).reindex(table["handbook"])
     return with_interval(table, "r_div", ends["low"], ends["high"])
 
@@ -143,10 +140,12 @@ def pairs(con: Connection) -> pd.DataFrame:
                                           the questions are independent units
     """
     table = frame(con, PAIRS_SQL)
+    # The couple is fixed and each question adds one pair, so questions are independent trials.
     table = with_wilson(table, "r_abs", "absent", "scored")
     return with_wilson(table, "r_div", "disagreeing", "present")
 
 
+# A pair of two centers is in the rows of both, a pair within one center in its row once.
 CENTERS_SQL = f"""
 with {BY_COUPLE},
 placed as (
@@ -162,13 +161,7 @@ sides as (
 ),
 involved as (
     select center,
-           sum(pairs)::bigint                                            as pairs,
-           sum(scored)::bigint                                           as scored,
-           sum(unscored)::bigint                                         as unscored,
-           sum(absent)::bigint                                           as absent_pairs,
-           sum(present)::bigint                                          as present,
-           sum(consistent)::bigint                                       as consistent,
-           sum(disagreeing)::bigint                                      as disagreeing,
+           {SUMS},
            coalesce(sum(present) filter (within), 0)::bigint             as within_present,
            coalesce(sum(disagreeing) filter (within), 0)::bigint         as within_disagreeing,
            coalesce(sum(present) filter (not within), 0)::bigint         as between_present,
@@ -188,13 +181,7 @@ select center, handbooks,
        case when has_answers then coalesce(answers, 0) end        as asked,
        case when has_answers then coalesce(answers_absent, 0) end as absent,
        answers_absent / nullif(answers, 0)                        as absence,
-       coalesce(pairs, 0)                                         as pairs,
-       coalesce(scored, 0)                                        as scored,
-       coalesce(unscored, 0)                                      as unscored,
-       coalesce(absent_pairs, 0)                                  as absent_pairs,
-       coalesce(present, 0)                                       as present,
-       coalesce(consistent, 0)                                    as consistent,
-       coalesce(disagreeing, 0)                                   as disagreeing,
+       {OR_ZERO},
        absent_pairs / nullif(scored, 0)                           as r_abs,
        disagreeing / nullif(present, 0)                           as r_div,
        consistent / nullif(present, 0)                            as r_con,
@@ -261,6 +248,7 @@ def centers(con: Connection) -> pd.DataFrame:
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook
     of others, are in the denominator. Source: as arXiv:2605.29084; intervals: Owen (2007).
     """
+    # Nullable integers: without answers the number asked is unknown, not zero.
     table = frame(con, CENTERS_SQL).astype({"asked": "Int64", "absent": "Int64"})
     table = with_interval(table, "absence", *_absence_interval(con, table["center"]))
     scopes = _rate_intervals(con, read_pairs(con), table["center"])
@@ -273,6 +261,7 @@ def centers(con: Connection) -> pd.DataFrame:
 
 
 def _absence_interval(con: Connection, names: pd.Series) -> Interval:
+    # Questions are resampled, each with all answers of the center: its handbooks may answer alike.
     counts = frame(con, BY_CENTER_AND_QUESTION)
     row = pd.Index(names).get_indexer(pd.Index(counts["center"]))
     column, questions = pd.factorize(counts["question"])

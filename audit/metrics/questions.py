@@ -107,33 +107,31 @@ def questions(con: Connection) -> pd.DataFrame:
     return with_interval(table, "r_div", ends["low"], ends["high"])
 
 
+RATES_BY_GROUP = f"""
+with {BY_QUESTION},
+{{memberships}},
+counted as (
+    select {{name}}, is_last,
+{GROUP_COUNTS}
+    from memberships left join tallies using (question)
+    group by {{name}}, is_last
+)
+select {{name}}, {GROUP_COLUMNS}
+from counted
+order by {{order}}
+"""
+"""The four rates of questions in groups, by `memberships` (question, the group's `name`, is_last)."""
+GROUP_RATES = (
+    PAIRS, PRESENT, *rate_columns(), Column.count("disagreeing", "Disagreeing", "pairs"),
+    Column.count("unscored", "Unscored", "pairs"),
+)  # fmt: skip
 ORGAN_MEMBERSHIPS = """memberships as (
-    select question, organ, false as is_total from questions
+    select question, organ, false as is_last from questions
     union all
     select question, '(all)', true from questions
 )"""
-
-ORGANS_SQL = f"""
-with {BY_QUESTION},
-{ORGAN_MEMBERSHIPS},
-counted as (
-    select organ, is_total,
-{GROUP_COUNTS}
-    from memberships left join tallies using (question)
-    group by organ, is_total
-)
-select organ, {GROUP_COLUMNS}
-from counted
-order by is_total, organ = 'general', organ
-"""
-ORGANS_TABLE = TableSpec(
-    "The four rates by {organ} of the {question}",
-    (
-        ORGAN, QUESTIONS, PAIRS, PRESENT, *rate_columns(), Column.count("disagreeing", "Disagreeing", "pairs"),
-        Column.count("unscored", "Unscored", "pairs"),
-    ),
-    rate_notes(),
-)  # fmt: skip
+ORGANS_SQL = RATES_BY_GROUP.format(memberships=ORGAN_MEMBERSHIPS, name="organ", order="is_last, organ = 'general', organ")
+ORGANS_TABLE = TableSpec("The four rates by {organ} of the {question}", (ORGAN, QUESTIONS, *GROUP_RATES), rate_notes())
 RATES_GLOSSARY = {
     "not addressed (r_abs)": RATE_MEANINGS["r_abs"],
     "disagreement (R_div)": RATE_MEANINGS["r_div"],
@@ -174,38 +172,22 @@ def organs(con: Connection) -> pd.DataFrame:
 
 
 TOPIC_LEVELS = ("topic", "subtopic")
-
+# `union` without `all`: a question that lists a topic twice counts once.
 TOPIC_MEMBERSHIPS = """named as (
     select question, topic from topics where $level = 'topic'
     union
     select question, subtopic from subtopics where $level = 'subtopic'
 ),
 memberships as (
-    select question, coalesce(topic, '(none)') as topic, topic is null as is_rest
+    select question, coalesce(topic, '(none)') as topic, topic is null as is_last
     from questions left join named using (question)
 )"""
-
-TOPICS_SQL = f"""
-with {BY_QUESTION},
-{TOPIC_MEMBERSHIPS},
-counted as (
-    select topic, is_rest,
-{GROUP_COUNTS}
-    from memberships left join tallies using (question)
-    group by topic, is_rest
-)
-select topic, {GROUP_COLUMNS}
-from counted
-order by is_rest, topic
-"""
+TOPICS_SQL = RATES_BY_GROUP.format(memberships=TOPIC_MEMBERSHIPS, name="topic", order="is_last, topic")
 TOPICS_TABLE = TableSpec(
     "The rates by {topic}",
-    (
-        Column.named("topic", "{Topic}"), QUESTIONS, PAIRS, PRESENT, *rate_columns(),
-        Column.count("disagreeing", "Disagreeing", "pairs"), Column.count("unscored", "Unscored", "pairs"),
-    ),
+    (Column.named("topic", "{Topic}"), QUESTIONS, *GROUP_RATES),
     ("{A_question} on two {topics} counts in both, so that rows add up to more than the run.", *rate_notes()),
-)  # fmt: skip
+)
 TOPICS_GLOSSARY = {"topic": "What {a_question} is about, such as diet; {a_question} on two {topics} counts under both."}
 
 
@@ -213,29 +195,14 @@ TOPICS_GLOSSARY = {"topic": "What {a_question} is about, such as diet; {a_questi
 def topics(con: Connection, level: str = "topic") -> pd.DataFrame:
     """How often handbooks do not address a question, disagree and agree, by its topic (or subtopic).
 
-    A question with two topics counts in both, so the rows add up to more than the run. r_abs: of the pairs with a verdict,
-    the share in which at least one handbook does not address the question. r_div: of the pairs in which both do (present
-    pairs), the share that the judge found divergent or contradictory. r_con: of the present pairs, the share found
-    consistent. pct_any_div: of the questions with a verdict on any pair, the share with at least one disagreeing pair.
-    Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement.
+    The counts, rates and intervals are those of `organs`. A question with two topics counts in both, so the rows add up to more
+    than the run.
 
     `level` is 'topic' or 'subtopic'. One row per topic, by name, and a last row '(none)' when a question has none:
-        topic                            str, topic or subtopic
-        questions                        int, questions on the topic
-        pairs, scored, unscored          int, pairs; pairs = scored + unscored
-        prescreened, absent_judged       int, pairs; absent = prescreened + absent_judged
-        present                          int, pairs; consistent + complementary + divergent + contradictory
-        disagreeing                      int, pairs; divergent + contradictory
-        r_abs                            float in [0, 1], absent / scored
-        r_div, r_con                     float in [0, 1], disagreeing / present, consistent / present
-        questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
-        pct_any_div                      float in [0, 1], questions_any / questions_scored
-        ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con with questions and handbooks resampled
-                                         (two-way cluster bootstrap); Wilson's over questions for pct_any_div, and where
-                                         an outcome or its opposite is on fewer than five questions
+        topic      str, topic or subtopic
+        questions  int, questions on the topic; the other columns as in `organs`
 
-    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks are
-    in the denominator. Raises AuditError for another level. Source: as audit.metrics.questions.
+    Raises AuditError for another level. Source: as `organs`.
     """
     require_one_of(level, TOPIC_LEVELS, "Level")
     memberships = frame(con, f"with {TOPIC_MEMBERSHIPS} select question, topic from memberships", {"level": level})

@@ -9,6 +9,7 @@ from audit.queries.aligned_runs import ALIGNED
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
+# False sorts before true: what was set aside comes first, then repairs, then notes.
 FINDINGS_SQL = """
 select outcome, code, file, position, message, record
 from findings
@@ -50,7 +51,7 @@ pairs_shared as (
     select count(*) as pairs from both_runs where first <> 'NOT IN THE RUN' and second <> 'NOT IN THE RUN'
 ),
 counted as (
-    select 0 as place, 'questions' as what,
+    select 0 as sort_key, 'questions' as what,
            (select count(*) from asked) as in_both,
            (select count(*) from this.questions) as first, (select count(*) from other.questions) as second
     union all
@@ -61,11 +62,11 @@ counted as (
 )
 select what, in_both, first - in_both as only_first, second - in_both as only_second
 from counted
-order by place
+order by sort_key
 """
 LEFT_OUT_SQL = """
 with alone as (
-    select 'question' as what, 'first' as run, question as place, question_id as id, text as name, organ from this.questions
+    select 'question' as what, 'first' as run, question as sort_key, question_id as id, text as name, organ from this.questions
     where question_id not in (select question_id from other.questions)
     union all
     select 'question', 'second', question, question_id, text, organ from other.questions
@@ -77,7 +78,7 @@ with alone as (
     select 'handbook', 'second', handbook, handbook_id, center || ', ' || phase, organ from other.handbooks
     where handbook_id not in (select handbook_id from this.handbooks)
 )
-select what, run, id, name, organ from alone order by what, run, place
+select what, run, id, name, organ from alone order by what, run, sort_key
 """
 SHARED_TABLE = TableSpec(
     "What the two runs have in common",

@@ -160,6 +160,7 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
     table = trials_with_measures(con)
     table["name"] = table[COLUMN[by]] if by in COLUMN else ALL
     order = pd.MultiIndex.from_product([sorted(table["name"].unique()), strategies(table)], names=["name", "strategy"])
+    # A strategy that was not tried on a group has no row there.
     rows = order[order.isin(pd.MultiIndex.from_frame(table[["name", "strategy"]]))]
     table["row"] = rows.get_indexer(pd.MultiIndex.from_frame(table[["name", "strategy"]]))
     return _with_measures(_counted(table, rows), table[table["gold"] > 0])
@@ -235,10 +236,12 @@ def retrieval_paired(con: Connection) -> pd.DataFrame:
         questions                 int, questions on which the two differ
         moves                     str, rises, falls, not clear, the same, or too few questions
 
-    No row where fewer than two strategies were tried. Source of the interval: audit.metrics.paired.
+    No row where fewer than two strategies were tried. Source of the interval: audit.stats.paired.
     """
     table = trials_with_measures(con)
+    # A search that the release lists twice would pair with itself.
     table = table[table["gold"] > 0].drop_duplicates([*KEY, "strategy"])
+    # Without trials there is no first strategy, and the loop is empty.
     first, *others = strategies(table) or [""]
     rows = [row for other in others for row in _compared(table, first, other)]
     return pd.DataFrame(rows, columns=list(PAIRED_COLUMNS))
@@ -250,6 +253,7 @@ def _compared(table: pd.DataFrame, first: str, other: str) -> Iterator[dict[str,
     if both.empty:
         return
     question = pd.factorize(both.index.get_level_values("question"))[0]
+    # One set of draws for all measures and both strategies, so that only their difference varies.
     weights = draws(int(question.max()) + 1, stream=0)
     for measure in MEASURES:
         value, was = both[f"{measure}_value"].to_numpy(), both[f"{measure}_first"].to_numpy()

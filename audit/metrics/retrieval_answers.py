@@ -137,6 +137,7 @@ def _cited_sections(retrieval: Any) -> set[str]:
     record = json.loads(retrieval) if isinstance(retrieval, str) else {}
     listed = record.get("citations") if isinstance(record, dict) else None
     citations = [citation for citation in listed if isinstance(citation, dict)] if isinstance(listed, list) else []
+    # A citation that is not known names a passage that was not given, and supports nothing.
     cited = (
         citation["section_id"] for citation in citations if citation.get("known") is not False and citation.get("section_id")
     )

@@ -45,7 +45,7 @@ RATES_TABLE = TableSpec(
 )
 RATES_GLOSSARY = {
     "paired interval": "The 95 % interval of a change. Both runs have the same {questions}, so what makes these unlike each "
-    "other drops out.",
+    "other drops out."
 }
 
 
@@ -90,6 +90,7 @@ def _rate(both: PairedRuns, rate: str, side: str) -> PairedShare:
         "r_abs": PairedShare(absent, scored),
         "r_div": PairedShare(disagreeing, scored - absent),
         "r_con": PairedShare(both.counts(both.labelled(side, Label.CONSISTENT)), scored - absent),
+        # A question counts once, however many of its pairs disagree.
         ANY: PairedShare(np.sign(disagreeing), np.sign(scored)),
     }[rate]
 
@@ -105,6 +106,7 @@ def _compared(both: PairedRuns, rate: str, first: PairedShare, second: PairedSha
             "count_second": group_totals(second.numerator),
             "of_second": group_totals(second.denominator),
             "second": second.value,
+            # A share of questions has an interval in closed form, also where few of them change.
             **(
                 marked_change_columns("change", first, second)
                 if rate == ANY
@@ -206,6 +208,7 @@ def verdict(table: pd.DataFrame, organ: str = ALL) -> str:
     if rows[BOTH]["moves"] in (RISES, FALLS):
         return JUDGES
     (up_low, up_high), (down_low, down_high) = (_ends(rows[part]) for part in (REVEALED, LOST))
+    # Without an interval a count cannot show a direction, but it still weighs against the other.
     known_up, known_down = (not np.isnan(rows[part]["change_low"]) for part in (REVEALED, LOST))
     if known_up and up_low > 0 and up_low + down_low > 0:
         return REVEALS
@@ -263,6 +266,7 @@ def _effect(both: PairedRuns, part: str) -> dict[str, object]:
         REVEALED: ((BOTH, "second"), (IN_ALL, "second")),
         LOST: ((IN_ALL, "first"), (BOTH, "first")),
         BOTH: ((BOTH, "first"), (BOTH, "second")),
+        # Absent in both runs: the same share twice, so the effect is exactly 0.
         NEITHER: ((BOTH, "first"), (BOTH, "first")),
         IN_ALL: ((IN_ALL, "first"), (IN_ALL, "second")),
     }

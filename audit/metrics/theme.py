@@ -63,6 +63,7 @@ from theme_pairs where theme_id = $theme_id
 group by divergence_topic
 order by pairs desc, topic
 """
+# Each word must be in one and the same divergence topic, or in the name and terms of the theme.
 SEARCH_SQL = f"""
 with {THEME_PAIRS},
 wanted as (
@@ -123,8 +124,7 @@ TOPICS_TABLE = TableSpec(
     printed_rows=30,
 )
 SEARCH_TABLE = TableSpec(
-    "Themes found by words",
-    (Column.text("theme_id", "Theme"), Column.count("found", "Found in", "divergence topics")),
+    "Themes found by words", (Column.text("theme_id", "Theme"), Column.count("found", "Found in", "divergence topics"))
 )
 POSITIONS_TABLE = TableSpec(
     "Which position each {center} takes on the {questions} of a theme",
@@ -155,10 +155,15 @@ def theme_mix(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFram
 
     Raises NotInRunError when the taxonomy has no such theme.
     """
-    require_theme(taxonomy, theme_id)
-    pairs = frame(con, MIX_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
+    pairs = frame(con, MIX_SQL, _of_theme(taxonomy, theme_id))
     disagreeing = pairs[pairs["disagrees"].astype(bool)]
     return pd.concat([_category_rows("label", pairs), _category_rows("significance", disagreeing)], ignore_index=True)
+
+
+def _of_theme(taxonomy: Taxonomy, theme_id: str) -> dict[str, Any]:
+    """The parameters of a statement on the pairs of one theme and those below it. Raises NotInRunError for an unknown theme."""
+    require_theme(taxonomy, theme_id)
+    return {**grouping_of(taxonomy, theme_id), "theme_id": theme_id}
 
 
 def _category_rows(part: str, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -190,8 +195,7 @@ def theme_places(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataF
 
     Raises NotInRunError when the taxonomy has no such theme.
     """
-    require_theme(taxonomy, theme_id)
-    return frame(con, PLACES_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
+    return frame(con, PLACES_SQL, _of_theme(taxonomy, theme_id))
 
 
 @metric(
@@ -213,7 +217,7 @@ def theme_topics(con: Connection, taxonomy: Taxonomy, theme_id: str = NO_THEME) 
     Raises NotInRunError when the taxonomy has no such theme.
     """
     theme = require_theme(taxonomy, theme_id)
-    table = frame(con, TOPICS_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
+    table = frame(con, TOPICS_SQL, _of_theme(taxonomy, theme_id))
     exemplars = {plain_phrase(phrase) for phrase in theme.exemplars} if theme else set()
     return table.assign(exemplar=[plain_phrase(str(topic)) in exemplars for topic in table["topic"]])
 
@@ -259,8 +263,7 @@ def positions(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFram
 
     Raises NotInRunError when the taxonomy has no such theme.
     """
-    require_theme(taxonomy, theme_id)
-    questions = frame(con, POSITIONS_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
+    questions = frame(con, POSITIONS_SQL, _of_theme(taxonomy, theme_id))
     columns = ["question_id", "question_text", "disagreeing", "group", "position", "center", "handbooks"]
     by_question = [_positions_on(con, question)[columns] for question in questions.to_dict("records")]
     return pd.concat(by_question, ignore_index=True) if by_question else pd.DataFrame(columns=columns)

@@ -127,12 +127,14 @@ def one_theme(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.Series:
     Raises NotInRunError when the taxonomy has no such theme.
     """
     require_theme(taxonomy, theme_id)
+    # Counted with the themes below it, a theme cannot be ranked among them.
     table = _theme_rows(con, taxonomy, grouping_of(taxonomy, theme_id), [theme_id]).drop(columns="rank")
     return table[table["theme_id"] == theme_id].iloc[0]
 
 
 def _theme_rows(con: Connection, taxonomy: Taxonomy, grouped: Grouping, listed: list[str]) -> pd.DataFrame:
     counted = frame(con, SQL, grouped).set_index("theme_id")
+    # A theme without a pair in this run keeps a row of zeros.
     table = counted.reindex(list(dict.fromkeys([*listed, *counted.index])))
     table[list(COUNTS)] = table[list(COUNTS)].fillna(0).astype(int)
     return _ranked(_with_intervals(con, _with_names(table.reset_index(), taxonomy), grouped))
@@ -168,6 +170,7 @@ def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> 
 
 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:
+    # The rows that are not themes have no rank and go last, however many pairs they have.
     rest = table["theme_id"].isin(REST)
     rank = table["burden"].mask(rest).rank(ascending=False, method="min").astype("Int64")
     table.insert(4, "rank", rank)

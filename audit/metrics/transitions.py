@@ -20,6 +20,7 @@ select first, second, count(*) as pairs
 from both_runs
 group by all
 """
+# Pairs take turns by question, so that one much disputed question does not fill the list.
 CHANGED_PAIRS_SQL = f"""
 with {ALIGNED},
 wanted as (
@@ -118,6 +119,7 @@ def transitions(con: Connection) -> pd.DataFrame:
     as in the ablation of arXiv:2605.29084.
     """
     counted = frame(con, TRANSITIONS_SQL).set_index(["first", "second"])["pairs"]
+    # Combinations that do not occur are cells of the matrix too.
     every = pd.MultiIndex.from_product([STATES, STATES], names=["first", "second"]).drop((NOT_THERE, NOT_THERE))
     table = counted.reindex(every, fill_value=0).astype(int).reset_index()
     row_total = table.groupby("first")["pairs"].transform("sum")
@@ -240,6 +242,7 @@ def run_agreement(con: Connection) -> pd.DataFrame:
         "disagreement new": (again, read & ~split),
         "significance stated": (counts["significance_second"].isin(SIGNIFICANCES), both_significant),
         "significance the same": (counts["significance_second"] == counts["significance_first"], both_significant),
+        # `| True`: every pair is in the denominator.
         "read in both": (read, read | True),
     }
     rows = [{"figure": "kappa", **kappa_columns(label_tables(counts, "first", "second"))}]

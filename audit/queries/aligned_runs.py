@@ -19,7 +19,9 @@ STATES = (PRESCREENED, *(label.value for label in LABELS), UNSCORED, NOT_THERE)
 """What a run may record of a pair, in the order of the matrix."""
 STATE_WORDS = {state: state.lower() for state in STATES}
 
-IN_BOTH = """
+# A run may list two handbooks the other way round: `least` and `greatest` put them in the order of the first run.
+# The join is a full one, so that a pair that only one of the runs has is counted as such.
+ALIGNED = """
 books as (
     select mine.handbook as own, theirs.handbook as their
     from this.handbooks mine join other.handbooks theirs using (handbook_id)
@@ -27,12 +29,9 @@ books as (
 asked as (
     select mine.question as own, theirs.question as their
     from this.questions mine join other.questions theirs using (question_id)
-)"""
-"""The handbooks and questions that both runs have, by their number in each."""
-ALIGNED = f"""
-{IN_BOTH},
+),
 before as (
-    select question, handbook_a, handbook_b, significance::varchar as significance,
+    select question, handbook_a, handbook_b, significance::varchar as significance, divergence_topic,
            case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state
     from this.pairs
     where question in (select own from asked)
@@ -40,7 +39,7 @@ before as (
 ),
 after as (
     select asked.own as question, least(a.own, b.own) as handbook_a, greatest(a.own, b.own) as handbook_b,
-           significance::varchar as significance,
+           significance::varchar as significance, divergence_topic,
            case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state
     from other.pairs p
     join asked on asked.their = p.question
@@ -50,11 +49,13 @@ after as (
 both_runs as (
     select question, handbook_a, handbook_b,
            coalesce(before.state, 'NOT IN THE RUN') as first, coalesce(after.state, 'NOT IN THE RUN') as second,
-           before.significance as significance_first, after.significance as significance_second
+           before.significance as significance_first, after.significance as significance_second,
+           before.divergence_topic as topic_first, after.divergence_topic as topic_second
     from before full join after using (question, handbook_a, handbook_b)
 )"""
 """The steps that bring both runs' pairs together, by the ids of questions and handbooks, whatever their order in each run."""
 
+# Pre-screened in one run and judged ABSENT in the other is the same label, not a change.
 COMPARED = f"""
 {ALIGNED},
 compared as (
@@ -146,5 +147,6 @@ def paired_runs(con: Connection) -> PairedRuns:
 
 def group_totals(counts: Floats) -> Ints:
     """Counts (groups x questions) added up by group."""
+    # Whole numbers, kept as floats for the product with the draws.
     totals: Ints = counts.sum(axis=1).round().astype(int)
     return totals

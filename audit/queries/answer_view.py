@@ -18,8 +18,8 @@ select section_id, heading, above, text, pages, url
 from sections where handbook = $handbook and section_id in (select unnest($names))
 """
 HAS_SECTIONS = "select count(*) > 0, coalesce(bool_or(handbook = $handbook), false) from sections"
+# Passages, layers and entries of a layer that are shown; a broken release may have more.
 MAX_SHOWN = 50
-"""Passages, layers and entries of a layer that are shown; a broken release may have more."""
 
 Record = Mapping[str, Any]
 
@@ -207,6 +207,7 @@ def _text_or_none(value: Any) -> str | None:
 
 
 def _float_or_none(value: Any) -> float | None:
+    # To Python, the `true` of JSON is an integer.
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 

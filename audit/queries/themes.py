@@ -87,13 +87,15 @@ REST = {NO_THEME: "no theme", NO_TOPIC: "no divergence topic stated"}
 Grouping = dict[str, list[str]]
 """Divergence topics (`phrases`) and the id of each one's theme (`theme_ids`): parameters of the SQL."""
 
-THEME_PAIRS = """grouping as (
+GROUPING = """grouping as (
     select unnest($phrases::varchar[]) as divergence_topic, unnest($theme_ids::varchar[]) as theme_id
-),
+)"""
+THEME_OF_PAIR = "case when coalesce(trim(divergence_topic), '') = '' then '' else coalesce(theme_id, '-1') end as theme_id"
+THEME_PAIRS = f"""{GROUPING},
 theme_pairs as (
     select question, handbook_a, handbook_b, label, significance, divergence_topic,
            label in ('DIVERGENT', 'CONTRADICTORY') as disagrees,
-           case when coalesce(trim(divergence_topic), '') = '' then '' else coalesce(theme_id, '-1') end as theme_id
+           {THEME_OF_PAIR}
     from pairs left join grouping using (divergence_topic)
     where label <> 'ABSENT' and (trim(divergence_topic) <> '' or label in ('DIVERGENT', 'CONTRADICTORY'))
 )"""

@@ -24,7 +24,9 @@ Values = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 """Label codes; negative where a rater gave none."""
+# No two values are subtracted, so the step can be so small that its error is below rounding.
 COMPLEX_STEP = 1e-30
+# Each nudge is a copy of all counts: a limit on memory.
 NUDGES_PER_CHUNK = 256
 
 
@@ -51,6 +53,7 @@ class RatedItems:
         """From one array of label codes per rater; items without any rating are left out."""
         stacked = np.stack(codes, axis=1)
         rated = stacked[(stacked >= 0).any(axis=1)]
+        # Any negative code is a missing label; one code for all of them makes equal patterns equal.
         patterns, counts = np.unique(np.maximum(rated, -1), axis=0, return_counts=True)
         return cls((patterns[:, :, None] == np.arange(size)).astype(float), counts.astype(float))
 
@@ -138,6 +141,7 @@ def observed_agreement(items: RatedItems, weights: Floats) -> Values:
 def _agreeing(items: RatedItems, weights: Floats) -> Floats:
     """Share of agreeing pairs of ratings of each pattern; 0 where there is no pair."""
     rating_pairs = items.raters * (items.raters - 1)
+    # Minus 1, because a rating is not compared with itself.
     agreeing = (items.uses * (items.uses @ weights - 1)).sum(axis=1)
     return np.asarray(np.divide(agreeing, rating_pairs, out=np.zeros(len(rating_pairs)), where=rating_pairs > 0))
 
@@ -179,6 +183,7 @@ def brennan_prediger(items: RatedItems, weights: Floats) -> Values:
 
 def chance_corrected(items: RatedItems, weights: Floats, chance: Chance) -> Values:
     """Observed agreement beyond what `chance` expects, as a share of what was left to gain; NaN where nothing was."""
+    # Where chance expects full agreement, nothing is left to gain and the coefficient is undefined.
     expected = chance(items, weights)
     return _ratio(observed_agreement(items, weights) - expected, np.where(expected == 1, np.nan, 1 - expected))
 
@@ -221,12 +226,9 @@ def krippendorff_alpha(items: RatedItems, distance: Distance) -> Values:
     Labels are dealt out without replacement, which is the factor (N - 1) / N over N ratings.
     Source: Krippendorff (2011), Computing Krippendorff's alpha-reliability.
     """
-    return np.asarray(1 - (1 - 1 / _shared_ratings(items)) * disagreement_ratio(items, distance))
-
-
-def _shared_ratings(items: RatedItems) -> Values:
+    ratings = np.real(items.counts) @ (items.raters * items.shared)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.real(items.counts) @ (items.raters * items.shared))
+        return np.asarray(1 - (1 - 1 / ratings) * disagreement_ratio(items, distance))
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,9 @@ one handbook on one question is counted three times, so where nothing else varie
 wide. Measured on simulated samples of 60 questions and 20 handbooks it covered the true rate in 95 to 100 %, with
 330 questions and 9 handbooks in 90 to 100 %.
 
-A replicate that keeps less than MIN_KEPT of the denominator is left out. Where a few handbooks have most present pairs, a
-draw can miss them all; the handful of pairs that remain carry hardly any information about the share.
-
-No interval is known (NaN) where fewer than two questions or three handbooks (two couples) are in the denominator: nothing
-was repeated, so the spread is unknown, which is not the same as zero. Where the event, or its opposite, occurs on fewer than
-MIN_QUESTIONS questions, most draws miss it, and with no event at all every draw gives zero and an interval without width.
-Then a ratio gets Wilson's interval with the questions in the denominator as trials: each question counts once, however many
-pairs it has. Any other statistic gets none.
+A replicate that keeps less than MIN_KEPT of the denominator is left out. No interval is known (NaN) where fewer than two
+questions or three handbooks are in the denominator. Where the event, or its opposite, occurs on fewer than MIN_QUESTIONS
+questions, a ratio gets Wilson's interval with the questions in the denominator as trials; any other statistic gets none.
 
 Source: Owen (2007), The pigeonhole bootstrap, Ann. Appl. Stat. 1(2). Fewer trials than observations where these come in
 clusters: Korn and Graubard (1998), Survey Methodology 24(2); here with the largest design effect that questions can have.
@@ -40,13 +35,16 @@ from scipy.sparse import csr_array
 from audit.stats.intervals import Floats, Interval, Ints, percentiles, wilson
 
 REPLICATES = 1000
+# Fixed, so that the same run always shows the same interval.
 SEED = 2007
+# Most draws miss an event, or its opposite, on fewer questions; with no event at all every draw gives zero, and an interval
+# without width.
 MIN_QUESTIONS = 5
-"""An event, or its opposite, on fewer questions is too rare to resample."""
+# The share of the denominator that a replicate must keep. Where a few handbooks have most present pairs, a draw can miss them
+# all; the handful of pairs that remain carry hardly any information about the share.
 MIN_KEPT = 1 / 3
-"""The share of the denominator that a replicate must keep."""
+# Pairs weighted at a time in `resample_groups`: their weights in 1,000 replicates are 32 MB.
 PAIRS_PER_CHUNK = 8192
-"""Pairs weighted at a time in `resample_groups`: their weights in 1,000 replicates are 32 MB."""
 
 Bools = npt.NDArray[np.bool_]
 Statistic = Callable[[Floats], Floats]
@@ -70,8 +68,7 @@ class ResampledCounts:
     by_handbook  (..., handbooks), observed: pairs of each resampled handbook
     resampled    what was drawn
 
-    Counts are float32 where pairs are counted: whole numbers, exact up to 16.7 million, at half the memory. Indexing and
-    `sum` act on the leading axes, and counts of the same draws can be added.
+    Indexing and `sum` act on the leading axes, and counts of the same draws can be added.
     """
 
     replicates: Floats
@@ -82,6 +79,7 @@ class ResampledCounts:
     @classmethod
     def zeros(cls, shape: tuple[int, ...], questions: int, handbooks: int, resampled: Resampled) -> ResampledCounts:
         """Counts before any pair was added."""
+        # float32 holds whole numbers exactly up to 16.7 million, at half the memory.
         replicates, by_question, by_handbook = (
             np.zeros((*shape, width), dtype=np.float32) for width in (REPLICATES, questions, handbooks)
         )
@@ -139,6 +137,7 @@ def resample_groups(pairs: pd.DataFrame, group: Ints, groups: int) -> ResampledC
     Questions and handbooks are drawn over all of `pairs`, so the groups share their draws.
     """
     question, questions = pd.factorize(pairs["question"])
+    # Both sides are numbered together: a handbook is drawn once, whichever side of a pair it is on.
     sides, handbooks = pd.factorize(pd.concat([pairs["handbook_a"], pairs["handbook_b"]]))
     a, b = sides[: len(pairs)], sides[len(pairs) :]
     w_question, w_handbook = draws(len(questions), stream=0), draws(len(handbooks), stream=1)
@@ -147,7 +146,9 @@ def resample_groups(pairs: pd.DataFrame, group: Ints, groups: int) -> ResampledC
         chunk = slice(start, start + PAIRS_PER_CHUNK)
         weights = w_question[question[chunk]] * w_handbook[a[chunk]] * w_handbook[b[chunk]]
         rows = group[chunk], np.arange(len(weights))
+        # A sparse product adds pairs up by group without a dense matrix of groups by pairs.
         counts.replicates[:] += csr_array((np.ones(len(weights), dtype=np.float32), rows), (groups, len(weights))) @ weights
+    # `+=` would count a group and question once, however many pairs they have.
     np.add.at(counts.by_question, (group, question), 1)
     for side in (a, b):
         np.add.at(counts.by_handbook, (group, side), 1)
@@ -167,6 +168,7 @@ def ratio_interval(numerator: ResampledCounts, denominator: ResampledCounts) -> 
         ratios = numerator.replicates / denominator.replicates
     known, units, trials = _support(denominator)
     rare = _is_rare(numerator, denominator)
+    # Each question is one trial, however many pairs it has: the largest design effect that questions can have.
     fallback = wilson(share * trials, trials)
     ends = zip(fallback, percentiles(_well_kept(ratios, denominator), units), strict=True)
     low, high = (np.where(known, np.where(rare, instead, resampled), np.nan) for instead, resampled in ends)
@@ -200,6 +202,8 @@ def _support(denominator: ResampledCounts) -> tuple[Bools, Ints, Ints]:
     """
     questions, handbooks = (np.count_nonzero(counts, axis=-1) for counts in (denominator.by_question, denominator.by_handbook))
     if denominator.resampled is Resampled.HANDBOOKS:
+        # Three handbooks are two couples. With less nothing was repeated, so the spread is unknown, which is not the same as
+        # zero.
         return handbooks >= 3, handbooks, handbooks // 2
     fewest = np.minimum(questions, handbooks)
     if denominator.resampled is Resampled.BOTH:
@@ -230,6 +234,7 @@ def stratified_draws(times: Ints, stratum: Ints, fixed: Bools, seed: int, replic
     rng, counts = np.random.default_rng(seed), np.tile(np.asarray(times, dtype=float), (replicates, 1))
     for member in np.unique(stratum[~fixed[stratum]]):
         (kinds,) = np.nonzero(stratum == member)
+        # As many items are drawn from a stratum as were rated in it, so its weight stays what it was.
         n = int(times[kinds].sum())
         counts[:, kinds] = rng.multinomial(n, times[kinds] / n, size=replicates)
     return counts

@@ -32,14 +32,14 @@ Rate = tuple[Outcomes, Outcomes]
 """The outcomes in the numerator, and those in the denominator."""
 RATES: Mapping[str, Rate] = {"r_abs": (ABSENT, SCORED), "r_div": (DISAGREEING, PRESENT), "r_con": (CONSISTENT, PRESENT)}
 
+# A couple of handbooks is one number: the first handbook's times this, plus the second's.
 COUPLE_BASE = 32768
-"""A couple of handbooks is one number: the first handbook's times this, plus the second's."""
+# Cells in one block: 32 MB as float32.
 MAX_CELLS = 8_000_000
-"""Cells in one block: 32 MB as float32."""
+# Couples in one block: their weights in 1,000 replicates are 32 MB.
 MAX_COUPLES = 8192
-"""Couples in one block: their weights in 1,000 replicates are 32 MB."""
+# A sparser block than this is cut in two, because its questions share few couples.
 MAX_CELLS_PER_PAIR = 16
-"""A sparser block than this is cut in two, because its questions share few couples."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class PairBlock:
 
     def indicator(self, wanted: Outcomes) -> Floats:
         """1 where a pair has one of the wanted outcomes, 0 elsewhere: float32, rows x columns."""
+        # One look-up per pair, instead of one comparison per pair and outcome.
         table = np.zeros(256, dtype=np.float32)
         table[list(wanted)] = 1
         return table[self.outcomes]
@@ -118,6 +119,7 @@ class Pairs:
             cells = (last - first) * len(used)
             if last - first > 1 and (cells > MAX_CELLS or cells > MAX_CELLS_PER_PAIR * (pairs.stop - pairs.start)):
                 middle = (first + last) // 2
+                # The first half is taken next, so that blocks keep the order of the questions.
                 waiting += [(middle, last), (first, middle)]
             else:
                 yield from self._cut(self._block(first, last, pairs, used))
@@ -139,17 +141,6 @@ class Pairs:
         return PairBlock(np.arange(first, last), np.searchsorted(handbooks, a), np.searchsorted(handbooks, b), outcomes)
 
 
-def group_matrix(row: Ints, column: Ints, shape: tuple[int, int]) -> Floats:
-    """Membership of questions in groups: float32, groups x questions, 1 where `row` and `column` meet.
-
-    A negative row or column is left out: a group that is not asked for, or a question without pairs.
-    """
-    members = np.zeros(shape, dtype=np.float32)
-    known = (row >= 0) & (column >= 0)
-    members[row[known], column[known]] = 1
-    return members
-
-
 def question_draws(pairs: Pairs) -> Floats:
     """The draws of pairs.questions."""
     return draws(len(pairs.questions), stream=0)
@@ -167,6 +158,7 @@ def resample(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | None =
     and handbooks are both drawn. Without `groups` each of pairs.questions is a group of its own: the question is fixed, and
     only its handbooks are drawn.
     """
+    # A single question cannot be resampled: only its handbooks are drawn.
     if groups is None:
         return _resample_each_question(pairs, outcomes)
     w_question = question_draws(pairs)
@@ -205,9 +197,8 @@ def _by_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> Iterator[tuple[I
 def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, groups: int) -> dict[str, ResampledCounts]:
     """Counts (groups, outcomes) of pairs that involve a group of handbooks: a center's, or a single one.
 
-    `group` is the group, from 0, of each of pairs.handbooks. A group's own handbooks are fixed: they are all it has, and
-    drawing a single handbook zero times would leave nothing. Questions are drawn, and so are the handbooks of other
-    groups: a pair counts w_q * w_other times, and w_q times where both its handbooks are the group's own.
+    `group` is the group, from 0, of each of pairs.handbooks. A group's own handbooks are fixed. Questions are drawn, and so are
+    the handbooks of other groups: a pair counts w_q * w_other times, and w_q times where both its handbooks are the group's own.
 
     Returns the scopes 'within' (both handbooks are the group's own), 'between' (one is) and 'all'.
     """
@@ -215,6 +206,7 @@ def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, grou
     size = (groups, len(outcomes)), len(pairs.questions), len(pairs.handbooks)
     within, between = (ResampledCounts.zeros(*size, Resampled.QUESTIONS) for _ in range(2))
     for block in pairs.blocks():
+        # A group's own handbooks are all it has: drawing a single handbook zero times would leave nothing.
         own = group[block.a] == group[block.b]
         for outcome, wanted in enumerate(outcomes):
             indicator = block.indicator(wanted)
@@ -257,6 +249,7 @@ def side_rate_intervals(
 
 def distinct_outcomes(rates: Mapping[str, Rate]) -> list[Outcomes]:
     """Every set of outcomes that the rates ask for, once."""
+    # Counting a set of outcomes in every draw is the costly part, and rates share denominators.
     return list(dict.fromkeys(outcomes for rate in rates.values() for outcomes in rate))
 
 

@@ -47,6 +47,7 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 def change_interval(replicates: Floats, carrying: Ints) -> Interval:
     """The interval of each row of replicates; NaN where fewer than MIN_QUESTIONS questions carry the change."""
+    # Most draws contain hardly any of a change that fewer questions carry.
     low, high = percentiles(replicates, carrying)
     return np.where(carrying >= MIN_QUESTIONS, low, np.nan), np.where(carrying >= MIN_QUESTIONS, high, np.nan)
 
@@ -83,10 +84,10 @@ def direction(low: float, high: float, same: bool) -> str:
     return RISES if low > 0 else FALLS if high < 0 else UNCLEAR
 
 
+# With fewer ranked units nearly every draw repeats one or two, and rho jumps between -1 and 1.
 MIN_UNITS = 4
-"""With fewer ranked units nearly every draw repeats one or two, and rho jumps between -1 and 1."""
+# The stream of draws, apart from those of questions and handbooks.
 STREAM = 2
-"""The stream of draws, apart from those of questions and handbooks."""
 
 
 def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
@@ -95,6 +96,7 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
     `weights` are whole numbers, units x replicates: how often a unit counts. Source: Spearman (1904), Am. J. Psychol. 15.
     """
     total = weights.sum(axis=0)
+    # The mean rank of n units is (n + 1) / 2, ties or not.
     rank_x, rank_y = (_mid_ranks(values, weights) - (total + 1) / 2 for values in (x, y))
     variance = (weights * rank_x**2).sum(axis=0) * (weights * rank_y**2).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -130,11 +132,12 @@ def clustered_kappa_interval(tables: Values) -> tuple[float, float]:
     """The 95 % interval of the kappa of all questions together; `tables` is float (questions, K, K), one table a question.
 
     Questions are resampled, each with all its pairs. NaN where verdicts differ, or agree, on fewer than MIN_QUESTIONS
-    questions: with so few the replicates say nothing about how far off kappa could be. NaN too where they agree on one label
-    only: every draw then has a kappa of about 0, however often both would give one of the others in more pairs.
+    questions, or agree on one label only.
     """
     agreed, labels = np.trace(tables, axis1=-2, axis2=-1), np.diagonal(tables.sum(axis=0))
     differing = tables.sum(axis=(-2, -1)) - agreed
+    # With so few questions the replicates say nothing about how far off kappa could be. Where all verdicts agree on one label,
+    # every draw has a kappa of about 0, however often both would give another label in more pairs.
     if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(differing)) < MIN_QUESTIONS:
         return np.nan, np.nan
     counts = resample_questions(np.moveaxis(tables, 0, -1))
