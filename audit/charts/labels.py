@@ -48,7 +48,9 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
         ("Judged pairs", [_segment(label, judged.get(label, 0)) for label in LABELS]),
     ]
     figure = go.Figure([_bar(row, part) for row, segments in rows for part in _placed(segments) if part[0][1]])
-    _draw_connectors(figure, *_judged_span(prescreened, total_judged, unscored))
+    total = (prescreened + total_judged + unscored) or 1
+    for top, bottom in ((prescreened / total, 0.0), ((prescreened + total_judged) / total, 1.0)):
+        figure.add_shape(type="line", x0=top, y0=0.25, x1=bottom, y1=0.75, line={"color": "#9aa3ad", "width": 1, "dash": "dot"})
     figure.update_xaxes(range=[0, 1], visible=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
     small_text = {"minsize": 12, "mode": "hide"}
@@ -101,16 +103,6 @@ def _segment_label(name: str, share: float) -> str:
     if share < MIN_LABELLED:
         return ""
     return f"{name}<br>{percent(share)}" if share > LETTER_WIDTH * len(name) else percent(share)
-
-
-def _judged_span(prescreened: int, judged: int, unscored: int) -> tuple[float, float]:
-    total = (prescreened + judged + unscored) or 1
-    return prescreened / total, (prescreened + judged) / total
-
-
-def _draw_connectors(figure: go.Figure, start: float, end: float) -> None:
-    for top, bottom in ((start, 0.0), (end, 1.0)):
-        figure.add_shape(type="line", x0=top, y0=0.25, x1=bottom, y1=0.75, line={"color": "#9aa3ad", "width": 1, "dash": "dot"})
 
 
 ROW_HEIGHT = 40

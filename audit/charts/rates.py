@@ -55,7 +55,7 @@ class Rate:
         return coefficient(value) if self.index else percent(value)
 
     def interval_text(self, low: float | None, high: float | None) -> str:
-        """Its interval in the same format; "" where there is none."""
+        """Its interval in the same format; "" without one."""
         return interval(low, high) if not self.index else "" if pd.isna(low) else coefficient_interval(low, high)
 
 

@@ -85,7 +85,7 @@ def questions(con: Connection) -> pd.DataFrame:
 
     One row per question, in release order:
         question                     int, number; question_id, text, organ  str
-        topics, subtopics            str, joined by ', '; empty where there are none
+        topics, subtopics            str, joined by ', '; may be empty
         asked, answering             Int64, handbooks asked, handbooks that address it; <NA> in a release without answers
         pairs, scored, unscored      int, pairs; pairs = scored + unscored
         prescreened, absent_judged   int, pairs; absent = prescreened + absent_judged

@@ -178,7 +178,7 @@ def runs_change(con: Connection) -> pd.DataFrame:
         change                                 int, the second less the first; the four add up to 'in all'
         change_low, change_high                its 95 % interval, in pairs
         r_div_first, r_div_second              float in [0, 1], of the pairs of this part that are present in that run; NaN
-                                               where there are none; ..._low, ..._high: 95 % interval
+                                               without such pairs; ..._low, ..._high: 95 % interval
         effect                                 float in [-1, 1], on r_div; the four add up to 'in all', the change of r_div;
                                                NaN where no pair is present in both; ..._low, ..._high: 95 % interval
         questions                              int, that contribute to the effect

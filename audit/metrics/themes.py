@@ -100,7 +100,7 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
 
     `level` is 'theme', or 'parent': themes that have one are then counted under the theme at their top. One row per theme:
         theme_id                              str; '-1' no theme, '' no divergence topic stated
-        name, parent_id, parent               str; the latter two missing where there is no theme above
+        name, parent_id, parent               str; the latter two missing for a topmost theme
         rank                                  Int64 from 1 by burden, equal burdens share the better rank; <NA> where no theme
         topics                                int, distinct divergence topics in this run
         questions, handbooks, centers         int, that its pairs involve

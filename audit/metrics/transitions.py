@@ -113,7 +113,7 @@ def transitions(con: Connection) -> pd.DataFrame:
     One row per combination, also of those that do not occur, in label order:
         first, second  str, PRE-SCREENED, a label, UNSCORED or NOT IN THE RUN; not both NOT IN THE RUN
         pairs          int
-        share          float in [0, 1], of the pairs of this `first`; NaN where there are none
+        share          float in [0, 1], of the pairs of this `first`; NaN without such pairs
 
     Takes a connection to both runs (audit.store.connection.open_two). Source: the confusion of two judges of the same pairs,
     as in the ablation of arXiv:2605.29084.
@@ -167,9 +167,9 @@ def rejudged(con: Connection, which: str = ALL, limit: int = 100, offset: int = 
     One row per pair of the second run that the first knows the question and handbooks of, in release order:
         total                                    int, pairs that match `which` (all, changed, same), the same in every row
         first, second                            str, the state in each run, as in `transitions`
-        significance_first, significance_second  str; missing where there is none
-        reasoning_first, reasoning_second        str; missing where there is none
-        topic_first, topic_second                str; missing where there is none
+        significance_first, significance_second  str; missing where not stated
+        reasoning_first, reasoning_second        str; missing where not stated
+        topic_first, topic_second                str; missing where not stated
         unscored_reason                          str, why the second run has no label; missing where it has one
         question_id, question_text               str
         handbook_a, handbook_b                   str
@@ -222,7 +222,7 @@ def run_agreement(con: Connection) -> pd.DataFrame:
 
     One row per figure:
         figure                 str, as above
-        count, of              int, pairs; of is 0 where there is nothing to measure
+        count, of              int, pairs; of is 0 where nothing was measured
         value                  float, a share in [0, 1] or kappa; NaN where of is 0
         value_low, value_high  95 % interval: questions resampled, each with all its pairs; where rare, Wilson's with questions as
                                trials; NaN where it cannot be known

@@ -133,8 +133,8 @@ def _retrieval_record(con: Connection, numbers: Mapping[str, int]) -> Record:
 
 
 def _texts(con: Connection, handbook: int) -> str:
-    ((some, own),) = rows(con, HAS_SECTIONS, {"handbook": handbook})
-    return "handbook" if own else "others" if some else "none"
+    ((has_any, has_own),) = rows(con, HAS_SECTIONS, {"handbook": handbook})
+    return "handbook" if has_own else "others" if has_any else "none"
 
 
 def _sections(con: Connection, handbook: int, names: list[str]) -> dict[str, AnswerSection]:

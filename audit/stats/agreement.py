@@ -129,8 +129,8 @@ def quadratic(size: int) -> Floats:
 
 def steps(size: int) -> Floats:
     """Steps between two labels in the declared order, as a share of the greatest distance."""
-    places = np.arange(size)
-    return np.asarray(np.abs(places[:, None] - places) / max(size - 1, 1))
+    indices = np.arange(size)
+    return np.asarray(np.abs(indices[:, None] - indices) / max(size - 1, 1))
 
 
 def observed_agreement(items: RatedItems, weights: Floats) -> Values:
@@ -293,8 +293,8 @@ def derivatives(statistic: Callable[[Values], Values], counts: Floats) -> Floats
     """
     size, slopes = counts.size, np.empty(counts.size)
     for start in range(0, size, NUDGES_PER_CHUNK):
-        places = np.arange(start, min(start + NUDGES_PER_CHUNK, size))
-        nudges = np.zeros((len(places), size), dtype=complex)
-        nudges[np.arange(len(places)), places] = 1j * COMPLEX_STEP
-        slopes[places] = np.imag(statistic(counts + nudges.reshape(-1, *counts.shape))) / COMPLEX_STEP
+        indices = np.arange(start, min(start + NUDGES_PER_CHUNK, size))
+        nudges = np.zeros((len(indices), size), dtype=complex)
+        nudges[np.arange(len(indices)), indices] = 1j * COMPLEX_STEP
+        slopes[indices] = np.imag(statistic(counts + nudges.reshape(-1, *counts.shape))) / COMPLEX_STEP
     return slopes.reshape(counts.shape)
