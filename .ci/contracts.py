@@ -100,7 +100,7 @@ CONTRACTS = [
             "release | embedding | llm",
             "text | stats",
             "tables",
-            "settings | terms | vocabulary | spreadsheet_safety | optional_imports | number_format | atomic_io | markdown | logs",
+            "settings | terms | vocabulary | optional_imports | formatting | atomic_io | logs",
             "errors",
         ],
         "audit",

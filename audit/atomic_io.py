@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# Characters of a name that its draft repeats: file systems allow 255 bytes, and a character may take several.
 MAX_NAME_CHARS = 100
-"""Characters of a name that its draft repeats: file systems allow 255 bytes, and a character may take several."""
 
 
 @contextmanager
@@ -21,11 +21,13 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
     Each draft has its own name, so when two processes write at once the later file stays.
     """
+    # In the same folder, because a rename is atomic only within one file system.
     draft = path.with_name(_draft_name(path))
     try:
         yield draft
         draft.replace(path)
     finally:
+        # After a success the draft has been renamed away.
         draft.unlink(missing_ok=True)
 
 
@@ -50,6 +52,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def _move_up(draft: Path, path: Path) -> None:
+    # Somebody else may have written here in the meantime; files of two writers must not mix.
     if any(entry != draft for entry in path.iterdir()):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     for entry in list(draft.iterdir()):
@@ -57,6 +60,7 @@ def _move_up(draft: Path, path: Path) -> None:
 
 
 def _draft_name(path: Path) -> str:
+    # The random part keeps two writers of one path apart.
     return f".{path.name[-MAX_NAME_CHARS:]}.{secrets.token_hex(4)}.part"
 
 

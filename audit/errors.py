@@ -49,5 +49,6 @@ def describe_error(error: Exception) -> str:
     """What went wrong with a file, for a sentence that names its path: without Python's wording and without the path."""
     if isinstance(error, UnicodeDecodeError):
         return f"the text is not UTF-8 (byte {error.start}); save the file as UTF-8"
+    # Not str(error), which repeats the path that the sentence names already.
     reason = error.strerror if isinstance(error, OSError) else None
     return f"{reason[0].lower()}{reason[1:]}" if reason else str(error)

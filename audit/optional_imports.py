@@ -22,6 +22,7 @@ def optional(module: str, purpose: str, extra: str) -> Any:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
+        # `from None`: a traceback of the import would bury the sentence that says what to install.
         raise MissingLibraryError(
             f"{purpose} needs {package}, which is not installed. Nothing was done. {install_hint(extra)}"
         ) from None

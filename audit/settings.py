@@ -19,6 +19,7 @@ def _integer(name: str, default: int, minimum: int = 1, maximum: int = 1_000_000
     try:
         number = int(text or default)
     except ValueError:
+        # Out of range, so that a text is refused in the same sentence as a number that is too small.
         number = minimum - 1
     if not minimum <= number <= maximum:
         raise AuditError(
@@ -97,6 +98,7 @@ class Settings:
     """
 
     data_dir: Path = field(default_factory=lambda: Path(os.environ.get("AUDIT_DATA_DIR") or "data"))
+    # Not in the repr, because the URL may contain a password.
     studies: str = field(default_factory=lambda: os.environ.get("AUDIT_STUDIES_URL", ""), repr=False)
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
     port: int = field(default_factory=lambda: _integer("AUDIT_PORT", 8501, 1, MAX_PORT))

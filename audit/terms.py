@@ -48,6 +48,7 @@ def display_name(name: object) -> str:
 def terms(run: RunWords) -> dict[str, str]:
     """The display words of a run by the names that a template uses: `handbook`, `handbooks`, `Handbook`, `a_handbook`, ..."""
     words = {word: display_name(run.term(word)) for word in TERMS}
+    # By the first letter, not by the sound: right for every word of ours and for most of a release's.
     words |= {f"a_{word}": f"{'an' if own[:1].lower() in 'aeiou' else 'a'} {own}" for word, own in words.items()}
     words |= {f"{word}s": display_name(run.term(word, 2)) for word in TERMS}
     words["run"] = run.title

@@ -103,6 +103,7 @@ EMPTY_WORDS = frozenset({"", "null", "none", "nan", "na", "n/a"})
 """Texts that mean "no value" where a label or a significance is expected."""
 
 
+# Millions of records repeat few spellings.
 @lru_cache(4096)
 def plain(text: str) -> str:
     """`text` without case, spaces, hyphens and underscores: the form in which spellings are compared."""
@@ -127,6 +128,7 @@ CHECK_KIND_SPELLINGS = spellings(CHECK_KIND_VARIANTS)
 PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 
 
+# difflib is slow, and one misspelling is usually in every record of a file.
 @lru_cache(1024)
 def nearest(word: str, allowed: tuple[str, ...]) -> str:
     """` Did you mean 'x'?` for the allowed word closest to `word`, or an empty text when none is close."""

@@ -1,7 +1,7 @@
 """Centers: what each center's handbooks do not address, and how often they disagree with each other and with others."""
 
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
-from audit.metrics.centers import centers
+from audit.metrics.handbooks import centers
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose

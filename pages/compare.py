@@ -1,6 +1,6 @@
 """Compare: what changed between two runs, in the answers found and in how they were judged."""
 
-from audit.metrics.run_overlap import shared
+from audit.metrics.records import shared
 from pages._shared.loaders import load_two
 from pages._shared.page import page
 from pages._shared.pair_transitions import changed_pairs_section, transitions_section

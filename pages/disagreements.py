@@ -7,8 +7,8 @@ import streamlit as st
 
 from audit.charts.style import handbook_names
 from audit.metrics.disagreements import disagreements
+from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
-from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from pages._shared.filters import pick_filters
 from pages._shared.loaders import load

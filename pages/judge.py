@@ -10,9 +10,9 @@ import streamlit as st
 
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, coefficient, coefficient_interval, interval, percent
+from audit.formatting import fixed
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
-from audit.number_format import fixed
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.vocabulary import Label

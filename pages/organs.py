@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from audit.charts.label_shares import share_heatmap
+from audit.charts.labels import share_heatmap
 from audit.charts.rates import AUDIT_RATES, rate_dots
-from audit.metrics.organs import organs
+from audit.metrics.questions import organs
 from audit.terms import RATE_TITLES, display_name
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load

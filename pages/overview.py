@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from audit.charts.label_shares import two_step_bar
+from audit.charts.labels import two_step_bar
 from audit.charts.rates import AUDIT_RATES
 from audit.charts.style import LABEL_WORDS, interval, percent
 from audit.metrics.labels import labels
-from audit.metrics.organs import organs
+from audit.metrics.questions import organs
 from audit.store.runs import Run
 from audit.terms import RATE_MEANINGS
 from audit.vocabulary import LABELS

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.matrix import matrix_figure
+from audit.charts.labels import matrix_figure
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.metrics.label_entropy import label_entropy
 from audit.metrics.position_groups import matrix, position_groups
 from audit.metrics.questions import questions
+from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
-from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.page import page

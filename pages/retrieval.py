@@ -11,18 +11,17 @@ from audit.charts.rates import rate_dots
 from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE, handbook_names, interval, percent
 from audit.exports.figures import RETRIEVAL_RATES
+from audit.formatting import signed
 from audit.metrics.retrieval import (
     COST_TABLE,
     MEANINGS,
     MEANS,
     MODE_TITLES,
     retrieval,
-    retrieval_answers,
-    retrieval_missed,
+    retrieval_paired,
 )
-from audit.metrics.retrieval_paired import retrieval_paired
-from audit.number_format import signed
-from audit.queries.picker_options import handbook_list
+from audit.metrics.retrieval_answers import retrieval_answers, retrieval_missed
+from audit.queries.lookup import handbook_list
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import display_name

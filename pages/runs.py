@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import streamlit as st
 
-from audit.metrics.findings import findings
+from audit.metrics.records import findings
 from audit.store.runs import Run
 from pages._blinded.frame import explain
 from pages._shared.loaders import damaged_stores, load, loaded_runs

@@ -10,11 +10,10 @@ import streamlit as st
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent
 from audit.metrics.disagreements import Filters, disagreements
-from audit.metrics.position_groups import MAX_QUESTIONS, positions
-from audit.metrics.theme import theme_mix, theme_places, theme_topics
+from audit.metrics.theme import MAX_QUESTIONS, positions, theme_mix, theme_places, theme_topics
 from audit.metrics.themes import one_theme, themes
-from audit.queries.picker_options import handbook_list
-from audit.queries.theme_pairs import NO_THEME
+from audit.queries.lookup import handbook_list
+from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy, Theme

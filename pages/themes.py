@@ -6,11 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import percent
-from audit.charts.theme_map import map_data
-from audit.charts.treemap import SEVERITY, SHARE, theme_treemap
+from audit.charts.themes import SEVERITY, SHARE, map_data, theme_treemap
 from audit.metrics.theme import theme_search
 from audit.metrics.themes import themes
-from audit.queries.theme_pairs import NO_THEME
+from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.tables import Column
 from pages._shared.loaders import load, theme_map_points

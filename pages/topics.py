@@ -11,8 +11,8 @@ from audit.charts.rates import (
     rate_dots,
 )
 from audit.charts.style import coefficient
+from audit.metrics.questions import topics
 from audit.metrics.severity import severity, severity_rho
-from audit.metrics.topics import topics
 from audit.store.runs import Run
 from audit.terms import RATE_TITLES
 from pages._shared.loaders import load

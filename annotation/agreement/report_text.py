@@ -12,8 +12,7 @@ import pandas as pd
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import HEADLINE, AgreementReport
 from annotation.ratings.table import JUDGE
-from audit.markdown import markdown_table, plain
-from audit.number_format import fixed, typed
+from audit.formatting import escape_markdown, fixed, markdown_table, typed
 
 NamedComparison = tuple[str, pd.DataFrame]
 """The name of a baseline, and the table of `annotation.agreement.baseline_comparison.compare_with_baseline`."""
@@ -55,7 +54,7 @@ def as_markdown(report: AgreementReport, source: str, baseline: NamedComparison 
 
 
 def _sections(report: AgreementReport, source: str) -> Iterator[str]:
-    yield f"# Agreement in {plain(source)}"
+    yield f"# Agreement in {escape_markdown(source)}"
     yield "; ".join(f"{name}: {number}" for name, number in report.counts.items()) + "."
     if report.population:
         yield f"Figures describe the sample only: {report.population}."
@@ -122,7 +121,9 @@ def _error_table(errors: pd.DataFrame, about: str, first: str, second: str) -> I
     kinds = errors[errors["by"] == first]
     if about == "label" and second == JUDGE and len(kinds):
         yield f"The judge's errors by {first}, {kinds['n'].sum()} in all:"
-        lines = [[row["right"], row["judged"], str(row["n"]), plain(", ".join(row["items"]))] for row in _records(kinds)]
+        lines = [
+            [row["right"], row["judged"], str(row["n"]), escape_markdown(", ".join(row["items"]))] for row in _records(kinds)
+        ]
         yield markdown_table(["label", "judge's label", "n", "items"], lines)
 
 
@@ -165,12 +166,12 @@ def _retest_section(retest: pd.DataFrame) -> Iterator[str]:
 
 
 def _baseline_section(name: str, comparison: pd.DataFrame) -> Iterator[str]:
-    yield f"## The judge compared with a baseline: {plain(name)}"
+    yield f"## The judge compared with a baseline: {escape_markdown(name)}"
     lines = []
     for row in _records(comparison):
         values = [_value_cell(row, column) for column in ("judge", "other", "difference")]
         lines.append([row["by"], SCOPES[row["scope"]], MEASURE_NAMES[row["name"]], *values, str(row["n"]), row["note"]])
-    yield markdown_table(["measured by", "scope", "figure", "judge", plain(name), "difference", "n", "note"], lines)
+    yield markdown_table(["measured by", "scope", "figure", "judge", escape_markdown(name), "difference", "n", "note"], lines)
 
 
 def _value_cell(row: dict[str, Any], column: str) -> str:

@@ -23,9 +23,8 @@ from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.cli.conventions import OK, add_format, note
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_text
+from audit.formatting import escape_markdown, markdown_table, typed
 from audit.judging.baseline import NAME
-from audit.markdown import markdown_table, plain
-from audit.number_format import typed
 from audit.settings import Settings
 
 COMPARISON, BASELINE = "beside", "baseline"
@@ -161,5 +160,5 @@ def _formatted(frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         record = {"source": _source_name(arguments), "human": arguments.human, "rows": rows}
         return json.dumps(record, ensure_ascii=False, indent=1)
-    cells = frame.map(lambda value: typed(value, 4) if isinstance(value, float) else plain(str(value)))
+    cells = frame.map(lambda value: typed(value, 4) if isinstance(value, float) else escape_markdown(str(value)))
     return markdown_table(list(frame.columns), cells.replace("nan", "-").to_numpy().tolist())

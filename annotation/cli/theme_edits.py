@@ -25,7 +25,7 @@ from audit.cli.themes import TOPICS
 from audit.errors import describe_error
 from audit.exports.context import CurationPart
 from audit.exports.text_writers import csv_bytes
-from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of
+from audit.queries.themes import map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run

@@ -24,7 +24,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.errors import StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
 from annotation.label_store.schema import MAX_COMMENT_LENGTH, storable_text
-from audit.spreadsheet_safety import plain_cell, safe_cell
+from audit.formatting import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
 SHOWN_COLUMNS = ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2")

@@ -30,22 +30,23 @@ from audit.charts.style import (
     percent_ticks,
     styled,
 )
-from audit.number_format import fixed
+from audit.formatting import fixed
 from audit.terms import display_name
 
 ROW_HEIGHT = 18
+# Plotly draws the lines of a hatched bar in the marker's own colour.
 HATCHING = "#aab1ba"
-"""Plotly draws the lines of a hatched bar in the marker's own colour."""
 Trace = dict[str, Any]
 BAR: Trace = {
     "type": "bar", "orientation": "h", "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
     "constraintext": "none", "insidetextfont": {"size": 12}, "hovertemplate": "%{hovertext}<extra></extra>",
+    # Plotly fades whatever was not clicked; here a click opens a handbook and selects nothing.
     "unselected": {"marker": {"opacity": 1}},
 }  # fmt: skip
 PERCENTAGES = [i / 100 for i in range(101)]
 ORDERS = ("organ", "absence", "center", "name")
+# Column heads with more letters in total are slanted, because they would overlap on a narrow screen.
 MAX_HEAD_LETTERS = 40
-"""Column heads with more letters in total are slanted, because they would overlap on a narrow screen."""
 STRIP, FIRST_ORGAN = -0.3, 1.25
 """Where the strip of organ colours ends and the first organ column starts; the column for all questions is at 0."""
 
@@ -75,6 +76,7 @@ def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
     table = overall.assign(name=overall["handbook_id"].map(names)).sort_values(keys[order], ignore_index=True)
     group = table[order] if order in ("organ", "center") else pd.Series("", index=table.index)
     opens = group.ne(group.shift()) & (order == "organ")
+    # The row above the first of a group is left for the group's name.
     return table.assign(opens=opens, place=table.index + 1.3 * opens.cumsum())
 
 

@@ -13,11 +13,12 @@ import plotly.graph_objects as go
 
 from audit.charts.coverage import HATCHING, SHADES, shades
 from audit.charts.style import ACCENT, FAINT, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, UNSCORED, ink_on
-from audit.charts.treemap import text_colours
+from audit.charts.themes import text_colours
 from audit.vocabulary import Label
 
 LIGHT_BACKGROUND, DARK_BACKGROUND = "#ffffff", "#12151a"
 """The two page backgrounds, as in .streamlit/config.toml."""
+# The labels in dark mode: the same hues, and absence is again the least conspicuous.
 DARK_LABEL_COLOURS: dict[str, str] = {
     Label.ABSENT: "#3a3f48",
     Label.CONSISTENT: "#6cc0f5",
@@ -27,7 +28,6 @@ DARK_LABEL_COLOURS: dict[str, str] = {
     UNSCORED: LABEL_COLOURS[UNSCORED],
     NOT_ASKED: DARK_BACKGROUND,
 }
-"""The labels in dark mode: the same hues, and absence is again the least conspicuous."""
 SCALES = {
     "#0b4f6c": "#7cc4e0", "#8fb8c9": "#3d6b80", "#f3ece0": "#21262d",  # absence
     "#f4f0e6": "#262b33", SIGNIFICANCE_COLOURS["low"]: "#7a5a1e", "#fafbfc": "#191d24",  # severity, shares
@@ -41,8 +41,8 @@ FILLS = {
     "#c77700": "#f0a040", "#5b7083": "#51677b", "#5f9fb8": "#5f9fb8", "#cfe3f2": "#24506f", "#f7dcae": "#6a4d17",
     "#e9e4da": "#4d483f",
 }  # fmt: skip
+# Hues of the qualitative palette that are too dark for a dark background; the others stay as they are.
 BRIGHTER = {"#332288": "#9a8cf0", "#882255": "#d4699f", "#117733": "#3fae66"}
-"""Hues of the qualitative palette that are too dark for a dark background; the others stay as they are."""
 ABSENCE = [[0.0, SCALES["#0b4f6c"]], [0.5, SCALES["#8fb8c9"]], [1.0, SCALES["#f3ece0"]]]
 DARK_COLOURS: dict[str, str] = {
     **{LABEL_COLOURS[name]: colour for name, colour in DARK_LABEL_COLOURS.items()},

@@ -22,16 +22,17 @@ import plotly.io as pio
 from audit.errors import AuditError
 from audit.optional_imports import install_hint
 
+# What journals ask for; Liberation Sans, its replacement on Linux, has the same widths.
 PRINT_FONT = 'Arial, Helvetica, "Liberation Sans", sans-serif'
-"""What journals ask for; Liberation Sans, its replacement on Linux, has the same widths."""
+# Two columns of a journal.
 WIDTH_MM = 180
-"""Two columns of a journal."""
 PX_PER_MM = 96 / 25.4
 DPI = 300
+# Named, because inside the dashboard Streamlit sets another default, full of placeholders.
 TEMPLATE = "plotly"
 FIGURE_TIMEOUT_S = 60
+# Bytes of a PNG before its second chunk.
 PNG_HEADER = 33
-"""Bytes of a PNG before its second chunk."""
 UID = re.compile(r'id="defs-([0-9a-f]{6})"')
 NAMES = re.compile(r'(?:id="|#)[^"\'&)\s]*')
 SIZE = re.compile(r'width="[\d.]+" height="[\d.]+"')
@@ -103,7 +104,7 @@ async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> dict[str, t
 
 
 def _with_plain_template(figure: go.Figure) -> go.Figure:
-    """A copy with plotly's own template; inside the dashboard Streamlit sets another one, full of placeholders."""
+    """A copy with plotly's own template."""
     return go.Figure(figure).update_layout(template=TEMPLATE)
 
 
@@ -119,6 +120,7 @@ def _for_print(figure: go.Figure) -> go.Figure:
 
 def _deterministic_svg(svg: str, name: str, size: Mapping[str, float]) -> str:
     """The SVG with ids derived from the figure's name instead of random ones, and with its size in millimetres."""
+    # plotly.js draws these ids at random, and the same figure must give the same file.
     uid = UID.search(svg)
     if uid is not None:
         own, stable = re.compile(rf"(?<=[A-Za-z-]){uid[1]}"), hashlib.sha256(name.encode()).hexdigest()[:6]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,13 +27,13 @@ from audit.terms import RATE_TITLES
 from audit.vocabulary import Label
 
 ROW_HEIGHT = 30
+# The end of a scale to 1, so that a dot at 1 is not cut.
 FULL_SCALE = 1.02
-"""The end of a scale to 1, so that a dot at 1 is not cut."""
 INDEX_TICKS = (0.0, 0.5, 1.0)
 MAX_SPACED_PANELS = 4
 """More panels than these get smaller gaps."""
+# Pixels: a dot, and half of the bar at each end of its interval, which stays visible where the dot covers a short interval.
 DOT, CAP = 7, 5
-"""Pixels: a dot, and half of the bar at each end of its interval, which stays visible where the dot covers a short interval."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Rate:
         return coefficient(value) if self.index else percent(value)
 
     def interval_text(self, low: float | None, high: float | None) -> str:
-        """Its interval in the same format; "" where there is none."""
+        """Its interval in the same format; "" without one."""
         return interval(low, high) if not self.index else "" if pd.isna(low) else coefficient_interval(low, high)
 
 
@@ -65,19 +65,26 @@ def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str 
     Each panel has its own scale from 0: read along a row for one group, and down a panel to compare groups. An index has the
     scale from 0 to 1.
     """
+    # Two short lines: one long line would run into the title of the next panel.
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
     figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=_panel_gap(len(rates)), subplot_titles=titles)
     for column, rate in enumerate(rates, start=1):
         figure.add_trace(_dots(frame, by, rate), row=1, col=column)
         _mark_overall(figure, frame, by, rate, overall, column)
         figure.update_xaxes(range=[0, _top(frame, rate)], **_scale(frame, rate), row=1, col=column)
+    return with_rows(figure, frame[by], overall)
+
+
+def with_rows(figure: go.Figure, names: Iterable[str], overall: str | None) -> go.Figure:
+    """The figure, panels side by side, laid out with one row per name; the row `overall` is in bold."""
+    rows = [f"<b>{clipped(name)}</b>" if name == overall else clipped(name) for name in names]
     figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
     figure.update_yaxes(
-        range=[len(frame) - 0.4, -0.6], ticklabelstandoff=8, showgrid=True, gridcolor="#f3f4f6", tickmode="array",
-        tickvals=list(range(len(frame))), ticktext=[_row_name(name, overall) for name in frame[by]],
+        range=[len(rows) - 0.4, -0.6], ticklabelstandoff=8, showgrid=True, gridcolor="#f3f4f6", tickmode="array",
+        tickvals=list(range(len(rows))), ticktext=rows,
     )  # fmt: skip
     figure.update_annotations(font={"size": 13})
-    return styled(figure, 96 + ROW_HEIGHT * len(frame), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
+    return styled(figure, 96 + ROW_HEIGHT * len(rows), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
 
 
 def _panel_gap(panels: int) -> float:
@@ -85,13 +92,10 @@ def _panel_gap(panels: int) -> float:
     return 0.08 if panels < MAX_SPACED_PANELS else 0.1 if panels == MAX_SPACED_PANELS else 0.07
 
 
-def _row_name(name: str, overall: str | None) -> str:
-    return f"<b>{clipped(name)}</b>" if name == overall else clipped(name)
-
-
 def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
     share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
     return go.Scatter(
+        # Not clipped, so that a dot at 0 is drawn whole.
         x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": DOT},
         error_x=interval_bars(share, low, high, rate.colour),
         text=[_hover(row, by, rate) for row in frame.to_dict("records")], hovertemplate="%{text}<extra></extra>",
@@ -125,6 +129,7 @@ def _scale(frame: pd.DataFrame, rate: Rate) -> dict[str, list[Any]]:
 
 def _ticks(frame: pd.DataFrame, rate: Rate) -> list[float]:
     top = _top(frame, rate)
+    # At most two ticks above 0, whose texts do not touch in a narrow panel.
     step = next(step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5) if top / step <= 2.6)
     return [i * step for i in range(int(top / step + 1e-9) + 1)]
 
@@ -133,6 +138,7 @@ def _top(frame: pd.DataFrame, rate: Rate) -> float:
     if rate.index:
         return FULL_SCALE
     highest = frame[[rate.column, f"{rate.column}_high"]].max().max()
+    # A little beyond the highest end, whose bar must not be cut; to 2 % at least, or tiny shares would look large.
     return 1.0 if pd.isna(highest) else min(FULL_SCALE, max(0.02, float(highest) * 1.08))
 
 
@@ -145,14 +151,3 @@ ANY_DISAGREEMENT_RATE = Rate(
 )
 AUDIT_RATES = (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, SAME_ADVICE_RATE, ANY_DISAGREEMENT_RATE)
 """The four rates of the audit, in the order and under the names that every page and every export uses."""
-
-AUDIT_RATE_HEADINGS = {rate.column: rate.title for rate in AUDIT_RATES}
-"""Table headings of the four rates."""
-
-AUDIT_COUNT_HEADINGS = {
-    "questions": "Questions",
-    "pairs": "Pairs",
-    "present": "Both answer",
-    "disagreeing": "Disagreeing",
-    "unscored": "Unscored",
-}

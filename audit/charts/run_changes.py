@@ -10,9 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audit.charts.rates import DOT, ROW_HEIGHT, Rate, interval_bars
+from audit.charts.rates import DOT, Rate, interval_bars, with_rows
 from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, clipped, html, percent, styled
-from audit.number_format import signed
+from audit.formatting import signed
 from audit.vocabulary import Label
 
 CLEAR_DIRECTIONS = ("rises", "falls")
@@ -37,24 +37,19 @@ def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: st
     Dots whose interval excludes 0 are filled. Each panel has its own scale, with 0 in the middle.
     """
     groups = list(dict.fromkeys(frame[by]))
-    titles = [f"{rate.title.replace(' ', '<br>', 1)}" for rate in rates]
+    titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
     figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.06, subplot_titles=titles)
     for column, rate in enumerate(rates, start=1):
         rows = frame[frame["rate"] == rate.column].set_index(by).reindex(groups).reset_index()
         figure.add_trace(_change(rows, by, rate), row=1, col=column)
+        # 0 is in the middle of every panel, so that directions can be compared across them.
         limit = _half_width(rows)
         figure.update_xaxes(
             range=[-limit, limit], tickvals=[-limit / 1.25, 0, limit / 1.25], row=1, col=column,
             ticktext=[points(-limit / 1.25, 0), "0", points(limit / 1.25, 0)],
         )  # fmt: skip
         figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, row=1, col=column)
-    figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
-    figure.update_yaxes(
-        range=[len(groups) - 0.4, -0.6], ticklabelstandoff=8, gridcolor="#f3f4f6", tickvals=list(range(len(groups))),
-        ticktext=[f"<b>{clipped(name)}</b>" if name == overall else clipped(name) for name in groups],
-    )  # fmt: skip
-    figure.update_annotations(font={"size": 13})
-    return styled(figure, 96 + ROW_HEIGHT * len(groups), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
+    return with_rows(figure, groups, overall)
 
 
 def _change(rows: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
@@ -84,11 +79,12 @@ def _half_width(rows: pd.DataFrame) -> float:
     """Half the width of a panel: the farthest end of an interval, rounded up to the next step."""
     farthest = rows[["change", "change_low", "change_high"]].abs().max().max()
     needed = 0.01 if pd.isna(farthest) else max(float(farthest), 0.01)
+    # A quarter beyond the outer ticks, so that their texts are not cut.
     return 1.25 * next(step for step in (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0) if needed <= 1.2 * step)
 
 
+# For answers found or lost (the hue of coverage), for different verdicts (that of disagreement), and for the runs.
 FOUND_COLOUR, JUDGED_COLOUR, RUN_COLOUR = "#5f9fb8", LABEL_COLOURS[Label.DIVERGENT], "#9aa3ad"
-"""For answers found or lost (the hue of coverage), for different verdicts (that of disagreement), and for the runs."""
 BY_JUDGEMENT = "present in both"
 STEP_HEIGHT = 44
 HALF_BAR = 0.31
@@ -116,7 +112,7 @@ class Step:
 def change_steps(frame: pd.DataFrame, first: str, second: str, names: Mapping[str, str]) -> go.Figure:
     """A bar for each run and, between them, one for each cause; the line at its end is the 95 % interval of the change.
 
-    frame          one organ, columns of audit.metrics.runs_change
+    frame          one organ, columns of audit.metrics.runs
     first, second  what the runs are called
     names          part -> name of its bar, in drawing order
     """
@@ -171,10 +167,6 @@ def _steps_figure(steps: list[Step]) -> go.Figure:
     farthest = max([1.0, *(float(step.end) for step in steps), *(step.ends[1] for step in steps if step.ends)])
     figure.update_xaxes(range=[0, 1.02 * farthest], gridcolor="#e4e7eb", tickformat=",d", tickfont={"size": 12}, nticks=5)
     figure.update_yaxes(
-        range=[len(steps) - 0.5, -0.5],
-        tickvals=rows,
-        ticktext=[step.name for step in steps],
-        showgrid=False,
-        ticklabelstandoff=8,
+        range=[len(steps) - 0.5, -0.5], tickvals=rows, ticktext=[step.name for step in steps], showgrid=False, ticklabelstandoff=8
     )
     return styled(figure, 48 + STEP_HEIGHT * len(steps), margin={"l": 8, "r": 84, "t": 8, "b": 8})

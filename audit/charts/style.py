@@ -13,12 +13,12 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.number_format import fixed
+from audit.formatting import fixed
 from audit.terms import display_name
 from audit.vocabulary import GENERAL, LABELS, Label
 
+# What every chart returns; pages use this name, so that only this package imports plotly.
 Figure = go.Figure
-"""What every chart returns; pages use this name, so that only this package imports plotly."""
 
 UNSCORED = "unscored"
 NOT_ASKED = "not asked"
@@ -32,8 +32,8 @@ LABEL_COLOURS: dict[str, str] = {
     UNSCORED: "#8a8f98",
     NOT_ASKED: "#ffffff",
 }
+# Hatching, so that a missing verdict never looks like a label.
 LABEL_PATTERNS: dict[str, str] = {UNSCORED: "/", NOT_ASKED: "x"}
-"""Hatching, so that a missing verdict never looks like a label."""
 
 LABEL_WORDS: dict[str, str] = {
     Label.ABSENT: "absent",
@@ -46,32 +46,34 @@ LABEL_WORDS: dict[str, str] = {
 }
 LABEL_ORDER: tuple[str, ...] = (*(label.value for label in LABELS), UNSCORED, NOT_ASKED)
 SIGNIFICANCE_COLOURS = {"low": "#f6d58f", "medium": "#e69f00", "high": "#a3210f"}
+# Dark where a handbook answers many questions, paper-coloured where it answers none.
 ABSENCE_SCALE = ((0.0, "#0b4f6c"), (0.5, "#8fb8c9"), (1.0, "#f3ece0"))
-"""Dark where a handbook answers many questions, paper-coloured where it answers none."""
 
 NO_VALUE = "\N{EN DASH}"
 INK = "#31333f"
 DARK_INK = "#1f2328"
 """For text on one of the colours defined here."""
+# For text on any colour: black or white has a contrast of at least 4.5 to 1 with each.
 BLACK = "#000000"
-"""For text on any colour: black or white has a contrast of at least 4.5 to 1 with each."""
 FAINT = "#6b7280"
 ACCENT = "#0072b2"
 GENERAL_COLOUR = "#6b7280"
+# Paul Tol's muted palette. Organs take colours in alphabetical order, so an organ keeps its colour on every page.
 QUALITATIVE = ("#cc6677", "#332288", "#117733", "#ddaa33", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499")
-"""Paul Tol's muted palette. Organs take colours in alphabetical order, so an organ keeps its colour on every page."""
 
 FONT = '"Source Sans", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif'
 
 
 def html(text: object) -> str:
     """A release's text for a Plotly label or hover text, where tags would be read as formatting."""
+    # `&` first, or the others would be escaped twice.
     return display_name(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def clipped(text: object, max_length: int = 40) -> str:
     """`text` cut to `max_length` characters with an ellipsis, safe for Plotly."""
     plain = display_name(text)
+    # Cut before escaping, so that no entity is cut in two.
     return html(plain if len(plain) <= max_length else plain[: max_length - 1].rstrip() + "…")
 
 
@@ -82,6 +84,7 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 def percent_ticks(shares: Sequence[float]) -> dict[str, list[Any]]:
     """Axis ticks at these shares, written `20 %` as everywhere else; Plotly's own format has no space."""
+    # 0.07 * 100 is not exactly 7.
     are_whole_percents = all(abs(100 * share - round(100 * share)) < 1e-9 for share in shares)
     return {"tickvals": list(shares), "ticktext": [percent(share, 0 if are_whole_percents else 1) for share in shares]}
 
@@ -121,8 +124,10 @@ def styled(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
         height=height,
         font={"family": FONT, "size": 14, "color": INK},
         margin={"l": 8, "r": 8, "t": 36, "b": 8},
+        # Transparent, so that the page's own background shows in light and dark mode.
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
+        # Pages are scrolled by touch and wheel, which must not zoom a chart by accident.
         dragmode=False,
         hoverlabel={"font": {"size": 14, "family": FONT}, "align": "left"},
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left", "traceorder": "normal"},
@@ -143,6 +148,7 @@ def handbook_names(handbooks: pd.DataFrame, without: tuple[str, ...] = ()) -> di
     three parts are all equal also show their ids, so that no two have the same name (unless `without` hides the difference).
     """
     single = handbooks.drop_duplicates("handbook_id")
+    # The center is in every name, also where all have the same: a name must not be empty.
     distinguishing = [
         part for part in HANDBOOK_NAME_PARTS if part == "center" or (part not in without and single[part].nunique() > 1)
     ]

@@ -1,5 +1,5 @@
 // The map of themes: WebGL points, labels that appear as there is room for them, no library. Without WebGL it draws with the
-// plain canvas. `data` is what audit.charts.theme_map.map_data returns; `tell(event, number)` hears of
+// plain canvas. `data` is what audit.charts.themes.map_data returns; `tell(event, number)` hears of
 //   asked   a point that the pointer rests on (its number), where the data holds no phrases
 //   opened  a theme that was clicked (its number, -1: no theme)
 function themeMap(host, data, tell) {

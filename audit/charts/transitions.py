@@ -13,11 +13,11 @@ STATE_WORDS = {
     "PRE-SCREENED": "pre-screened", **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
     "UNSCORED": "unscored", "NOT IN THE RUN": "not in the run",
 }  # fmt: skip
+# Behind cells whose label stayed the same or changed; a frame shows the difference too.
 SAME_COLOUR, CHANGED_COLOUR = "#cfe3f2", "#f7dcae"
-"""Behind cells whose label stayed the same or changed; a frame shows the difference too."""
 ROW_HEIGHT = 44
+# With more columns every second head is a line higher, because the names would touch in a narrow window.
 MAX_LEVEL_HEADS = 5
-"""With more columns every second head is a line higher, because the names would touch in a narrow window."""
 
 
 def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
@@ -27,9 +27,12 @@ def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figur
 
     Rows and columns without any pair are left out. A cell's `customdata` is its two states, separated by a tab.
     """
-    held = cells[cells["pairs"] > 0]
-    rows, columns = ([state for state in dict.fromkeys(cells["first"]) if state in {*held[side]}] for side in ("first", "second"))
-    shown = held.assign(row=held["first"].map(rows.index), column=held["second"].map(columns.index))
+    occurring = cells[cells["pairs"] > 0]
+    rows, columns = (
+        [state for state in dict.fromkeys(cells["first"]) if state in {*occurring[side]}] for side in ("first", "second")
+    )
+    shown = occurring.assign(row=occurring["first"].map(rows.index), column=occurring["second"].map(columns.index))
+    # Plotly reports clicks on points and not on shapes, so an invisible point covers every cell.
     figure = go.Figure([_click_targets(shown, first, second)])
     figure.update_layout(shapes=[_square(cell) for cell in shown.to_dict("records")])
     return _with_axes(figure, [STATE_WORDS[state] for state in rows], [STATE_WORDS[state] for state in columns], first, second)
@@ -84,10 +87,10 @@ STATE_COLOURS = {
 }  # fmt: skip
 """One colour per state: the labels' own, and the paper colour of the coverage map for pre-screened."""
 HEIGHT, ABOVE, BELOW = 460, 48, 24
+# Share of the height below each state, which leaves room for a line of text where a state is thin.
 NODE_GAP = 0.052
-"""Share of the height below each state, which leaves room for a line of text where a state is thin."""
+# Share of all drawn pairs: a thinner flow would be invisible and is drawn this thick; the hover text has its number.
 MIN_FLOW = 0.004
-"""Share of all drawn pairs: a thinner flow would be invisible and is drawn this thick; the hover text has its number."""
 
 
 def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
@@ -97,18 +100,21 @@ def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
 
     Pairs that are pre-screened in both runs are left out: they are the majority and would flatten all others.
     """
-    held = cells[(cells["pairs"] > 0) & ~((cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED"))]
-    sides = {side: [state for state in dict.fromkeys(cells[side]) if state in {*held[side]}] for side in ("first", "second")}
+    occurring = cells[(cells["pairs"] > 0) & ~((cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED"))]
+    sides = {side: [state for state in dict.fromkeys(cells[side]) if state in {*occurring[side]}] for side in ("first", "second")}
     nodes = [(side, state) for side in sides for state in sides[side]]
-    thick = held["pairs"].clip(lower=MIN_FLOW * held["pairs"].sum())
+    thick = occurring["pairs"].clip(lower=MIN_FLOW * occurring["pairs"].sum())
     figure = go.Figure(
         go.Sankey(
-            arrangement="fixed", node=_nodes(nodes, held, thick), textfont={"size": 14, "color": INK, "shadow": "none"},
+            arrangement="fixed", node=_nodes(nodes, occurring, thick), textfont={"size": 14, "color": INK, "shadow": "none"},
             link={
-                "source": [nodes.index(("first", state)) for state in held["first"]],
-                "target": [nodes.index(("second", state)) for state in held["second"]],
-                "value": thick, "color": [_faded(STATE_COLOURS[state]) for state in held["second"]],
-                "customdata": [f"{STATE_WORDS[a]} to {STATE_WORDS[b]}: {n:,} pairs" for a, b, n in _rows(held)],
+                "source": [nodes.index(("first", state)) for state in occurring["first"]],
+                "target": [nodes.index(("second", state)) for state in occurring["second"]],
+                "value": thick, "color": [_faded(STATE_COLOURS[state]) for state in occurring["second"]],
+                "customdata": [
+                    f"{STATE_WORDS[a]} to {STATE_WORDS[b]}: {n:,} pairs"
+                    for a, b, n in occurring[["first", "second", "pairs"]].itertuples(index=False)
+                ],
                 "hovertemplate": "%{customdata}<extra></extra>",
             },
         )
@@ -121,14 +127,10 @@ def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
     return styled(figure, HEIGHT, margin={"l": 8, "r": 8, "t": ABOVE, "b": BELOW})
 
 
-def _rows(held: pd.DataFrame) -> list[tuple[str, str, int]]:
-    return list(held[["first", "second", "pairs"]].itertuples(index=False, name=None))
-
-
-def _nodes(nodes: list[tuple[str, str]], held: pd.DataFrame, thick: pd.Series) -> dict[str, object]:
+def _nodes(nodes: list[tuple[str, str]], occurring: pd.DataFrame, thick: pd.Series) -> dict[str, object]:
     """Each state with its name and number of pairs, from top to bottom."""
-    pairs = [int(held.loc[held[side] == state, "pairs"].sum()) for side, state in nodes]
-    width = [float(thick[held[side] == state].sum()) for side, state in nodes]
+    pairs = [int(occurring.loc[occurring[side] == state, "pairs"].sum()) for side, state in nodes]
+    width = [float(thick[occurring[side] == state].sum()) for side, state in nodes]
     return {
         "label": [f"{STATE_WORDS[state]}, {count:,}" for (_, state), count in zip(nodes, pairs, strict=True)],
         "color": [STATE_COLOURS[state] for _, state in nodes], "line": {"color": "#9aa3ad", "width": 0.5}, "thickness": 16,
@@ -144,6 +146,7 @@ def _heights(nodes: list[tuple[str, str]], width: list[float]) -> list[float]:
     for side in ("first", "second"):
         own = [w for (s, _), w in zip(nodes, width, strict=True) if s == side]
         total = sum(own) or 1
+        # With many states the gaps alone would fill the height; the flows keep a fifth of it.
         scale, at = max(0.2, 1 - NODE_GAP * (len(own) - 1)) / total, 0.0
         for w in own:
             middles.append(min(0.999, max(0.001, at + w * scale / 2)))

@@ -13,7 +13,7 @@ from audit.cli.conventions import OK, add_json, note, print_result
 from audit.errors import AuditError, describe_error
 from audit.exports.package import ExportRequest, StudyPart, check_drawn_from, left_out, package, today
 from audit.exports.package_files import zipped
-from audit.queries.run_taxonomy import taxonomy_of
+from audit.queries.themes import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run
 

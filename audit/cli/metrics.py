@@ -11,7 +11,7 @@ from audit.cli.conventions import OK, add_format, add_run
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
-from audit.queries.run_taxonomy import require_taxonomy, taxonomy_of
+from audit.queries.themes import require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run, find_run

@@ -17,8 +17,7 @@ from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import EmbeddingError, ThemesError
 from audit.exports.theme_files import OPEN, html_page, map_table, write_parquet
-from audit.queries.run_taxonomy import map_points, require_taxonomy
-from audit.queries.theme_pairs import NO_THEME
+from audit.queries.themes import NO_THEME, map_points, require_taxonomy
 from audit.settings import Settings
 from audit.store.connection import frame, open_store
 from audit.store.runs import find_run

@@ -16,7 +16,7 @@ from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_m
 from audit.errors import AuditError, ThemesError, describe_error
 from audit.llm.calls import Call, Reply
 from audit.llm.runner import run_calls
-from audit.queries.run_taxonomy import release_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.themes import release_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run

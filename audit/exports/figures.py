@@ -8,20 +8,20 @@ from typing import Any
 import pandas as pd
 
 from audit.charts.coverage import coverage_figure, coverage_rows
-from audit.charts.label_shares import share_heatmap, two_step_bar
+from audit.charts.labels import share_heatmap, two_step_bar
 from audit.charts.rates import ANY_DISAGREEMENT_RATE, AUDIT_RATES, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
 from audit.charts.run_changes import change_dots, change_steps
 from audit.charts.style import ACCENT, handbook_names
+from audit.charts.themes import SEVERITY, theme_treemap
 from audit.charts.transitions import flows_figure, transitions_figure
-from audit.charts.treemap import SEVERITY, theme_treemap
 from audit.exports.context import ExportContext
 from audit.exports.retrieval_tables import trials_with_gold
 from audit.exports.table_model import Picture
 from audit.exports.two_run_tables import distinct_names
 from audit.metrics.judge import CHECK_WORDS
 from audit.metrics.retrieval import MEANS, MEASURE_TITLES
-from audit.metrics.runs_change import BOTH, LOST, REVEALED, STEPS
-from audit.queries.theme_pairs import tops
+from audit.metrics.runs import BOTH, LOST, REVEALED, STEPS
+from audit.queries.themes import tops
 from audit.terms import ALL, display_name
 from audit.themes.taxonomy import Taxonomy
 from audit.vocabulary import LABELS, Label
@@ -193,7 +193,7 @@ def _all_organs(context: ExportContext) -> pd.DataFrame:
 def disagreement_of_parts(rows: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     """R_div of the pairs present in both runs, in either run, and of what was revealed or lost, where there is any.
 
-    rows           one organ of audit.metrics.runs_change
+    rows           one organ of audit.metrics.runs
     first, second  what the runs are called
 
     name (str), present (int, pairs), r_div, r_div_low, r_div_high.

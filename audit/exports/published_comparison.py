@@ -14,8 +14,8 @@ from audit.charts.style import NO_VALUE
 from audit.errors import AuditError
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, count, estimate
-from audit.number_format import typed
-from audit.queries.picker_options import handbook_list
+from audit.formatting import typed
+from audit.queries.lookup import handbook_list
 from audit.store.connection import rows
 from audit.tables import Column
 from audit.terms import ALL

@@ -9,7 +9,7 @@ from audit.errors import AuditError
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, table_of
 from audit.metrics.retrieval import COST_TABLE, MODE_TITLES, TABLE
-from audit.queries.picker_options import handbook_list
+from audit.queries.lookup import handbook_list
 from audit.tables import Column, TableSpec
 
 NO_TRIALS = (

@@ -7,7 +7,7 @@ import pandas as pd
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
-from audit.queries.picker_options import handbook_list
+from audit.queries.lookup import handbook_list
 from audit.tables import Column, TableSpec
 from audit.terms import ALL
 from audit.themes.taxonomy import Taxonomy

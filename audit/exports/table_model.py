@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from audit.charts.style import NO_VALUE, Figure
+from audit.formatting import fixed
 from audit.metrics import METRICS
-from audit.number_format import fixed
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind, TableSpec
 

@@ -11,9 +11,7 @@ from typing import Any
 import pandas as pd
 
 from audit.exports.table_model import Table, known, metric_table
-from audit.markdown import plain
-from audit.number_format import MINUS
-from audit.spreadsheet_safety import safe_cell
+from audit.formatting import MINUS, escape_markdown, safe_cell
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
 
@@ -90,12 +88,12 @@ def file_name(run: Run, name: str) -> str:
 def markdown(table: Table) -> str:
     """Title, table and notes as Markdown; numbers are aligned right."""
     table = table.for_print()
-    heads = [plain(column.label) for column in table.columns]
+    heads = [escape_markdown(column.label) for column in table.columns]
     rules = ["---" if column.is_text else "---:" for column in table.columns]
-    body = [[plain(cell) for cell in line] for line in table.lines()]
+    body = [[escape_markdown(cell) for cell in line] for line in table.lines()]
     rows = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *body))
-    notes = [plain(note) for note in (table.n, *table.notes) if note]
-    return "\n\n".join([f"**{plain(table.title)}**", rows, *notes]) + "\n"
+    notes = [escape_markdown(note) for note in (table.n, *table.notes) if note]
+    return "\n\n".join([f"**{escape_markdown(table.title)}**", rows, *notes]) + "\n"
 
 
 def markdown_text(frame: pd.DataFrame, run: Run, name: str) -> str:

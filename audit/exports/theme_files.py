@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.charts.theme_map import map_data, script, style
+from audit.charts.themes import map_data, map_script, map_style
 from audit.embedding.vectors import Vectors
 from audit.errors import ThemesError
 from audit.exports.html_pages import rendered, script_json, trusted
-from audit.queries.theme_pairs import NO_THEME, REST, tops
+from audit.queries.themes import NO_THEME, REST, tops
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
 
@@ -117,6 +117,6 @@ def html_page(run: Run, taxonomy: Taxonomy, table: pd.DataFrame) -> str:
         f"themes sha256 {taxonomy.sha256[:16]}{f', made with {model}' if model else ''}."
     )
     return rendered(
-        "themes.html", title=f"Themes: {run.title}", about=about, synthetic=run.synthetic, style=trusted(style()),
-        script=trusted(script()), data=script_json(data),
+        "themes.html", title=f"Themes: {run.title}", about=about, synthetic=run.synthetic, style=trusted(map_style()),
+        script=trusted(map_script()), data=script_json(data),
     )  # fmt: skip

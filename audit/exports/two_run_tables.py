@@ -10,7 +10,7 @@ import pandas as pd
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Table
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, KIND_MEANINGS, KIND_TITLES, LABEL
-from audit.metrics.runs_change import VERDICTS, verdict
+from audit.metrics.runs import VERDICTS, verdict
 from audit.store.runs import Run
 from audit.terms import ALL
 

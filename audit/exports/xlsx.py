@@ -14,7 +14,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from audit.exports.table_model import Table, decimals, known
-from audit.spreadsheet_safety import safe_cell
+from audit.formatting import safe_cell
 
 # The same content gives the same file, so it has no real date; this is the earliest that a ZIP archive can store
 CREATED = datetime(1980, 1, 1)

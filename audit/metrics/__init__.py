@@ -45,6 +45,7 @@ class Metric(Generic[Parameters]):
         self.function, self.sql, self.table, self.glossary = function, sql, table, glossary
         self.compares, self.by_theme = compares, by_theme
         self.name: str = function.__name__
+        # Pages cache a metric by its full name, so it carries the function's module and name.
         update_wrapper(self, function)
 
     def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from audit.stats.intervals import with_wilson
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
+# Every handbook has a row for every organ: not asked is shown as such, not as a share of zero.
 COVERAGE_SQL = """
 with counted as (
     select handbook, q.organ as question_organ, count(absent) as asked, count(*) filter (absent) as absent
@@ -54,6 +55,7 @@ select name, asked, answered, answered / nullif(asked, 0) as share,
 from counted
 order by name = 'general', name
 """
+# Fewer than three peers of the same organ say little about what is usual, so all handbooks stand in for them.
 GAPS_SQL = """
 with own as (
     select handbook, organ from handbooks where handbook_id = $handbook_id
@@ -168,6 +170,7 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     Raises NotInRunError when the handbook is unknown, and when the release came without answers.
     """
     require_answers(con, "what a handbook answers")
+    # Only a check: for an unknown handbook the statement would return an empty table.
     handbook_number(con, handbook_id)
     require_one_of(by, GROUPS, "Group")
     table = frame(con, PROFILE_SQL, {"handbook_id": handbook_id, "by": by})
@@ -198,4 +201,5 @@ def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:
     require_answers(con, "what a handbook leaves out")
     handbook_number(con, handbook_id)
     table = with_wilson(frame(con, GAPS_SQL, {"handbook_id": handbook_id}), "share", "peers_answering", "peers_asked")
+    # By the lower end of the interval, so that a few peers do not lead by chance.
     return table.sort_values(["share_low", "question"], ascending=[False, True], ignore_index=True)

@@ -14,8 +14,10 @@ from audit.vocabulary import DISAGREEING, LABELS
 UNSCORED = "UNSCORED"
 """The choice, in addition to the labels, of pairs whose verdict could not be parsed."""
 
+# `contains` has no wildcards, unlike `like`: % and _ in a search are ordinary characters.
 FOLDED = "strip_accents(lower(coalesce({text}, '')))"
 
+# The filters narrow the pairs before any text is searched, because answers are long.
 STEPS = f"""
 with asked as (
     select question, text, organ, question_id from questions
@@ -70,6 +72,8 @@ found as (
     group by all having count(*) = len($words)
 )"""
 
+# Only disagreements take turns by question; nobody reads millions of other pairs one by one. The total comes with an empty page
+# too, so that a page past the end can be told from no match.
 RANKED = """,
 total as (
     select count(*)::bigint as total from matched
@@ -153,6 +157,7 @@ class Filters:
     def statement(self, end: str) -> tuple[str, dict[str, object]]:
         """The statement that ends in `end`, which reads the selected pairs from `matched`, and its parameters."""
         parameters: dict[str, object] = {name: list(values) for name, values in asdict(self).items() if values is not None}
+        # A step that would select everything is left out, rather than run over every pair.
         about = ALL_ABOUT if self.divergence_topics is None else TOPICS_ABOUT
         return STEPS + about + (WORDS_MATCH if self.words else ALL_MATCH) + end, parameters
 
@@ -177,6 +182,7 @@ def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 10
     sql, parameters = filters.statement(RANKED)
     table = frame(con, sql, {**parameters, "limit": limit, "offset": offset})
     total = int(table["total"].iloc[0])
+    # A saved link may point past the end, after other filters or another run were chosen.
     if total and offset >= total:
         return disagreements(con, filters, limit, (total - 1) // limit * limit)
     pairs = table if total else table.iloc[:0]

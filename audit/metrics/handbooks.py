@@ -1,4 +1,4 @@
-"""What each handbook leaves out, how often it disagrees with the others, and with which of them most."""
+"""What handbooks leave out and how often they disagree: each of them, every two of them, and those of each center."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import ABSENCE, OWN_FIXED, PRESENT, WILSON
+from audit.metrics._shared import ABSENCE, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON
 from audit.queries.lookup import require_answers
 from audit.queries.pair_counts import BY_COUPLE, read_pairs
-from audit.stats.bootstrap import side_rate_intervals
-from audit.stats.intervals import with_interval, with_wilson
-from audit.stats.pair_table import RATES
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.intervals import Interval, with_interval, with_wilson
+from audit.stats.pair_table import RATES, Pairs, side_rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.terms import RATE_MEANINGS, RATE_TITLES
 
 COUNTS = ("pairs", "scored", "unscored", "absent_pairs", "present", "consistent", "disagreeing")
+# `absent` is taken by answers: the pairs with an absent answer are `absent_pairs` here.
+SUMS = ",\n           ".join(f"sum({count.removesuffix('_pairs')})::bigint as {count}" for count in COUNTS)
+OR_ZERO = ",\n       ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)
 
 HANDBOOKS_SQL = f"""
 with {BY_COUPLE},
@@ -27,13 +30,7 @@ sides as (
 ),
 summed as (
     select handbook,
-           sum(pairs)::bigint        as pairs,
-           sum(scored)::bigint       as scored,
-           sum(unscored)::bigint     as unscored,
-           sum(absent)::bigint       as absent_pairs,
-           sum(present)::bigint      as present,
-           sum(consistent)::bigint   as consistent,
-           sum(disagreeing)::bigint  as disagreeing
+           {SUMS}
     from sides
     group by handbook
 ),
@@ -46,7 +43,7 @@ select handbook, handbook_id, organ, center, phase,
        coalesce(answers, 0)                as asked,
        coalesce(answers_absent, 0)         as absent,
        answers_absent / nullif(answers, 0) as absence,
-       {", ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)},
+       {OR_ZERO},
        summed.disagreeing / nullif(summed.present, 0) as r_div
 from handbooks left join summed using (handbook) left join answered using (handbook)
 order by handbook
@@ -87,9 +84,7 @@ PAIRS_TABLE = TableSpec(
     (f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", WILSON),
     printed_rows=30,
 )  # fmt: skip
-HANDBOOKS_GLOSSARY = {
-    "absence of {a_handbook}": "Of the {questions} that {a_handbook} was asked, the share it does not address.",
-}
+HANDBOOKS_GLOSSARY = {"absence of {a_handbook}": "Of the {questions} that {a_handbook} was asked, the share it does not address."}
 PAIRS_GLOSSARY = {"couple of {handbooks}": "Two {handbooks}, compared on every {question} that both were asked."}
 
 
@@ -119,8 +114,10 @@ def handbooks(con: Connection) -> pd.DataFrame:
     """
     require_answers(con, "what a handbook leaves out")
     table, pairs = with_wilson(frame(con, HANDBOOKS_SQL), "absence", "absent", "asked"), read_pairs(con)
+    # Each handbook is a group of its own: it is fixed, and the others are resampled.
     one_each = np.arange(len(pairs.handbooks))
     low, high = side_rate_intervals(pairs, one_each, len(one_each), {"r_div": RATES["r_div"]})["all"]["r_div"]
+    # A handbook without pairs was not resampled: its interval is unknown.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.handbooks).reindex(table["handbook"])
     return with_interval(table, "r_div", ends["low"], ends["high"])
 
@@ -143,5 +140,137 @@ def pairs(con: Connection) -> pd.DataFrame:
                                           the questions are independent units
     """
     table = frame(con, PAIRS_SQL)
+    # The couple is fixed and each question adds one pair, so questions are independent trials.
     table = with_wilson(table, "r_abs", "absent", "scored")
     return with_wilson(table, "r_div", "disagreeing", "present")
+
+
+# A pair of two centers is in the rows of both, a pair within one center in its row once.
+CENTERS_SQL = f"""
+with {BY_COUPLE},
+placed as (
+    select a.center as center_a, b.center as center_b, t.*
+    from tallies t
+    join handbooks a on a.handbook = t.handbook_a
+    join handbooks b on b.handbook = t.handbook_b
+),
+sides as (
+    select center_a as center, center_a = center_b as within, * from placed
+    union all
+    select center_b as center, false as within, * from placed where center_a <> center_b
+),
+involved as (
+    select center,
+           {SUMS},
+           coalesce(sum(present) filter (within), 0)::bigint             as within_present,
+           coalesce(sum(disagreeing) filter (within), 0)::bigint         as within_disagreeing,
+           coalesce(sum(present) filter (not within), 0)::bigint         as between_present,
+           coalesce(sum(disagreeing) filter (not within), 0)::bigint     as between_disagreeing
+    from sides
+    group by center
+),
+answered as (
+    select center, count(absent) as answers, count(*) filter (absent) as answers_absent
+    from answers join handbooks using (handbook)
+    group by center
+),
+centers as (
+    select center, count(*) as handbooks from handbooks group by center
+)
+select center, handbooks,
+       case when has_answers then coalesce(answers, 0) end        as asked,
+       case when has_answers then coalesce(answers_absent, 0) end as absent,
+       answers_absent / nullif(answers, 0)                        as absence,
+       {OR_ZERO},
+       absent_pairs / nullif(scored, 0)                           as r_abs,
+       disagreeing / nullif(present, 0)                           as r_div,
+       consistent / nullif(present, 0)                            as r_con,
+       coalesce(within_present, 0)                                as within_present,
+       coalesce(within_disagreeing, 0)                            as within_disagreeing,
+       within_disagreeing / nullif(within_present, 0)             as r_div_within,
+       coalesce(between_present, 0)                               as between_present,
+       coalesce(between_disagreeing, 0)                           as between_disagreeing,
+       between_disagreeing / nullif(between_present, 0)           as r_div_between
+from centers left join involved using (center) left join answered using (center) cross join run
+order by center
+"""
+BY_CENTER_AND_QUESTION = """
+select center, question, count(absent) as asked, count(*) filter (absent) as absent
+from answers join handbooks using (handbook)
+group by center, question
+order by question, center
+"""
+CENTERS_TABLE = TableSpec(
+    "What {centers} leave out, and whom they disagree with",
+    (
+        Column.named("center", "{Center}"), HANDBOOKS, Column.count("asked", "Asked", "answers"),
+        Column.count("absent", "Left out", "answers"), Column.share("absence", "Absence", "of answers"), PRESENT, DISAGREEING,
+        Column.share("r_div_within", "Disagreement", "within"), Column.share("r_div_between", "Disagreement", "with others"),
+    ),
+    (
+        "Absence: of the answers asked of the {center}'s {handbooks}, those that do not address the {question}.",
+        "Within: pairs of two {handbooks} of the {center}; with others: pairs with another {center}'s {handbooks}.",
+        f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", UNSCORED, OWN_FIXED, "Absence: {questions} resampled alone.",
+    ),
+)  # fmt: skip
+CENTERS_GLOSSARY = {
+    "disagreement within a {center}": "Disagreement among the pairs of two {handbooks} of the same {center}.",
+    "disagreement with others": "Disagreement among the pairs of {a_handbook} of one {center} with one of another {center}.",
+}
+
+
+@metric(sql=CENTERS_SQL, table=CENTERS_TABLE, glossary=CENTERS_GLOSSARY)
+def centers(con: Connection) -> pd.DataFrame:
+    """What each center's handbooks leave out, and how often they disagree with each other and with those of others.
+
+    absence: of the answers asked of the center's handbooks, the share that does not address the question. Then, over the
+    pairs that involve at least one of its handbooks: r_abs, the share of pairs with a verdict in which one does not
+    address the question; r_div and r_con, the shares of the pairs in which both do (present pairs) that the judge found
+    divergent or contradictory, and consistent. r_div_within takes pairs of two handbooks of the center, r_div_between
+    pairs with another center's. Unscored pairs (no readable verdict) enter no rate.
+
+    One row per center, by name. A pair between two centers is in the rows of both, so rows add up to more than the run:
+        center                            str
+        handbooks                         int, handbooks of the center
+        asked, absent                     Int64, answers that could be read; <NA> in a release without answers
+        absence                           float in [0, 1], absent / asked
+        pairs, scored, unscored           int, pairs; pairs = scored + unscored
+        absent_pairs, present             int, pairs; scored = absent_pairs + present
+        consistent, disagreeing           int, pairs
+        r_abs, r_div, r_con               float in [0, 1]
+        within_present, ..._disagreeing   int, pairs of two handbooks of the center
+        between_present, ..._disagreeing  int, pairs with another center's handbook
+        r_div_within, r_div_between       float in [0, 1], disagreeing / present of those pairs
+        ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; questions are resampled and,
+                                          for pairs with other centers, so are their handbooks (two-way bootstrap); Wilson's
+                                          over questions where an outcome or its opposite is on fewer than five
+
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook
+    of others, are in the denominator. Source: as arXiv:2605.29084; intervals: Owen (2007).
+    """
+    # Nullable integers: without answers the number asked is unknown, not zero.
+    table = frame(con, CENTERS_SQL).astype({"asked": "Int64", "absent": "Int64"})
+    table = with_interval(table, "absence", *_absence_interval(con, table["center"]))
+    scopes = _rate_intervals(con, read_pairs(con), table["center"])
+    for column, scope, rate in (
+        ("r_abs", "all", "r_abs"), ("r_div", "all", "r_div"), ("r_con", "all", "r_con"),
+        ("r_div_within", "within", "r_div"), ("r_div_between", "between", "r_div"),
+    ):  # fmt: skip
+        table = with_interval(table, column, *scopes[scope][rate])
+    return table
+
+
+def _absence_interval(con: Connection, names: pd.Series) -> Interval:
+    # Questions are resampled, each with all answers of the center: its handbooks may answer alike.
+    counts = frame(con, BY_CENTER_AND_QUESTION)
+    row = pd.Index(names).get_indexer(pd.Index(counts["center"]))
+    column, questions = pd.factorize(counts["question"])
+    absent, asked = np.zeros((2, len(names), len(questions)), dtype=np.float32)
+    absent[row, column], asked[row, column] = counts["absent"], counts["asked"]
+    return clustered_ratio_interval(absent, asked)
+
+
+def _rate_intervals(con: Connection, pairs: Pairs, names: pd.Series) -> dict[str, dict[str, Interval]]:
+    placed = frame(con, "select handbook, center from handbooks").set_index("handbook")["center"]
+    group = pd.Index(names).get_indexer(placed.reindex(pairs.handbooks))
+    return side_rate_intervals(pairs, group, len(names), RATES)

@@ -8,15 +8,14 @@ from typing import Any
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import INTERVAL_METHOD
+from audit.metrics._shared import INTERVAL_METHOD, LABEL_NAMES, NO_INTERVAL, kappa_columns, label_tables, share_columns
 from audit.metrics.judge_length import judge_length
-from audit.queries.question_shares import LABEL_NAMES, NO_INTERVAL, kappa_columns, label_tables, share_columns
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import CHECK_KINDS, DISAGREEING, PARSES
 
+# The code of what a release does not report; readings and saved links know it by this name.
 NOT_STATED = "not said"
-"""The code of what a release does not report; readings and saved links know it by this name."""
 CHECK_WORDS = {"swap": "answers in the other order", "blind": "names of {centers} hidden", "repeat": "nothing changed"}
 FIGURE_WORDS = {
     "changed": "Another label", "crossed": "Across the line", "to disagreement": "Into disagreement",
@@ -124,6 +123,7 @@ def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
         ("crossed", before != after, scored),
         ("to disagreement", ~before & after, scored),
         ("to agreement", before & ~after, scored),
+        # `| True`: every check is in the denominator.
         ("unread", ~scored, scored | True),
     ):
         yield {"kind": kind, "figure": figure, **share_columns(counts, counted, denominator)}
@@ -149,7 +149,9 @@ def judge_reading(con: Connection) -> pd.DataFrame:
         interval               str, which of the two
     """
     counts = frame(con, PARSE_SQL)
+    # Every row: the statement leaves pre-screened pairs out.
     asked = counts["pairs"] >= 0
+    # Where no pair has a parse status the release reports none, and shares of zero would be a claim.
     reported = not counts.empty and bool((counts["parse"] != NOT_STATED).any())
     parsed = [
         {

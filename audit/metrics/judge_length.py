@@ -8,16 +8,17 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import BY_QUESTION, INTERVAL_METHOD
-from audit.queries.question_shares import BOOTSTRAP, NO_INTERVAL, share_columns
+from audit.metrics._shared import BOOTSTRAP, BY_QUESTION, INTERVAL_METHOD, NO_INTERVAL, share_columns
 from audit.stats.bootstrap import draws
 from audit.stats.intervals import Floats, percentiles
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
 FIFTHS = 5
+# With fewer questions, resampling them gives no information on the spread of rho.
 MIN_QUESTIONS = 5
-"""With fewer questions, resampling them gives no information on the spread of rho."""
+# Ties share the mean of their ranks. Sums of ranks by question are all that rho needs, so that a draw of questions weights
+# these sums and does not rank all pairs again.
 SQL = """
 with lengths as (
     select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0
@@ -32,7 +33,7 @@ compared as (
 ),
 ranked as (
     select *, ntile(5) over (order by difference)                                                     as fifth,
-           rank() over (order by difference) + (count(*) over (partition by difference) - 1) / 2      as place
+           rank() over (order by difference) + (count(*) over (partition by difference) - 1) / 2      as mid_rank
     from compared
 )
 select question, fifth, count(*) as pairs,
@@ -40,9 +41,9 @@ select question, fifth, count(*) as pairs,
        count(*) filter (agrees)         as consistent,
        min(difference)                  as least,
        max(difference)                  as most,
-       sum(place)                       as places,
-       sum(place * place)               as squares,
-       sum(place) filter (disagrees)    as places_disagreeing
+       sum(mid_rank)                       as rank_sum,
+       sum(mid_rank * mid_rank)            as rank_squares,
+       sum(mid_rank) filter (disagrees)    as rank_sum_disagreeing
 from ranked
 group by all
 order by all
@@ -107,25 +108,26 @@ def _fifth(counts: pd.DataFrame, number: int) -> dict[str, Any]:
 
 
 def _rho(counts: pd.DataFrame) -> dict[str, Any]:
-    names = ["pairs", "disagreeing", "places", "squares", "places_disagreeing"]
+    names = ["pairs", "disagreeing", "rank_sum", "rank_squares", "rank_sum_disagreeing"]
     sums = counts.fillna(0).groupby("question")[names].sum().to_numpy(dtype=float)
-    once = float(_correlation(sums.sum(axis=0)[:, None])[0])
+    rho = float(_correlation(sums.sum(axis=0)[:, None])[0])
     low = high = np.nan
-    if len(sums) >= MIN_QUESTIONS and not np.isnan(once):
+    if len(sums) >= MIN_QUESTIONS and not np.isnan(rho):
         lows, highs = percentiles(_correlation(sums.T @ draws(len(sums), stream=0))[None, :], [len(sums)])
         low, high = float(lows[0]), float(highs[0])
     return {
         "fifth": "(rho)", "least": counts["least"].min(), "most": counts["most"].max(),
         "consistent": int(counts["consistent"].sum()), "count": int(counts["disagreeing"].sum()),
-        "of": int(counts["pairs"].sum()), "value": once, "value_low": low, "value_high": high,
+        "of": int(counts["pairs"].sum()), "value": rho, "value_low": low, "value_high": high,
         "interval": NO_INTERVAL if np.isnan(low) else BOOTSTRAP,
     }  # fmt: skip
 
 
 def _correlation(sums: Floats) -> Floats:
     """Pearson's correlation of rank and disagreement from their sums, 5 x replicates: that of the ranks of both."""
-    n, events, places, squares, joint = sums
+    n, events, rank_sum, rank_squares, joint = sums
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = (n * squares - places**2) * (events * (n - events))
-        correlation: Floats = (n * joint - places * events) / np.sqrt(np.where(spread > 0, spread, np.nan))
+        # Disagreement is 0 or 1: its ranks are a linear function of it, and its squares are itself.
+        spread = (n * rank_squares - rank_sum**2) * (events * (n - events))
+        correlation: Floats = (n * joint - rank_sum * events) / np.sqrt(np.where(spread > 0, spread, np.nan))
     return correlation

@@ -7,8 +7,9 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.queries.pair_counts import read_pairs
-from audit.stats.bootstrap import resample, statistic_interval
+from audit.stats.bootstrap import statistic_interval
 from audit.stats.intervals import Floats, with_interval
+from audit.stats.pair_table import resample
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label

@@ -8,15 +8,15 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import PAIRS, TWO_WAY
 from audit.queries.pair_counts import read_pairs
-from audit.stats.bootstrap import rate_intervals
 from audit.stats.intervals import with_interval
-from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate
+from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate, rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS
 
+# Every outcome has a row, also one that no pair has.
 SQL = """
-with outcomes(place, label, how) as (
+with outcomes(sort_key, label, how) as (
     values (0, 'ABSENT', 'pre-screened'), (1, 'ABSENT', 'judged'), (2, 'CONSISTENT', 'judged'), (3, 'COMPLEMENTARY', 'judged'),
            (4, 'DIVERGENT', 'judged'), (5, 'CONTRADICTORY', 'judged'), (6, 'UNSCORED', 'unscored')
 ),
@@ -33,10 +33,11 @@ select label, how,
        case when how = 'judged' then coalesce(pairs, 0)
             / nullif(sum(pairs) filter (how = 'judged') over (), 0) end as share_of_judged
 from outcomes left join counted using (label, how)
-order by place
+order by sort_key
 """
 OUTCOME_CODES = {"pre-screened": PRESCREENED, **{label.value: label.code for label in LABELS}, "unscored": UNSCORED}
 """The outcome that each row of SQL counts."""
+# For an outcome that is not in the denominator, such as unscored among the judged.
 UNKNOWN = (np.array([np.nan]), np.array([np.nan]))
 TABLE = TableSpec(
     "How pairs were labelled",

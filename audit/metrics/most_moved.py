@@ -130,6 +130,7 @@ def questions_moved(con: Connection, kind: str = DISAGREEMENT) -> pd.DataFrame:
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError for another kind.
     """
     table = frame(con, QUESTIONS_SQL, {"kind": require_one_of(kind, KINDS, "Kind of change")})
+    # A handbook that is answered differently changes all its pairs, so trials are couples that share no handbook.
     trials = table["handbooks"] // 2
     return _by_lower_end(with_interval(table, "share", *wilson(table["share"] * trials, trials)))
 

@@ -1,28 +1,26 @@
-"""Which handbooks agree on one question, as groups and pair by pair, and which position each center takes on a theme."""
+"""Which handbooks agree on one question: the labels of every two, and groups of handbooks side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from audit.metrics import metric
 from audit.queries.lookup import question_number
-from audit.queries.theme_pairs import THEME_PAIRS, grouping_of, require_theme
-from audit.stats.seriation import Labels, seriate
 from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
 from audit.text.group_names import group_names
-from audit.themes.taxonomy import Taxonomy
 from audit.vocabulary import DISAGREEING, LABELS, Label
 
 PRESENT = [label for label in LABELS if label != Label.ABSENT]
 UNSCORED, NOT_ASKED, SELF = "unscored", "not asked", "self"
 ANSWERS, NOT_ADDRESSED, UNREAD = "answers", "not addressed", "unread"
-MAX_QUESTIONS = 6
 
+# A release may come without answers: whether a handbook answers is then read off its pairs.
 GROUPS_SQL = """
 with involved as (
     select handbook_a as handbook, label from pairs where question = $question
@@ -54,15 +52,6 @@ MATRIX_SQL = """
 select handbook_a, handbook_b, coalesce(label::varchar, 'unscored') as value
 from pairs where question = $question
 """
-POSITIONS_SQL = f"""
-with {THEME_PAIRS}
-select question_id, text as question_text, count(*) filter (disagrees) as disagreeing, count(*) as pairs
-from theme_pairs join questions using (question)
-where theme_id = $theme_id
-group by all
-order by disagreeing desc, pairs desc, question_id
-limit {MAX_QUESTIONS}
-"""
 GROUPS_TABLE = TableSpec(
     "Groups of {handbooks} that agree on one {question}",
     (
@@ -73,13 +62,6 @@ GROUPS_TABLE = TableSpec(
     ("Groups come from the judge's labels alone; the name only describes what the answers of a group state.",),
 )  # fmt: skip
 MATRIX_TABLE = TableSpec("The label of every two {handbooks} on one {question}", ())
-POSITIONS_TABLE = TableSpec(
-    "Which position each {center} takes on the {questions} of a theme",
-    (
-        Column.text("question_text", "{Question}"), Column.text("position", "Position"), Column.named("center", "{Center}"),
-        Column.count("handbooks", "{Handbooks}"), Column.count("disagreeing", "Disagreeing", "pairs"),
-    ),
-)  # fmt: skip
 
 
 @metric(
@@ -172,38 +154,59 @@ def matrix(con: Connection, question_id: str) -> pd.DataFrame:
     return pd.DataFrame(square, index=names, columns=names)
 
 
-@metric(
-    sql=POSITIONS_SQL,
-    table=POSITIONS_TABLE,
-    glossary={"position": "What a position group states on a {question}, and after which the group is named."},
-    by_theme=True,
-)
-def positions(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFrame:
-    """Which position each center takes on the most disputed questions of a theme.
+Labels = npt.NDArray[np.object_]
+Numbers = npt.NDArray[np.int64]
+Distances = npt.NDArray[np.float64]
 
-    A position is a position group of the question (see `position_groups`). A center whose handbooks are in two groups takes
-    two positions. One row per question, position and center; questions with most disagreeing pairs of this theme first, at
-    most six of them, each question's largest group first:
-        question_id, question_text  str
-        disagreeing                 int, pairs on the question that disagree about this theme
-        group                       int, from 1; position  str, its name
-        center                      str
-        handbooks                   int, of the center that take the position
+# A disagreement is 1, an agreement 0; the 0.05 only decides which neighbours are adjacent.
+DISTANCE: dict[str, float] = {Label.CONSISTENT: 0.0, Label.COMPLEMENTARY: 0.05, Label.DIVERGENT: 1.0, Label.CONTRADICTORY: 1.05}
+# No verdict between two handbooks that both answer (unscored, not asked, or judged ABSENT): it joins them only when nothing
+# better is known, and keeps no handbooks apart.
+UNKNOWN_DISTANCE = 0.45
+MAX_DISAGREEING_SHARE = 0.5
 
-    Raises NotInRunError when the taxonomy has no such theme.
+
+class Seriation(NamedTuple):
+    """`order`: positions in the matrix, agreeing neighbours side by side. `position_group`: one number per handbook of the
+    matrix, groups counted from 0 along the order.
     """
-    require_theme(taxonomy, theme_id)
-    questions = frame(con, POSITIONS_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
-    columns = ["question_id", "question_text", "disagreeing", "group", "position", "center", "handbooks"]
-    by_question = [_positions_on(con, question)[columns] for question in questions.to_dict("records")]
-    return pd.concat(by_question, ignore_index=True) if by_question else pd.DataFrame(columns=columns)
+
+    order: Numbers
+    position_group: Numbers
 
 
-def _positions_on(con: Connection, question: dict[Hashable, Any]) -> pd.DataFrame:
-    answering = position_groups(con, str(question["question_id"])).dropna(subset=["group"])
-    positions = answering.groupby(["group", "name", "center"], as_index=False).agg(
-        handbooks=("handbook_id", "size"), size=("size", "first")
-    )
-    ordered = positions.sort_values(["size", "group", "handbooks", "center"], ascending=[False, True, False, True])
-    named = ordered.rename(columns={"name": "position"}).astype({"group": int})
-    return named.assign(**{name: question[name] for name in ("question_id", "question_text", "disagreeing")})
+def seriate(labels: Labels) -> Seriation:
+    """The order and the position groups of the handbooks that answer one question, from the square matrix of their labels.
+
+    Groups are joined, those with the smallest share of disagreeing pairs between them first, as long as fewer than half of
+    the pairs between two groups disagree (average linkage).
+    The order is the optimal leaf order of the tree (Bar-Joseph et al. 2001), so every group is contiguous.
+    """
+    count = len(labels)
+    if count < 2:
+        return Seriation(np.arange(count), np.zeros(count, dtype=np.int64))
+    # scipy takes 0.2 s to import, and most pages never need it.
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage, optimal_leaf_ordering
+    from scipy.spatial.distance import squareform
+
+    # Average linkage: to require that no two members disagree would let one mistaken verdict break up a group. On the simulated
+    # release, whose truth is known, complete linkage recovers the groups with an adjusted Rand index of 0.55, this with 0.91.
+    condensed = squareform(distances(labels), checks=False)
+    tree = optimal_leaf_ordering(linkage(condensed, method="average"), condensed)
+    order = leaves_list(tree).astype(np.int64)
+    # `fcluster` joins at a distance of exactly t too, and an even split must stay apart.
+    clusters = fcluster(tree, t=MAX_DISAGREEING_SHARE - 1e-9, criterion="distance")
+    return Seriation(order, _numbered_along(order, clusters))
+
+
+def distances(labels: Labels) -> Distances:
+    """Distances between handbooks by label."""
+    table = np.vectorize(lambda label: DISTANCE.get(label, UNKNOWN_DISTANCE), otypes=[float])(labels)
+    # The diagonal has no label, and would otherwise be at the unknown distance.
+    np.fill_diagonal(table, 0.0)
+    return np.asarray(table, dtype=np.float64)
+
+
+def _numbered_along(order: Numbers, clusters: npt.NDArray[np.int32]) -> Numbers:
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters[order].tolist()))}
+    return np.array([numbers[cluster] for cluster in clusters.tolist()], dtype=np.int64)

@@ -1,19 +1,21 @@
-"""One row per question: how its pairs were labelled, how often its answers disagree, how much that matters."""
+"""How the pairs of each question were labelled, and the four rates of questions grouped by organ, topic or subtopic."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import DISAGREEING, PAIRS, PRESENT, rate_columns, rate_notes
+from audit.metrics._shared import DISAGREEING, ORGAN, PAIRS, PRESENT, QUESTIONS, rate_columns, rate_notes
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
-from audit.queries.pair_counts import BY_QUESTION, COUNTS, read_pairs
-from audit.stats.bootstrap import rate_intervals
+from audit.queries.lookup import require_one_of
+from audit.queries.pair_counts import BY_QUESTION, COUNTS, GROUP_COLUMNS, GROUP_COUNTS, read_pairs, with_rate_intervals
 from audit.stats.intervals import with_interval
+from audit.stats.pair_table import rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
+from audit.terms import RATE_MEANINGS
 
-SQL = f"""
+QUESTIONS_SQL = f"""
 with {BY_QUESTION},
 severities as (
     select question,
@@ -56,7 +58,7 @@ select question, question_id, text, organ, topics, subtopics, asked, answering, 
 from counted
 order by question
 """
-TABLE = TableSpec(
+QUESTIONS_TABLE = TableSpec(
     "How the pairs of each {question} were labelled",
     (
         Column.text("text", "{Question}"), Column.named("organ", "{Organ}"), Column.named("topics", "{Topics}"),
@@ -67,10 +69,12 @@ TABLE = TableSpec(
      SEVERITY_NOTE),
     printed_rows=30,
 )  # fmt: skip
-GLOSSARY = {"{question}": "A question that {a_patient} asks; it belongs to one {organ}, or is general, and to some {topics}."}
+QUESTIONS_GLOSSARY = {
+    "{question}": "A question that {a_patient} asks; it belongs to one {organ}, or is general, and to some {topics}."
+}
 
 
-@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
+@metric(sql=QUESTIONS_SQL, table=QUESTIONS_TABLE, glossary=QUESTIONS_GLOSSARY)
 def questions(con: Connection) -> pd.DataFrame:
     """Every question: which handbooks answer it, how its pairs were labelled, how often and how gravely they disagree.
 
@@ -81,7 +85,7 @@ def questions(con: Connection) -> pd.DataFrame:
 
     One row per question, in release order:
         question                     int, number; question_id, text, organ  str
-        topics, subtopics            str, joined by ', '; empty where there are none
+        topics, subtopics            str, joined by ', '; may be empty
         asked, answering             Int64, handbooks asked, handbooks that address it; <NA> in a release without answers
         pairs, scored, unscored      int, pairs; pairs = scored + unscored
         prescreened, absent_judged   int, pairs; absent = prescreened + absent_judged
@@ -96,8 +100,110 @@ def questions(con: Connection) -> pd.DataFrame:
 
     Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007) two-way cluster bootstrap.
     """
-    table, pairs = frame(con, SQL).astype({"asked": "Int64", "answering": "Int64"}), read_pairs(con)
+    table, pairs = frame(con, QUESTIONS_SQL).astype({"asked": "Int64", "answering": "Int64"}), read_pairs(con)
     low, high = rate_intervals(pairs)["r_div"]
     # A question without pairs was not resampled: its interval is unknown.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
     return with_interval(table, "r_div", ends["low"], ends["high"])
+
+
+RATES_BY_GROUP = f"""
+with {BY_QUESTION},
+{{memberships}},
+counted as (
+    select {{name}}, is_last,
+{GROUP_COUNTS}
+    from memberships left join tallies using (question)
+    group by {{name}}, is_last
+)
+select {{name}}, {GROUP_COLUMNS}
+from counted
+order by {{order}}
+"""
+"""The four rates of questions in groups, by `memberships` (question, the group's `name`, is_last)."""
+GROUP_RATES = (
+    PAIRS, PRESENT, *rate_columns(), Column.count("disagreeing", "Disagreeing", "pairs"),
+    Column.count("unscored", "Unscored", "pairs"),
+)  # fmt: skip
+ORGAN_MEMBERSHIPS = """memberships as (
+    select question, organ, false as is_last from questions
+    union all
+    select question, '(all)', true from questions
+)"""
+ORGANS_SQL = RATES_BY_GROUP.format(memberships=ORGAN_MEMBERSHIPS, name="organ", order="is_last, organ = 'general', organ")
+ORGANS_TABLE = TableSpec("The four rates by {organ} of the {question}", (ORGAN, QUESTIONS, *GROUP_RATES), rate_notes())
+RATES_GLOSSARY = {
+    "not addressed (r_abs)": RATE_MEANINGS["r_abs"],
+    "disagreement (R_div)": RATE_MEANINGS["r_div"],
+    "same advice (R_con)": RATE_MEANINGS["r_con"],
+    "disputed {questions} (pct_any_div)": RATE_MEANINGS["pct_any_div"],
+}
+
+
+@metric(sql=ORGANS_SQL, table=ORGANS_TABLE, glossary=RATES_GLOSSARY)
+def organs(con: Connection) -> pd.DataFrame:
+    """How often handbooks do not address a question, disagree and agree, by the organ that the question is about.
+
+    r_abs: of the pairs with a verdict, the share in which at least one handbook does not address the question. r_div: of
+    the pairs in which both do (present pairs), the share that the judge found divergent or contradictory. r_con: of the
+    present pairs, the share found consistent. pct_any_div: of the questions with a verdict on any pair, the share with at
+    least one disagreeing pair. Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement.
+
+    One row per question organ, by name, 'general' after the others, then a row '(all)':
+        organ                            str
+        questions                        int, questions of the organ
+        pairs, scored, unscored          int, pairs; pairs = scored + unscored
+        prescreened, absent_judged       int, pairs; absent = prescreened + absent_judged
+        present                          int, pairs; consistent + complementary + divergent + contradictory
+        disagreeing                      int, pairs; divergent + contradictory
+        r_abs                            float in [0, 1], absent / scored
+        r_div, r_con                     float in [0, 1], disagreeing / present, consistent / present
+        questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
+        pct_any_div                      float in [0, 1], questions_any / questions_scored
+        ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con with questions and handbooks resampled
+                                         (two-way cluster bootstrap); Wilson's over questions for pct_any_div, and where
+                                         an outcome or its opposite is on fewer than five questions
+
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks are
+    in the denominator. Source: rates as in arXiv:2605.29084, section 4; intervals: Owen (2007), Wilson (1927).
+    """
+    memberships = frame(con, f"with {ORGAN_MEMBERSHIPS} select question, organ from memberships")
+    return with_rate_intervals(con, frame(con, ORGANS_SQL), "organ", memberships)
+
+
+TOPIC_LEVELS = ("topic", "subtopic")
+# `union` without `all`: a question that lists a topic twice counts once.
+TOPIC_MEMBERSHIPS = """named as (
+    select question, topic from topics where $level = 'topic'
+    union
+    select question, subtopic from subtopics where $level = 'subtopic'
+),
+memberships as (
+    select question, coalesce(topic, '(none)') as topic, topic is null as is_last
+    from questions left join named using (question)
+)"""
+TOPICS_SQL = RATES_BY_GROUP.format(memberships=TOPIC_MEMBERSHIPS, name="topic", order="is_last, topic")
+TOPICS_TABLE = TableSpec(
+    "The rates by {topic}",
+    (Column.named("topic", "{Topic}"), QUESTIONS, *GROUP_RATES),
+    ("{A_question} on two {topics} counts in both, so that rows add up to more than the run.", *rate_notes()),
+)
+TOPICS_GLOSSARY = {"topic": "What {a_question} is about, such as diet; {a_question} on two {topics} counts under both."}
+
+
+@metric(sql=TOPICS_SQL, table=TOPICS_TABLE, glossary=TOPICS_GLOSSARY)
+def topics(con: Connection, level: str = "topic") -> pd.DataFrame:
+    """How often handbooks do not address a question, disagree and agree, by its topic (or subtopic).
+
+    The counts, rates and intervals are those of `organs`. A question with two topics counts in both, so the rows add up to more
+    than the run.
+
+    `level` is 'topic' or 'subtopic'. One row per topic, by name, and a last row '(none)' when a question has none:
+        topic      str, topic or subtopic
+        questions  int, questions on the topic; the other columns as in `organs`
+
+    Raises AuditError for another level. Source: as `organs`.
+    """
+    require_one_of(level, TOPIC_LEVELS, "Level")
+    memberships = frame(con, f"with {TOPIC_MEMBERSHIPS} select question, topic from memberships", {"level": level})
+    return with_rate_intervals(con, frame(con, TOPICS_SQL, {"level": level}), "topic", memberships)

@@ -1,23 +1,27 @@
-"""How the four rates of two runs differ, by the organ of the question."""
+"""How two runs differ: the four rates by organ, and how much of the change comes from answers and how much from verdicts."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, ORGAN, TWO_RUNS, UNSCORED
-from audit.queries.paired_runs import SQL as PAIRED_SQL
-from audit.queries.paired_runs import PairedRuns, group_totals, paired_runs
-from audit.stats.paired import PairedShare, change_columns, marked_change_columns
+from audit.queries.aligned_runs import PAIRED_SQL, PairedRuns, group_totals, paired_runs
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.intervals import Floats
+from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval, marked_change_columns
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
-from audit.terms import RATE_MEANINGS, RATE_TITLES
+from audit.terms import ALL, RATE_MEANINGS, RATE_TITLES
 from audit.vocabulary import Label
 
 ANY = "pct_any_div"
 RATES = ("r_abs", "r_div", "r_con", ANY)
-TABLE = TableSpec(
+RATES_TABLE = TableSpec(
     "The four rates in two runs, by {organ}, on the pairs that both have",
     (
         ORGAN,
@@ -39,13 +43,13 @@ TABLE = TableSpec(
         TWO_RUNS,
     ),
 )
-GLOSSARY = {
+RATES_GLOSSARY = {
     "paired interval": "The 95 % interval of a change. Both runs have the same {questions}, so what makes these unlike each "
-    "other drops out.",
+    "other drops out."
 }
 
 
-@metric(sql=PAIRED_SQL, table=TABLE, glossary=GLOSSARY, compares=True)
+@metric(sql=PAIRED_SQL, table=RATES_TABLE, glossary=RATES_GLOSSARY, compares=True)
 def runs(con: Connection) -> pd.DataFrame:
     """How much more, or less, often handbooks leave a question out, disagree and agree in a second run than in a first.
 
@@ -86,6 +90,7 @@ def _rate(both: PairedRuns, rate: str, side: str) -> PairedShare:
         "r_abs": PairedShare(absent, scored),
         "r_div": PairedShare(disagreeing, scored - absent),
         "r_con": PairedShare(both.counts(both.labelled(side, Label.CONSISTENT)), scored - absent),
+        # A question counts once, however many of its pairs disagree.
         ANY: PairedShare(np.sign(disagreeing), np.sign(scored)),
     }[rate]
 
@@ -101,6 +106,7 @@ def _compared(both: PairedRuns, rate: str, first: PairedShare, second: PairedSha
             "count_second": group_totals(second.numerator),
             "of_second": group_totals(second.denominator),
             "second": second.value,
+            # A share of questions has an interval in closed form, also where few of them change.
             **(
                 marked_change_columns("change", first, second)
                 if rate == ANY
@@ -108,3 +114,161 @@ def _compared(both: PairedRuns, rate: str, first: PairedShare, second: PairedSha
             ),
         }
     )
+
+
+REVEALED, LOST, BOTH, NEITHER, IN_ALL = "revealed", "lost", "present in both", "absent in both", "in all"
+JUDGES, REVEALS, HIDES, NOTHING = "judges", "reveals", "hides", "nothing"
+PARTS = (REVEALED, LOST, BOTH, NEITHER, IN_ALL)
+VERDICTS = {
+    REVEALS: "{second} reveals disagreement rather than creating it.",
+    HIDES: "{second} finds fewer answers, and so hides disagreement rather than resolving it.",
+    JUDGES: "Verdicts changed where both runs have both answers: another judge, or other words in what was found.",
+    NOTHING: "No change beyond what chance could produce.",
+}
+"""The outcomes of `verdict`, in a sentence; `second` is the name of the second run."""
+STEPS = {REVEALED: "newly found answers", LOST: "answers no longer found", BOTH: "changed verdicts"}
+"""The bars between the disagreeing pairs of two runs."""
+CHANGE_TABLE = TableSpec(
+    "Whether a second run reveals disagreement or creates it, by {organ} of the {question}",
+    (
+        ORGAN,
+        Column.text("part", "Part"),
+        Column.count("pairs", "Pairs"),
+        Column.count("relabelled", "Relabelled", "pairs"),
+        Column.count("disagreeing_first", "Disagreeing", "first"),
+        Column.count("disagreeing_second", "Disagreeing", "second"),
+        Column.count("change", "Change", "disagreeing"),
+        Column.share("r_div_first", "R_div", "first"),
+        Column.share("r_div_second", "R_div", "second"),
+        Column.share("effect", "Effect", "on R_div"),
+        DIRECTION,
+    ),
+    (
+        TWO_RUNS,
+        "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change "
+        "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does "
+        "not create it (Melitz and Polanec 2015).",
+        "In brackets: 95 % intervals, {questions} resampled, one draw for both runs; none where fewer than five contribute to a "
+        "change. R_div of a part: Wilson's with {questions} as trials where rare. A dash: not known.",
+    ),
+)
+CHANGE_GLOSSARY = {"changed verdict": "A pair present in both runs that disagrees in only one of them."}
+
+
+@metric(sql=PAIRED_SQL, table=CHANGE_TABLE, glossary=CHANGE_GLOSSARY, compares=True)
+def runs_change(con: Connection) -> pd.DataFrame:
+    """What changed in absence and what changed in judgement: does a second run reveal disagreement, or create it?
+
+    A run that finds more in the handbooks has more pairs in which both answer, and so more that disagree. That reveals
+    disagreement. A run may also judge the same two answers differently. Every pair that both runs have and to which both gave a
+    verdict is therefore one of four: revealed, absent in the first run and present in the second; lost, present in the first and
+    absent in the second; present in both; absent in both. The disagreeing pairs of the parts add up to those of the runs.
+
+    r_div, the share of present pairs that disagree, changes by the sum of three effects. Of the pairs present in both: r_div
+    among them in the second run less in the first, so judgement alone. Of what is revealed: r_div of the second run less that of
+    its pairs present in both; above 0 where revealed pairs disagree more often than those. Of what is lost: r_div of the first
+    run's pairs present in both less that of the first run. If retrieval reveals disagreement and does not create it, the
+    effect of the pairs present in both is about 0.
+
+    One row per organ of the question ('general' after the others, '(all)' last) and part (the four, then 'in all'):
+        organ, part                            str
+        pairs                                  int; the four add up to 'in all'
+        relabelled                             int, pairs with another label in the second run; absent is a label
+        disagreeing_first, disagreeing_second  int, pairs divergent or contradictory in that run
+        change                                 int, the second less the first; the four add up to 'in all'
+        change_low, change_high                its 95 % interval, in pairs
+        r_div_first, r_div_second              float in [0, 1], of the pairs of this part that are present in that run; NaN
+                                               without such pairs; ..._low, ..._high: 95 % interval
+        effect                                 float in [-1, 1], on r_div; the four add up to 'in all', the change of r_div;
+                                               NaN where no pair is present in both; ..._low, ..._high: 95 % interval
+        questions                              int, that contribute to the effect
+        moves                                  str, what the effect does: 'rises', 'falls', 'not clear' (0 lies within),
+                                               'the same' (nothing differs) or 'too few questions'
+
+    Intervals: questions resampled, each with all its pairs, one draw for both runs; NaN where fewer than five
+    questions contribute to the change. r_div_first and r_div_second are intervals of one run each: Wilson's over
+    questions where rare, NaN with fewer than two. Takes a connection to both runs (audit.store.connection.open_two).
+    Source: the three effects are those of survivors, entrants and leavers in Melitz and Polanec (2015), RAND J. Econ.
+    46(2).
+    """
+    both = paired_runs(con)
+    table = pd.concat([_part_rows(both, part) for part in PARTS])
+    order = pd.MultiIndex.from_product([both.organs, PARTS], names=["organ", "part"])
+    return table.set_index(["organ", "part"]).reindex(order).reset_index()
+
+
+def verdict(table: pd.DataFrame, organ: str = ALL) -> str:
+    """A summary of the changes of one organ in one word.
+
+    JUDGES where the effect of the pairs present in both has an interval on one side of 0. Else REVEALS where more disagreeing
+    pairs were newly found than lost, even by the low ends of both intervals; HIDES the other way round. Else NOTHING: the
+    change is no larger than chance could produce, or too small to tell.
+    """
+    rows: dict[Any, dict[Any, Any]] = table[table["organ"] == organ].set_index("part").to_dict("index")
+    if rows[BOTH]["moves"] in (RISES, FALLS):
+        return JUDGES
+    (up_low, up_high), (down_low, down_high) = (_ends(rows[part]) for part in (REVEALED, LOST))
+    # Without an interval a count cannot show a direction, but it still weighs against the other.
+    known_up, known_down = (not np.isnan(rows[part]["change_low"]) for part in (REVEALED, LOST))
+    if known_up and up_low > 0 and up_low + down_low > 0:
+        return REVEALS
+    return HIDES if known_down and down_high < 0 and up_high + down_high < 0 else NOTHING
+
+
+def _ends(row: Mapping[Any, Any]) -> tuple[float, float]:
+    """The interval of a part's change; the change itself, twice, where none is known."""
+    low, high, change = (float(row[name]) for name in ("change_low", "change_high", "change"))
+    return (change, change) if np.isnan(low) else (low, high)
+
+
+def _cells_of(both: PairedRuns, part: str) -> pd.Series:
+    """Which cells belong to a part."""
+    was, now = both.absent("first"), both.absent("second")
+    return {REVEALED: was & ~now, LOST: ~was & now, BOTH: ~was & ~now, NEITHER: was & now, IN_ALL: was | True}[part]
+
+
+def _r_div(both: PairedRuns, part: str, side: str) -> PairedShare:
+    cells = _cells_of(both, part)
+    return PairedShare(both.counts(cells & both.disagreeing(side)), both.counts(cells & ~both.absent(side)))
+
+
+def _part_rows(both: PairedRuns, part: str) -> pd.DataFrame:
+    cells = _cells_of(both, part)
+    first, second = (_r_div(both, part, side) for side in ("first", "second"))
+    change = second.numerator - first.numerator
+    ends = change_interval(change @ both.draws, np.count_nonzero(change, axis=1))
+    return pd.DataFrame(
+        {
+            "organ": both.organs,
+            "part": part,
+            "pairs": group_totals(both.counts(cells)),
+            "relabelled": group_totals(both.counts(cells & (both.cells["first"] != both.cells["second"]))),
+            "disagreeing_first": group_totals(first.numerator),
+            "disagreeing_second": group_totals(second.numerator),
+            "change": group_totals(change),
+            "change_low": ends[0],
+            "change_high": ends[1],
+            **_with_ends("r_div_first", first),
+            **_with_ends("r_div_second", second),
+            **_effect(both, part),
+        }
+    )
+
+
+def _with_ends(name: str, share: PairedShare) -> dict[str, Floats]:
+    low, high = clustered_ratio_interval(share.numerator.astype(np.float32), share.denominator.astype(np.float32))
+    return {name: share.value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _effect(both: PairedRuns, part: str) -> dict[str, object]:
+    """What a part does to r_div, with its interval: always the second of two shares less the first."""
+    wanted = {
+        REVEALED: ((BOTH, "second"), (IN_ALL, "second")),
+        LOST: ((IN_ALL, "first"), (BOTH, "first")),
+        BOTH: ((BOTH, "first"), (BOTH, "second")),
+        # Absent in both runs: the same share twice, so the effect is exactly 0.
+        NEITHER: ((BOTH, "first"), (BOTH, "first")),
+        IN_ALL: ((IN_ALL, "first"), (IN_ALL, "second")),
+    }
+    first, second = (_r_div(both, *which) for which in wanted[part])
+    return change_columns("effect", first, second, both.draws)

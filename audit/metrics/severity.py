@@ -7,13 +7,13 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import PRESENT, SIGNIFICANCES
 from audit.queries.lookup import require_one_of
-from audit.stats.ranks import spearman_interval
+from audit.stats.paired import spearman_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
+# The weight of a disagreeing pair by its clinical significance. A pair whose significance the judge did not state gets the
+# smallest weight: it is a disagreement, and there is no evidence that it matters more.
 WEIGHTS = {"low": 1, "medium": 2, "high": 3, "unstated": 1}
-"""The weight of a disagreeing pair by its clinical significance. A pair whose significance the judge did not state gets the
-smallest weight: it is a disagreement, and there is no evidence that it matters more."""
 
 WEIGHT = " + ".join(f"{weight} * {significance}" for significance, weight in WEIGHTS.items())
 
@@ -33,7 +33,7 @@ memberships as (
     select handbook_id, p.* from present_pairs p join handbooks on handbook = handbook_b where $level = 'handbook'
 ),
 units as (
-    select question_id as unit, question as place from questions where $level = 'question'
+    select question_id as unit, question as sort_key from questions where $level = 'question'
     union all
     select topic, 0 from (select distinct topic from topics) where $level = 'topic'
     union all
@@ -51,7 +51,7 @@ counted as (
     group by unit
 ),
 scored as (
-    select unit, place,
+    select unit, sort_key,
            coalesce(present, 0) as present, coalesce(disagreeing, 0) as disagreeing,
            coalesce(low, 0) as low, coalesce(medium, 0) as medium, coalesce(high, 0) as high, coalesce(unstated, 0) as unstated,
            ({WEIGHT}) / nullif(present, 0)     as severity,
@@ -66,7 +66,7 @@ ranked as (
 select unit, present, disagreeing, low, medium, high, unstated, severity, r_div,
        rank_severity, rank_r_div, rank_r_div - rank_severity as rank_shift
 from ranked
-order by rank_severity nulls last, rank_r_div, place, unit
+order by rank_severity nulls last, rank_r_div, sort_key, unit
 """
 
 LEVELS = ("question", "topic", "handbook")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, TWO_WAY
 from audit.metrics.disagreements import FOLDED
-from audit.queries.theme_pairs import NO_THEME, THEME_PAIRS, grouping, grouping_of, require_theme
+from audit.metrics.position_groups import position_groups
+from audit.queries.themes import NO_THEME, THEME_PAIRS, grouping, grouping_of, require_theme
 from audit.stats.bootstrap import ratio_interval, resample_groups
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
@@ -18,6 +22,7 @@ from audit.themes.taxonomy import Taxonomy
 from audit.vocabulary import LABELS, SIGNIFICANCES, Label
 
 UNSTATED = "unstated"
+MAX_QUESTIONS = 6
 CATEGORIES = {
     "label": [label.value for label in LABELS if label is not Label.ABSENT], "significance": [*SIGNIFICANCES, UNSTATED],
 }  # fmt: skip
@@ -58,6 +63,7 @@ from theme_pairs where theme_id = $theme_id
 group by divergence_topic
 order by pairs desc, topic
 """
+# Each word must be in one and the same divergence topic, or in the name and terms of the theme.
 SEARCH_SQL = f"""
 with {THEME_PAIRS},
 wanted as (
@@ -81,6 +87,15 @@ select theme_id, count(divergence_topic) as found
 from (select theme_id, divergence_topic from by_topic union all select theme_id, null from by_name)
 group by theme_id
 order by found desc, theme_id
+"""
+POSITIONS_SQL = f"""
+with {THEME_PAIRS}
+select question_id, text as question_text, count(*) filter (disagrees) as disagreeing, count(*) as pairs
+from theme_pairs join questions using (question)
+where theme_id = $theme_id
+group by all
+order by disagreeing desc, pairs desc, question_id
+limit {MAX_QUESTIONS}
 """
 CATEGORY_WORDS = {**{label.value: label.value.lower() for label in LABELS}, UNSTATED: "not stated"}
 MIX_TABLE = TableSpec(
@@ -109,9 +124,15 @@ TOPICS_TABLE = TableSpec(
     printed_rows=30,
 )
 SEARCH_TABLE = TableSpec(
-    "Themes found by words",
-    (Column.text("theme_id", "Theme"), Column.count("found", "Found in", "divergence topics")),
+    "Themes found by words", (Column.text("theme_id", "Theme"), Column.count("found", "Found in", "divergence topics"))
 )
+POSITIONS_TABLE = TableSpec(
+    "Which position each {center} takes on the {questions} of a theme",
+    (
+        Column.text("question_text", "{Question}"), Column.text("position", "Position"), Column.named("center", "{Center}"),
+        Column.count("handbooks", "{Handbooks}"), Column.count("disagreeing", "Disagreeing", "pairs"),
+    ),
+)  # fmt: skip
 
 
 @metric(
@@ -134,10 +155,15 @@ def theme_mix(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFram
 
     Raises NotInRunError when the taxonomy has no such theme.
     """
-    require_theme(taxonomy, theme_id)
-    pairs = frame(con, MIX_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
+    pairs = frame(con, MIX_SQL, _of_theme(taxonomy, theme_id))
     disagreeing = pairs[pairs["disagrees"].astype(bool)]
     return pd.concat([_category_rows("label", pairs), _category_rows("significance", disagreeing)], ignore_index=True)
+
+
+def _of_theme(taxonomy: Taxonomy, theme_id: str) -> dict[str, Any]:
+    """The parameters of a statement on the pairs of one theme and those below it. Raises NotInRunError for an unknown theme."""
+    require_theme(taxonomy, theme_id)
+    return {**grouping_of(taxonomy, theme_id), "theme_id": theme_id}
 
 
 def _category_rows(part: str, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -169,8 +195,7 @@ def theme_places(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataF
 
     Raises NotInRunError when the taxonomy has no such theme.
     """
-    require_theme(taxonomy, theme_id)
-    return frame(con, PLACES_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
+    return frame(con, PLACES_SQL, _of_theme(taxonomy, theme_id))
 
 
 @metric(
@@ -192,7 +217,7 @@ def theme_topics(con: Connection, taxonomy: Taxonomy, theme_id: str = NO_THEME) 
     Raises NotInRunError when the taxonomy has no such theme.
     """
     theme = require_theme(taxonomy, theme_id)
-    table = frame(con, TOPICS_SQL, {**grouping_of(taxonomy, theme_id), "theme_id": theme_id})
+    table = frame(con, TOPICS_SQL, _of_theme(taxonomy, theme_id))
     exemplars = {plain_phrase(phrase) for phrase in theme.exemplars} if theme else set()
     return table.assign(exemplar=[plain_phrase(str(topic)) in exemplars for topic in table["topic"]])
 
@@ -216,3 +241,39 @@ def theme_search(con: Connection, taxonomy: Taxonomy, words: str) -> pd.DataFram
     texts = {theme.theme_id: " ".join((theme.name, *theme.terms)) for theme in taxonomy.themes}
     parameters = {"words": words.split(), "named": list(texts), "names": list(texts.values())}
     return frame(con, SEARCH_SQL, {**grouping(taxonomy), **parameters})
+
+
+@metric(
+    sql=POSITIONS_SQL,
+    table=POSITIONS_TABLE,
+    glossary={"position": "What a position group states on a {question}, and after which the group is named."},
+    by_theme=True,
+)
+def positions(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFrame:
+    """Which position each center takes on the most disputed questions of a theme.
+
+    A position is a position group of the question (see `position_groups`). A center whose handbooks are in two groups takes
+    two positions. One row per question, position and center; questions with most disagreeing pairs of this theme first, at
+    most six of them, each question's largest group first:
+        question_id, question_text  str
+        disagreeing                 int, pairs on the question that disagree about this theme
+        group                       int, from 1; position  str, its name
+        center                      str
+        handbooks                   int, of the center that take the position
+
+    Raises NotInRunError when the taxonomy has no such theme.
+    """
+    questions = frame(con, POSITIONS_SQL, _of_theme(taxonomy, theme_id))
+    columns = ["question_id", "question_text", "disagreeing", "group", "position", "center", "handbooks"]
+    by_question = [_positions_on(con, question)[columns] for question in questions.to_dict("records")]
+    return pd.concat(by_question, ignore_index=True) if by_question else pd.DataFrame(columns=columns)
+
+
+def _positions_on(con: Connection, question: dict[Hashable, Any]) -> pd.DataFrame:
+    answering = position_groups(con, str(question["question_id"])).dropna(subset=["group"])
+    positions = answering.groupby(["group", "name", "center"], as_index=False).agg(
+        handbooks=("handbook_id", "size"), size=("size", "first")
+    )
+    ordered = positions.sort_values(["size", "group", "handbooks", "center"], ascending=[False, True, False, True])
+    named = ordered.rename(columns={"name": "position"}).astype({"group": int})
+    return named.assign(**{name: question[name] for name in ("question_id", "question_text", "disagreeing")})

@@ -8,7 +8,7 @@ from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, THEME, TWO_WAY
 from audit.metrics.severity import WEIGHT
 from audit.queries.lookup import require_one_of
-from audit.queries.theme_pairs import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
+from audit.queries.themes import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
 from audit.stats.bootstrap import ratio_interval, resample_groups
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
@@ -100,7 +100,7 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
 
     `level` is 'theme', or 'parent': themes that have one are then counted under the theme at their top. One row per theme:
         theme_id                              str; '-1' no theme, '' no divergence topic stated
-        name, parent_id, parent               str; the latter two missing where there is no theme above
+        name, parent_id, parent               str; the latter two missing for a topmost theme
         rank                                  Int64 from 1 by burden, equal burdens share the better rank; <NA> where no theme
         topics                                int, distinct divergence topics in this run
         questions, handbooks, centers         int, that its pairs involve
@@ -127,12 +127,14 @@ def one_theme(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.Series:
     Raises NotInRunError when the taxonomy has no such theme.
     """
     require_theme(taxonomy, theme_id)
+    # Counted with the themes below it, a theme cannot be ranked among them.
     table = _theme_rows(con, taxonomy, grouping_of(taxonomy, theme_id), [theme_id]).drop(columns="rank")
     return table[table["theme_id"] == theme_id].iloc[0]
 
 
 def _theme_rows(con: Connection, taxonomy: Taxonomy, grouped: Grouping, listed: list[str]) -> pd.DataFrame:
     counted = frame(con, SQL, grouped).set_index("theme_id")
+    # A theme without a pair in this run keeps a row of zeros.
     table = counted.reindex(list(dict.fromkeys([*listed, *counted.index])))
     table[list(COUNTS)] = table[list(COUNTS)].fillna(0).astype(int)
     return _ranked(_with_intervals(con, _with_names(table.reset_index(), taxonomy), grouped))
@@ -168,6 +170,7 @@ def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> 
 
 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:
+    # The rows that are not themes have no rank and go last, however many pairs they have.
     rest = table["theme_id"].isin(REST)
     rank = table["burden"].mask(rest).rank(ascending=False, method="min").astype("Int64")
     table.insert(4, "rank", rank)

@@ -8,8 +8,8 @@ import pandas as pd
 from audit.errors import AuditError
 from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, QUESTIONS, THEME
-from audit.queries.aligned_runs import IN_BOTH
-from audit.queries.theme_pairs import REST, Grouping, grouping
+from audit.queries.aligned_runs import ALIGNED
+from audit.queries.themes import GROUPING, REST, THEME_OF_PAIR, Grouping, grouping
 from audit.stats.bootstrap import MIN_QUESTIONS, resample_groups
 from audit.stats.intervals import percentiles, with_interval
 from audit.stats.paired import direction
@@ -18,32 +18,17 @@ from audit.tables import Column, TableSpec
 from audit.themes.taxonomy import Taxonomy
 
 PAIRS = f"""
-with {IN_BOTH},
-grouping as (
-    select unnest($phrases::varchar[]) as divergence_topic, unnest($theme_ids::varchar[]) as theme_id
-),
-before as (
-    select question, handbook_a, handbook_b, label, divergence_topic
-    from this.pairs
-    where question in (select own from asked)
-      and handbook_a in (select own from books) and handbook_b in (select own from books)
-),
-after as (
-    select asked.own as question, least(a.own, b.own) as handbook_a, greatest(a.own, b.own) as handbook_b, label, divergence_topic
-    from other.pairs p
-    join asked on asked.their = p.question
-    join books a on a.their = p.handbook_a
-    join books b on b.their = p.handbook_b
-),
-shared_pairs as (
-    select 1 as run, before.* from before semi join after using (question, handbook_a, handbook_b)
+with {ALIGNED},
+{GROUPING},
+in_both as (
+    select 1 as run, question, handbook_a, handbook_b, first as label, topic_first as divergence_topic
+    from both_runs where second <> 'NOT IN THE RUN'
     union all
-    select 2 as run, after.* from after semi join before using (question, handbook_a, handbook_b)
+    select 2, question, handbook_a, handbook_b, second, topic_second from both_runs where first <> 'NOT IN THE RUN'
 ),
 disagreeing as (
-    select run, question, handbook_a, handbook_b,
-           case when coalesce(trim(divergence_topic), '') = '' then '' else coalesce(theme_id, '-1') end as theme_id
-    from shared_pairs left join grouping using (divergence_topic)
+    select run, question, handbook_a, handbook_b, {THEME_OF_PAIR}
+    from in_both left join grouping using (divergence_topic)
     where label in ('DIVERGENT', 'CONTRADICTORY')
 )"""
 PAIRS_SQL = f"{PAIRS} select * from disagreeing order by all"
@@ -127,11 +112,13 @@ def _shared_grouping(taxonomy: Taxonomy, other: Taxonomy | None) -> Grouping:
 def _with_interval(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     count = len(table)
     theme = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
+    # The second run's pairs are in the second half of the groups, so that both runs share their draws.
     group = theme + count * (pairs["run"].to_numpy() == 2)
     resampled = resample_groups(pairs, group, 2 * count)
     first, second = resampled[:count], resampled[count:]
     both = first + second
     questions, handbooks = (np.count_nonzero(part.sum(axis=0)) for part in (both.by_question, both.by_handbook))
+    # Without a disagreement in a run its shares are unknown; without three handbooks their spread is.
     enough = handbooks >= 3 and first.observed.sum() > 0 and second.observed.sum() > 0
     known = (np.count_nonzero(both.by_question, axis=1) >= MIN_QUESTIONS) & bool(enough)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,14 +1,16 @@
-"""The same pairs in two runs: how their labels changed, which pairs they are, and what was re-judged."""
+"""The same pairs in two runs: how far the judges agree, how labels changed, which pairs they are, and what was re-judged."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from audit.metrics import metric
+from audit.metrics._shared import INTERVAL_METHOD, LABEL_NAMES, kappa_columns, label_tables, share_columns
 from audit.queries.aligned_runs import ALIGNED, NOT_THERE, STATE_WORDS, STATES
 from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
+from audit.vocabulary import DISAGREEING, SIGNIFICANCES, Label
 
 ANY = "any"
 ALL, CHANGED, SAME = "all", "changed", "same"
@@ -18,6 +20,7 @@ select first, second, count(*) as pairs
 from both_runs
 group by all
 """
+# Pairs take turns by question, so that one much disputed question does not fill the list.
 CHANGED_PAIRS_SQL = f"""
 with {ALIGNED},
 wanted as (
@@ -110,12 +113,13 @@ def transitions(con: Connection) -> pd.DataFrame:
     One row per combination, also of those that do not occur, in label order:
         first, second  str, PRE-SCREENED, a label, UNSCORED or NOT IN THE RUN; not both NOT IN THE RUN
         pairs          int
-        share          float in [0, 1], of the pairs of this `first`; NaN where there are none
+        share          float in [0, 1], of the pairs of this `first`; NaN without such pairs
 
     Takes a connection to both runs (audit.store.connection.open_two). Source: the confusion of two judges of the same pairs,
     as in the ablation of arXiv:2605.29084.
     """
     counted = frame(con, TRANSITIONS_SQL).set_index(["first", "second"])["pairs"]
+    # Combinations that do not occur are cells of the matrix too.
     every = pd.MultiIndex.from_product([STATES, STATES], names=["first", "second"]).drop((NOT_THERE, NOT_THERE))
     table = counted.reindex(every, fill_value=0).astype(int).reset_index()
     row_total = table.groupby("first")["pairs"].transform("sum")
@@ -163,9 +167,9 @@ def rejudged(con: Connection, which: str = ALL, limit: int = 100, offset: int = 
     One row per pair of the second run that the first knows the question and handbooks of, in release order:
         total                                    int, pairs that match `which` (all, changed, same), the same in every row
         first, second                            str, the state in each run, as in `transitions`
-        significance_first, significance_second  str; missing where there is none
-        reasoning_first, reasoning_second        str; missing where there is none
-        topic_first, topic_second                str; missing where there is none
+        significance_first, significance_second  str; missing where not stated
+        reasoning_first, reasoning_second        str; missing where not stated
+        topic_first, topic_second                str; missing where not stated
         unscored_reason                          str, why the second run has no label; missing where it has one
         question_id, question_text               str
         handbook_a, handbook_b                   str
@@ -174,3 +178,75 @@ def rejudged(con: Connection, which: str = ALL, limit: int = 100, offset: int = 
     """
     require_one_of(which, (ALL, CHANGED, SAME), "Choice of pairs")
     return frame(con, REJUDGED_SQL, {"which": which, "limit": limit, "offset": offset})
+
+
+AGREEMENT_SQL = f"""
+with {ALIGNED}
+select question, first, second, significance_first, significance_second, count(*) as pairs
+from both_runs
+where first not in ('PRE-SCREENED', 'NOT IN THE RUN') and second not in ('PRE-SCREENED', 'NOT IN THE RUN')
+group by all
+order by all
+"""
+FIGURE_WORDS = {
+    "kappa": "Kappa",
+    "same label": "Same label",
+    "DIVERGENT kept": "Divergent in both, of those divergent in the first",
+    "disagreement kept": "Disagreeing in both, of those disagreeing in the first",
+    "disagreement new": "Disagreement only in the second",
+    "significance stated": "Significance stated in both",
+    "significance the same": "Same significance in both",
+    "read in both": "Readable in both",
+}
+AGREEMENT_TABLE = TableSpec(
+    "How far the judges of two runs agree",
+    (
+        Column.text("figure", "Figure", words=FIGURE_WORDS), Column.count("count", "Pairs"), Column.count("of", "Of", "pairs"),
+        Column.decimal("value", "Value"), INTERVAL_METHOD,
+    ),
+    ("Over pairs that both judges were asked about. In brackets: 95 % intervals.",),
+)  # fmt: skip
+AGREEMENT_GLOSSARY = {"kappa": "How far two verdicts agree beyond chance: 1 always, 0 as often as two blind labellers would."}
+
+
+@metric(sql=AGREEMENT_SQL, table=AGREEMENT_TABLE, glossary=AGREEMENT_GLOSSARY, compares=True)
+def run_agreement(con: Connection) -> pd.DataFrame:
+    """How far the judges of two runs agree on the pairs that both were asked about.
+
+    Pairs that one of the runs pre-screened, or does not have, are in no figure here; `transitions` counts them. kappa: agreement
+    on the five labels beyond chance. same label: the share with the same label. DIVERGENT kept: of the pairs that the
+    first calls divergent, those that the second does too; disagreement kept: the same for divergent or contradictory.
+    disagreement new: of the pairs without disagreement in the first, those with one in the second. significance stated:
+    of the pairs that disagree in both and have a clinical significance in the first, those that have one in the second;
+    significance the same: with the same one. read in both: of all these pairs, those with a label in both.
+
+    One row per figure:
+        figure                 str, as above
+        count, of              int, pairs; of is 0 where nothing was measured
+        value                  float, a share in [0, 1] or kappa; NaN where of is 0
+        value_low, value_high  95 % interval: questions resampled, each with all its pairs; where rare, Wilson's with questions as
+                               trials; NaN where it cannot be known
+        interval               str, which of the two
+
+    Takes a connection to both runs. Source: kappa: Cohen (1960); the ablation of arXiv:2605.29084.
+    """
+    counts = frame(con, AGREEMENT_SQL)
+    read = counts["first"].isin(LABEL_NAMES) & counts["second"].isin(LABEL_NAMES)
+    split, again = (counts[side].isin(DISAGREEING) & read for side in ("first", "second"))
+    divergent = (counts["first"] == Label.DIVERGENT) & read
+    both_significant = split & again & counts["significance_first"].isin(SIGNIFICANCES)
+    figures = {
+        "same label": (counts["first"] == counts["second"], read),
+        "DIVERGENT kept": (counts["second"] == Label.DIVERGENT, divergent),
+        "disagreement kept": (again, split),
+        "disagreement new": (again, read & ~split),
+        "significance stated": (counts["significance_second"].isin(SIGNIFICANCES), both_significant),
+        "significance the same": (counts["significance_second"] == counts["significance_first"], both_significant),
+        # `| True`: every pair is in the denominator.
+        "read in both": (read, read | True),
+    }
+    rows = [{"figure": "kappa", **kappa_columns(label_tables(counts, "first", "second"))}]
+    rows += [
+        {"figure": figure, **share_columns(counts, counted, denominator)} for figure, (counted, denominator) in figures.items()
+    ]
+    return pd.DataFrame(rows)

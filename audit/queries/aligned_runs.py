@@ -1,15 +1,27 @@
-"""SQL that brings the pairs of two runs together by the ids of their questions and handbooks."""
+"""The pairs of two runs brought together by the ids of questions and handbooks: as SQL, and as counts for paired changes."""
 
 from __future__ import annotations
 
-from audit.vocabulary import LABELS
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from audit.stats.bootstrap import draws
+from audit.stats.intervals import Floats, Ints
+from audit.store.connection import Connection, frame
+from audit.terms import ALL
+from audit.vocabulary import DISAGREEING, GENERAL, LABELS, Label
 
 PRESCREENED, UNSCORED, NOT_THERE = "PRE-SCREENED", "UNSCORED", "NOT IN THE RUN"
 STATES = (PRESCREENED, *(label.value for label in LABELS), UNSCORED, NOT_THERE)
 """What a run may record of a pair, in the order of the matrix."""
 STATE_WORDS = {state: state.lower() for state in STATES}
 
-IN_BOTH = """
+# A run may list two handbooks the other way round: `least` and `greatest` put them in the order of the first run.
+# The join is a full one, so that a pair that only one of the runs has is counted as such.
+ALIGNED = """
 books as (
     select mine.handbook as own, theirs.handbook as their
     from this.handbooks mine join other.handbooks theirs using (handbook_id)
@@ -17,12 +29,9 @@ books as (
 asked as (
     select mine.question as own, theirs.question as their
     from this.questions mine join other.questions theirs using (question_id)
-)"""
-"""The handbooks and questions that both runs have, by their number in each."""
-ALIGNED = f"""
-{IN_BOTH},
+),
 before as (
-    select question, handbook_a, handbook_b, significance::varchar as significance,
+    select question, handbook_a, handbook_b, significance::varchar as significance, divergence_topic,
            case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state
     from this.pairs
     where question in (select own from asked)
@@ -30,7 +39,7 @@ before as (
 ),
 after as (
     select asked.own as question, least(a.own, b.own) as handbook_a, greatest(a.own, b.own) as handbook_b,
-           significance::varchar as significance,
+           significance::varchar as significance, divergence_topic,
            case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state
     from other.pairs p
     join asked on asked.their = p.question
@@ -40,11 +49,13 @@ after as (
 both_runs as (
     select question, handbook_a, handbook_b,
            coalesce(before.state, 'NOT IN THE RUN') as first, coalesce(after.state, 'NOT IN THE RUN') as second,
-           before.significance as significance_first, after.significance as significance_second
+           before.significance as significance_first, after.significance as significance_second,
+           before.divergence_topic as topic_first, after.divergence_topic as topic_second
     from before full join after using (question, handbook_a, handbook_b)
 )"""
 """The steps that bring both runs' pairs together, by the ids of questions and handbooks, whatever their order in each run."""
 
+# Pre-screened in one run and judged ABSENT in the other is the same label, not a change.
 COMPARED = f"""
 {ALIGNED},
 compared as (
@@ -60,3 +71,82 @@ compared as (
     where first not in ('UNSCORED', 'NOT IN THE RUN') and second not in ('UNSCORED', 'NOT IN THE RUN')
 )"""
 """The pairs that both runs scored, and whether they change in what `$kind` asks for."""
+
+
+SCORED_BY_BOTH = f"""
+with {ALIGNED},
+tallied as (
+    select question, replace(first, 'PRE-SCREENED', 'ABSENT') as first, replace(second, 'PRE-SCREENED', 'ABSENT') as second,
+           count(*) as pairs
+    from both_runs
+    where first not in ('UNSCORED', 'NOT IN THE RUN') and second not in ('UNSCORED', 'NOT IN THE RUN')
+    group by all
+)"""
+"""The pairs that both runs scored, by question and by each run's label; pre-screened is ABSENT here."""
+PAIRED_SQL = f"""{SCORED_BY_BOTH}
+select question, organ, first, second, pairs from tallied join this.questions using (question)
+order by all
+"""
+
+
+@dataclass(frozen=True)
+class PairedRuns:
+    """The pairs that both runs scored.
+
+    cells  question, organ, first, second (labels), pairs: one row per question and combination
+    """
+
+    cells: pd.DataFrame
+
+    @cached_property
+    def _questions(self) -> tuple[Ints, pd.Series]:
+        position, questions = pd.factorize(self.cells["question"], sort=True)
+        # `factorize` sorts, so a question's code is its row in everything that is counted here.
+        organ = self.cells.drop_duplicates("question").set_index("question")["organ"]
+        return position, organ.reindex(questions)
+
+    @property
+    def organs(self) -> list[str]:
+        """The organs of the questions by name, 'general' after the others, then '(all)'."""
+        organs = sorted(self._questions[1].unique(), key=lambda organ: (organ == GENERAL, organ))
+        return [*organs, ALL]
+
+    @cached_property
+    def members(self) -> Floats:
+        """Which question belongs to which organ: float32, organs x questions."""
+        own = self._questions[1].to_numpy()
+        return np.array([(own == organ) | (organ == ALL) for organ in self.organs], dtype=np.float32)
+
+    @cached_property
+    def draws(self) -> Floats:
+        """How often each question is drawn in each replicate."""
+        return draws(self.members.shape[1], stream=0)
+
+    def counts(self, wanted: pd.Series) -> Floats:
+        """The pairs of the wanted cells: float, organs x questions."""
+        pairs = (self.cells["pairs"] * wanted).to_numpy(dtype=float)
+        return self.members * np.bincount(self._questions[0], pairs, self.members.shape[1])
+
+    def labelled(self, side: str, *labels: Label) -> pd.Series:
+        """Which cells have one of these labels in one of the runs (`first` or `second`)."""
+        return self.cells[side].isin([label.value for label in labels])
+
+    def absent(self, side: str) -> pd.Series:
+        """Which cells are absent in one of the runs."""
+        return self.labelled(side, Label.ABSENT)
+
+    def disagreeing(self, side: str) -> pd.Series:
+        """Which cells are divergent or contradictory in one of the runs."""
+        return self.labelled(side, *DISAGREEING)
+
+
+def paired_runs(con: Connection) -> PairedRuns:
+    """The pairs that two runs both scored; takes a connection to both (audit.store.connection.open_two)."""
+    return PairedRuns(frame(con, PAIRED_SQL))
+
+
+def group_totals(counts: Floats) -> Ints:
+    """Counts (groups x questions) added up by group."""
+    # Whole numbers, kept as floats for the product with the draws.
+    totals: Ints = counts.sum(axis=1).round().astype(int)
+    return totals

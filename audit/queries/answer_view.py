@@ -18,8 +18,8 @@ select section_id, heading, above, text, pages, url
 from sections where handbook = $handbook and section_id in (select unnest($names))
 """
 HAS_SECTIONS = "select count(*) > 0, coalesce(bool_or(handbook = $handbook), false) from sections"
+# Passages, layers and entries of a layer that are shown; a broken release may have more.
 MAX_SHOWN = 50
-"""Passages, layers and entries of a layer that are shown; a broken release may have more."""
 
 Record = Mapping[str, Any]
 
@@ -133,8 +133,8 @@ def _retrieval_record(con: Connection, numbers: Mapping[str, int]) -> Record:
 
 
 def _texts(con: Connection, handbook: int) -> str:
-    ((some, own),) = rows(con, HAS_SECTIONS, {"handbook": handbook})
-    return "handbook" if own else "others" if some else "none"
+    ((has_any, has_own),) = rows(con, HAS_SECTIONS, {"handbook": handbook})
+    return "handbook" if has_own else "others" if has_any else "none"
 
 
 def _sections(con: Connection, handbook: int, names: list[str]) -> dict[str, AnswerSection]:
@@ -207,6 +207,7 @@ def _text_or_none(value: Any) -> str | None:
 
 
 def _float_or_none(value: Any) -> float | None:
+    # To Python, the `true` of JSON is an integer.
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 

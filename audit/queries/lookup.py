@@ -1,25 +1,27 @@
-"""Checks and look-ups that metrics make before they count: ids to numbers, and what a release brings at all."""
+"""What pages and metrics look up before they count: ids to numbers, what a run offers to choose from, what a release lacks."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from audit.errors import AuditError, NotInRunError
-from audit.store.connection import Connection, rows
+from audit.store.connection import Connection, frame, rows
 from audit.vocabulary import nearest
 
-QUESTIONS = "select question_id, question::integer from questions order by question"
-HANDBOOKS = "select handbook_id, handbook::integer from handbooks order by handbook"
+QUESTION_NUMBERS = "select question_id, question::integer from questions order by question"
+HANDBOOK_NUMBERS = "select handbook_id, handbook::integer from handbooks order by handbook"
 
 
 def question_number(con: Connection, question_id: str) -> int:
     """The number of the question with this id. Raises NotInRunError when the run has no such question."""
-    return _number_of(dict(rows(con, QUESTIONS)), question_id, "question")
+    return _number_of(dict(rows(con, QUESTION_NUMBERS)), question_id, "question")
 
 
 def handbook_number(con: Connection, handbook_id: str) -> int:
     """The number of the handbook with this id. Raises NotInRunError when the run has no such handbook."""
-    return _number_of(dict(rows(con, HANDBOOKS)), handbook_id, "handbook")
+    return _number_of(dict(rows(con, HANDBOOK_NUMBERS)), handbook_id, "handbook")
 
 
 def _number_of(numbers: dict[Any, int], record_id: str, kind: str) -> int:
@@ -46,3 +48,35 @@ def require_one_of(value: str, allowed: tuple[str, ...], option: str) -> str:
     if value not in allowed:
         raise AuditError(f"{option} '{value}' is not available. Allowed: {', '.join(allowed)}. Nothing was counted.")
     return value
+
+
+VALUES = {
+    "organ": "select distinct organ from questions order by 1",
+    "topic": "select distinct topic from topics order by 1",
+    "subtopic": "select distinct subtopic from subtopics order by 1",
+    "center": "select distinct center from handbooks order by 1",
+    "phase": "select distinct phase from handbooks order by 1",
+}
+QUESTION_LIST = """
+with disputes as (
+    select question, count(*) as disagreeing from pairs where label in ('DIVERGENT', 'CONTRADICTORY') group by question
+)
+select question_id, text, organ, coalesce(disagreeing, 0) as disagreeing
+from questions left join disputes using (question)
+order by disagreeing desc, question
+"""
+
+
+def filter_values(con: Connection) -> dict[str, list[str]]:
+    """The values of organ (of questions), topic, subtopic, center and phase that the run has, in alphabetical order."""
+    return {name: [value for (value,) in rows(con, sql)] for name, sql in VALUES.items()}
+
+
+def question_list(con: Connection) -> pd.DataFrame:
+    """Every question, the most disputed first: question_id, text, organ (str), disagreeing (int, pairs)."""
+    return frame(con, QUESTION_LIST)
+
+
+def handbook_list(con: Connection) -> pd.DataFrame:
+    """Every handbook in release order: handbook_id, organ, center, phase (str)."""
+    return frame(con, "select handbook_id, organ, center, phase from handbooks order by handbook")

@@ -5,11 +5,11 @@ Each metric's statement is put together from these fragments when its module is 
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from audit.stats.bootstrap import rate_intervals
 from audit.stats.intervals import Floats, with_interval, with_wilson
-from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, group_matrix
+from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, rate_intervals
 from audit.store.connection import Connection, arrays
 
 COUNTS = (
@@ -37,6 +37,7 @@ TALLY = """
            count(*) filter (label in ('DIVERGENT', 'CONTRADICTORY'))    as disagreeing""".lstrip("\n")
 """Counts rows of `pairs`. An unscored pair has no label, so it enters `pairs` and `unscored` and nothing else."""
 
+# DuckDB adds integers up as 128-bit ones, which pandas would read as floats: hence the cast.
 SUMMED = ",\n".join(f"           coalesce(sum({count}), 0)::bigint as {count}" for count in COUNTS)
 """Adds up rows that were counted with TALLY."""
 
@@ -61,13 +62,13 @@ GROUP_COUNTS = f"""
 {SUMMED}""".lstrip("\n")
 """Counts a group of questions, each joined to its tally (null where it has no pairs)."""
 
+# Rates are null, which reads as NaN, where nothing was counted: no pair is not the same as no disagreement.
 GROUP_COLUMNS = f"""questions, {", ".join(COUNTS)},
        absent / nullif(scored, 0)                     as r_abs,
        disagreeing / nullif(present, 0)               as r_div,
        consistent / nullif(present, 0)                as r_con,
        questions_scored, questions_any,
        questions_any / nullif(questions_scored, 0)    as pct_any_div"""
-"""Rates are null, which reads as NaN, where nothing was counted: no pair is not the same as no disagreement."""
 
 PAIRS_SQL = f"""
 select question,
@@ -91,18 +92,22 @@ def question_groups(pairs: Pairs, questions: pd.Series, groups: pd.Series, names
     Questions without pairs are left out: they have nothing to count.
     """
     row, column = pd.Index(names).get_indexer(pd.Index(groups)), pd.Index(pairs.questions).get_indexer(pd.Index(questions))
-    return group_matrix(row, column, (len(names), len(pairs.questions)))
+    members = np.zeros((len(names), len(pairs.questions)), dtype=np.float32)
+    # `get_indexer` gives -1 where there is no such group or the question has no pairs.
+    known = (row >= 0) & (column >= 0)
+    members[row[known], column[known]] = 1
+    return members
 
 
 def with_rate_intervals(con: Connection, table: pd.DataFrame, name: str, memberships: pd.DataFrame) -> pd.DataFrame:
     """`table`, one row per group of questions, with the intervals of its four rates.
 
     `name` is the column of `table` and of `memberships` (question, name) that names the group. r_abs, r_div and r_con
-    pool pairs: questions and handbooks are resampled. pct_any_div counts questions, so Wilson's interval serves. Resampling
-    handbooks would be wrong there: a draw contains about two thirds of them, so fewer questions show any disagreement.
+    pool pairs: questions and handbooks are resampled. pct_any_div counts questions: its interval is Wilson's.
     """
     pairs = read_pairs(con)
     groups = question_groups(pairs, memberships["question"], memberships[name], table[name])
     for rate, (low, high) in rate_intervals(pairs, groups).items():
         table = with_interval(table, rate, low, high)
+    # Handbooks must not be resampled here: a draw has about two thirds of them, so fewer questions show any disagreement.
     return with_wilson(table, "pct_any_div", "questions_any", "questions_scored")

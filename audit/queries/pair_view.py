@@ -123,5 +123,6 @@ def _question(con: Connection, question: int) -> Question:
 
 
 def _judgement(con: Connection, question: int, a: int, b: int) -> Judgement:
+    # The store lists a couple once, the smaller number first, whichever side the page shows first.
     judgements = rows(con, JUDGEMENT, {"question": question, "first": min(a, b), "second": max(a, b)})
     return Judgement(*judgements[0]) if judgements else Judgement(NOT_IN_RELEASE)

@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from audit.stats.bootstrap import MIN_QUESTIONS, resample_questions
-from audit.stats.intervals import percentiles
-
 Values = npt.NDArray[Any]
 """Float or complex."""
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 """Label codes; negative where a rater gave none."""
+# No two values are subtracted, so the step can be so small that its error is below rounding.
 COMPLEX_STEP = 1e-30
+# Each nudge is a copy of all counts: a limit on memory.
 NUDGES_PER_CHUNK = 256
 
 
@@ -54,6 +53,7 @@ class RatedItems:
         """From one array of label codes per rater; items without any rating are left out."""
         stacked = np.stack(codes, axis=1)
         rated = stacked[(stacked >= 0).any(axis=1)]
+        # Any negative code is a missing label; one code for all of them makes equal patterns equal.
         patterns, counts = np.unique(np.maximum(rated, -1), axis=0, return_counts=True)
         return cls((patterns[:, :, None] == np.arange(size)).astype(float), counts.astype(float))
 
@@ -129,8 +129,8 @@ def quadratic(size: int) -> Floats:
 
 def steps(size: int) -> Floats:
     """Steps between two labels in the declared order, as a share of the greatest distance."""
-    places = np.arange(size)
-    return np.asarray(np.abs(places[:, None] - places) / max(size - 1, 1))
+    indices = np.arange(size)
+    return np.asarray(np.abs(indices[:, None] - indices) / max(size - 1, 1))
 
 
 def observed_agreement(items: RatedItems, weights: Floats) -> Values:
@@ -141,6 +141,7 @@ def observed_agreement(items: RatedItems, weights: Floats) -> Values:
 def _agreeing(items: RatedItems, weights: Floats) -> Floats:
     """Share of agreeing pairs of ratings of each pattern; 0 where there is no pair."""
     rating_pairs = items.raters * (items.raters - 1)
+    # Minus 1, because a rating is not compared with itself.
     agreeing = (items.uses * (items.uses @ weights - 1)).sum(axis=1)
     return np.asarray(np.divide(agreeing, rating_pairs, out=np.zeros(len(rating_pairs)), where=rating_pairs > 0))
 
@@ -182,6 +183,7 @@ def brennan_prediger(items: RatedItems, weights: Floats) -> Values:
 
 def chance_corrected(items: RatedItems, weights: Floats, chance: Chance) -> Values:
     """Observed agreement beyond what `chance` expects, as a share of what was left to gain; NaN where nothing was."""
+    # Where chance expects full agreement, nothing is left to gain and the coefficient is undefined.
     expected = chance(items, weights)
     return _ratio(observed_agreement(items, weights) - expected, np.where(expected == 1, np.nan, 1 - expected))
 
@@ -224,12 +226,9 @@ def krippendorff_alpha(items: RatedItems, distance: Distance) -> Values:
     Labels are dealt out without replacement, which is the factor (N - 1) / N over N ratings.
     Source: Krippendorff (2011), Computing Krippendorff's alpha-reliability.
     """
-    return np.asarray(1 - (1 - 1 / _shared_ratings(items)) * disagreement_ratio(items, distance))
-
-
-def _shared_ratings(items: RatedItems) -> Values:
+    ratings = np.real(items.counts) @ (items.raters * items.shared)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.real(items.counts) @ (items.raters * items.shared))
+        return np.asarray(1 - (1 - 1 / ratings) * disagreement_ratio(items, distance))
 
 
 @dataclass(frozen=True)
@@ -294,30 +293,8 @@ def derivatives(statistic: Callable[[Values], Values], counts: Floats) -> Floats
     """
     size, slopes = counts.size, np.empty(counts.size)
     for start in range(0, size, NUDGES_PER_CHUNK):
-        places = np.arange(start, min(start + NUDGES_PER_CHUNK, size))
-        nudges = np.zeros((len(places), size), dtype=complex)
-        nudges[np.arange(len(places)), places] = 1j * COMPLEX_STEP
-        slopes[places] = np.imag(statistic(counts + nudges.reshape(-1, *counts.shape))) / COMPLEX_STEP
+        indices = np.arange(start, min(start + NUDGES_PER_CHUNK, size))
+        nudges = np.zeros((len(indices), size), dtype=complex)
+        nudges[np.arange(len(indices)), indices] = 1j * COMPLEX_STEP
+        slopes[indices] = np.imag(statistic(counts + nudges.reshape(-1, *counts.shape))) / COMPLEX_STEP
     return slopes.reshape(counts.shape)
-
-
-def cohen_kappa(tables: Values) -> Values:
-    """Cohen's kappa of each table of counts, (..., K, K): first verdict by second; NaN where it is empty or has one label."""
-    items = RatedItems.from_table(tables)
-    return chance_corrected(items, identity(tables.shape[-1]), conger)
-
-
-def clustered_kappa_interval(tables: Values) -> tuple[float, float]:
-    """The 95 % interval of the kappa of all questions together; `tables` is float (questions, K, K), one table a question.
-
-    Questions are resampled, each with all its pairs. NaN where verdicts differ, or agree, on fewer than MIN_QUESTIONS
-    questions: with so few the replicates say nothing about how far off kappa could be. NaN too where they agree on one label
-    only: every draw then has a kappa of about 0, however often both would give one of the others in more pairs.
-    """
-    agreed, labels = np.trace(tables, axis1=-2, axis2=-1), np.diagonal(tables.sum(axis=0))
-    differing = tables.sum(axis=(-2, -1)) - agreed
-    if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(differing)) < MIN_QUESTIONS:
-        return np.nan, np.nan
-    counts = resample_questions(np.moveaxis(tables, 0, -1))
-    low, high = percentiles(cohen_kappa(np.moveaxis(counts.replicates, -1, 0))[None, :], [len(tables)])
-    return float(low[0]), float(high[0])

@@ -12,14 +12,9 @@ one handbook on one question is counted three times, so where nothing else varie
 wide. Measured on simulated samples of 60 questions and 20 handbooks it covered the true rate in 95 to 100 %, with
 330 questions and 9 handbooks in 90 to 100 %.
 
-A replicate that keeps less than MIN_KEPT of the denominator is left out. Where a few handbooks have most present pairs, a
-draw can miss them all; the handful of pairs that remain carry hardly any information about the share.
-
-No interval is known (NaN) where fewer than two questions or three handbooks (two couples) are in the denominator: nothing
-was repeated, so the spread is unknown, which is not the same as zero. Where the event, or its opposite, occurs on fewer than
-MIN_QUESTIONS questions, most draws miss it, and with no event at all every draw gives zero and an interval without width.
-Then a ratio gets Wilson's interval with the questions in the denominator as trials: each question counts once, however many
-pairs it has. Any other statistic gets none.
+A replicate that keeps less than MIN_KEPT of the denominator is left out. No interval is known (NaN) where fewer than two
+questions or three handbooks are in the denominator. Where the event, or its opposite, occurs on fewer than MIN_QUESTIONS
+questions, a ratio gets Wilson's interval with the questions in the denominator as trials; any other statistic gets none.
 
 Source: Owen (2007), The pigeonhole bootstrap, Ann. Appl. Stat. 1(2). Fewer trials than observations where these come in
 clusters: Korn and Graubard (1998), Survey Methodology 24(2); here with the largest design effect that questions can have.
@@ -27,7 +22,7 @@ clusters: Korn and Graubard (1998), Survey Methodology 24(2); here with the larg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -38,16 +33,18 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from audit.stats.intervals import Floats, Interval, Ints, percentiles, wilson
-from audit.stats.pair_table import RATES, Outcomes, PairBlock, Pairs, Rate
 
 REPLICATES = 1000
+# Fixed, so that the same run always shows the same interval.
 SEED = 2007
+# Most draws miss an event, or its opposite, on fewer questions; with no event at all every draw gives zero, and an interval
+# without width.
 MIN_QUESTIONS = 5
-"""An event, or its opposite, on fewer questions is too rare to resample."""
+# The share of the denominator that a replicate must keep. Where a few handbooks have most present pairs, a draw can miss them
+# all; the handful of pairs that remain carry hardly any information about the share.
 MIN_KEPT = 1 / 3
-"""The share of the denominator that a replicate must keep."""
+# Pairs weighted at a time in `resample_groups`: their weights in 1,000 replicates are 32 MB.
 PAIRS_PER_CHUNK = 8192
-"""Pairs weighted at a time in `resample_groups`: their weights in 1,000 replicates are 32 MB."""
 
 Bools = npt.NDArray[np.bool_]
 Statistic = Callable[[Floats], Floats]
@@ -71,8 +68,7 @@ class ResampledCounts:
     by_handbook  (..., handbooks), observed: pairs of each resampled handbook
     resampled    what was drawn
 
-    Counts are float32 where pairs are counted: whole numbers, exact up to 16.7 million, at half the memory. Indexing and
-    `sum` act on the leading axes, and counts of the same draws can be added.
+    Indexing and `sum` act on the leading axes, and counts of the same draws can be added.
     """
 
     replicates: Floats
@@ -83,6 +79,7 @@ class ResampledCounts:
     @classmethod
     def zeros(cls, shape: tuple[int, ...], questions: int, handbooks: int, resampled: Resampled) -> ResampledCounts:
         """Counts before any pair was added."""
+        # float32 holds whole numbers exactly up to 16.7 million, at half the memory.
         replicates, by_question, by_handbook = (
             np.zeros((*shape, width), dtype=np.float32) for width in (REPLICATES, questions, handbooks)
         )
@@ -131,96 +128,6 @@ def draws(units: int, stream: int) -> Floats:
     return drawn
 
 
-def question_draws(pairs: Pairs) -> Floats:
-    """The draws of pairs.questions."""
-    return draws(len(pairs.questions), stream=0)
-
-
-def handbook_draws(pairs: Pairs) -> Floats:
-    """The draws of pairs.handbooks, independent of those of the questions."""
-    return draws(len(pairs.handbooks), stream=1)
-
-
-def resample(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | None = None) -> ResampledCounts:
-    """Counts (groups, outcomes) of pairs in groups of questions.
-
-    `groups` is float32, groups x pairs.questions: 1 where a question belongs to a group; it may belong to several. Questions
-    and handbooks are both drawn. Without `groups` each of pairs.questions is a group of its own: the question is fixed, and
-    only its handbooks are drawn.
-    """
-    if groups is None:
-        return _resample_each_question(pairs, outcomes)
-    w_question = question_draws(pairs)
-    shape = (len(groups), len(outcomes))
-    counts = ResampledCounts.zeros(shape, len(pairs.questions), len(pairs.handbooks), Resampled.BOTH)
-    for questions, outcome, weights, observed, by_handbook in _by_question(pairs, outcomes):
-        members = groups[:, questions]
-        counts.replicates[:, outcome] += members @ (weights * w_question[questions])
-        counts.by_question[:, outcome, questions] += members * observed
-        counts.by_handbook[:, outcome] += members @ by_handbook
-    return counts
-
-
-def _resample_each_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> ResampledCounts:
-    shape = (len(pairs.questions), len(outcomes))
-    counts = ResampledCounts.zeros(shape, 1, len(pairs.handbooks), Resampled.HANDBOOKS)
-    for questions, outcome, weights, observed, by_handbook in _by_question(pairs, outcomes):
-        counts.replicates[questions, outcome] += weights
-        counts.by_question[questions, outcome, 0] += observed
-        counts.by_handbook[questions, outcome] += by_handbook
-    return counts
-
-
-def _by_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> Iterator[tuple[Ints, int, Floats, Floats, Floats]]:
-    """Per block and outcome: questions, the outcome's place, then per question weights in each draw of handbooks, pairs
-    observed, and pairs of each handbook.
-    """
-    w_handbook = handbook_draws(pairs)
-    for block in pairs.blocks():
-        w_couple, involved = w_handbook[block.a] * w_handbook[block.b], block.involved(len(pairs.handbooks))
-        for outcome, wanted in enumerate(outcomes):
-            indicator = block.indicator(wanted)
-            yield block.questions, outcome, indicator @ w_couple, indicator.sum(axis=1), indicator @ involved
-
-
-def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, groups: int) -> dict[str, ResampledCounts]:
-    """Counts (groups, outcomes) of pairs that involve a group of handbooks: a center's, or a single one.
-
-    `group` is the group, from 0, of each of pairs.handbooks. A group's own handbooks are fixed: they are all it has, and
-    drawing a single handbook zero times would leave nothing. Questions are drawn, and so are the handbooks of other
-    groups: a pair counts w_q * w_other times, and w_q times where both its handbooks are the group's own.
-
-    Returns the scopes 'within' (both handbooks are the group's own), 'between' (one is) and 'all'.
-    """
-    w_question, w_handbook = question_draws(pairs), handbook_draws(pairs)
-    size = (groups, len(outcomes)), len(pairs.questions), len(pairs.handbooks)
-    within, between = (ResampledCounts.zeros(*size, Resampled.QUESTIONS) for _ in range(2))
-    for block in pairs.blocks():
-        own = group[block.a] == group[block.b]
-        for outcome, wanted in enumerate(outcomes):
-            indicator = block.indicator(wanted)
-            weights = indicator.T @ w_question[block.questions]
-            _add_couples(within, outcome, block, indicator, weights, own * _one_hot(group[block.a], groups))
-            for side, opposite in ((block.a, block.b), (block.b, block.a)):
-                members = ~own * _one_hot(group[side], groups)
-                _add_couples(between, outcome, block, indicator, weights * w_handbook[opposite], members)
-                others = _one_hot(opposite, len(pairs.handbooks)).T
-                between.by_handbook[:, outcome] += (members * indicator.sum(axis=0)) @ others
-    return {"within": within, "between": between, "all": within + between}
-
-
-def _add_couples(
-    counts: ResampledCounts, outcome: int, block: PairBlock, indicator: Floats, weights: Floats, members: Floats
-) -> None:
-    counts.replicates[:, outcome] += members @ weights
-    counts.by_question[:, outcome, block.questions] += members @ indicator.T
-
-
-def _one_hot(group: Ints, groups: int) -> Floats:
-    members: Floats = (np.arange(groups)[:, None] == group).astype(np.float32)
-    return members
-
-
 def resample_groups(pairs: pd.DataFrame, group: Ints, groups: int) -> ResampledCounts:
     """Counts (groups,) of pairs in groups of any kind, such as those that disagree about one theme.
 
@@ -230,6 +137,7 @@ def resample_groups(pairs: pd.DataFrame, group: Ints, groups: int) -> ResampledC
     Questions and handbooks are drawn over all of `pairs`, so the groups share their draws.
     """
     question, questions = pd.factorize(pairs["question"])
+    # Both sides are numbered together: a handbook is drawn once, whichever side of a pair it is on.
     sides, handbooks = pd.factorize(pd.concat([pairs["handbook_a"], pairs["handbook_b"]]))
     a, b = sides[: len(pairs)], sides[len(pairs) :]
     w_question, w_handbook = draws(len(questions), stream=0), draws(len(handbooks), stream=1)
@@ -238,7 +146,9 @@ def resample_groups(pairs: pd.DataFrame, group: Ints, groups: int) -> ResampledC
         chunk = slice(start, start + PAIRS_PER_CHUNK)
         weights = w_question[question[chunk]] * w_handbook[a[chunk]] * w_handbook[b[chunk]]
         rows = group[chunk], np.arange(len(weights))
+        # A sparse product adds pairs up by group without a dense matrix of groups by pairs.
         counts.replicates[:] += csr_array((np.ones(len(weights), dtype=np.float32), rows), (groups, len(weights))) @ weights
+    # `+=` would count a group and question once, however many pairs they have.
     np.add.at(counts.by_question, (group, question), 1)
     for side in (a, b):
         np.add.at(counts.by_handbook, (group, side), 1)
@@ -258,6 +168,7 @@ def ratio_interval(numerator: ResampledCounts, denominator: ResampledCounts) -> 
         ratios = numerator.replicates / denominator.replicates
     known, units, trials = _support(denominator)
     rare = _is_rare(numerator, denominator)
+    # Each question is one trial, however many pairs it has: the largest design effect that questions can have.
     fallback = wilson(share * trials, trials)
     ends = zip(fallback, percentiles(_well_kept(ratios, denominator), units), strict=True)
     low, high = (np.where(known, np.where(rare, instead, resampled), np.nan) for instead, resampled in ends)
@@ -284,34 +195,6 @@ def statistic_interval(statistic: Statistic, counts: ResampledCounts) -> Interva
     return low, high
 
 
-def rate_intervals(pairs: Pairs, groups: Floats | None = None, rates: Mapping[str, Rate] = RATES) -> dict[str, Interval]:
-    """The interval of each rate in groups of questions (see `resample`): name to (low, high), one value per group."""
-    outcomes = distinct_outcomes(rates)
-    return _rates_of(resample(pairs, outcomes, groups), outcomes, rates)
-
-
-def side_rate_intervals(
-    pairs: Pairs, group: Ints, groups: int, rates: Mapping[str, Rate] = RATES
-) -> dict[str, dict[str, Interval]]:
-    """The interval of each rate over pairs that involve a group of handbooks (see `resample_sides`): scope to name to ends."""
-    outcomes = distinct_outcomes(rates)
-    scopes = resample_sides(pairs, outcomes, group, groups)
-    return {scope: _rates_of(counts, outcomes, rates) for scope, counts in scopes.items()}
-
-
-def distinct_outcomes(rates: Mapping[str, Rate]) -> list[Outcomes]:
-    """Every set of outcomes that the rates ask for, once."""
-    return list(dict.fromkeys(outcomes for rate in rates.values() for outcomes in rate))
-
-
-def _rates_of(counts: ResampledCounts, outcomes: Sequence[Outcomes], rates: Mapping[str, Rate]) -> dict[str, Interval]:
-    position = {wanted: number for number, wanted in enumerate(outcomes)}
-    return {
-        name: ratio_interval(counts[:, position[numerator]], counts[:, position[denominator]])
-        for name, (numerator, denominator) in rates.items()
-    }
-
-
 def _support(denominator: ResampledCounts) -> tuple[Bools, Ints, Ints]:
     """Per group: whether enough was repeated to know a spread, the fewest units that were drawn, and Wilson's trials.
 
@@ -319,6 +202,8 @@ def _support(denominator: ResampledCounts) -> tuple[Bools, Ints, Ints]:
     """
     questions, handbooks = (np.count_nonzero(counts, axis=-1) for counts in (denominator.by_question, denominator.by_handbook))
     if denominator.resampled is Resampled.HANDBOOKS:
+        # Three handbooks are two couples. With less nothing was repeated, so the spread is unknown, which is not the same as
+        # zero.
         return handbooks >= 3, handbooks, handbooks // 2
     fewest = np.minimum(questions, handbooks)
     if denominator.resampled is Resampled.BOTH:
@@ -349,6 +234,7 @@ def stratified_draws(times: Ints, stratum: Ints, fixed: Bools, seed: int, replic
     rng, counts = np.random.default_rng(seed), np.tile(np.asarray(times, dtype=float), (replicates, 1))
     for member in np.unique(stratum[~fixed[stratum]]):
         (kinds,) = np.nonzero(stratum == member)
+        # As many items are drawn from a stratum as were rated in it, so its weight stays what it was.
         n = int(times[kinds].sum())
         counts[:, kinds] = rng.multinomial(n, times[kinds] / n, size=replicates)
     return counts

@@ -22,10 +22,10 @@ Interval = tuple[Floats, Floats]
 Z = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 TAIL = 0.025
+# Six times a sixth is not quite one.
 ROUNDING_ERROR = 1e-9
-"""Six times a sixth is not quite one."""
+# No agreement coefficient is lower, however little chance leaves to disagree on.
 MIN_COEFFICIENT = -1.0
-"""No agreement coefficient is lower, however little chance leaves to disagree on."""
 
 
 class ShareEstimate(NamedTuple):
@@ -81,6 +81,7 @@ def jeffreys(share: Floats, trials: Floats) -> Interval:
 
     Source: Brown, Cai and DasGupta (2001), Stat. Sci. 16.
     """
+    # `betaincinv` takes no infinite parameters; the ends of those strata are replaced below.
     n = np.where(np.isfinite(trials), trials, 1)
     yes, no = share * n + 0.5, (1 - share) * n + 0.5
     low, high = (np.where(np.isfinite(trials), betaincinv(yes, no, tail), share) for tail in (TAIL, 1 - TAIL))
@@ -96,9 +97,11 @@ def percentiles(values: Floats, units: npt.ArrayLike) -> Interval:
 
     Source: Hesterberg (2015), What teachers should know about the bootstrap, Am. Stat. 69(4), section 4.
     """
+    # Student's t needs a degree of freedom; with one unit the caller shows no interval.
     n = np.maximum(np.asarray(units, dtype=float), 2)
     tail = ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, 1 - TAIL))
     ordered = np.sort(values, axis=1)
+    # `sort` puts NaN last, so the usable replicates are the first of each row.
     last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=1) - 1, 0)
     return _interpolated(ordered, tail * last), _interpolated(ordered, (1 - tail) * last)
 
@@ -131,6 +134,7 @@ def stratified_share(
     low, high = jeffreys(share, np.where(known & can_occur, _infinite_population_n(n, size), np.inf))
     value = (weight * share * known).sum(axis=-1)
     below = np.sqrt((known * (weight * (share - low)) ** 2).sum(axis=-1))
+    # A stratum without ratings may consist of nothing but the label: its whole weight is added to the upper end.
     above = np.sqrt((known * (weight * (high - share)) ** 2).sum(axis=-1)) + weight[~known & can_occur].sum()
     covered = weight[known].sum()
     return ShareEstimate(value / covered if covered else np.full(value.shape, np.nan), value - below, value + above)

@@ -1,8 +1,7 @@
-"""Changes of shares between two runs on the same questions, with paired intervals.
+"""Two measurements of the same units: changes of shares between two runs, kappa of two verdicts, rank correlation.
 
 Most of what makes questions differ is the same in both runs and cancels. What is left to chance is which questions were
 asked, so questions are resampled, each with all its pairs and with the same draw in both runs; the handbooks are fixed.
-A change that fewer than MIN_QUESTIONS questions carry has no interval (NaN), because most draws contain hardly any of it.
 Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8: clusters, paired by drawing once.
 """
 
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.stats.bootstrap import MIN_KEPT, MIN_QUESTIONS
+from audit.stats.agreement import RatedItems, Values, chance_corrected, conger, identity
+from audit.stats.bootstrap import MIN_KEPT, MIN_QUESTIONS, draws, resample_questions
 from audit.stats.intervals import Floats, Interval, Ints, percentiles, wilson_paired
 
 RISES, FALLS, UNCLEAR, SAME, UNKNOWN = "rises", "falls", "not clear", "the same", "too few questions"
@@ -47,6 +47,7 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 def change_interval(replicates: Floats, carrying: Ints) -> Interval:
     """The interval of each row of replicates; NaN where fewer than MIN_QUESTIONS questions carry the change."""
+    # Most draws contain hardly any of a change that fewer questions carry.
     low, high = percentiles(replicates, carrying)
     return np.where(carrying >= MIN_QUESTIONS, low, np.nan), np.where(carrying >= MIN_QUESTIONS, high, np.nan)
 
@@ -81,3 +82,64 @@ def direction(low: float, high: float, same: bool) -> str:
     if same or np.isnan(low):
         return SAME if same else UNKNOWN
     return RISES if low > 0 else FALLS if high < 0 else UNCLEAR
+
+
+# With fewer ranked units nearly every draw repeats one or two, and rho jumps between -1 and 1.
+MIN_UNITS = 4
+# The stream of draws, apart from those of questions and handbooks.
+STREAM = 2
+
+
+def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Spearman's rho of `x` and `y`, one value per column of `weights`; NaN where one of the two does not vary.
+
+    `weights` are whole numbers, units x replicates: how often a unit counts. Source: Spearman (1904), Am. J. Psychol. 15.
+    """
+    total = weights.sum(axis=0)
+    # The mean rank of n units is (n + 1) / 2, ties or not.
+    rank_x, rank_y = (_mid_ranks(values, weights) - (total + 1) / 2 for values in (x, y))
+    variance = (weights * rank_x**2).sum(axis=0) * (weights * rank_y**2).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rho: Floats = (weights * rank_x * rank_y).sum(axis=0) / np.sqrt(np.where(variance > 0, variance, np.nan))
+    return rho
+
+
+def spearman_interval(x: Floats, y: Floats) -> tuple[float, float, float]:
+    """Spearman's rho with its 95 % percentile interval, the units resampled; NaN ends with fewer than MIN_UNITS units."""
+    rho = float(spearman(x, y, np.ones((len(x), 1)))[0])
+    if len(x) < MIN_UNITS:
+        return rho, np.nan, np.nan
+    low, high = percentiles(spearman(x, y, draws(len(x), STREAM))[None, :], [len(x)])
+    return rho, float(low[0]), float(high[0])
+
+
+def _mid_ranks(values: Floats, weights: Floats) -> Floats:
+    # Equal values share the mean of the ranks they occupy: those before them, plus half their own number.
+    tied, group = np.unique(values, return_inverse=True)
+    own = np.zeros((len(tied), weights.shape[1]))
+    np.add.at(own, group, weights)
+    ranks: Floats = (np.cumsum(own, axis=0) - own + (own + 1) / 2)[group]
+    return ranks
+
+
+def cohen_kappa(tables: Values) -> Values:
+    """Cohen's kappa of each table of counts, (..., K, K): first verdict by second; NaN where it is empty or has one label."""
+    items = RatedItems.from_table(tables)
+    return chance_corrected(items, identity(tables.shape[-1]), conger)
+
+
+def clustered_kappa_interval(tables: Values) -> tuple[float, float]:
+    """The 95 % interval of the kappa of all questions together; `tables` is float (questions, K, K), one table a question.
+
+    Questions are resampled, each with all its pairs. NaN where verdicts differ, or agree, on fewer than MIN_QUESTIONS
+    questions, or agree on one label only.
+    """
+    agreed, labels = np.trace(tables, axis1=-2, axis2=-1), np.diagonal(tables.sum(axis=0))
+    differing = tables.sum(axis=(-2, -1)) - agreed
+    # With so few questions the replicates say nothing about how far off kappa could be. Where all verdicts agree on one label,
+    # every draw has a kappa of about 0, however often both would give another label in more pairs.
+    if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(differing)) < MIN_QUESTIONS:
+        return np.nan, np.nan
+    counts = resample_questions(np.moveaxis(tables, 0, -1))
+    low, high = percentiles(cohen_kappa(np.moveaxis(counts.replicates, -1, 0))[None, :], [len(tables)])
+    return float(low[0]), float(high[0])

@@ -9,7 +9,7 @@ import streamlit as st
 from audit.charts.style import LABEL_WORDS
 from audit.metrics.disagreements import UNSCORED, Filters
 from audit.metrics.theme import theme_topics
-from audit.queries.picker_options import filter_values
+from audit.queries.lookup import filter_values
 from audit.store.runs import Run
 from audit.terms import display_name
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES

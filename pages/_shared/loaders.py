@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.errors import AuditError
-from audit.queries.run_taxonomy import map_points, taxonomy_of, taxonomy_path
+from audit.queries.themes import map_points, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
 from audit.store.runs import Run, list_runs, store_problem, unreadable_stores

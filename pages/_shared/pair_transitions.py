@@ -9,10 +9,9 @@ import streamlit as st
 
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, flows_figure, transitions_figure
-from audit.metrics.run_agreement import run_agreement
-from audit.metrics.transitions import ANY, changed_pairs, transitions
+from audit.metrics.transitions import ANY, changed_pairs, run_agreement, transitions
+from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import Pair, pair
-from audit.queries.picker_options import handbook_list
 from audit.store.runs import Run
 from audit.tables import Column
 from pages._shared.loaders import load, load_two

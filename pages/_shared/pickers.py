@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from audit.queries.picker_options import question_list
+from audit.queries.lookup import question_list
 from audit.store.runs import Run, newest_full_run
 from audit.terms import display_name
 from pages._shared import loaders

@@ -15,7 +15,7 @@ from audit.jobs.rejudging import JobRequest, estimate_judging, job_journal, requ
 from audit.jobs.table import Job, JobState
 from audit.judging import baseline
 from audit.llm.journal import count_answered_calls
-from audit.queries.picker_options import handbook_list
+from audit.queries.lookup import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._shared.loaders import load, loaded_runs

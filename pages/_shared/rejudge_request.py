@@ -12,8 +12,8 @@ from audit.jobs.judging import PairIds
 from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, start_judging
 from audit.judging import baseline
 from audit.metrics.disagreements import Filters, disagreements, matching
+from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
-from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name

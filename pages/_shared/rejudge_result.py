@@ -10,11 +10,10 @@ from audit.jobs.rejudging import MAX_REPLIES, job_journal, job_replies, proposed
 from audit.jobs.table import Job
 from audit.llm.calls import Reply
 from audit.llm.journal import journal_plan
-from audit.metrics.run_agreement import run_agreement
-from audit.metrics.transitions import ALL, CHANGED, SAME, rejudged, transitions
+from audit.metrics.transitions import ALL, CHANGED, SAME, rejudged, run_agreement, transitions
 from audit.queries.aligned_runs import NOT_THERE
+from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
-from audit.queries.picker_options import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._shared.loaders import load, load_two, loaded_runs

@@ -12,12 +12,11 @@ from audit.charts.run_changes import change_dots, change_steps, points, points_i
 from audit.charts.style import handbook_names, percent
 from audit.exports.figures import disagreement_of_parts
 from audit.exports.two_run_tables import distinct_names
+from audit.formatting import signed
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
-from audit.metrics.run_overlap import left_out
-from audit.metrics.runs import runs
-from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, STEPS, VERDICTS, runs_change, verdict
-from audit.number_format import signed
-from audit.queries.picker_options import handbook_list
+from audit.metrics.records import left_out
+from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, STEPS, VERDICTS, runs, runs_change, verdict
+from audit.queries.lookup import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
 from audit.tables import Column

@@ -22,8 +22,8 @@ from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
+from audit.formatting import fixed, signed
 from audit.judging.baseline import NAME
-from audit.number_format import fixed, signed
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
 from pages._shared.tables import table

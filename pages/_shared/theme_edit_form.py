@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import MAX_NAME_LENGTH, NewEdit
-from audit.queries.theme_pairs import NO_THEME
+from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
 from pages._shared.theme_edits import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from audit.charts.theme_map import script, style
+from audit.charts.themes import map_script, map_style
 
 HEIGHT_PX = 620
 COMPONENT_SCRIPT = """
@@ -27,13 +27,13 @@ export default function (component) {
 _map = st.components.v2.component(
     "theme_map",
     html='<div class="theme-map"></div>',
-    css=f"{style()}\n.theme-map {{ height: {HEIGHT_PX}px; }}",
-    js=script() + COMPONENT_SCRIPT,
+    css=f"{map_style()}\n.theme-map {{ height: {HEIGHT_PX}px; }}",
+    js=map_script() + COMPONENT_SCRIPT,
 )
 
 
 def theme_map(data: dict[str, Any], key: str) -> tuple[int | None, int | None]:
-    """Draw the map of `audit.charts.theme_map.map_data`; the index of the hovered point and of the clicked theme, once each.
+    """Draw the map of `audit.charts.themes.map_data`; the index of the hovered point and of the clicked theme, once each.
 
     The index of the theme is -1 where the clicked point has no theme.
     """

@@ -13,7 +13,7 @@ import streamlit as st
 from audit.embedding.encoders import LEXICAL
 from audit.errors import ThemesError
 from audit.metrics.themes_moved import themes_moved
-from audit.queries.theme_pairs import NO_THEME, NO_TOPIC, REST, tops
+from audit.queries.themes import NO_THEME, NO_TOPIC, REST, tops
 from audit.store.runs import Run
 from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy

@@ -17,7 +17,7 @@ from annotation.studies.accounts import Account, Role
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.verdict_store import verdicts_by_item
 from audit.errors import AuditError
-from audit.number_format import fixed
+from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.study_figures import baseline_section, current_report, pick_study, rater_names, with_interval_columns

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.formatting import escape_markdown
 from audit.judging.baseline import NAME
-from audit.markdown import plain
 from audit.release.write import write_release
 
 LABELS = """item_id,question_id,handbook_a,handbook_b,annotator_a,annotator_b,judge,second_judge
@@ -72,7 +72,7 @@ def test_a_column_called_baseline_needs_no_option(tmp_path, capsys):
 
 def test_the_baseline_is_named_as_rules_in_what_people_and_machines_read(labels, release, capsys):
     assert main(["agreement", "--labels", labels, "--release", release]) == 0
-    assert f"## The judge compared with a baseline: {plain(NAME)}" in capsys.readouterr().out
+    assert f"## The judge compared with a baseline: {escape_markdown(NAME)}" in capsys.readouterr().out
     assert main(["agreement", "--labels", labels, "--release", release, "--format", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["other"] == NAME

@@ -19,7 +19,7 @@ from annotation.label_store.ratings import NewRating, add_rating, save_draft
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.schema import storable_text
 from annotation.studies.packets import COLUMNS, MAX_XLSX_CELL, PacketImport, import_packet, packet_csv, packet_xlsx
-from audit.spreadsheet_safety import plain_cell, safe_cell
+from audit.formatting import plain_cell, safe_cell
 from tests.support.studies import NOW, history, item, rate, rating_history, seat_at, study_of
 
 MAKERS = {"p.csv": packet_csv, "p.xlsx": packet_xlsx}

@@ -13,10 +13,9 @@ from plotly.colors import sample_colorscale
 
 from audit.charts.coverage import SHADES
 from audit.charts.dark_mode import DARK_BACKGROUND, DARK_COLOURS, DARK_LABEL_COLOURS, LIGHT_BACKGROUND, to_dark_mode
-from audit.charts.label_shares import two_step_bar
-from audit.charts.matrix import matrix_figure
+from audit.charts.labels import matrix_figure, two_step_bar
 from audit.charts.style import BLACK, DARK_INK, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, ink_on
-from audit.charts.treemap import SHARE, theme_treemap
+from audit.charts.themes import SHARE, theme_treemap
 from tests.charts.colour_vision import SIGHT, contrast, difference, lab
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +63,7 @@ def test_letters_on_a_label_can_be_read(colour):
 
 def test_every_colour_that_a_chart_writes_has_its_like_in_the_dark():
     written = {
-        colour for path in (ROOT / "audit/charts").glob("*.py") if path.name not in ("dark_mode.py", "theme_map.py")
+        colour for path in (ROOT / "audit/charts").glob("*.py") if path.name != "dark_mode.py"
         for colour in HEX.findall(path.read_text(encoding="utf-8"))
     }  # fmt: skip
     assert written - set(DARK_COLOURS) - {DARK_INK, BLACK} == set()

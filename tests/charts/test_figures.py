@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from audit.charts.coverage import profile_bars
-from audit.charts.label_shares import share_heatmap, two_step_bar
+from audit.charts.labels import share_heatmap, two_step_bar
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import handbook_names
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from audit.charts.matrix import MAX_BOTH_TRIANGLES, VALUES, matrix_figure
+from audit.charts.labels import MAX_BOTH_TRIANGLES, VALUES, matrix_figure
 
 IDS = ["a", "b", "c", "d"]
 CELLS = pd.DataFrame(

@@ -9,7 +9,7 @@ import pytest
 
 from audit.charts.style import NO_VALUE, coefficient, coefficient_interval, interval, percent, unsigned_zeros
 from audit.exports.text_writers import markdown_text
-from audit.number_format import MINUS, fixed, signed, typed
+from audit.formatting import MINUS, fixed, signed, typed
 from audit.store.runs import Run
 
 

@@ -9,7 +9,7 @@ import pytest
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE
 from audit.charts.run_changes import change_dots, change_steps, points, points_interval
 from audit.charts.transitions import STATE_COLOURS, STATE_WORDS, flows_figure
-from audit.number_format import signed
+from audit.formatting import signed
 
 
 def change(organ: str, rate: str, value: float, low: float, high: float, moves: str) -> dict:

@@ -8,8 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from audit.charts.theme_map import MAX_UINT16, map_data, script
-from audit.charts.treemap import theme_treemap
+from audit.charts.themes import MAX_UINT16, map_data, map_script, theme_treemap
 
 THEMES = pd.DataFrame(
     {"theme_id": ["t1", "t2", "t3"], "name": ["Salt_intake", "Fluids", "Work"], "top": ["p", "p", "t3"],
@@ -56,8 +55,8 @@ def test_sixteen_thousand_points_of_a_thousand_themes_are_sent_in_300_kb():
 
 
 def test_the_script_takes_no_text_of_a_release_for_html():
-    assert "innerHTML" not in script()
-    assert "insertAdjacentHTML" not in script()
+    assert "innerHTML" not in map_script()
+    assert "insertAdjacentHTML" not in map_script()
 
 
 def frame(**columns: list[object]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.exports.theme_files import html_page, labels_table, map_table
-from audit.queries.run_taxonomy import taxonomy_path
+from audit.queries.themes import taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy

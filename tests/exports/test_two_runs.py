@@ -17,7 +17,7 @@ from audit.exports.html_pages import html_table
 from audit.exports.table_model import Table
 from audit.exports.text_writers import csv_table, json_table, latex, markdown
 from audit.exports.xlsx import xlsx_bytes
-from audit.spreadsheet_safety import plain_cell
+from audit.formatting import plain_cell
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.tiny import handbook, release_from

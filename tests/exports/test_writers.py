@@ -14,7 +14,7 @@ from openpyxl import load_workbook
 from audit.exports.html_pages import html_table
 from audit.exports.text_writers import csv_table, json_table, latex, markdown
 from audit.exports.xlsx import xlsx_bytes
-from audit.spreadsheet_safety import plain_cell
+from audit.formatting import plain_cell
 from audit.store.runs import Run
 from audit.tables import Column
 from tests.exports.tables import AWKWARD, FORMULA, table

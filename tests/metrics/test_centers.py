@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from audit.metrics.centers import centers
+from audit.metrics.handbooks import centers
 from tests.support.tiny import handbook
 
 TWO_OF_ALDER = [handbook("a", center="alder"), handbook("b", center="alder"), handbook("c", center="birch")]

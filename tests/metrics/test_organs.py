@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from audit.metrics.organs import organs
+from audit.metrics.questions import organs
 from audit.stats.intervals import wilson
 
 TABLE = """

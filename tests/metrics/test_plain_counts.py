@@ -13,14 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from audit.metrics.centers import centers
 from audit.metrics.coverage import coverage, gaps
-from audit.metrics.handbooks import handbooks, pairs
+from audit.metrics.handbooks import centers, handbooks, pairs
 from audit.metrics.labels import labels
-from audit.metrics.organs import organs
-from audit.metrics.questions import questions
+from audit.metrics.questions import organs, questions, topics
 from audit.metrics.severity import WEIGHTS, severity
-from audit.metrics.topics import topics
 from tests.support.tiny import handbook
 from tests.support.tiny_store import store_from
 

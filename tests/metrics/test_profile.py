@@ -8,7 +8,7 @@ import pytest
 
 from audit.errors import NotInRunError
 from audit.metrics.coverage import profile
-from audit.metrics.findings import findings
+from audit.metrics.records import findings
 from tests.support.tiny import handbook
 from tests.support.tiny_store import store_from
 

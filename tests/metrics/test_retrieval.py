@@ -15,8 +15,8 @@ from audit.demo.config import small_config
 from audit.demo.retrieval import HIT_RATES, HandbookTexts, SimulatedSearches, trials
 from audit.demo.world import draw_world
 from audit.errors import AuditError, NotInRunError
-from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed
-from audit.metrics.retrieval_paired import retrieval_paired
+from audit.metrics.retrieval import retrieval, retrieval_paired
+from audit.metrics.retrieval_answers import retrieval_answers, retrieval_missed
 from audit.release.write import write_jsonl
 from audit.store.connection import Connection, open_store
 from tests.store.test_sections import change_answer

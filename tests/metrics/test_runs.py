@@ -9,10 +9,9 @@ import pytest
 from audit.errors import AuditError
 from audit.metrics import METRICS
 from audit.metrics.most_moved import handbooks_moved, questions_moved
-from audit.metrics.run_overlap import left_out
-from audit.metrics.runs import runs
-from audit.metrics.runs_change import BOTH, HIDES, IN_ALL, JUDGES, LOST, NEITHER, NOTHING, REVEALED, REVEALS, runs_change, verdict
-from audit.queries.paired_runs import PairedRuns
+from audit.metrics.records import left_out
+from audit.metrics.runs import BOTH, HIDES, IN_ALL, JUDGES, LOST, NEITHER, NOTHING, REVEALED, REVEALS, runs, runs_change, verdict
+from audit.queries.aligned_runs import PairedRuns
 from audit.stats.paired import PairedShare, change_columns
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook
@@ -116,7 +115,7 @@ def random_cells(seed: int) -> PairedRuns:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_parts_always_add_up_to_the_whole(seed, monkeypatch):
-    monkeypatch.setattr("audit.metrics.runs_change.paired_runs", lambda _: random_cells(seed))
+    monkeypatch.setattr("audit.metrics.runs.paired_runs", lambda _: random_cells(seed))
     table = runs_change(None)
     parts, whole = table[table["part"] != IN_ALL].groupby("organ"), table[table["part"] == IN_ALL].set_index("organ").sort_index()
     for column in ("pairs", "relabelled", "disagreeing_first", "disagreeing_second", "change"):

@@ -8,9 +8,8 @@ import pytest
 from audit.demo.build import MISSED_SHARE as MISSED
 from audit.demo.build import write_demo, write_earlier
 from audit.metrics.most_moved import questions_moved
-from audit.metrics.run_agreement import run_agreement
-from audit.metrics.runs import runs
-from audit.metrics.runs_change import BOTH, IN_ALL, LOST, REVEALED, runs_change
+from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, runs, runs_change
+from audit.metrics.transitions import run_agreement
 from audit.store.connection import Connection, open_two
 from tests.support.loading import load
 

@@ -14,9 +14,8 @@ from audit.demo.judge import UNSCORED, simulate_labels
 from audit.demo.world import draw_world
 from audit.metrics.handbooks import handbooks
 from audit.metrics.labels import labels
-from audit.metrics.organs import organs
 from audit.metrics.position_groups import matrix
-from audit.metrics.topics import topics
+from audit.metrics.questions import organs, topics
 from audit.store.connection import Connection, open_store
 from audit.vocabulary import LABELS
 from tests.support.loading import load

@@ -10,14 +10,13 @@ import pytest
 
 from audit.demo.build import write_demo
 from audit.errors import AuditError, NotInRunError
-from audit.metrics.position_groups import positions
-from audit.metrics.theme import theme_mix, theme_places, theme_search, theme_topics
+from audit.metrics.theme import positions, theme_mix, theme_places, theme_search, theme_topics
 from audit.metrics.themes import one_theme, themes
 from audit.queries.pair_counts import question_groups, read_pairs
-from audit.queries.theme_pairs import NO_THEME, NO_TOPIC
-from audit.stats.bootstrap import rate_intervals, ratio_interval, resample_groups
+from audit.queries.themes import NO_THEME, NO_TOPIC
+from audit.stats.bootstrap import ratio_interval, resample_groups
 from audit.stats.intervals import wilson
-from audit.stats.pair_table import RATES
+from audit.stats.pair_table import RATES, rate_intervals
 from audit.store.connection import frame, open_store
 from audit.themes.taxonomy import Taxonomy, Theme
 from tests.support.loading import load

@@ -1,7 +1,7 @@
 import pytest
 
 from audit.errors import AuditError
-from audit.metrics.topics import topics
+from audit.metrics.questions import topics
 
 TABLE = """
     q1 kidney topics=diet,work subtopics=salt ab=DIVERGENT ac=CONSISTENT bc=ABSENT

@@ -3,9 +3,8 @@ import pytest
 
 from audit.errors import AuditError
 from audit.metrics import METRICS
-from audit.metrics.run_agreement import run_agreement
-from audit.metrics.run_overlap import shared
-from audit.metrics.transitions import changed_pairs, transitions
+from audit.metrics.records import shared
+from audit.metrics.transitions import changed_pairs, run_agreement, transitions
 from audit.queries.aligned_runs import NOT_THERE, PRESCREENED, STATES, UNSCORED
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook

@@ -19,7 +19,7 @@ from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, record_edit
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main as audit
-from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
+from audit.queries.themes import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import write_taxonomy

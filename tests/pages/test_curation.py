@@ -13,7 +13,7 @@ from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account, open_session
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
-from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
+from audit.queries.themes import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy

@@ -11,7 +11,7 @@ import pytest
 
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes, file_name
-from audit.metrics.organs import organs
+from audit.metrics.questions import organs
 from audit.store.runs import Run
 from pages._shared import loaders, pickers
 from pages._shared.terms import escaped, fill, say

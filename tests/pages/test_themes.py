@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit.queries.run_taxonomy import taxonomy_path
+from audit.queries.themes import taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy

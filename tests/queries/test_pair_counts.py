@@ -3,8 +3,7 @@
 import numpy as np
 
 from audit.queries.pair_counts import read_pairs
-from audit.stats.bootstrap import rate_intervals
-from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED
+from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, rate_intervals
 from tests.support.tiny_store import store_from
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.errors import ThemesError
-from audit.queries.run_taxonomy import map_points, require_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.themes import map_points, require_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy

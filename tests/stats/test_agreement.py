@@ -12,8 +12,6 @@ from audit.stats.agreement import (
     Values,
     brennan_prediger,
     chance_corrected,
-    clustered_kappa_interval,
-    cohen_kappa,
     conger,
     derivatives,
     estimate,
@@ -27,6 +25,7 @@ from audit.stats.agreement import (
     ordinal_distance,
     quadratic,
 )
+from audit.stats.paired import clustered_kappa_interval, cohen_kappa
 
 HALVES = np.array([[20, 5], [10, 15]])
 STAIRS = np.array([[2.0, 1, 0], [0, 2, 0], [0, 1, 4]])

@@ -10,17 +10,25 @@ from audit.stats.bootstrap import (
     Resampled,
     ResampledCounts,
     clustered_ratio_interval,
-    handbook_draws,
-    question_draws,
-    rate_intervals,
     ratio_interval,
-    resample,
-    side_rate_intervals,
     statistic_interval,
     stratified_draws,
 )
 from audit.stats.intervals import percentiles, wilson
-from audit.stats.pair_table import CONSISTENT, DISAGREEING, PRESCREENED, PRESENT, RATES, UNSCORED, Pairs
+from audit.stats.pair_table import (
+    CONSISTENT,
+    DISAGREEING,
+    PRESCREENED,
+    PRESENT,
+    RATES,
+    UNSCORED,
+    Pairs,
+    handbook_draws,
+    question_draws,
+    rate_intervals,
+    resample,
+    side_rate_intervals,
+)
 
 R_DIV = {"r_div": RATES["r_div"]}
 EVENT, PRESENT_PAIRS = RATES["r_div"]

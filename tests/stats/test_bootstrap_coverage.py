@@ -6,9 +6,8 @@ from threadpoolctl import threadpool_limits
 
 from audit.demo.judge import simulate_labels
 from audit.demo.world import draw_world
-from audit.stats.bootstrap import rate_intervals
 from audit.stats.intervals import wilson
-from audit.stats.pair_table import PRESCREENED, RATES, UNSCORED, Pairs
+from audit.stats.pair_table import PRESCREENED, RATES, UNSCORED, Pairs, rate_intervals
 from tests.demo.worlds import config_of_size
 from tests.stats.population import Population
 

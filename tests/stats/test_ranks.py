@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from audit.stats.ranks import spearman
+from audit.stats.paired import spearman
 
 
 def test_equal_values_share_their_mean_rank():

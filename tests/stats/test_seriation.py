@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audit.stats.seriation import seriate
+from audit.metrics.position_groups import seriate
 
 WORDS = {
     "=": "CONSISTENT",

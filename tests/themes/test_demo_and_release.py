@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.queries.run_taxonomy import taxonomy_of
+from audit.queries.themes import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.support.loading import load

@@ -8,7 +8,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.cli.theme_map import nearest_themes
-from audit.queries.run_taxonomy import taxonomy_path
+from audit.queries.themes import taxonomy_path
 from audit.settings import Settings
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from pages._shared.themes import meaning_search_available

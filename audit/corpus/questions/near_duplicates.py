@@ -14,9 +14,9 @@ from audit.atomic_io import write_atomic
 from audit.corpus.questions.question_file import ImportedQuestion, normalised_text
 from audit.embedding.vectors import Vectors
 from audit.errors import QuestionsError
+from audit.formatting import plain_cell, safe_cell
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, Finding
-from audit.spreadsheet_safety import plain_cell, safe_cell
 from audit.vocabulary import nearest
 
 # Pairs of questions with a larger cosine are listed for review (arXiv:2605.29084)

@@ -18,7 +18,7 @@ from annotation.studies.accounts import find_account
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
 from audit.cli.main import main
-from audit.queries.run_taxonomy import require_taxonomy, taxonomy_path
+from audit.queries.themes import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import read_map, read_taxonomy

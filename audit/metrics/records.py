@@ -1,4 +1,4 @@
-"""What two runs have in common, and what only one of them has."""
+"""Which records enter the figures: what the loader reported, and what two runs have in common or one of them alone."""
 
 from __future__ import annotations
 
@@ -9,13 +9,49 @@ from audit.queries.aligned_runs import ALIGNED
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
+# False sorts before true: what was set aside comes first, then repairs, then notes.
+FINDINGS_SQL = """
+select outcome, code, file, position, message, record
+from findings
+order by outcome = 'noted', outcome = 'repaired', file, position
+"""
+OUTCOMES = {"quarantined": "set aside", "repaired": "repaired", "noted": "kept as it is"}
+FINDINGS_TABLE = TableSpec(
+    "What the loader reported",
+    (
+        Column.text("outcome", "Outcome", words=OUTCOMES), Column.text("file", "File"), Column.text("position", "Position"),
+        Column.text("message", "Finding"), Column.text("code", "Kind"),
+        Column.text("record", "Record"),
+    ),
+    ("Records that were set aside count in no figure.",),
+    printed_rows=30,
+)  # fmt: skip
+FINDINGS_GLOSSARY = {
+    "quarantined": "A record that could not be used and was set aside. It counts nowhere; Runs lists it with the reason."
+}
+
+
+@metric(sql=FINDINGS_SQL, table=FINDINGS_TABLE, glossary=FINDINGS_GLOSSARY)
+def findings(con: Connection) -> pd.DataFrame:
+    """Every finding of the loader: records set aside, records repaired, and oddities kept as they are.
+
+    One row per finding, those set aside first:
+        outcome         str: 'quarantined' (set aside, counted nowhere), 'repaired' or 'noted'
+        code            str, the kind of finding
+        file, position  str, where it is in the release
+        message         str, what was found, what is allowed, what happened to the record
+        record          str, the quarantined record, cut at 2,000 characters; NaN for the others
+    """
+    return frame(con, FINDINGS_SQL)
+
+
 SHARED_SQL = f"""
 with {ALIGNED},
 pairs_shared as (
     select count(*) as pairs from both_runs where first <> 'NOT IN THE RUN' and second <> 'NOT IN THE RUN'
 ),
 counted as (
-    select 0 as place, 'questions' as what,
+    select 0 as sort_key, 'questions' as what,
            (select count(*) from asked) as in_both,
            (select count(*) from this.questions) as first, (select count(*) from other.questions) as second
     union all
@@ -26,11 +62,11 @@ counted as (
 )
 select what, in_both, first - in_both as only_first, second - in_both as only_second
 from counted
-order by place
+order by sort_key
 """
 LEFT_OUT_SQL = """
 with alone as (
-    select 'question' as what, 'first' as run, question as place, question_id as id, text as name, organ from this.questions
+    select 'question' as what, 'first' as run, question as sort_key, question_id as id, text as name, organ from this.questions
     where question_id not in (select question_id from other.questions)
     union all
     select 'question', 'second', question, question_id, text, organ from other.questions
@@ -42,7 +78,7 @@ with alone as (
     select 'handbook', 'second', handbook, handbook_id, center || ', ' || phase, organ from other.handbooks
     where handbook_id not in (select handbook_id from this.handbooks)
 )
-select what, run, id, name, organ from alone order by what, run, place
+select what, run, id, name, organ from alone order by what, run, sort_key
 """
 SHARED_TABLE = TableSpec(
     "What the two runs have in common",

@@ -1,0 +1,73 @@
+"""How values are written in all that leaves the program: numbers, texts in spreadsheet cells, tables in Markdown.
+
+Halves are rounded away from zero, and what rounds to zero has no sign: 0.0625 becomes 0.063 and 6.3 %, as in spreadsheets and
+browsers. Python's own formats round a half to the even digit (0.062), and a decimal half without an exact binary form (0.0375)
+up or down, depending on its binary value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
+from numbers import Integral
+from typing import SupportsFloat
+
+MINUS = "\N{MINUS SIGN}"
+# Enough digits for the largest float with any number of decimals in use.
+CONTEXT = Context(prec=400, rounding=ROUND_HALF_UP)
+
+
+def typed(value: float, digits: int) -> str:
+    """`-1234.50`, as typed on a keyboard: for terminals, and for tables that programs may read."""
+    return f"{rounded(value, digits):z.{digits}f}"
+
+
+def fixed(value: float, digits: int) -> str:
+    """`1,234.50`, with thousands separators and a typographic minus."""
+    return f"{rounded(value, digits):z,.{digits}f}".replace("-", MINUS)
+
+
+def signed(value: float, digits: int) -> str:
+    """A change: `+1,234.50`, with a typographic minus where it is negative."""
+    text = f"{rounded(value, digits):+z,.{digits}f}".replace("-", MINUS)
+    # What rounds to zero has no sign, so that nobody reads +0.0 as a rise.
+    return text if any(digit in text for digit in "123456789") else text.lstrip("+")
+
+
+def rounded(value: SupportsFloat, digits: int) -> Decimal | float:
+    """The number rounded in decimal digits, halves away from zero; NaN and infinity unchanged."""
+    if isinstance(value, Integral):
+        return Decimal(int(value))
+    number = float(value)
+    if not math.isfinite(number):
+        return number
+    # `repr` is the shortest decimal that a person would type: 0.0375, not the binary value just below or above it.
+    return Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), context=CONTEXT)
+
+
+# The beginning of a text that a spreadsheet may run, or that looks like the output of `safe_cell`.
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
+
+
+def safe_cell(value: object) -> object:
+    """Text that a spreadsheet would run as a formula gets a leading apostrophe; numbers stay numbers."""
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+
+def plain_cell(text: str) -> str:
+    """The inverse of `safe_cell`, for every text."""
+    return text[1:] if ESCAPED.match(text) else text
+
+
+def escape_markdown(text: str) -> str:
+    """Text that cannot break out of a cell of a Markdown table."""
+    return re.sub(r"([\\|`*_\[\]<>$])", r"\\\1", " ".join(text.split()))
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], rules: Sequence[str] = ()) -> str:
+    """A table of cells that are already escaped; `rules` are the dashes under the header, `---:` to align right."""
+    lines = (header, rules or ["---"] * len(header), *rows)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
