@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import Any
 
 from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
-from audit.judging.prompts import load_prompts
+from audit.judging.parse import load_prompts
 from audit.judging.protocols import STRUCTURED, Protocol, open_calls
 from audit.llm.calls import Call, Reply
 from audit.llm.client import Endpoint

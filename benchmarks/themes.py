@@ -179,7 +179,7 @@ def prepare(arguments: argparse.Namespace, folder: Path) -> None:
 
     from audit.embedding.encoders import sentence_encoder
     from audit.embedding.vectors import no_progress
-    from audit.themes.phrases import plain_phrase
+    from audit.themes.taxonomy import plain_phrase
     from benchmarks.theme_phrases import draw_phrases
 
     drawn = draw_phrases(arguments.phrases, arguments.themes, arguments.seed)

@@ -9,8 +9,7 @@ from itertools import zip_longest
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from audit.themes.naming import MAX_EXEMPLARS
-from audit.themes.phrases import plain_phrase, shown_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, plain_phrase, shown_phrase
 
 MAX_QUOTED = 3
 CURATOR = "curator"

@@ -19,7 +19,7 @@ from audit.jobs.progress import LOADING, Progress
 from audit.jobs.run_corpus import PairIds, draw_pairs, read_corpus, read_pairs
 from audit.jobs.verdicts import judge_by_model, judge_by_rules
 from audit.judging.corpus import Corpus, first_pairs
-from audit.judging.prompts import load_prompts
+from audit.judging.parse import load_prompts
 from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
 from audit.judging.release import check_output_folder
 from audit.judging.task import JudgingTask, cost_notes, pairs_to_ask, stage_costs

@@ -15,7 +15,7 @@ from audit.generation.model_generator import AnswerTask, load_answer_prompt, mod
 from audit.jobs.progress import Progress
 from audit.jobs.verdicts import judge_by_model, judge_by_rules
 from audit.judging.corpus import Corpus
-from audit.judging.prompts import load_prompts
+from audit.judging.parse import load_prompts
 from audit.judging.protocols import CHECK, STAGES, Protocol
 from audit.judging.task import REPLY_TOKENS as VERDICT_TOKENS
 from audit.judging.task import JudgingTask, stage_costs

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
-from audit.demo.questions import ASK, subject
+from audit.demo.policies import ASK, DETAIL_SETS, Policy, phrases, policies, subject
 from audit.demo.retrieval import HandbookTexts, SimulatedSearches, contact, retrieval_record, section_title
 from audit.demo.world import Handbook, World
 from audit.vocabulary import NOT_ADDRESSED

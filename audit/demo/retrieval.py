@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
-from audit.demo.questions import ASK, HOW
+from audit.demo.policies import ASK, DETAIL_SETS, HOW, Policy, phrases, policies
 from audit.demo.world import Handbook, World
 
 FIRST_PAGE = 3

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from audit.demo.judge import UNSCORED, Labels, Verdicts, simulate_checks
-from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
-from audit.demo.questions import ASK, subject
+from audit.demo.policies import ASK, DETAIL_SETS, Policy, phrases, policies, subject
 from audit.demo.world import World
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label, Parse
 

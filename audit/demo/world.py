@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.demo.config import WorldConfig, scaled
-from audit.demo.policies import DETAIL_SETS, policies
-from audit.demo.questions import ASK, SimulatedQuestion, draw_questions
+from audit.demo.policies import ASK, DETAIL_SETS, SimulatedQuestion, draw_questions, policies
 from audit.vocabulary import GENERAL, Label, Phase
 
 CENTERS = (

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from audit.atomic_io import sha256_of
-from audit.embedding.lexical import lexical_vectors
-from audit.embedding.vectors import Progress, Vectors, no_progress, unit_rows
+from audit.embedding.vectors import Progress, Vectors, lexical_vectors, no_progress, unit_rows
 from audit.errors import EmbeddingError
 from audit.optional_imports import optional
 

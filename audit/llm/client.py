@@ -15,9 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from audit.errors import AuditError
-from audit.llm.calls import FAILED, Call, Reply
+from audit.llm.calls import FAILED, Busy, Call, Reply, Response, read_response
 from audit.llm.limits import Limits
-from audit.llm.responses import Busy, Response, read_response
 
 MAX_BODY_BYTES = 4 * 2**20
 # uvicorn closes a connection after 5 s without a request, and a request sent at that very moment is lost. Ours close earlier.

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.errors import AuditError
-from audit.llm.calls import ANSWERED, CUT, Call, Reply
+from audit.llm.calls import ANSWERED, CUT, Busy, Call, Reply
 from audit.llm.client import Client, Endpoint
 from audit.llm.limits import Limits
-from audit.llm.responses import Busy
 from audit.vocabulary import nearest
 
 NOTHING = "Nothing was asked."

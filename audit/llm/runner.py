@@ -11,8 +11,8 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 
 from audit.errors import AuditError
-from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
-from audit.llm.client import Client, Endpoint
+from audit.llm.calls import ANSWERED, CUT, ENDPOINT_FAULTS, FAILED, REFUSED, Busy, Call, Reply
+from audit.llm.client import Endpoint
 from audit.llm.limits import (
     BUSY,
     CUT_SHORT,
@@ -21,14 +21,11 @@ from audit.llm.limits import (
     READABLE,
     UNREACHABLE,
     UNREADABLE_OR_REFUSED,
-    CircuitBreaker,
-    ConcurrencyLimiter,
     Limits,
     StoppedError,
     StopRules,
 )
-from audit.llm.responses import ENDPOINT_FAULTS, Busy
-from audit.llm.scheduling import CallAttempt, CallScheduler, next_attempt
+from audit.llm.scheduling import CallAttempt, CallScheduler, EndpointWorker, next_attempt
 
 RESUME = "Replies received so far are stored; the same command continues from there."
 UNREADABLE = "unreadable"
@@ -125,38 +122,6 @@ async def run_calls(
         finally:
             run.report()
     return run.stats
-
-
-class EndpointWorker:
-    """One endpoint with its concurrency limiter, its circuit breaker and its open calls."""
-
-    def __init__(self, number: int, endpoint: Endpoint, limits: Limits, max_open: int) -> None:
-        self.number, self.endpoint = number, endpoint
-        self.client = Client(endpoint, limits)
-        self.limiter, self.breaker = ConcurrencyLimiter(limits, max_open), CircuitBreaker(limits)
-        self.open = 0
-        self.lost = False
-        self.changed = asyncio.Event()
-
-    @property
-    def allowed(self) -> int:
-        """Calls that may be open here now."""
-        return 0 if self.lost else 1 if self.breaker.tripped else int(self.limiter.limit)
-
-    async def wait_for_capacity(self) -> None:
-        """Wait until another call may be sent."""
-        while not self.lost:
-            wait_s = self.limiter.not_before - time.monotonic()
-            if wait_s <= 0 and self.open < self.allowed:
-                return
-            self.changed.clear()
-            await self.wait_for_change(wait_s if wait_s > 0 else None)
-
-    async def wait_for_change(self, max_s: float | None = None) -> None:
-        """Wait until something changes, at most so many seconds."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max_s):
-                await self.changed.wait()
 
 
 class _CallRun:

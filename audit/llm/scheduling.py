@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.llm.calls import ANSWERED, CUT, FAILED, Call, Reply
-from audit.llm.limits import Limits
+from audit.llm.client import Client, Endpoint
+from audit.llm.limits import CircuitBreaker, ConcurrencyLimiter, Limits
 
 CALLS_BETWEEN_YIELDS = 64
 RETRY_TEMPERATURE = 0.3
@@ -45,6 +48,38 @@ def next_attempt(attempt: CallAttempt, reply: Reply, readable: bool, limits: Lim
         warmer = {"seed": attempt.attempt, "temperature": max(RETRY_TEMPERATURE, body.get("temperature") or 0.0)}
         return replace(following, body=body | warmer, redrawn=True)
     return None
+
+
+class EndpointWorker:
+    """One endpoint with its concurrency limiter, its circuit breaker and its open calls."""
+
+    def __init__(self, number: int, endpoint: Endpoint, limits: Limits, max_open: int) -> None:
+        self.number, self.endpoint = number, endpoint
+        self.client = Client(endpoint, limits)
+        self.limiter, self.breaker = ConcurrencyLimiter(limits, max_open), CircuitBreaker(limits)
+        self.open = 0
+        self.lost = False
+        self.changed = asyncio.Event()
+
+    @property
+    def allowed(self) -> int:
+        """Calls that may be open here now."""
+        return 0 if self.lost else 1 if self.breaker.tripped else int(self.limiter.limit)
+
+    async def wait_for_capacity(self) -> None:
+        """Wait until another call may be sent."""
+        while not self.lost:
+            wait_s = self.limiter.not_before - time.monotonic()
+            if wait_s <= 0 and self.open < self.allowed:
+                return
+            self.changed.clear()
+            await self.wait_for_change(wait_s if wait_s > 0 else None)
+
+    async def wait_for_change(self, max_s: float | None = None) -> None:
+        """Wait until something changes, at most so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max_s):
+                await self.changed.wait()
 
 
 class CallScheduler:

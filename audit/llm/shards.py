@@ -20,8 +20,7 @@ from string import Template
 from typing import IO, Any
 
 from audit.errors import AuditError
-from audit.llm.calls import ANSWERED, FAILED, Call, Reply
-from audit.llm.responses import Busy, Response, read_response
+from audit.llm.calls import ANSWERED, FAILED, Busy, Call, Reply, Response, read_response
 
 MANIFEST = "batch.json"
 MAX_SHARDS = 5_000

@@ -10,8 +10,8 @@ from typing import Any
 from audit.corpus.questions.question_file import QuestionFile
 from audit.generation.evidence import meets
 from audit.pipeline.context import RunContext, Stage
-from audit.pipeline.handbook_search import query_of
 from audit.pipeline.judging_input import read_records
+from audit.retrieval.model import Query
 
 QUESTIONS = "questions"
 BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
@@ -63,7 +63,7 @@ def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
     """The plan of a run. Whatever depends on something missing is to be done. Changes `context`: use a copy."""
     rows = [plan_stage(context, stage) for stage in stages]
     questions = context.questions()
-    asked = [sum(meets(query_of(question), source) for source in context.present) for question in questions]
+    asked = [sum(meets(Query.of(question), source) for source in context.present) for question in questions]
     pairs = sum(comb(count, 2) for count in asked)
     return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, _prescreened(context, rows, questions))
 

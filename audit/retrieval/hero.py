@@ -31,8 +31,17 @@ from audit.retrieval.passages import (
     section_titles,
     with_parents,
 )
-from audit.retrieval.query_expansion import ExpandedQuery, expand_query, read_synonym_groups, unexpanded_query
-from audit.retrieval.retrievers import Reranker, bm25_over_bodies, bm25_over_chunks, bm25_over_headings, dense_over_chunks
+from audit.retrieval.retrievers import (
+    ExpandedQuery,
+    Reranker,
+    bm25_over_bodies,
+    bm25_over_chunks,
+    bm25_over_headings,
+    dense_over_chunks,
+    expand_query,
+    read_synonym_groups,
+    unexpanded_query,
+)
 from audit.retrieval.settings import RANKS
 
 RETRIEVERS: Mapping[str, Callable[[HandbookIndex, ExpandedQuery], Ranking]] = {

@@ -24,6 +24,11 @@ class Query:
     organ: str = "general"
     topics: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, question: Mapping[str, Any]) -> Query:
+        """The query that a question's record asks."""
+        return cls(question["question_id"], question["question"], question["organ"], tuple(question.get("topics") or ()))
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

@@ -15,8 +15,7 @@ from audit.retrieval.hero import HeroStrategy
 from audit.retrieval.index import HandbookIndex, build_index
 from audit.retrieval.model import PASSAGES, Query, Retrieval, Strategy
 from audit.retrieval.passages import passages_of, section_titles
-from audit.retrieval.query_expansion import unexpanded_query
-from audit.retrieval.retrievers import Reranker, bm25_over_chunks, dense_over_chunks
+from audit.retrieval.retrievers import Reranker, bm25_over_chunks, dense_over_chunks, unexpanded_query
 from audit.retrieval.settings import RetrievalSettings
 
 

@@ -12,12 +12,10 @@ from audit.embedding.encoders import Encoder, words_encoder
 from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
 from audit.themes.build import summary
-from audit.themes.clusters import CUT
-from audit.themes.layout import nearest
+from audit.themes.clusters import CUT, nearest
 from audit.themes.linkage import Labels
 from audit.themes.naming import MAX_EXEMPLARS
-from audit.themes.phrases import by_plain_phrase, plain_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, by_plain_phrase, plain_phrase
 
 
 def words_encoder_of(taxonomy: Taxonomy) -> Encoder:

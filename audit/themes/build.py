@@ -17,13 +17,11 @@ from audit import __version__
 from audit.embedding.encoders import LEXICAL, Encoder
 from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
-from audit.themes.clusters import CUT, METHODS, ClusteringOptions, parents_of
+from audit.themes.clusters import CUT, METHODS, ClusteringOptions, parents_of, principal_layout, umap_layout
 from audit.themes.draft import Draft
-from audit.themes.layout import principal_layout, umap_layout
 from audit.themes.linkage import NO_THEME
 from audit.themes.naming import Namer, near_duplicates
-from audit.themes.phrases import by_plain_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, by_plain_phrase
 
 UMAP, PRINCIPAL = "umap", "principal"
 BASE = ("numpy", "scipy")
@@ -64,7 +62,7 @@ def build_taxonomy(
     """The taxonomy of some phrases, and the map: phrase, theme_id, x, y, count, one row per distinct phrase.
 
     counts   phrase, as the release has it -> how often it occurs there
-    encoder  called once, with every distinct plain phrase (see `audit.themes.phrases`)
+    encoder  called once, with every distinct plain phrase (see `audit.themes.taxonomy`)
     namer    names themes and parents; without one a theme is called by its medoid, a parent by its terms
     earlier  an earlier taxonomy: a theme keeps the id of the one there with which it shares most phrases
 

@@ -14,8 +14,7 @@ from audit.embedding.vectors import Vectors
 from audit.themes.clusters import sums_by
 from audit.themes.linkage import Labels
 from audit.themes.naming import Card, Namer, exemplars_by, named, terms_by
-from audit.themes.phrases import plain_phrase, shown_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, plain_phrase, shown_phrase
 
 THEME_PREFIX, PARENT_PREFIX = "t-", "p-"
 ID_DIGITS = 10

@@ -1,16 +1,22 @@
-"""Names of themes: the words that distinguish a theme, and the phrase at its centre."""
+"""Names of themes: the words that distinguish a theme, the phrase at its centre, and the name that a language model gives."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from itertools import pairwise
 from math import log
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from audit.embedding.vectors import Vectors, unit_rows
+from audit.llm.calls import Call, Reply
+from audit.llm.prompts import Prompt, PromptForm, load_templates
 from audit.text.tokens import content_words, stem
 from audit.themes.linkage import Labels
 
@@ -125,3 +131,37 @@ def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
             shared.update((other, number) for other in holding[word])
             holding[word].append(number)
     return sorted(pair for pair, count in shared.items() if count >= NEAR_DUPLICATE * len(stems[pair[0]] | stems[pair[1]]))
+
+
+# -- names by a language model ------------------------------------------------------------------------------------------
+
+MAX_NAME_LENGTH = 60
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": MAX_NAME_LENGTH}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+FORM = PromptForm("theme_name", "name", ("words", "phrases"), SCHEMA)
+
+
+def naming_prompt(folder: Path | None = None) -> Prompt:
+    """The template `theme_name`, from `folder` where one is given. Raises AuditError where it cannot be used."""
+    return load_templates([FORM], resources.files("audit.themes").joinpath("templates"), folder)[FORM.name]
+
+
+def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
+    """The request that asks `model` to name one theme; a parent is named by the names of its themes."""
+    phrases = card.children or card.exemplars
+    return prompt.call(model, f"theme {number}", {"words": ", ".join(card.terms), "phrases": "\n".join(phrases)})
+
+
+def parse_name(reply: Reply | None) -> str | None:
+    """The name in a reply, on one line; None where the reply has no name, or one that is too long."""
+    try:
+        record: Any = json.loads(reply.text or "", strict=False) if reply else None
+    except ValueError:
+        return None
+    name = record.get("name") if isinstance(record, dict) else None
+    name = " ".join(name.split()) if isinstance(name, str) else ""
+    return name if 0 < len(name) <= MAX_NAME_LENGTH else None

@@ -142,7 +142,7 @@ from dataclasses import replace
 from pathlib import Path
 from audit.themes.build import build_taxonomy
 from audit.embedding.encoders import words_encoder
-from audit.themes.phrases import by_plain_phrase
+from audit.themes.taxonomy import by_plain_phrase
 from audit.themes.taxonomy import write_taxonomy
 from benchmarks.theme_phrases import draw_phrases
 phrases = draw_phrases(600, 60, seed=2).phrases

@@ -11,8 +11,8 @@ from audit.generation.extractive_generator import ExtractiveSettings, extractive
 from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
-from audit.pipeline.handbook_search import query_of
 from audit.pipeline.judging_input import read_records
+from audit.retrieval.model import Query
 
 CODE = ("generation", "text")
 Records = Iterable[dict[str, Any]]
@@ -78,7 +78,7 @@ def _without_seconds(record: dict[str, Any]) -> dict[str, Any]:
 def grounded_questions(context: RunContext, source: SourceDocument) -> list[GroundedQuestion]:
     """Everything that was asked of a handbook, with what was retrieved, in the order of the questions."""
     document = context.document(source)
-    queries = {question["question_id"]: query_of(question) for question in context.questions()}
+    queries = {question["question_id"]: Query.of(question) for question in context.questions()}
     records = read_records(context.workspace.retrieval(source.handbook_id))
     return [
         GroundedQuestion(queries[record["question_id"]], document, record["retrieval"])
