@@ -20,9 +20,8 @@ from audit.jobs.run_corpus import PairIds, draw_pairs, read_corpus, read_pairs
 from audit.jobs.verdicts import judge_by_model, judge_by_rules
 from audit.judging.corpus import Corpus, first_pairs
 from audit.judging.parse import load_prompts
-from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
+from audit.judging.protocols import CHECK, KEEP, STAGES, JudgingTask, Protocol, cost_notes, pairs_to_ask, stage_costs
 from audit.judging.release import check_output_folder
-from audit.judging.task import JudgingTask, cost_notes, pairs_to_ask, stage_costs
 from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.journal import Journal, journal_path
 from audit.llm.limits import StoppedError

@@ -16,9 +16,8 @@ from audit.jobs.progress import Progress
 from audit.jobs.verdicts import judge_by_model, judge_by_rules
 from audit.judging.corpus import Corpus
 from audit.judging.parse import load_prompts
-from audit.judging.protocols import CHECK, STAGES, Protocol
-from audit.judging.task import REPLY_TOKENS as VERDICT_TOKENS
-from audit.judging.task import JudgingTask, stage_costs
+from audit.judging.protocols import CHECK, STAGES, JudgingTask, Protocol, stage_costs
+from audit.judging.protocols import REPLY_TOKENS as VERDICT_TOKENS
 from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.calls import Reply
 from audit.llm.journal import Journal

@@ -10,9 +10,8 @@ from typing import Any
 from audit.jobs.progress import CountedVerdicts, Progress
 from audit.judging import baseline
 from audit.judging.corpus import Corpus
-from audit.judging.protocols import Protocol
+from audit.judging.protocols import JudgingTask, Protocol
 from audit.judging.release import write_judged_release
-from audit.judging.task import JudgingTask
 from audit.judging.verdict_sources import JudgingSummary, ModelVerdicts, RuleVerdicts, VerdictSource
 from audit.llm.journal import Journal
 
