@@ -12,10 +12,10 @@ from audit.demo.retrieval import HandbookTexts, SimulatedSearches, contact, retr
 from audit.demo.world import Handbook, World
 from audit.vocabulary import NOT_ADDRESSED
 
+# The sentences around the two details, which follow the last of opening, core and guidance.
 PATTERNS = (("opening", "core"), ("core", "closing"), ("opening", "core", "closing"), ("core", "guidance", "closing"))
-"""The sentences around the two details, which follow the last of opening, core and guidance."""
+# Share of absent answers without the canonical prefix, which only the absence check found.
 CHECKED_SHARE = 0.15
-"""Share of absent answers without the canonical prefix, which only the absence check found."""
 STYLES = 2**20
 
 

@@ -25,8 +25,8 @@ from audit.errors import ReleaseError
 from audit.release.write import write_jsonl, write_release
 from audit.vocabulary import Label, Phase
 
+# Of the seeds tried, one at which every organ lies inside the published ranges; others scatter around them by chance.
 DEFAULT_SEED = 2057
-"""Of the seeds tried, one at which every organ lies inside the published ranges; others scatter around them by chance."""
 CONFIGS: dict[str, Callable[[int], WorldConfig]] = {"small": small_config, "paper": paper_config}
 RUN_IDS = {"small": "demo", "paper": "demo-paper"}
 TRUTH = "truth.jsonl"
@@ -152,8 +152,8 @@ def _square(world: World, codes: np.ndarray[Any, np.dtype[np.int8]]) -> list[lis
     return lines
 
 
+# The chance that the weaker retriever misses an answer; independent for every answer, whatever its content.
 MISSED_SHARE = 0.25
-"""The chance that the weaker retriever misses an answer; independent for every answer, whatever its content."""
 RUN_ID = "demo-earlier"
 MECHANISM = (
     "the same fictional handbooks, answers and judge as the run 'demo'; each present answer is missed with chance "

@@ -25,8 +25,8 @@ def phrases() -> dict[str, Any]:
 
 HANDBOOK_DIR = Path(__file__).parent / "handbook"
 DETAILS = 5
+# Every answer gives one of these ten sets of two details; the same set and the same value make a CONSISTENT pair.
 DETAIL_SETS = tuple(combinations(range(DETAILS), 2))
-"""Every answer gives one of these ten sets of two details; the same set and the same value make a CONSISTENT pair."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,10 @@ def _says(entry: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
 
 # -- the questions that ask for them ------------------------------------------------------------------------------------
 
+# A question that turns on the value a handbook states: when, how much, may I.
 ASK = "ask"
-"""A question that turns on the value a handbook states: when, how much, may I."""
+# A question that turns on advice which all handbooks share.
 HOW = "how"
-"""A question that turns on advice which all handbooks share."""
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from audit.demo.policies import ASK, DETAIL_SETS, HOW, Policy, phrases, policies
 from audit.demo.world import Handbook, World
 
 FIRST_PAGE = 3
+# Sections on one page.
 PER_PAGE = 3
-"""Sections on one page."""
 
 
 @dataclass(frozen=True)
@@ -113,25 +113,25 @@ def sections(library: HandbookTexts) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
+# Per strategy, the share of questions whose section ranks among the first 1, 2, ... 5. Our choice: no values are published.
 HIT_RATES: Mapping[str, tuple[float, ...]] = {
     "hero": (0.62, 0.78, 0.86, 0.90, 0.93),
     "fusion": (0.55, 0.72, 0.80, 0.85, 0.89),
     "dense": (0.50, 0.66, 0.74, 0.80, 0.84),
     "bm25": (0.44, 0.60, 0.69, 0.75, 0.80),
 }
-"""Per strategy, the share of questions whose section ranks among the first 1, 2, ... 5. Our choice: no values are published."""
 SECONDS: Mapping[str, float] = {"hero": 0.041, "fusion": 0.022, "dense": 0.017, "bm25": 0.004}
+# Chance that a strategy shares the random draw of the others, so that hard searches are hard for all.
 SHARED = 0.7
-"""Chance that a strategy shares the random draw of the others, so that hard searches are hard for all."""
+# Passages given to the generator; a section ranked lower is found only in full-document mode.
 GIVEN = 5
-"""Passages given to the generator; a section ranked lower is found only in full-document mode."""
+# A handbook of at most this many sections is given in full (full-document mode).
 SHORT = 6
-"""A handbook of at most this many sections is given in full (full-document mode)."""
 SHOWN = 3
+# Pairs of question and handbook on which all strategies are tried.
 N_TRIALS = 300
-"""Pairs of question and handbook on which all strategies are tried."""
+# Share of answers with a further citation of a passage that was not given.
 CITES_NOTHING = 0.02
-"""Share of answers with a further citation of a passage that was not given."""
 FALLBACK = "the passages found do not speak of what is asked"
 NO_RERANKER = "no reranker was given"
 K = 60

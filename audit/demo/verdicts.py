@@ -15,6 +15,7 @@ from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label, Parse
 
 Record = dict[str, Any]
 
+# (True label, verdict) of an error -> the kind of reasoning that leads to it; otherwise the verdict names the kind.
 MISREAD = {
     (Label.DIVERGENT, Label.COMPLEMENTARY): "MILD",
     (Label.CONTRADICTORY, Label.COMPLEMENTARY): "MILD",
@@ -22,12 +23,11 @@ MISREAD = {
     (Label.COMPLEMENTARY, Label.CONSISTENT): "LENIENT",
     (Label.CONSISTENT, Label.COMPLEMENTARY): "FINE",
 }
-"""(True label, verdict) of an error -> the kind of reasoning that leads to it; otherwise the verdict names the kind."""
 
+# Share of replies reported as JSON with faults that were repaired; our choice.
 LENIENT = 0.045
-"""Share of replies reported as JSON with faults that were repaired; our choice."""
+# Severity of a policy -> where, on [0, 1], medium and high significance begin.
 SEVERITY_STEPS = {"low": (0.62, 0.94), "medium": (0.22, 0.82), "high": (0.06, 0.40)}
-"""Severity of a policy -> where, on [0, 1], medium and high significance begin."""
 
 
 def comparisons(world: World, labels: Labels) -> Iterator[Record]:

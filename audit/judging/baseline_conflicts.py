@@ -12,12 +12,12 @@ from audit.text.quantity import Quantity
 from audit.text.tokens import plain_text
 from audit.text.units import CLOCK, COUNT
 
+# Two statements with fewer words in common need not have the same subject; for counts, one word less is enough.
 MIN_SHARED_WORDS = 3
-"""Two statements with fewer words in common need not have the same subject; for counts, one word less is enough."""
+# Two figures closer than this share of the larger one are the same figure, rounded (annotation protocol, section 4).
 ROUNDING = 0.15
-"""Two figures closer than this share of the larger one are the same figure, rounded (annotation protocol, section 4)."""
+# Three types are not four, and 10 pm is not 11 pm.
 NEVER_ROUNDED = (COUNT, CLOCK)
-"""Three types are not four, and 10 pm is not 11 pm."""
 
 GOOD = "allowed|permitted|safe|fine|acceptable|possible|ok|okay|all right|needed|required|necessary|recommended"
 PERMITS = re.compile(rf"\b(?:you (?:may|can)|(?:may|can) be|(?:is|are) (?:\w+ )?(?:{GOOD}))\b")

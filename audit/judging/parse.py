@@ -79,8 +79,8 @@ NO_LABEL, SEVERAL = "no label", "several labels"
 MAX_TEXT = 4_000
 LABELS_WITHOUT_TOPIC = (Label.ABSENT, Label.CONSISTENT)
 
+# How a model may spell a label; the numbers are for matrices, and no prompt mentions them.
 SPELLINGS = {word: str(label) for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
-"""How a model may spell a label; the numbers are for matrices, and no prompt mentions them."""
 JSON_LABEL = re.compile(r'(?<!\\)"classification"\s*:\s*"([A-Za-z]+)"')
 STATED_LABEL = re.compile(r"\b(?:classification|label|verdict)[\"'`*_\s]*(?:\bis\b|:|=)[\"'`*_\s]*([A-Za-z]+)", re.IGNORECASE)
 # Capitals only: in running text "consistent", "divergent" and "absent" are ordinary words.

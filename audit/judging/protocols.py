@@ -201,8 +201,8 @@ def _checked_finding(answer: AnswerToJudge | None, reply: Reply | None) -> Absen
 
 # -- a protocol as a task for `audit.llm` -------------------------------------------------------------------------------
 
+# The rough number of tokens of one reply, for estimates without a server.
 REPLY_TOKENS = {"absence": 8, "structured": 130, "label": 10, "extract": 25}
-"""The rough number of tokens of one reply, for estimates without a server."""
 EXTRACT_NOTE = "extract needs one more call for each pair that turns out to disagree."
 
 

@@ -12,14 +12,14 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
 
+# The server finished its text; whether it can be read is for the parser to say.
 ANSWERED = "answered"
-"""The server finished its text; whether it can be read is for the parser to say."""
+# finish_reason `length`: the text reached the token limit.
 CUT = "cut"
-"""finish_reason `length`: the text reached the token limit."""
+# 400, 404, 422, ...: the same request would be refused again.
 REFUSED = "refused"
-"""400, 404, 422, ...: the same request would be refused again."""
+# 500, a timeout, an incomplete body: another attempt may succeed.
 FAILED = "failed"
-"""500, a timeout, an incomplete body: another attempt may succeed."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Reply:
 # -- what an HTTP response means ----------------------------------------------------------------------------------------
 
 OVERLOADED = (429, 503, 529)
+# Refusals because of the endpoint (its address, key or model) and not because of the call.
 ENDPOINT_FAULTS = (301, 302, 303, 307, 308, 401, 403, 404, 405)
-"""Refusals because of the endpoint (its address, key or model) and not because of the call."""
 BROKEN_FINISH_REASONS = ("abort", "error")
 MAX_ERROR_LENGTH = 500
 

@@ -11,8 +11,8 @@ from typing import Any
 from audit.llm.calls import ANSWERED, CUT, Reply
 
 EMPTY, THINKING = "empty", "thinking only"
+# A text with more opening braces than this is not a reply, and trying each of them takes time.
 MAX_BRACES = 50
-"""A text with more opening braces than this is not a reply, and trying each of them takes time."""
 THINKING_BLOCK = re.compile(r"\A.*</think>", re.DOTALL)
 FENCE = re.compile(r"```\w*")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")

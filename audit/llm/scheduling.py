@@ -15,8 +15,8 @@ from audit.llm.client import Client, Endpoint
 from audit.llm.limits import CircuitBreaker, ConcurrencyLimiter, Limits
 
 CALLS_BETWEEN_YIELDS = 64
+# At temperature 0 another seed gives the same text again, so the second attempt at an unreadable one is warmer.
 RETRY_TEMPERATURE = 0.3
-"""At temperature 0 another seed gives the same text again, so the second attempt at an unreadable one is warmer."""
 TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 
 

@@ -23,8 +23,8 @@ from audit.errors import AuditError
 from audit.llm.calls import ANSWERED, FAILED, Busy, Call, Reply, Response, read_response
 
 MANIFEST = "batch.json"
+# Each shard is an open file while shards are written, and a task of the SLURM array.
 MAX_SHARDS = 5_000
-"""Each shard is an open file while shards are written, and a task of the SLURM array."""
 
 
 def write_batch(calls: Iterable[Call], folder: Path, shards: int, manifest: Mapping[str, Any], model: str) -> list[int]:

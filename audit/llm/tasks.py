@@ -15,8 +15,8 @@ Replies = Callable[[Iterable[str]], Mapping[str, Reply]]
 Readable = Callable[[Call, Reply], bool]
 """Whether a reply contains what its call asked for."""
 
+# An unreadable reply is asked for once more and then left: the same request brings the same reply.
 MAX_READ_ATTEMPTS = 2
-"""An unreadable reply is asked for once more and then left: the same request brings the same reply."""
 BATCH_SIZE = 500
 CHARACTERS_PER_TOKEN = 4.0
 SAMPLE_SIZE = 8

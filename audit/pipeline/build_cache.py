@@ -14,8 +14,8 @@ from urllib.parse import quote
 import audit
 from audit.atomic_io import sha256_of, write_atomic
 
+# The digest of what does not exist yet.
 MISSING = None
-"""The digest of what does not exist yet."""
 
 
 @dataclass(frozen=True)

@@ -97,13 +97,13 @@ def _sentence(problem: Mapping[str, Any]) -> str:
     return f"{name} must be {KINDS.get(kind, problem['msg'])}, not {as_written(problem['input'])}."
 
 
+# What an option must be, by pydantic's name for the error.
 KINDS = {
     "bool_type": "true or false", "int_type": "a whole number", "float_type": "a number", "finite_number": "a number",
     "string_type": "a text in quotes", "path_type": "a text in quotes", "is_instance_of": "a text in quotes",
     "tuple_type": 'a list of texts such as ["one", "two"]', "frozen_set_type": 'a list of texts such as ["one", "two"]',
     "dict_type": "a table of texts", "dataclass_type": "a table", "dataclass_exact_type": "a table",
 }  # fmt: skip
-"""What an option must be, by pydantic's name for the error."""
 
 
 def _unknown(location: list[str]) -> str:

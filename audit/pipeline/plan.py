@@ -15,8 +15,8 @@ from audit.retrieval.model import Query
 
 QUESTIONS = "questions"
 BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
+# Share of pairs with an absent answer in the published run (arXiv:2605.29084): the expectation before there are answers.
 PRESCREENED = 0.789
-"""Share of pairs with an absent answer in the published run (arXiv:2605.29084): the expectation before there are answers."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from audit.pipeline.context import RunContext, Stage
 
 CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
 MAX_NAMES = 3
+# A full or read-only disk fails every handbook alike: no handbook is to blame, so none is left out for it.
 MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""A full or read-only disk fails every handbook alike: no handbook is to blame, so none is left out for it."""
 
 
 @dataclass

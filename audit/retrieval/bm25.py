@@ -19,8 +19,8 @@ from audit.optional_imports import optional
 from audit.text.tokens import STOP_WORDS, plain_text
 
 Scores = NDArray[np.float32]
+# Robertson's usual values and the defaults of bm25s.
 K1, B = 1.5, 0.75
-"""Robertson's usual values and the defaults of bm25s."""
 TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 

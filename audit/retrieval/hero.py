@@ -51,8 +51,8 @@ RETRIEVERS: Mapping[str, Callable[[HandbookIndex, ExpandedQuery], Ranking]] = {
     "bm25_bodies": lambda index, query: bm25_over_bodies(index, query.weights),
     "bm25_headings": lambda index, query: bm25_over_headings(index, query.weights),
 }
+# They rank sections, whose chunks share the rank.
 SECTION_RETRIEVERS = ("bm25_bodies", "bm25_headings")
-"""They rank sections, whose chunks share the rank."""
 LEFT_OUT, FULL_DOCUMENT_USED = "left out", "the full document was used"
 NO_ENCODER, NO_RERANKER = "no sentence model was given", "no reranker was given"
 

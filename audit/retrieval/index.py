@@ -24,16 +24,16 @@ from audit.optional_imports import optional
 from audit.retrieval.bm25 import Bm25, tokens
 from audit.retrieval.settings import RetrievalSettings
 
+# Raise it when the same texts are to be indexed differently: cached indexes are then built again.
 FORMAT = 2
-"""Raise it when the same texts are to be indexed differently: cached indexes are then built again."""
 WORD = re.compile(r"\S+")
 NAVIGATION_HEADING = re.compile(
     r"(table of )?contents|(subject |alphabetical )?index|glossary|references|bibliography|(useful |related )?links|"
     r"navigation|menu|site ?map|list of (figures|tables)|about this (handbook|guide|book)|acknowledge?ments?|notes",
     re.IGNORECASE,
 )
+# Dots that lead to a page number, or a line that ends in one.
 PAGE_REFERENCE = re.compile(r"(\.\s?){4,}|…|\s\d{1,3}\s*$", re.MULTILINE)
-"""Dots that lead to a page number, or a line that ends in one."""
 MIN_LINES, MIN_SHARE_OF_REFERENCES = 4, 0.5
 
 

@@ -11,8 +11,8 @@ FULL_DOCUMENT: Final = "full_document"
 PASSAGES: Final = "passages"
 FULL_DOCUMENT_FALLBACK: Final = "full_document_fallback"
 Origin = Literal["hit", "parent", "neighbour", "document"]
+# Hits per layer, and sections of a handbook used in full, that a record keeps.
 MAX_RECORDED = 10
-"""Hits per layer, and sections of a handbook used in full, that a record keeps."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from audit.retrieval.index import WORD, HandbookIndex
 from audit.retrieval.model import FULL_DOCUMENT_FALLBACK, PASSAGES, Mode, Passage, RetrieverRank
 from audit.retrieval.settings import RetrievalSettings
 
+# Layers that rank the hits of the first-stage retrievers.
 SECOND_STAGE = ("fused", "reranked")
-"""Layers that rank the hits of the first-stage retrievers."""
 
 
 def passages_of(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:

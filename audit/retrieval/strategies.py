@@ -63,12 +63,12 @@ def fused_ranking(index: HandbookIndex, text: str) -> dict[str, Ranking]:
     return rankings | {"fused": fused}
 
 
+# Name of a baseline -> the rankings it computes; the last one decides.
 BASELINES: Mapping[str, Callable[[HandbookIndex, str], dict[str, Ranking]]] = {
     "bm25": bm25_ranking,
     "dense": dense_ranking,
     "fusion": fused_ranking,
 }
-"""Name of a baseline -> the rankings it computes; the last one decides."""
 STRATEGIES = ("hero", *BASELINES)
 NEED_VECTORS = ("dense", "fusion")
 

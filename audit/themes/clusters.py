@@ -79,14 +79,14 @@ def umap_layout(
 
 # -- clusters -----------------------------------------------------------------------------------------------------------
 
+# A smaller cluster is not a theme.
 MIN_PHRASES = 2
-"""A smaller cluster is not a theme."""
+# Mean cosine distance, after smoothing, up to which phrases form one theme: chosen on benchmarks/themes.py and the demo.
 CUT = 0.4
-"""Mean cosine distance, after smoothing, up to which phrases form one theme: chosen on benchmarks/themes.py and the demo."""
 SMOOTHING_NEIGHBOURS, SMOOTHING, SHARPNESS = 10, 0.5, 8
 BLOCK = 1024
+# BERTopic's defaults, which the pipeline of arXiv:2605.29084 follows.
 HDBSCAN_DIMENSIONS, HDBSCAN_SIZE = 5, 10
-"""BERTopic's defaults, which the pipeline of arXiv:2605.29084 follows."""
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from audit.themes.taxonomy import Taxonomy, Theme, plain_phrase, shown_phrase
 
 THEME_PREFIX, PARENT_PREFIX = "t-", "p-"
 ID_DIGITS = 10
+# Share of the members that lie within the reach of an exemplar of their own theme.
 REACH_QUANTILE = 0.95
-"""Share of the members that lie within the reach of an exemplar of their own theme."""
 
 
 @dataclass(frozen=True)

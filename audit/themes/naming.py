@@ -21,12 +21,12 @@ from audit.text.tokens import content_words, stem
 from audit.themes.linkage import Labels
 
 MAX_TERMS, MAX_EXEMPLARS = 5, 8
+# How much farther (cosine) from the mean a shorter phrase may be and still be taken as the medoid.
 MEDOID_TOLERANCE = 0.02
-"""How much farther (cosine) from the mean a shorter phrase may be and still be taken as the medoid."""
+# Words of nearly every divergence topic, which say nothing about a theme.
 COMPARISON_WORDS = frozenset(map(stem, ("vs", "versus", "against")))
-"""Words of nearly every divergence topic, which say nothing about a theme."""
+# Share of words in common from which two names count as near-duplicates.
 NEAR_DUPLICATE = 0.75
-"""Share of words in common from which two names count as near-duplicates."""
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,12 @@ DIFFERING = r"(?:differ(?:ent|ing)|diverg(?:ent|ing)|conflicting|contradict(?:or
 ADVICE = r"(?:advice|guidance|recommendation|instruction|information|guideline|polic(?:y|ie)|position|statement|rule|view)s?"
 ABOUT = r"(?:on|about|for|regarding|concerning|over|as to|in|of|around)"
 CLASH = r"(?:difference|disagreement|divergence|discrepanc(?:y|ie)|conflict|contradiction|variation|inconsistenc(?:y|ie))s?"
+# How a judge begins whatever the subject: "different advice on", "disagreement about". Unrelated phrases would look alike.
 FRAMES = re.compile(
     rf"^(?:(?:the )?(?:{DIFFERING} )?{ADVICE} {ABOUT} |{CLASH} {ABOUT} |{DIFFERING} "
     rf"|whether (?:the )?\w+ (?:dis)?agree {ABOUT} )(?:the )?(?=\w)",
     re.IGNORECASE,
 )
-"""How a judge begins whatever the subject: "different advice on", "disagreement about". Unrelated phrases would look alike."""
 NUMBER = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|once|twice|half)\b", re.IGNORECASE)
 CONTRAST = re.compile(r"\b(?:vs|versus|against|or|than|and)\b|[/;]", re.IGNORECASE)
 TAIL = re.compile(r"(?::\s|,\s|;\s|\s\()(?P<tail>(?:\d,\d|[^:,;()])*)\)?\s*$")

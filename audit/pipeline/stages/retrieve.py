@@ -24,8 +24,8 @@ from audit.retrieval.strategies import make_strategy
 
 # -- one handbook: plain data in, files out, so that any process can do it ----------------------------------------------
 
+# Sections that a trial keeps, best first.
 MAX_RANKED = 20
-"""Sections that a trial keeps, best first."""
 
 
 @dataclass(frozen=True)
