@@ -32,9 +32,10 @@ from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.generation.model_generator import AnswerTask, load_answer_prompt
 from audit.llm.calls import Call
+from audit.retrieval.index import build_index
 from audit.retrieval.model import Query
 from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import build_strategy
+from audit.retrieval.strategies import make_strategy
 from benchmarks.prefix_cache import SEED, _text, simulated
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "retrieval"
@@ -59,7 +60,7 @@ def cases(both_halves: bool) -> Iterator[Case]:
     for document in read_documents(DATA / "nih_handbooks"):
         institute = document.handbook_id.removeprefix("nih-")
         chosen = [(line, kind, answering) for line in gold for kind, answering in [_kind(line, institute)] if _kept(line, kind)]
-        strategy = build_strategy("bm25", document, RetrievalSettings(whole_characters=0))
+        strategy = make_strategy("bm25", build_index(document, RetrievalSettings(whole_characters=0)))
         queries = [Query(line["question_id"], line["question"]) for line, _, _ in chosen]
         asked = [GroundedQuestion(query, document, strategy.retrieve(query).record()) for query in queries]
         for (line, kind, answering), record in zip(

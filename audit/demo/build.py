@@ -179,11 +179,11 @@ class EarlierRun:
     lost: NDArray[np.bool_]
 
 
-def draw_earlier(config: WorldConfig, rate: float = MISSED_SHARE) -> EarlierRun:
+def draw_earlier(config: WorldConfig) -> EarlierRun:
     """Draw the weaker run on the world of a config. It has its own random stream, so the main run does not change."""
     world = draw_world(config)
     full = simulate_labels(world)
-    lost = world.present & (np.random.default_rng([config.seed, 5]).random(world.present.shape) < rate)
+    lost = world.present & (np.random.default_rng([config.seed, 5]).random(world.present.shape) < MISSED_SHARE)
     first, second = world.pairs
     is_missed = lost[:, first] | lost[:, second]
     visible = Labels(*(np.where(is_missed, np.int8(Label.ABSENT.code), codes) for codes in (full.truth, full.judge)))

@@ -66,6 +66,7 @@ def judge(question: str, a: str, b: str) -> Verdict:
     It does not understand meaning: a disagreement without a figure, a yes or a no is COMPLEMENTARY to it. The numbers of cited
     passages, as in [2], are not quantities.
     """
+    # The 2 of a citation [2] would be read as a quantity.
     a, b = without_citations(a), without_citations(b)
     if absent := [side for side, text in (("A", a), ("B", b)) if _is_absent(text)]:
         reasoning = f"Silence: answer {' and '.join(absent)} does not address the question."
@@ -83,6 +84,7 @@ def _is_absent(text: str) -> bool:
 def _judge_present(question_text: str, first: ParsedAnswer, second: ParsedAnswer, sides: str) -> Verdict:
     question = parse_question(question_text)
     for label, rule, find_conflict in (
+        # The graver label first: such a pair may differ in amounts as well.
         (Label.CONTRADICTORY, "Opposite directions", opposite_directions),
         (Label.DIVERGENT, "Amounts apart", quantities_that_differ),
     ):
@@ -152,6 +154,7 @@ def _topic(question: ParsedQuestion, conflict: StatementConflict, question_text:
         (question_text, question.stems),
     ):
         plain = plain_text(text)
+        # Reversed, so that of two forms of a word the first in the text is kept.
         words = {w.stem: plain[w.start : w.end] for w in reversed(content_words(text)) if w.stem in stems}
         if words:
             return " ".join([*reversed(words.values())][:MAX_TOPIC_WORDS])

@@ -114,6 +114,7 @@ class ParsedQuestion:
 def parse_question(text: str) -> ParsedQuestion:
     """The question as the rules read it."""
     sentences = [match.group().strip() for match in SENTENCE.finditer(text)]
+    # A question without a question mark is read in full.
     interrogative = [sentence for sentence in sentences if sentence.endswith("?")] or [text]
     stems = frozenset(word.stem for sentence in interrogative for word in content_words(sentence))
     lower = " ".join(interrogative).lower()
@@ -128,6 +129,7 @@ def parse_answer(text: str) -> ParsedAnswer:
     starts = [[item.start for item in items] for items in (words, quantities, negations)]
     statements = []
     for start, end in _statement_spans(text):
+        # Each list is sorted by position, so the part inside a statement is a slice.
         inside = [slice(bisect_left(positions, start), bisect_left(positions, end)) for positions in starts]
         stems = frozenset(word.stem for word in words[inside[0]]) - MEASURE_STEMS
         statements.append(Statement(start, end, text[start:end].strip(), stems, quantities[inside[1]], negations[inside[2]]))

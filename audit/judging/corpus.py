@@ -90,6 +90,7 @@ class Corpus:
 
     def __post_init__(self) -> None:
         """Collect the names of centers and the titles of handbooks, which `--blind-centers` masks."""
+        # A title often contains the center's name, so both are masked.
         names = {str(handbook[key]) for handbook in self.handbooks for key in ("center", "title") if handbook.get(key)}
         object.__setattr__(self, "names", tuple(sorted(names)))
 

@@ -76,7 +76,9 @@ def load_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 # -- reading a reply ----------------------------------------------------------------------------------------------------
 
 NO_LABEL, SEVERAL = "no label", "several labels"
+# Far above what the schema allows; only a reply that ignores the schema is shortened.
 MAX_TEXT = 4_000
+# Nothing differs, so a topic in such a reply is a formality of the model.
 LABELS_WITHOUT_TOPIC = (Label.ABSENT, Label.CONSISTENT)
 
 # How a model may spell a label; the numbers are for matrices, and no prompt mentions them.
@@ -121,6 +123,7 @@ def read_verdict(reply: Reply, template: str) -> Verdict:
     matches = [match for match in json_objects(text) if "classification" in match.value]
     if not matches:
         return _verdict_from_text(text, cut=reply.outcome == CUT)
+    # A model that answers twice is believed only if both answers agree.
     labels = {_label(match.value["classification"]) for match in matches}
     if None in labels:
         several = any(len(_labels_in_capitals(match.value["classification"])) > 1 for match in matches)
@@ -137,6 +140,7 @@ def read_presence(reply: Reply) -> Presence:
     text = without_thinking(reply.text or "")
     if fields := object_obeying(text, SCHEMAS["absence"]):
         return Presence(fields["addressed"] == "YES")
+    # Also from an object that is broken elsewhere: the field itself is complete.
     quoted = {word.lower() for word in ADDRESSED.findall(text)}
     if len(quoted) == 1:
         return Presence(quoted == {"yes"}, Parse.LENIENT)
@@ -202,6 +206,7 @@ def _labels_in_capitals(value: Any) -> set[str | None]:
 
 
 def _verdict(label: str, fields: Mapping[str, Any], parse: str) -> Verdict:
+    # Models fill in every field; a significance without a disagreement has no meaning.
     significance = _significance(fields) if label in DISAGREEING else None
     topic = None if label in LABELS_WITHOUT_TOPIC else _topic(fields)
     return Verdict(label, significance, topic, clean_text(fields.get("reasoning"), MAX_TEXT), parse)

@@ -100,11 +100,12 @@ class Protocol:
     ) -> Iterator[JudgeRequest]:
         """Every request for a verdict on a pair of two present answers, sorted by the first answer.
 
-        A check that would repeat the request of the verdict (no name to mask, two equal answers) adds nothing and is left out.
+        A check that would repeat the request of the verdict adds nothing and is left out.
         """
         present = [pair for pair in item.pairs if all(findings[handbook].absent is False for handbook in pair)]
         rank = {handbook: number for number, handbook in enumerate(item.answers)}
         swapped = [(b, a) for a, b in present] if self.swap else []
+        # Pairs with the same first answer follow one another: the server's prefix cache then holds question and first answer.
         for first, second in sorted([*present, *swapped], key=lambda pair: (rank[pair[0]], rank[pair[1]])):
             yield from self._requests_in_order(item, first, second, swapped=rank[first] > rank[second])
         if self.blind:
@@ -113,6 +114,7 @@ class Protocol:
     def _requests_in_order(self, item: QuestionToJudge, first: str, second: str, *, swapped: bool) -> Iterator[JudgeRequest]:
         a, b = (item.answers[handbook].text or "" for handbook in (first, second))
         if swapped:
+            # Equal answers in the other order are the same request.
             if a != b:
                 yield self._request(item, (second, first), CheckKind.SWAP, 1, (a, b))
             return
@@ -124,6 +126,7 @@ class Protocol:
         texts = {handbook: item.answers[handbook].text or "" for pair in present for handbook in pair}
         masked = {handbook: hide_names(text, corpus.names) for handbook, text in texts.items()}
         for a, b in present:
+            # Without a name to mask it would be the request of the verdict itself.
             if (masked[a], masked[b]) != (texts[a], texts[b]):
                 yield self._request(item, (a, b), CheckKind.BLIND, 1, (masked[a], masked[b]))
 
@@ -146,6 +149,7 @@ class Protocol:
 
     def _absence_call(self, item: QuestionToJudge, handbook: str) -> Call | None:
         answer = item.answers.get(handbook)
+        # Settled without asking: the canonical prefix, or no text at all.
         if answer is None or answer.has_absence_prefix or not (answer.text or "").strip():
             return None
         fields = {"question": str(item.question["question"]), "answer": answer.text or ""}
@@ -191,6 +195,7 @@ def _checked_finding(answer: AnswerToJudge | None, reply: Reply | None) -> Absen
         return AbsenceFinding(None, reason=NO_ANSWER)
     if answer.has_absence_prefix or not (answer.text or "").strip():
         return AbsenceFinding(True, "prefix" if answer.has_absence_prefix else answer.method)
+    # Not asked yet: without a reason, its pairs count as not asked and not as unscored.
     if reply is None:
         return AbsenceFinding(None)
     presence = read_presence(reply)
@@ -249,10 +254,8 @@ class JudgingTask:
 
 
 def stage_costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[StageCost]:
-    """The cost of the open calls, stage by stage. `extract` is counted only for pairs that have a label already.
-
-    Before absence is checked, the run's own flags decide which pairs will be asked about.
-    """
+    """The cost of the open calls, stage by stage. `extract` is counted only for pairs that have a label already."""
+    # Before absence is checked, the run's own flags are the best estimate of which pairs will be asked about.
     unchecked = replace(protocol, absence=KEEP)
     return [
         stage_cost(stage, open_calls(protocol if stage == ABSENCE else unchecked, stage, corpus, replies), REPLY_TOKENS[stage])

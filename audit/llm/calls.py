@@ -39,6 +39,7 @@ class Call:
     @cached_property
     def key(self) -> str:
         """32 hex digits of the SHA-256 of all that determines the answer; the custom_id and X-Request-Id of the request."""
+        # Sorted, so that the order in which a body was put together cannot make an answered call look new.
         text = json.dumps([self.body, self.repeat], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -67,6 +68,7 @@ class Reply:
 
 # -- what an HTTP response means ----------------------------------------------------------------------------------------
 
+# 529 is not in the standard: some gateways send it when they are overloaded.
 OVERLOADED = (429, 503, 529)
 # Refusals because of the endpoint (its address, key or model) and not because of the call.
 ENDPOINT_FAULTS = (301, 302, 303, 307, 308, 401, 403, 404, 405)
@@ -111,6 +113,7 @@ class Response:
 
 def _error_message(body: Mapping[str, Any]) -> str | None:
     error = body.get("error")
+    # OpenAI and vLLM put the message into `error`, older servers into `message`, FastAPI into `detail`.
     candidates = (error.get("message") if isinstance(error, dict) else error, body.get("message"), body.get("detail"))
     return next((text for text in candidates if isinstance(text, str) and text), None)
 
@@ -134,6 +137,7 @@ def retry_after_seconds(header: str | None, now: datetime | None = None) -> floa
         wait_s = float(header)
     except ValueError:
         wait_s = _seconds_until(header, now or datetime.now(UTC))
+    # float() accepts "nan" and "inf" as well.
     return max(0.0, wait_s) if math.isfinite(wait_s) else None
 
 
@@ -142,6 +146,7 @@ def _seconds_until(date: str, now: datetime) -> float:
         moment = parsedate_to_datetime(date)
     except ValueError:
         return math.nan
+    # A date without a zone is in UTC: HTTP knows no other.
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now.timestamp()
 
 
@@ -152,6 +157,7 @@ def _read_completion(key: str, attempt: int, response: Response) -> Reply:
         error = f"no completion in the body, {response.error_text()}"
         return Reply(key, FAILED, attempt, status=response.status, error=error)
     finish_reason = choice.get("finish_reason")
+    # The server reports these with status 200, but the text ends anywhere.
     outcome = CUT if finish_reason == "length" else FAILED if finish_reason in BROKEN_FINISH_REASONS else ANSWERED
     return Reply(
         key,
@@ -181,7 +187,7 @@ def _storable(text: Any) -> str | None:
 
 
 def _thinking_note(message: Mapping[str, Any]) -> str | None:
-    """Thinking is never the answer. If it took the place of the answer, the reply notes that."""
+    # Thinking is never the answer; noted, because otherwise an empty reply would be a riddle.
     thinking = message.get("reasoning") or message.get("reasoning_content")
     if thinking and not (_storable(message.get("content")) or "").strip():
         return "the text is in `reasoning` and the content is empty: thinking is on"
@@ -198,4 +204,5 @@ def _token_counts(usage: Any) -> dict[str, int]:
         "cached_tokens": prompt.get("cached_tokens") if isinstance(prompt, dict) else None,
         "reasoning_tokens": completion.get("reasoning_tokens") if isinstance(completion, dict) else None,
     }
+    # True is an int to Python, and no count.
     return {name: count for name, count in counts.items() if isinstance(count, int) and not isinstance(count, bool)}

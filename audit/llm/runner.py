@@ -29,6 +29,7 @@ from audit.llm.scheduling import CallAttempt, CallScheduler, EndpointWorker, nex
 
 RESUME = "Replies received so far are stored; the same command continues from there."
 UNREADABLE = "unreadable"
+# Ticks over which the rate is taken: half a minute at two a second.
 RATE_SAMPLES = 60
 
 
@@ -134,6 +135,7 @@ class _CallRun:
         progress: Callable[[CallStats], None],
         limits: Limits,
     ) -> None:
+        # The limit is over all endpoints: each gets an equal part.
         max_open = math.ceil(limits.concurrency / max(1, len(endpoints)))
         self.workers = [EndpointWorker(number, endpoint, limits, max_open) for number, endpoint in enumerate(endpoints)]
         self.stats = CallStats()
@@ -176,6 +178,7 @@ class _CallRun:
         """Send the worker's calls as long as there may be any."""
         while not self._is_finished():
             await worker.wait_for_capacity()
+            # Cleared before looking for a call: a change in the meantime must not be missed.
             worker.changed.clear()
             attempt = None if worker.lost else await self._scheduler.take(worker.number)
             if attempt is not None:
@@ -204,6 +207,7 @@ class _CallRun:
         if isinstance(reply, Busy):
             self._handle_busy(worker, attempt, reply)
         elif reply.outcome == REFUSED and reply.status in ENDPOINT_FAULTS:
+            # Not stored as refused: another endpoint may have the right key or model.
             self._scheduler.put_back(attempt)
             self._lose(worker, f"refuses every call, {reply.error}. Check its address, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY")
         else:
@@ -224,6 +228,7 @@ class _CallRun:
         self._lose_if_hopeless(worker, busy.after_s, busy.why)
 
     def _handle_reply(self, worker: EndpointWorker, attempt: CallAttempt, reply: Reply) -> None:
+        # Stored before anything looks at it: no fault further down can lose what was paid for.
         self._put(reply)
         self.stats.attempts += 1
         self.stats.count_tokens(reply.usage)
@@ -239,6 +244,7 @@ class _CallRun:
             self._apply_stop_rules(reply, readable)
 
     def _update_health(self, worker: EndpointWorker, reply: Reply) -> None:
+        # A refused or unreadable reply is the fault of the call or the model: the endpoint works.
         if reply.outcome != FAILED:
             worker.breaker.record_answer()
             worker.limiter.record_answer(worker.open + 1)
@@ -262,6 +268,7 @@ class _CallRun:
 
     def _lose(self, worker: EndpointWorker, sentence: str) -> None:
         """Give the endpoint up and hand its groups to the others; if there are no others, stop."""
+        # Several of its open calls may fail at once.
         if worker.lost:
             return
         worker.lost = True

@@ -14,6 +14,7 @@ from audit.llm.calls import ANSWERED, CUT, FAILED, Call, Reply
 from audit.llm.client import Client, Endpoint
 from audit.llm.limits import CircuitBreaker, ConcurrencyLimiter, Limits
 
+# Calls that are passed over without letting the event loop run.
 CALLS_BETWEEN_YIELDS = 64
 # At temperature 0 another seed gives the same text again, so the second attempt at an unreadable one is warmer.
 RETRY_TEMPERATURE = 0.3
@@ -38,6 +39,7 @@ def next_attempt(attempt: CallAttempt, reply: Reply, readable: bool, limits: Lim
     higher one, an unreadable text once more with some randomness. A refused call would be refused again.
     """
     following = replace(attempt, attempt=attempt.attempt + 1)
+    # The same request again: nothing about it was wrong.
     if reply.outcome == FAILED:
         return following if attempt.attempt < limits.attempts else None
     body = dict(attempt.call.body if attempt.body is None else attempt.body)
@@ -45,6 +47,7 @@ def next_attempt(attempt: CallAttempt, reply: Reply, readable: bool, limits: Lim
         wider = {name: int(body[name] * limits.wider) for name in TOKEN_LIMITS if body.get(name)}
         return replace(following, body=body | wider, widened=True)
     if reply.outcome == ANSWERED and not readable and not attempt.redrawn:
+        # The number of the attempt as seed, so that the same run asks the same again.
         warmer = {"seed": attempt.attempt, "temperature": max(RETRY_TEMPERATURE, body.get("temperature") or 0.0)}
         return replace(following, body=body | warmer, redrawn=True)
     return None
@@ -131,6 +134,7 @@ class CallScheduler:
     def _next(self) -> CallAttempt | None:
         if self._unassigned:
             return self._unassigned.popleft()
+        # Retries come last: whatever made them fail has time to pass. A bound, because each is kept in memory.
         if len(self._retries) < self._max_retries_waiting and not self._all_read:
             call = next(self._calls, None)
             if call is not None:
@@ -150,6 +154,7 @@ class CallScheduler:
     def give_up(self, worker: int) -> None:
         """The worker is lost: each of its groups goes to one of the others."""
         self._lost.add(worker)
+        # Without an owner, a group goes to the next worker that meets it.
         self._worker_of = {group: owner for group, owner in self._worker_of.items() if owner != worker}
         self._unassigned.extend(self._queues[worker])
         self._queues[worker].clear()

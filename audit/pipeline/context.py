@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from audit.corpus.documents import Document, read_document
 from audit.corpus.extraction.identity import Identity
+from audit.embedding.vectors import Progress, no_progress
 from audit.errors import ConfigError
 from audit.pipeline.build_cache import BuildCache, Task, read_lines
 from audit.pipeline.config import Config
@@ -21,8 +22,6 @@ from audit.settings import Settings
 Record = Mapping[str, Any]
 Figures = Mapping[str, Any]
 Outcome = tuple[Task, "Figures | Exception"]
-Progress = Callable[[str, int, int], None]
-"""Called with the name of what is being worked on, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class RunContext:
     workspace: Workspace
     sources: Sequence[SourceDocument]
     left_out: dict[str, str] = field(default_factory=dict)
-    progress: Progress = lambda *_: None
+    progress: Progress = no_progress
     expected: Sequence[dict[str, Any]] | None = None
     cache: BuildCache = field(init=False)
 
@@ -115,8 +114,11 @@ class RunContext:
 
     def questions(self) -> list[dict[str, Any]]:
         """The records of the questions; empty before they were imported."""
-        imported = read_lines(self.workspace.questions) if self.expected is None and self.workspace.questions.is_file() else []
-        return list(self.expected or imported)[: self.config.questions.first or None]
+        if self.expected is None and self.workspace.questions.is_file():
+            questions = list(read_lines(self.workspace.questions))
+        else:
+            questions = list(self.expected or ())
+        return questions[: self.config.questions.first or None]
 
 
 class Stage(Protocol):
@@ -195,6 +197,7 @@ def taken(work: Workspace, config: Path) -> Iterator[None]:
         raise ConfigError(f"{work.root} cannot be written ({error.strerror}). Nothing was done.") from None
     try:
         owner = owner_file.read_text(encoding="utf-8").strip() if owner_file.is_file() else ""
+        # A config that was moved or deleted no longer needs its folder.
         if owner and Path(owner) != config and Path(owner).is_file():
             raise ConfigError(
                 f"{work.root} belongs to {owner}. Nothing was done. "
@@ -208,6 +211,7 @@ def taken(work: Workspace, config: Path) -> Iterator[None]:
 
 def check_room(root: Path) -> None:
     """Raise ConfigError unless the folder is ours: missing, empty, or with a build cache or an owner in it."""
+    # Anything else may be somebody's data, which the stages would overwrite.
     is_ours = root.is_dir() and (not any(root.iterdir()) or any((root / name).exists() for name in OURS))
     if root.exists() and not is_ours:
         raise ConfigError(

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import combinations
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from audit.corpus.documents import Document
 from audit.errors import ConfigError
 from audit.generation.evidence import meets
 from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
+from audit.pipeline.build_cache import read_lines
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Record, RunContext, SourceDocument
 from audit.retrieval.model import Query
@@ -60,28 +60,21 @@ def _sections(documents: Sequence[Document]) -> Iterator[Record]:
 
 def _trials(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[Record]:
     for source in sources:
-        yield from read_records(context.workspace.trials(source.handbook_id))
+        yield from read_lines(context.workspace.trials(source.handbook_id))
 
 
 def _items(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[QuestionToJudge]:
-    """One question at a time. Each file of answers is in the order of the questions, so all files are read in parallel."""
+    # One question at a time, because all answers of a run may not fit into memory. Each file of answers is in the order of the
+    # questions, so all files can be read in step.
     with ExitStack() as stack:
-        files = {source.handbook_id: _open(context.workspace.answers(source.handbook_id)) for source in sources}
-        readers = {handbook: AnswersInOrder(stack.enter_context(file)) for handbook, file in files.items()}
+        readers = {}
+        for source in sources:
+            file = stack.enter_context(context.workspace.answers(source.handbook_id).open(encoding="utf-8"))
+            readers[source.handbook_id] = AnswersInOrder(file)
         for question in context.questions():
             records = {handbook: reader.take(question["question_id"]) for handbook, reader in readers.items()}
             answers = {handbook: _answer(record) for handbook, record in records.items() if record is not None}
             yield QuestionToJudge(question, answers, tuple(combinations(answers, 2)))
-
-
-def _open(path: Path) -> TextIO:
-    return path.open(encoding="utf-8")
-
-
-def read_records(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a file of JSON lines, one at a time."""
-    with _open(path) as file:
-        yield from map(json.loads, file)
 
 
 class AnswersInOrder:

@@ -9,8 +9,8 @@ from typing import Any
 
 from audit.corpus.questions.question_file import QuestionFile
 from audit.generation.evidence import meets
+from audit.pipeline.build_cache import read_lines
 from audit.pipeline.context import RunContext, Stage
-from audit.pipeline.judging_input import read_records
 from audit.retrieval.model import Query
 
 QUESTIONS = "questions"
@@ -75,18 +75,20 @@ def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
     if stage.name == QUESTIONS and row.to_do:
         file = context.config.questions.file
         assert file is not None  # the config reader refuses a config without it
+        # Only counted, not imported: near-duplicates that the import would merge are still among them.
         context.expected = [question.record() for question in QuestionFile(file, context.settings.max_object_bytes).questions]
     return row
 
 
 def _prescreened(context: RunContext, rows: Sequence[StagePlan], questions: Sequence[dict[str, Any]]) -> int | None:
     """Pairs with an absent answer, once all answers exist."""
+    # An estimate from some of the answers would depend on which handbooks came first.
     if any(row.to_do for row in rows if row.stage in BEFORE_JUDGING):
         return None
     asked = dict.fromkeys((question["question_id"] for question in questions), 0)
     present = dict(asked)
     for source in context.present:
-        for record in read_records(context.workspace.answers(source.handbook_id)):
+        for record in read_lines(context.workspace.answers(source.handbook_id)):
             asked[record["question_id"]] += 1
             present[record["question_id"]] += record["absent"] is not True
     return sum(comb(asked[question], 2) - comb(present[question], 2) for question in asked)

@@ -73,11 +73,13 @@ def _task_error(error: BaseException) -> Exception:
 def _cluster(workers: str, options: ClusterOptions, tasks: int, logs: Path | None) -> Iterator[Any]:
     if workers == SLURM:
         with slurm_cluster(options, logs) as cluster:
+            # A job without a task would wait in the queue for nothing.
             cluster.scale(jobs=min(options.jobs, tasks))
             yield cluster
         return
     count = int(LOCAL.fullmatch(workers)[1])  # type: ignore[index]  # checked by check_workers
     distributed = optional("distributed", PURPOSE, EXTRA)
+    # Processes, because the search is Python code; one thread each, or their libraries would compete for the cores.
     with distributed.LocalCluster(
         n_workers=min(count, tasks), threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
     ) as cluster:

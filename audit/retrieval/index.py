@@ -19,7 +19,7 @@ import numpy as np
 from audit.atomic_io import atomic_file
 from audit.corpus.documents import Document, Section
 from audit.embedding.encoders import Encoder
-from audit.embedding.vectors import Progress, Vectors, no_progress
+from audit.embedding.vectors import Vectors, no_progress
 from audit.optional_imports import optional
 from audit.retrieval.bm25 import Bm25, tokens
 from audit.retrieval.settings import RetrievalSettings
@@ -140,7 +140,6 @@ def build_index(
     settings: RetrievalSettings,
     encoder: Encoder | None = None,
     folder: Path | None = None,
-    progress: Progress = no_progress,
 ) -> HandbookIndex:
     """The handbook's index: read from `folder` if it was built there from the same input, else built and stored there.
 
@@ -153,7 +152,7 @@ def build_index(
             return _index_from_arrays(document, settings, chunks, encoder, dict(arrays))
     texts = {part: texts_of(document, chunks, settings) for part, texts_of in INDEXED_TEXTS.items()}
     bm25 = {part: Bm25.build([tokens(text) for text in part_texts]) for part, part_texts in texts.items()}
-    vectors = encoder.encode(texts["chunks"], progress) if encoder else None
+    vectors = encoder.encode(texts["chunks"], no_progress) if encoder else None
     index = HandbookIndex(document, settings, chunks, bm25, vectors, encoder)
     if path:
         _write_index(index, path)

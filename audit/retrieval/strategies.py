@@ -5,18 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from audit.corpus.documents import Document
-from audit.embedding.encoders import Encoder
 from audit.errors import RetrievalError
 from audit.retrieval.fusion import Ranking, first_row_per_section, layer_of, ranks, reciprocal_rank_fusion, section_ids
 from audit.retrieval.hero import HeroStrategy
-from audit.retrieval.index import HandbookIndex, build_index
+from audit.retrieval.index import HandbookIndex
 from audit.retrieval.model import PASSAGES, Query, Retrieval, Strategy
 from audit.retrieval.passages import passages_of, section_titles
 from audit.retrieval.retrievers import Reranker, bm25_over_chunks, dense_over_chunks, unexpanded_query
-from audit.retrieval.settings import RetrievalSettings
 
 
 @dataclass(frozen=True)
@@ -73,25 +69,13 @@ STRATEGIES = ("hero", *BASELINES)
 NEED_VECTORS = ("dense", "fusion")
 
 
-def build_strategy(
-    name: str,
-    document: Document,
-    settings: RetrievalSettings,
-    encoder: Encoder | None = None,
-    reranker: Reranker | None = None,
-    folder: Path | None = None,
-) -> Strategy:
-    """The strategy `name` over one handbook, whose index is stored in `folder` if one is given.
-
-    encoder   None: HERO-QA searches by words alone and the trace records that; `dense` and `fusion` need one
-    reranker  None: the hits are not reranked and the trace records that
-    Raises RetrievalError for an unknown name or where the strategy lacks its encoder.
-    """
-    return make_strategy(name, build_index(document, settings, encoder, folder), reranker)
-
-
 def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = None) -> Strategy:
-    """The strategy `name` over an index that others may share. Raises RetrievalError as `build_strategy` does."""
+    """The strategy `name` over an index that others may share.
+
+    reranker  None: the hits are not reranked and the trace records that
+    Raises RetrievalError for an unknown name, and for `dense` and `fusion` over an index without vectors; without them HERO-QA
+    searches by words alone and the trace records that.
+    """
     if name not in STRATEGIES:
         raise RetrievalError(f"There is no strategy '{name}'. Allowed: {', '.join(STRATEGIES)}. Nothing was retrieved.")
     if name in NEED_VECTORS and index.vectors is None:

@@ -52,6 +52,7 @@ def _from_pdfs(config: Config, workspace: Workspace) -> Iterator[FileResult]:
             yield pdf.name, _pdf_source(pdf, identity_of(pdf, IdentityOptions(), catalog), workspace)
         except DocumentError as error:
             yield pdf.name, str(error)
+    # A misspelled file name in the catalog would otherwise lose a handbook without a word.
     for name in set(catalog or {}) - {pdf.name for pdf in files}:
         yield name, f"{name}: the catalog has a row for it, but the file does not exist."
 

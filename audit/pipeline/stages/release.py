@@ -98,6 +98,7 @@ class ThemesStage(TaskByTask):
         encoder_of = encoder_factory(config.model, self.context.settings.data_dir / "vectors")
         assert encoder_of is not None  # the config reader refuses `none` for themes
         options = ThemeBuildOptions(target=config.target or None, layout=PRINCIPAL if config.model == LEXICAL else None)
+        # The encoder of words learns from the phrases which words are rare.
         encoder = encoder_of(list(by_plain_phrase(counts)))
         taxonomy, points = build_taxonomy(counts, encoder, options, progress=self.context.progress)
         write_taxonomy(taxonomy, points, task.outputs[0])
@@ -122,6 +123,7 @@ class LoadStage(TaskByTask):
         """Everything in the release, and the store it goes into."""
         if not self.context.config.load.load:
             return []
+        # The release as a whole: themes and a change by hand count as well.
         release = self.context.cache.digest(self.context.workspace.release)
         inputs = {"release": release, "store": str(self.context.settings.store_dir.resolve())}
         return [Task(self.name, self.context.config.release.run_id, inputs)]

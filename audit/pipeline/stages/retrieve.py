@@ -108,6 +108,7 @@ class RetrieveStage(CachedStage):
 
     def tasks(self) -> list[Task]:
         """Each handbook's text, the questions that concern it, and how it is searched."""
+        # Before any work: a wrong value would otherwise stop the run after hours of it.
         check_workers(self.context.config.retrieval.workers)
         check_questions_meet(self.context, 1)
         return [self._task(source, self._search(source)) for source in self.context.present]
@@ -122,7 +123,7 @@ class RetrieveStage(CachedStage):
         return Task(self.name, source.handbook_id, inputs, tuple(filter(None, (search.out, search.trials))), source.handbook_id)
 
     def _settings(self) -> dict[str, Any]:
-        """The settings of retrieval, with the table of synonyms by its content: a file may change under its name."""
+        # The table of synonyms by its content: a file may change under its name.
         settings = self.context.config.retrieval.options
         digest = self.context.cache.digest(settings.expansion) if settings.expansion else None
         return settings.record() | {"expansion": digest}
