@@ -28,6 +28,7 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
     the center's name or its phone number.
     """
     searches = searches or SimulatedSearches(HandbookTexts(world))
+    # Each part of a release has a stream of its own, so that a change of one leaves the others as they are.
     rng = np.random.default_rng([world.config.seed, 2])
     n_centers = max(book.center for book in world.handbooks) + 1
     for number, question in enumerate(world.questions):
@@ -81,6 +82,7 @@ def _rests(text: str, frame: dict[str, str]) -> tuple[int, int]:
 
 def _present(text: str, policy: Policy, chance: list[float], retrieved: dict[str, Any]) -> dict[str, Any]:
     sections = [section_title(policy)]
+    # Real retrieval often cites a neighbouring section as well.
     if chance[0] < 0.35:
         same_chapter = [
             other for other in policies() if other.chapter == policy.chapter and other is not policy and not other.organs

@@ -100,8 +100,10 @@ def kernel(noise: JudgeNoise) -> NDArray[np.float64]:
     called_divergent = either[0, Label.COMPLEMENTARY.code, Label.DIVERGENT.code]
     for borderline, rate in enumerate((0.0, called_divergent / noise.borderline)):
         row = either[borderline, Label.COMPLEMENTARY.code]
+        # What is not called divergent here is called what it is: the row still adds up to 1.
         row[Label.COMPLEMENTARY.code] += called_divergent - rate
         row[Label.DIVERGENT.code] = rate
+    # Pairs whose true label is ABSENT are never shown to the judge, so their row stays as it is.
     either[:, 1:] *= 1 - noise.absent - noise.unscored
     either[:, 1:, Label.ABSENT.code] = noise.absent
     either[:, 1:, -1] = noise.unscored

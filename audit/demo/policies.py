@@ -78,12 +78,8 @@ class Policy:
 @cache
 def policies() -> tuple[Policy, ...]:
     """Every policy, in the order of the files' names and of the entries in a file."""
-    return tuple(policy for path in sorted(HANDBOOK_DIR.glob("*.toml")) for policy in _read(path))
-
-
-def _read(path: Path) -> list[Policy]:
-    chapter = tomllib.loads(path.read_text(encoding="utf-8"))
-    return [_policy(entry, chapter) for entry in chapter["policy"]]
+    chapters = [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(HANDBOOK_DIR.glob("*.toml"))]
+    return tuple(_policy(entry, chapter) for chapter in chapters for entry in chapter["policy"])
 
 
 def _policy(entry: dict[str, Any], chapter: dict[str, Any]) -> Policy:
@@ -154,6 +150,7 @@ def _draw_group(
     here: Counter[int] = Counter()
     times: Counter[tuple[int, str]] = Counter()
     for number, contested in enumerate(_contested(config, organ, count, rng), start=1):
+        # The least used policy next, in this group and then in all, so that a small release has every topic too.
         policy = min(_eligible(organ, contested, order), key=lambda i: (here[i], used[i], order[i]))
         aspect = ASK if contested or _asks_stance(policies()[policy], here[policy]) else HOW
         text = wording(policies()[policy], organ, aspect, times[policy, aspect])
@@ -186,6 +183,7 @@ def wording(policy: Policy, organ: str, aspect: str, times: int) -> str:
     question, so that no two questions of a group read the same.
     """
     ways = policy.asks if aspect == ASK else policy.hows
+    # A second lap adds a patient's circumstances, or two questions of a group would read the same.
     lap, way = divmod(times, len(ways))
     text = ways[way].replace("{o}", "" if organ == GENERAL else f"{organ} ")
     if organ == GENERAL and lap == 0:

@@ -18,8 +18,7 @@ from audit.demo.policies import ASK, DETAIL_SETS, HOW, Policy, phrases, policies
 from audit.demo.world import Handbook, World
 
 FIRST_PAGE = 3
-# Sections on one page.
-PER_PAGE = 3
+SECTIONS_PER_PAGE = 3
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def sections(library: HandbookTexts) -> Iterator[dict[str, Any]]:
     for number, book in enumerate(library.world.handbooks):
         for index, policy in enumerate(library.held[number]):
             rule = policies()[policy]
-            page = FIRST_PAGE + index // PER_PAGE
+            page = FIRST_PAGE + index // SECTIONS_PER_PAGE
             yield {
                 "handbook_id": book.id, "section_id": section_id(index), "heading": rule.section, "above": [rule.chapter],
                 "text": " ".join(library.sentences(policy, number)), "pages": [page, page],
@@ -151,6 +150,7 @@ class SimulatedSearches:
         shape = self.library.world.present.shape
         rng = np.random.default_rng([self.library.world.config.seed, 7])
         shared = rng.random(shape)
+        # Some questions are hard for every strategy; independent luck would make all strategies look complementary.
         luck = {name: np.where(rng.random(shape) < SHARED, shared, rng.random(shape)) for name in HIT_RATES}
         return {name: np.searchsorted(HIT_RATES[name], luck[name]) for name in HIT_RATES}
 
@@ -189,7 +189,10 @@ def retrieval_record(searches: SimulatedSearches, question: int, handbook: int, 
     record["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(given, 1)]
     if cited is not None:
         own = section_id(int(library.position[library.world.questions[question].policy, handbook]))
-        record["citations"] = [_citation(given, own, cited), *_stray(searches.chance[question, handbook], given)]
+        start, end = cited
+        record["citations"] = [{"passage": given.index(own) + 1, "section_id": own, "known": True, "start": start, "end": end}]
+        if searches.chance[question, handbook] < CITES_NOTHING:
+            record["citations"].append({"passage": len(given) + 1, "known": False})
         if library.world.config.traces and mode != "full_document":
             record |= _trace(searches, question, handbook)
     return record
@@ -211,14 +214,6 @@ def _passage(library: HandbookTexts, handbook: int, number: int, name: str, mode
     shown = sentences[:-1] if number <= 2 else sentences[:2]
     origin = "document" if mode != "passages" else "parent" if number <= 2 else "hit"
     return {"passage": number, "section_id": name, "start": 0, "end": len(" ".join(shown)), "origin": origin}
-
-
-def _citation(given: list[str], own: str, cited: tuple[int, int]) -> Record:
-    return {"passage": given.index(own) + 1, "section_id": own, "known": True, "start": cited[0], "end": cited[1]}
-
-
-def _stray(chance: float, given: list[str]) -> list[Record]:
-    return [{"passage": len(given) + 1, "known": False}] if chance < CITES_NOTHING else []
 
 
 def _trace(searches: SimulatedSearches, question: int, handbook: int) -> Record:
@@ -259,6 +254,7 @@ def _trial(searches: SimulatedSearches, strategy: str, question: int, handbook: 
     world, library = searches.library.world, searches.library
     gold = section_id(int(library.position[world.questions[question].policy, handbook]))
     short, chance = library.size(handbook) <= SHORT, float(searches.chance[question, handbook])
+    # Only HERO-QA falls back on the full document; a baseline simply misses.
     lost = strategy == "hero" and searches.rank[strategy][question, handbook] >= GIVEN
     mode = "full_document" if short and strategy == "hero" else "full_document_fallback" if lost else "passages"
     return {

@@ -34,17 +34,13 @@ def comparisons(world: World, labels: Labels) -> Iterator[Record]:
     """One record per question, in release order: question_id, handbooks, pairs; see `audit.release.write`."""
     ids = [book.id for book in world.handbooks]
     checks = simulate_checks(world, labels)
-    prescreened = [prescreened_record(ids[a], ids[b]) for a, b in zip(*_places(world), strict=True)]
+    # Four of five pairs are absent: one record for all questions, replaced where the judge was asked.
+    prescreened = [prescreened_record(ids[a], ids[b]) for a, b in zip(*(side.tolist() for side in world.pairs), strict=True)]
     for number, question in enumerate(world.questions):
         pairs = list(prescreened)
         for pair, record in _judged(world, labels, number, ids, checks):
             pairs[pair] = record
         yield {"question_id": question.id, "handbooks": ids, "pairs": pairs}
-
-
-def _places(world: World) -> tuple[list[int], list[int]]:
-    first, second = world.pairs
-    return first.tolist(), second.tolist()
 
 
 def prescreened_record(a: str, b: str) -> Record:
@@ -113,6 +109,7 @@ class _Page:
 
     def reasoning(self, a: int, b: int, true: int, verdict: int, draw: float) -> str:
         """The reasoning for a verdict: it names both sources, their positions and their details."""
+        # Two handbooks of one center are told apart by organ and phase.
         names = self.centers if self.centers[a] != self.centers[b] else self.programs
         own, other = tags_apart(self.policy, self.details[a], self.details[b])
         ways = _ways(true, verdict)
@@ -128,6 +125,7 @@ class _Page:
     def divergence_topic(self, a: int, b: int, draw: float) -> str:
         """The topic of a disagreement, in one of several wordings."""
         theme, x, y = self.subject, self.held[a], self.held[b]
+        # Several wordings, because themes must be found although no judge words a topic twice alike.
         ways = [theme, f"different advice on {theme}", f"{theme} ({self.policy.section.lower()})"]
         if x != y and self.policy.kind == "value":
             ways += [f"{theme}: {x} or {y}", f"{theme}, {x} against {y}"]

@@ -76,8 +76,11 @@ def sentence_encoder(model: str, threads: int = 1, precision: str = FULL_PRECISI
     def encode(phrases: Sequence[str], progress: Progress = no_progress) -> Vectors:
         loaded.extend([] if loaded else [_load_model(folder, threads, precision)])
         parts = []
+        # In parts, to be able to report progress.
         for start in range(0, len(phrases), 16 * BATCH_SIZE):
-            parts.append(_encode_batch(loaded[0], phrases[start : start + 16 * BATCH_SIZE]))
+            part = list(phrases[start : start + 16 * BATCH_SIZE])
+            vectors = loaded[0].encode(part, batch_size=BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False)
+            parts.append(unit_rows(vectors))
             progress("embed", min(start + 16 * BATCH_SIZE, len(phrases)), len(phrases))
         return np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32)
 
@@ -99,6 +102,7 @@ def default_model() -> str | None:
 
 
 def _packaged_minilm() -> Path | None:
+    # Found, not imported: only its files are needed.
     spec = find_spec(MINILM_PACKAGE)
     folders = [Path(location) / "model" for location in (spec.submodule_search_locations or [])] if spec else []
     return next((folder for folder in folders if folder.is_dir()), None)
@@ -143,6 +147,7 @@ def _weights_digest(folder: Path, model: str) -> str:
 
 
 def _load_model(folder: Path, threads: int, precision: str) -> Any:
+    # Its own threads would warn after every fork, and would not keep to `threads`.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = optional("sentence_transformers", "A sentence model", "models")
     torch = optional("torch", "A sentence model", "models")
@@ -151,11 +156,6 @@ def _load_model(folder: Path, threads: int, precision: str) -> Any:
     optional("transformers.utils.logging", "A sentence model", "models").disable_progress_bar()
     dtype = {} if precision == FULL_PRECISION else {"model_kwargs": {"dtype": getattr(torch, precision)}}
     return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, **dtype)
-
-
-def _encode_batch(model: Any, phrases: Sequence[str]) -> Vectors:
-    vectors = model.encode(list(phrases), batch_size=BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False)
-    return unit_rows(vectors)
 
 
 def cached_encoder(encoder: Encoder, folder: Path) -> Encoder:
@@ -168,6 +168,7 @@ def cached_encoder(encoder: Encoder, folder: Path) -> Encoder:
     def encode(phrases: Sequence[str], progress: Progress) -> Vectors:
         folder.mkdir(parents=True, exist_ok=True)
         try:
+            # Several processes may search handbooks at once and share the file.
             with closing(sqlite3.connect(path, timeout=60)) as con, con:
                 con.execute(VECTOR_TABLE)
                 return _read_or_encode(con, phrases, encoder, progress)
@@ -242,6 +243,7 @@ def lexical_vectors(phrases: Sequence[str], corpus: Sequence[str]) -> Vectors:
     idf = np.array([log((1 + len(corpus)) / (1 + frequency[feature])) + 1 for feature in features_used])
     corpus_table = _tf_idf(corpus_features, column_of, idf)
     axes = _principal_axes(corpus_table)
+    # The usual case: its table exists already.
     if list(phrases) == list(corpus):
         return unit_rows(corpus_table @ axes)
     return unit_rows(_tf_idf([lexical_features(phrase) for phrase in phrases], column_of, idf) @ axes)
@@ -256,6 +258,7 @@ def _tf_idf(rows: Sequence[Features], column_of: Mapping[str, int], idf: Vectors
     ]
     row, column, weight = (np.array(values) for values in zip(*entries, strict=True)) if entries else (np.zeros(0, int),) * 3
     table = csr_array((weight, (row, column)), shape=(len(rows), len(column_of)), dtype=np.float64) @ diags_array(idf)
+    # Long phrases would otherwise outweigh short ones in the axes.
     length = norm(table, axis=1)
     return csr_array(diags_array(1 / np.where(length > 0, length, 1)) @ table)
 

@@ -67,7 +67,7 @@ def write_judged_release(
             sections=corpus.sections() if corpus.sections else None,
             trials=_trials(corpus),
         )
-        # A folder cannot be renamed onto one that exists.
+        # A folder cannot be renamed onto one that has files.
         shutil.rmtree(root, ignore_errors=True)
         draft.rename(root)
     finally:
@@ -120,7 +120,6 @@ def _comparisons(corpus: Corpus, source: VerdictSource, manifest: Record) -> Ite
             continue
         pairs = list(source.pairs(item))
         in_pairs = {handbook for pair in pairs for handbook in (pair["handbook_a"], pair["handbook_b"])}
-        # Only handbooks in pairs: the others did not answer this question.
         in_order = [str(handbook["handbook_id"]) for handbook in corpus.handbooks if handbook["handbook_id"] in in_pairs]
         yield {"question_id": item.question_id, "handbooks": in_order, "pairs": pairs}
     summary = source.summary

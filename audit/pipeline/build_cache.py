@@ -14,9 +14,6 @@ from urllib.parse import quote
 import audit
 from audit.atomic_io import sha256_of, write_atomic
 
-# The digest of what does not exist yet.
-MISSING = None
-
 
 @dataclass(frozen=True)
 class Task:
@@ -36,7 +33,7 @@ class Task:
     @property
     def fingerprint(self) -> str | None:
         """The digest of everything that goes into the task; None while an input is missing."""
-        return None if MISSING in self.inputs.values() else digest_of({"stage": self.stage, **self.inputs})
+        return None if None in self.inputs.values() else digest_of({"stage": self.stage, **self.inputs})
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
     """Write one JSON object a line, the whole file or nothing, and return how many."""
     lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records]
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Complete or not at all: the next stage may be reading it in another process.
+    # An interrupted run must not leave half a file that looks complete.
     write_atomic(path, "".join(lines))
     return len(lines)
 

@@ -70,7 +70,7 @@ Strategies = Annotated[tuple[Strategy, ...], Field(strict=False)]
 class ConfigSection(BaseModel):
     """A section of the config. An unknown option is an error; a number in quotes is not a number."""
 
-    # Lax conversion would take "false" for a text or 1 for true without a word.
+    # Lax conversion would silently take 1 for true and "5" for a number.
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 

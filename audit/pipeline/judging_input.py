@@ -26,9 +26,10 @@ def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
     """The answers as the judge takes them, read from files as they are needed; `generator` names what wrote them."""
     sources = context.present
     documents = [context.document(source) for source in sources]
+    handbooks = tuple({name: getattr(document, name) for name in HANDBOOK_FIELDS} for document in documents)
     trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
     return Corpus(
-        run_record(context, generator), tuple(map(_handbook, documents)), partial(_items, context, sources),
+        run_record(context, generator), handbooks, partial(_items, context, sources),
         sections=partial(_sections, documents), trials=trials,
     )  # fmt: skip
 
@@ -45,10 +46,6 @@ def run_record(context: RunContext, generator: str) -> dict[str, Any]:
         "asked": "organ",
     }  # fmt: skip
     return {name: value for name, value in record.items() if value}
-
-
-def _handbook(document: Document) -> Record:
-    return {name: getattr(document, name) for name in HANDBOOK_FIELDS}
 
 
 def _sections(documents: Sequence[Document]) -> Iterator[Record]:

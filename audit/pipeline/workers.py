@@ -48,7 +48,9 @@ def run_tasks(
         futures = {client.submit(_attempt, function, task, pure=False, retries=1): task for task in tasks}
         for future in distributed.as_completed(futures):
             error = future.exception() if future.status != "finished" else None
-            yield futures[future], _task_error(error) if error else future.result()
+            # A task whose workers died repeatedly may end in something that is not an Exception.
+            failure = error if error is None or isinstance(error, Exception) else RuntimeError(str(error))
+            yield futures[future], failure or future.result()
 
 
 def check_workers(workers: str) -> None:
@@ -62,11 +64,6 @@ def _attempt(function: Callable[[Argument], Result], task: Argument) -> Result |
         return function(task)
     except Exception as error:  # one handbook that cannot be searched must not stop the others
         return error
-
-
-def _task_error(error: BaseException) -> Exception:
-    """The error of a task whose workers died repeatedly."""
-    return error if isinstance(error, Exception) else RuntimeError(str(error))
 
 
 @contextmanager

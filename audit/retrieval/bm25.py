@@ -21,6 +21,7 @@ from audit.text.tokens import STOP_WORDS, plain_text
 Scores = NDArray[np.float32]
 # Robertson's usual values and the defaults of bm25s.
 K1, B = 1.5, 0.75
+# Letters and digits together, so that a name such as CYP3A5 stays one token.
 TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 

@@ -36,6 +36,7 @@ def read_gold(path: Path, documents: Iterable[Document]) -> Gold:
     for number, record in _json_lines(path):
         try:
             question_id, sections = str(record["question_id"]), _sections_by_name(record)
+            # Data sets name sections by their own sources; an id that only one handbook has is still unambiguous.
             unnamed = [section_id for name in sections.keys() - names for section_id in sections[name] if owners[section_id] == 1]
             for handbook in handbooks:
                 if section_ids := _gold_sections(handbook, sections, unnamed):
@@ -112,6 +113,7 @@ def first_gold_rank(ranked: Sequence[str], gold: Collection[str]) -> int | None:
 
 def hit_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float | None:
     """1 where a gold section is among the first k, else 0."""
+    # An unknown is not a miss: without gold sections every measure is None.
     return None if not gold else float(any(section in gold for section in ranked[:k]))
 
 
@@ -130,6 +132,7 @@ def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float | Non
     """
     if not gold:
         return None
+    # A ranking of chunks may name a section twice.
     listed = list(dict.fromkeys(ranked))[:k]
     gain = sum(1 / log2(rank + 1) for rank, section in enumerate(listed, 1) if section in gold)
     return gain / sum(1 / log2(rank + 1) for rank in range(1, min(k, len(set(gold))) + 1))

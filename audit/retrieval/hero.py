@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from audit.retrieval.fusion import (
+    SCALES,
     Ranking,
     first_row_per_section,
     layer_of,
     ranks,
     reciprocal_rank_fusion,
-    scaled_scores,
     score_fusion,
     section_ids,
     section_ranks,
@@ -34,9 +34,8 @@ from audit.retrieval.passages import (
 from audit.retrieval.retrievers import (
     ExpandedQuery,
     Reranker,
-    bm25_over_bodies,
     bm25_over_chunks,
-    bm25_over_headings,
+    bm25_over_sections,
     dense_over_chunks,
     expand_query,
     read_synonym_groups,
@@ -48,8 +47,8 @@ RETRIEVERS: Mapping[str, Callable[[HandbookIndex, ExpandedQuery], Ranking]] = {
     # The vector of the question alone: a list of synonyms would pull it towards its general subject.
     "dense": lambda index, query: dense_over_chunks(index, query.texts[:1]),
     "bm25_chunks": lambda index, query: bm25_over_chunks(index, query.weights),
-    "bm25_bodies": lambda index, query: bm25_over_bodies(index, query.weights),
-    "bm25_headings": lambda index, query: bm25_over_headings(index, query.weights),
+    "bm25_bodies": lambda index, query: bm25_over_sections(index, "bodies", query.weights),
+    "bm25_headings": lambda index, query: bm25_over_sections(index, "headings", query.weights),
 }
 # They rank sections, whose chunks share the rank.
 SECTION_RETRIEVERS = ("bm25_bodies", "bm25_headings")
@@ -117,6 +116,7 @@ def passage_context(
     mode, reason = assess_sufficiency(index, question, passages)
     layers = reranked_layer, Layer("expanded", tuple(passage.hit for passage in passages))
     if mode != PASSAGES:
+        # The ranking is kept: it tells which sections were the best, although all are given.
         passages = full_document_passages(index, ranking, rankings)
     return RetrievedContext(mode, reason, passages, ranking, layers)
 
@@ -152,11 +152,12 @@ def fuse_rankings(index: HandbookIndex, question: str, rankings: Mapping[str, Ra
     """One ranking of all chunks found, by scores or by ranks; chunks of navigation sections score less."""
     settings = index.settings
     factors = dict.fromkeys(index.navigation_rows, settings.navigation_weight) if settings.uses("navigation") else {}
+    # As in the paper. By scores, a heading that repeats the question can outweigh many weak hits.
     if settings.fusion == RANKS:
         return reciprocal_rank_fusion(
             [(_ranks(index, name, ranking), 1.0) for name, ranking in rankings.items()], settings.rrf_k, factors
         )
-    scores = [(scaled_scores(index, name, ranking, question), settings.weight_of(name)) for name, ranking in rankings.items()]
+    scores = [(SCALES[name](index, ranking, question), settings.weight_of(name)) for name, ranking in rankings.items()]
     return score_fusion(scores, factors)
 
 
@@ -168,9 +169,11 @@ def reranked(index: HandbookIndex, question: str, fused: Ranking, reranker: Rera
     """The fused ranking with its head in the reranker's order, and the layer for the trace."""
     if reranker is None or not index.settings.uses("rerank"):
         return fused, Layer("reranked", skipped=LEFT_OUT if reranker else NO_RERANKER)
+    # One chunk of each section: the reranker's time is better spent on different sections.
     head = first_row_per_section(index, fused)[: index.settings.rerank_depth]
     scores = reranker.score([(question, index.text(row)) for row in head])
     ranking = dict(sorted(zip(head, scores, strict=True), key=lambda item: -item[1]))
+    # Its scores and those of fusion are on different scales, so the tail stays behind the head.
     tail = {row: score for row, score in fused.items() if row not in ranking}
     return ranking | tail, layer_of(index, "reranked", ranking)
 

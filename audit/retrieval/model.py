@@ -139,6 +139,7 @@ class Retrieval:
         numbered = [
             (number, passage)
             for number, passage in enumerate(self.passages, 1)
+            # A full handbook is in the release already, and would be stored again with every answer.
             if passage.origin != "document" or passage.rank <= MAX_RECORDED
         ]
         section_ids = dict.fromkeys(passage.section_id for _, passage in numbered)

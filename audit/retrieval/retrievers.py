@@ -51,6 +51,7 @@ def expand_query(text: str, groups: SynonymGroups, weight: float) -> ExpandedQue
     synonyms = list(_synonyms(question_tokens, groups))
     if not synonyms:
         return unexpanded_query(text)
+    # Words of the question keep their full weight.
     added = {token for _, phrase in synonyms for token in phrase} - set(question_tokens)
     words = ", ".join(dict.fromkeys(written for written, _ in synonyms))
     weights = _token_counts(question_tokens) | dict.fromkeys(sorted(added), weight)
@@ -98,17 +99,8 @@ def bm25_over_chunks(index: HandbookIndex, weights: TokenWeights) -> Ranking:
     return {int(row): float(scores[row]) for row in top_rows(scores, index.settings.depth)}
 
 
-def bm25_over_bodies(index: HandbookIndex, weights: TokenWeights) -> Ranking:
-    """Sections by BM25 over their texts; the chunks of a section share its score."""
-    return _bm25_over_sections(index, "bodies", weights)
-
-
-def bm25_over_headings(index: HandbookIndex, weights: TokenWeights) -> Ranking:
-    """Sections by BM25 over their headings and those above them; the chunks of a section share its score."""
-    return _bm25_over_sections(index, "headings", weights)
-
-
-def _bm25_over_sections(index: HandbookIndex, part: str, weights: TokenWeights) -> Ranking:
+def bm25_over_sections(index: HandbookIndex, part: str, weights: TokenWeights) -> Ranking:
+    """Sections by BM25 over their `bodies`, or their `headings` and those above; the chunks of a section share its score."""
     scores = index.bm25[part].scores(weights)
     sections = index.document.sections
     return {
@@ -126,10 +118,12 @@ def dense_over_chunks(index: HandbookIndex, texts: Sequence[str]) -> Ranking:
     if index.vectors is None or index.encoder is None or not index.chunks:
         return {}
     depth = index.settings.depth
+    # FAISS reads the memory row by row.
     queries = np.ascontiguousarray(index.encoder.encode(list(texts), no_progress))
     cosines, rows = index.faiss_index.search(queries, min(depth, len(index.chunks)))
     best: dict[int, float] = {}
     for row, cosine in zip(rows.ravel().tolist(), cosines.ravel().tolist(), strict=True):
+        # FAISS fills up to the requested number with whatever is left.
         if cosine > 0:
             best[row] = max(cosine, best.get(row, cosine))
     return dict(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:depth])
@@ -153,6 +147,7 @@ def cross_encoder(model: str, threads: int = 1) -> Reranker:
     loaded: list[Any] = []
 
     def score(pairs: Sequence[QuestionAndPassage]) -> Sequence[float]:
+        # Loaded at the first use: most runs rerank nothing.
         loaded.extend([] if loaded else [_load_cross_encoder(model, threads)])
         return [float(value) for value in loaded[0].predict(list(pairs), show_progress_bar=False)]
 

@@ -63,6 +63,7 @@ def umap_layout(
         return principal_layout(vectors, dimensions)
     umap = optional("umap", "The map", "models")
     count = min(UMAP_NEIGHBOURS, len(vectors) - 1)
+    # Each phrase is its own first neighbour, as UMAP expects.
     similarity, index = nearest(vectors, vectors, count)
     progress("map", 1, 3)
     start = principal_layout(vectors, dimensions)
@@ -137,6 +138,7 @@ def by_hdbscan(vectors: Vectors, options: ClusteringOptions, progress: Progress 
     for size in sizes:
         tried.append(_hdbscan(reduced, size))
         progress("cluster", len(tried), len(sizes))
+        # Themes become fewer with their smallest size, so the first size at or below the target ends the search.
         if options.target is None or _theme_count(tried[-1]) <= options.target:
             break
     return min(tried, key=lambda labels: abs(_theme_count(labels) - (options.target or 0)))
@@ -172,6 +174,7 @@ def parents_of(vectors: Vectors, labels: Labels) -> Labels:
     Ward gives parents of similar size, so that a treemap is readable; average linkage would leave one giant and many crumbs.
     """
     directions = unit_rows(sums_by(vectors, labels))
+    # The square root of two themes is one parent anyway.
     if len(directions) < 3:
         return np.zeros(len(directions), dtype=np.int64)
     tree = linkage(directions.astype(np.float64), "ward")

@@ -100,6 +100,7 @@ class Draft:
     def reach(self) -> float:
         """The cosine distance within which 95 % of members have another exemplar of their theme; 0 without themes."""
         distances = [self._distances(theme, rows) for theme, rows in enumerate(self.exemplars)]
+        # Rounded, because the last bits differ between processors and would change the digest of the file.
         return round(float(np.quantile(np.concatenate(distances), REACH_QUANTILE)), 4) if distances else 0.0
 
     def _distances(self, theme: int, rows: Sequence[int]) -> Vectors:
@@ -144,6 +145,7 @@ def kept_ids(groups: Sequence[Sequence[str]], earlier: Mapping[str, Sequence[str
     heirs: dict[str, tuple[int, int]] = {}
     for number, counter in enumerate(shared):
         for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:1]:
+            # Of equal claims the first group wins, so that the same build gives the same ids.
             heirs[name] = max(heirs.get(name, (0, 0)), (count, -number))
     inherited = {-number: name for name, (_, number) in heirs.items()}
     taken = set(inherited.values())

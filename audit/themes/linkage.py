@@ -42,7 +42,7 @@ class Tree:
         return len(self.heights) + 1
 
     def labels(self, merges: int, smallest: int) -> Labels:
-        """A theme per phrase after the first `merges` merges; clusters of fewer than `smallest` phrases are no theme."""
+        """A theme per phrase after the first `merges` merges; clusters of fewer than `smallest` phrases are not a theme."""
         top = np.arange(self.count + merges)
         for made in range(self.count + merges - 1, self.count - 1, -1):
             top[self.children[made - self.count]] = top[made]

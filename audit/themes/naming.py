@@ -84,6 +84,7 @@ def _top_terms(counter: Counter[str], total: Counter[str], mean: float, forms: d
     ranked = sorted(counter, key=lambda term: (-counter[term] * log(1 + mean / total[term]), -len(term), term))
     chosen: list[str] = []
     for term in ranked:
+        # "live vaccine" after "vaccine" would add nothing.
         if not any(set(term.split()) & set(other.split()) for other in chosen):
             chosen.append(term)
         if len(chosen) == MAX_TERMS:
@@ -106,6 +107,7 @@ def _medoid(plain: Sequence[str], vectors: Vectors, members: Labels) -> int:
     """Place among the members of the shortest of those nearest to the mean."""
     own = vectors[members]
     similar = own @ unit_rows(own.sum(axis=0, keepdims=True))[0]
+    # Of phrases about equally central, the shortest is the best name.
     close = np.flatnonzero(similar >= similar.max() - MEDOID_TOLERANCE)
     return int(min(close, key=lambda position: (len(plain[int(members[position])]), position)))
 
@@ -127,6 +129,7 @@ def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
     holding: defaultdict[str, list[int]] = defaultdict(list)
     shared: Counter[tuple[int, int]] = Counter()
     for number, own in enumerate(stems):
+        # By word instead of by pair: 1,000 names have half a million pairs, of which few share a word.
         for word in own:
             shared.update((other, number) for other in holding[word])
             holding[word].append(number)

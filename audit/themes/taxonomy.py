@@ -125,7 +125,7 @@ class Taxonomy:
 
     @property
     def leaves(self) -> tuple[Theme, ...]:
-        """The themes that are no parent: those that phrases are put into."""
+        """The themes that are not parents: those that phrases are put into."""
         parents = {theme.theme_id for theme in self.parents}
         return tuple(theme for theme in self.themes if theme.theme_id not in parents)
 
@@ -144,17 +144,12 @@ def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxo
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     map_path = path.with_suffix(".parquet")
+    # The map first: a themes.json that exists is complete, and it contains the digest of the map.
     points[list(MAP_COLUMNS)].to_parquet(map_path, index=False)
-    content = _content(taxonomy) | {"map": {"sha256": sha256_of(map_path)}}
+    content = {"format": FORMAT, **asdict(taxonomy), "map": {"sha256": sha256_of(map_path)}}
     content["sha256"] = _digest(content)
     write_atomic(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return read_taxonomy(path)
-
-
-def _content(taxonomy: Taxonomy) -> dict[str, Any]:
-    content = {"format": FORMAT, **asdict(taxonomy)}
-    del content["sha256"]
-    return content
 
 
 def _digest(content: dict[str, Any]) -> str:
@@ -170,6 +165,7 @@ def read_taxonomy(path: Path) -> Taxonomy:
     contains a theme without id or name, an id twice, an unknown parent, parents in a circle, or a phrase in two themes.
     """
     content = _read_json(path)
+    # Files that others wrote have no digest and are taken as they are.
     if "sha256" in content and content["sha256"] != _digest(content):
         raise ThemesError(f"{path} was changed after it was built: its sha256 does not match. {FIX}")
     records = content.get("themes")
@@ -240,6 +236,7 @@ def _check_themes(themes: Sequence[Theme], no_theme: Iterable[str], path: Path) 
         if theme.parent_id is not None and theme.parent_id not in parent:
             raise ThemesError(f"{path}: theme '{theme.theme_id}' has the parent '{theme.parent_id}', which does not exist. {FIX}")
     _check_cycles(parent, path)
+    # A phrase counts once, so that the counts of all themes reconcile.
     holder: dict[str, str] = dict.fromkeys(no_theme, "no theme")
     for theme in themes:
         for topic in theme.topics:

@@ -10,7 +10,7 @@ from pathlib import Path
 from audit.atomic_io import write_atomic
 from audit.corpus.documents import DOCUMENT_SUFFIXES, read_document, write_document
 from audit.corpus.extraction.engines import engine_named
-from audit.corpus.extraction.identity import Identity, IdentityOptions, identity_of, read_catalog
+from audit.corpus.extraction.identity import IdentityOptions, identity_of, read_catalog
 from audit.corpus.extraction.run import extract, pdf_files
 from audit.corpus.questions.importing import import_questions
 from audit.corpus.questions.near_duplicates import decisions_path
@@ -49,17 +49,14 @@ def _from_pdfs(config: Config, workspace: Workspace) -> Iterator[FileResult]:
     files = pdf_files([config.corpus.pdfs])
     for pdf in files:
         try:
-            yield pdf.name, _pdf_source(pdf, identity_of(pdf, IdentityOptions(), catalog), workspace)
+            identity = identity_of(pdf, IdentityOptions(), catalog)
+            document = workspace.documents / f"{identity.handbook_id}.json"
+            yield pdf.name, SourceDocument(identity.handbook_id, identity.organ, pdf, document, identity)
         except DocumentError as error:
             yield pdf.name, str(error)
     # A misspelled file name in the catalog would otherwise lose a handbook without a word.
     for name in set(catalog or {}) - {pdf.name for pdf in files}:
         yield name, f"{name}: the catalog has a row for it, but the file does not exist."
-
-
-def _pdf_source(pdf: Path, identity: Identity, workspace: Workspace) -> SourceDocument:
-    document = workspace.documents / f"{identity.handbook_id}.json"
-    return SourceDocument(identity.handbook_id, identity.organ, pdf, document, identity)
 
 
 def _from_documents(config: Config) -> Iterator[FileResult]:

@@ -108,7 +108,7 @@ class RetrieveStage(CachedStage):
 
     def tasks(self) -> list[Task]:
         """Each handbook's text, the questions that concern it, and how it is searched."""
-        # Before any work: a wrong value would otherwise stop the run after hours of it.
+        # Checked with the plan, before anything is searched.
         check_workers(self.context.config.retrieval.workers)
         check_questions_meet(self.context, 1)
         return [self._task(source, self._search(source)) for source in self.context.present]
