@@ -44,7 +44,8 @@ def _ours(phrases: list[str], vectors: Any, seed: int, **options: Any) -> Callab
     import umap  # noqa: F401 - imports are not what is measured
 
     from audit.embedding.encoders import Encoder, words_encoder
-    from audit.themes.build import ThemeBuildOptions, build_taxonomy
+    from audit.themes.build import build_taxonomy
+    from audit.themes.clusters import ThemeBuildOptions
 
     by_words = options.pop("words", False)
     row = {phrase: number for number, phrase in enumerate(phrases)}

@@ -22,8 +22,8 @@ from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.assign import assign, words_encoder_of
-from audit.themes.build import PRINCIPAL, ThemeBuildOptions, build_taxonomy
-from audit.themes.clusters import METHODS
+from audit.themes.build import PRINCIPAL, build_taxonomy
+from audit.themes.clusters import METHODS, ThemeBuildOptions
 from audit.themes.naming import Card, Namer, naming_call, naming_prompt, parse_name
 from audit.themes.taxonomy import Taxonomy, by_plain_phrase, read_map, read_taxonomy, write_taxonomy
 

@@ -87,10 +87,6 @@ class CallStats:
         first_seconds, first_done = self._samples[0]
         self.rate = (self.done - first_done) / (seconds - first_seconds) if seconds > first_seconds else 0.0
 
-    def copy(self) -> CallStats:
-        """The counts as they are now."""
-        return replace(self)
-
 
 async def run_calls(
     calls: Iterable[Call],
@@ -163,7 +159,7 @@ class _CallRun:
         stats.busy = sum(worker.limiter.episodes for worker in self.workers)
         stats.waiting_again = self._scheduler.retries_waiting
         stats.sample(time.monotonic() - self._started)
-        self._progress(stats.copy())
+        self._progress(replace(stats))  # a copy: the counts go on
 
     async def _report_regularly(self) -> None:
         while not self._finished.is_set():

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from filelock import FileLock, Timeout
 
-from audit.corpus.documents import Document, read_document
 from audit.corpus.extraction.identity import Identity
 from audit.embedding.vectors import Progress, no_progress
 from audit.errors import ConfigError
@@ -108,10 +107,6 @@ class RunContext:
         """The handbook of that id among those that were not left out."""
         return next(source for source in self.present if source.handbook_id == handbook)
 
-    def document(self, source: SourceDocument) -> Document:
-        """A handbook's text. Raises DocumentError."""
-        return read_document(source.document)
-
     def questions(self) -> list[dict[str, Any]]:
         """The records of the questions; empty before they were imported."""
         if self.expected is None and self.workspace.questions.is_file():
@@ -121,41 +116,31 @@ class RunContext:
         return questions[: self.config.questions.first or None]
 
 
-class Stage(Protocol):
-    """One step on the way from handbooks to a run."""
-
-    name: str
-
-    def tasks(self) -> list[Task]:
-        """All its tasks, given the present results of the stages before it."""
-
-    def done(self, task: Task) -> bool:
-        """Whether a task is done already."""
-
-    def warning(self) -> str:
-        """What a person should know about the input, whether or not there is anything to do; empty: nothing."""
-
-    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Carry out some tasks; yields each with its figures, or the error it failed with."""
-
-
 @dataclass
-class CachedStage:
-    """A stage that asks the build cache what is done."""
+class Stage(ABC):
+    """One step on the way from handbooks to a run."""
 
     context: RunContext
     name = ""
 
+    @abstractmethod
+    def tasks(self) -> list[Task]:
+        """All its tasks, given the present results of the stages before it."""
+
+    @abstractmethod
+    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+        """Carry out some tasks; yields each with its figures, or the error it failed with."""
+
     def done(self, task: Task) -> bool:
-        """Whether the build cache has it."""
+        """Whether a task is done already."""
         return self.context.cache.done(task)
 
     def warning(self) -> str:
-        """Nothing to warn about."""
+        """What a person should know about the input, whether or not there is anything to do; empty: nothing."""
         return ""
 
 
-class TaskByTask(CachedStage, ABC):
+class TaskByTask(Stage):
     """A stage that does one task after the other."""
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:

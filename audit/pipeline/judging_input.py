@@ -9,7 +9,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from audit.corpus.documents import Document
+from audit.corpus.documents import Document, read_document
 from audit.errors import ConfigError
 from audit.generation.evidence import meets
 from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
@@ -25,7 +25,7 @@ SECTION_FIELDS = ("section_id", "heading", "text", "url")
 def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
     """The answers as the judge takes them, read from files as they are needed; `generator` names what wrote them."""
     sources = context.present
-    documents = [context.document(source) for source in sources]
+    documents = [read_document(source.document) for source in sources]
     handbooks = tuple({name: getattr(document, name) for name in HANDBOOK_FIELDS} for document in documents)
     trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
     return Corpus(

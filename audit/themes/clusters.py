@@ -91,17 +91,23 @@ HDBSCAN_DIMENSIONS, HDBSCAN_SIZE = 5, 10
 
 
 @dataclass(frozen=True)
-class ClusteringOptions:
-    """How phrases are clustered.
+class ThemeBuildOptions:
+    """The options of a build, all of which are stored in the taxonomy.
 
-    target  number of themes to come closest to; None: as many as `cut` (average) or HDBSCAN's own size (hdbscan) gives
-    cut     mean cosine distance between smoothed vectors up to which clusters merge; only of average linkage
-    seed    of UMAP, before HDBSCAN; average linkage draws nothing
+    method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in arXiv:2605.29084)
+    target   number of themes to come closest to; None: what `cut` gives
+    cut      mean cosine distance (after smoothing) up to which phrases form one theme
+    seed     of UMAP
+    threads  of every library; the same seed and threads give the same bytes
+    layout   umap, or principal (components), which needs no extra; None: umap where it is installed
     """
 
-    target: int | None
-    cut: float
-    seed: int
+    method: str = "average"
+    target: int | None = None
+    cut: float = CUT
+    seed: int = 1
+    threads: int = 1
+    layout: str | None = None
 
 
 def smoothed(vectors: Vectors) -> Vectors:
@@ -123,14 +129,14 @@ def smoothed(vectors: Vectors) -> Vectors:
     return unit_rows(moved)
 
 
-def by_average(vectors: Vectors, options: ClusteringOptions, progress: Progress = no_progress) -> Labels:
+def by_average(vectors: Vectors, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
     """Average linkage on cosine distance between smoothed vectors, cut at a distance or for a number of themes."""
     tree = average_linkage(smoothed(vectors), progress)
     merges = tree.merges_below(options.cut) if options.target is None else tree.merges_for(options.target, MIN_PHRASES)
     return tree.labels(merges, MIN_PHRASES)
 
 
-def by_hdbscan(vectors: Vectors, options: ClusteringOptions, progress: Progress = no_progress) -> Labels:
+def by_hdbscan(vectors: Vectors, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
     """UMAP to five dimensions, then HDBSCAN, as in arXiv:2605.29084; a target sets the smallest size of a theme."""
     reduced = umap_layout(vectors, options.seed, dimensions=HDBSCAN_DIMENSIONS, min_dist=0.0, progress=progress)
     sizes = [HDBSCAN_SIZE] if options.target is None else range(MIN_PHRASES, max(MIN_PHRASES + 1, min(60, len(vectors) // 2)))
@@ -157,7 +163,7 @@ def _theme_count(labels: Labels) -> int:
     return int(labels.max()) + 1
 
 
-METHODS: dict[str, Callable[[Vectors, ClusteringOptions, Progress], Labels]] = {"average": by_average, "hdbscan": by_hdbscan}
+METHODS: dict[str, Callable[[Vectors, ThemeBuildOptions, Progress], Labels]] = {"average": by_average, "hdbscan": by_hdbscan}
 
 
 def sums_by(vectors: Vectors, labels: Labels) -> Vectors:

@@ -14,7 +14,8 @@ import pytest
 from audit.embedding.encoders import Encoder, cached_encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import ThemesError
-from audit.themes.build import ThemeBuildOptions, build_taxonomy
+from audit.themes.build import build_taxonomy
+from audit.themes.clusters import ThemeBuildOptions
 from audit.themes.taxonomy import write_taxonomy
 from tests.themes.vectors import compass
 

@@ -12,7 +12,8 @@ from audit.demo.policies import policies, subject
 from audit.demo.verdicts import comparisons
 from audit.demo.world import draw_world
 from audit.embedding.encoders import MINILM, default_model, sentence_encoder, words_encoder
-from audit.themes.build import ThemeBuildOptions, build_taxonomy
+from audit.themes.build import build_taxonomy
+from audit.themes.clusters import ThemeBuildOptions
 from audit.themes.taxonomy import Taxonomy, by_plain_phrase
 
 

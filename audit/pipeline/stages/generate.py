@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.corpus.documents import read_document
 from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
@@ -77,7 +78,7 @@ def _without_seconds(record: dict[str, Any]) -> dict[str, Any]:
 
 def grounded_questions(context: RunContext, source: SourceDocument) -> list[GroundedQuestion]:
     """Everything that was asked of a handbook, with what was retrieved, in the order of the questions."""
-    document = context.document(source)
+    document = read_document(source.document)
     queries = {question["question_id"]: Query.of(question) for question in context.questions()}
     records = read_lines(context.workspace.retrieval(source.handbook_id))
     return [

@@ -18,7 +18,8 @@ from audit.pipeline.config import MODEL
 from audit.pipeline.context import Figures, RunContext, TaskByTask
 from audit.pipeline.judging_input import check_questions_meet, judging_input, questions_without_pair, run_record
 from audit.store.load import load_release
-from audit.themes.build import PRINCIPAL, ThemeBuildOptions, build_taxonomy
+from audit.themes.build import PRINCIPAL, build_taxonomy
+from audit.themes.clusters import ThemeBuildOptions
 from audit.themes.taxonomy import by_plain_phrase, write_taxonomy
 
 JUDGE_CODE = ("judging", "release", "text", "pipeline/judging_input.py")

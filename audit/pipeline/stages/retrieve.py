@@ -12,7 +12,7 @@ from audit.corpus.documents import Document, read_document
 from audit.embedding.encoders import FULL_PRECISION, LEXICAL, Encoder, cached_encoder, sentence_encoder
 from audit.generation.evidence import meets
 from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
-from audit.pipeline.context import CachedStage, Outcome, SourceDocument
+from audit.pipeline.context import Outcome, SourceDocument, Stage
 from audit.pipeline.judging_input import check_questions_meet
 from audit.pipeline.workers import check_workers, run_tasks
 from audit.retrieval.gold import Gold, read_gold, unused_gold
@@ -101,7 +101,7 @@ CODE = ("retrieval", "embedding", "text", "pipeline/stages/retrieve.py")
 
 
 @dataclass
-class RetrieveStage(CachedStage):
+class RetrieveStage(Stage):
     """A task is a handbook."""
 
     name = "retrieve"
@@ -146,7 +146,7 @@ class RetrieveStage(CachedStage):
         return read_gold(path, self._documents()) if path else {}
 
     def _documents(self) -> Iterator[Document]:
-        return (self.context.document(source) for source in self.context.present if source.document.is_file())
+        return (read_document(source.document) for source in self.context.present if source.document.is_file())
 
     def warning(self) -> str:
         """Which entries of the file of gold sections match nothing."""
