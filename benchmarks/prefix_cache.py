@@ -51,7 +51,7 @@ def corpus(answers: int, pairs: int, words: int, seed: int) -> Corpus:
     luck = random.Random(seed)
     questions = max(1, -(-pairs // (answers * (answers - 1) // 2)))
     books = [f"h{number:02d}" for number in range(answers)]
-    couples = tuple((a, b) for place, a in enumerate(books) for b in books[place + 1 :])
+    couples = tuple((a, b) for index, a in enumerate(books) for b in books[index + 1 :])
     items = [
         QuestionToJudge(
             {"question_id": f"q{number:05d}", "question": _text(luck, 45)},
