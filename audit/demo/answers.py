@@ -44,7 +44,11 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
                 yield ids | _present(text, policies()[question.policy], chance[index], retrieved or {})
             else:
                 retrieved = retrieval_record(searches, number, index, None) if world.config.traces else None
-                yield ids | _silent(policies()[question.policy], question.aspect, book, chance[index]) | {"retrieval": retrieved}
+                yield (
+                    ids
+                    | _not_addressed(policies()[question.policy], question.aspect, book, chance[index])
+                    | {"retrieval": retrieved}
+                )
 
 
 def answer_text(world: World, question: int, handbook: int, style: int) -> str:
@@ -92,7 +96,7 @@ def _present(text: str, policy: Policy, chance: list[float], retrieved: dict[str
     return {"answer": text, "absent": False, "absence_method": None, "retrieval": retrieval}
 
 
-def _silent(policy: Policy, aspect: str, book: Handbook, chance: list[float]) -> dict[str, Any]:
+def _not_addressed(policy: Policy, aspect: str, book: Handbook, chance: list[float]) -> dict[str, Any]:
     method = "check" if chance[0] < CHECKED_SHARE else "prefix"
     wording = phrases()["silence"]["checked" if method == "check" else "prefixed"]
     text = wording[int(chance[1] * len(wording))].format(theme=subject(policy, aspect), center=book.center_name)

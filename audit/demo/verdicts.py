@@ -72,8 +72,8 @@ def _judged(
             record["divergence_topic"] = page.divergence_topic(a, b, draw[1])
             record["clinical_significance"] = page.significance(verdict, draw[2])
         record["judge_metadata"] = _usage(record["reasoning"], draw)
-        if world.config.readings:
-            record["judge_metadata"] |= _reading(record, draw)
+        if world.config.parse_status:
+            record["judge_metadata"] |= _parse_status(record, draw)
         if (number, pair) in checks:
             record["checks"] = [page.check(kind, label, draw[2]) for kind, label in checks[number, pair].items()]
         yield pair, record
@@ -88,7 +88,7 @@ def _usage(reasoning: str | None, draw: list[float]) -> Record:
     }
 
 
-def _reading(record: Record, draw: list[float]) -> Record:
+def _parse_status(record: Record, draw: list[float]) -> Record:
     """The reported parse status of the reply; an unscored pair also has a reason."""
     if record["classification"] is None:
         return {"parse": Parse.NONE, "unscored_reason": "cut" if record["reasoning"] else "empty"}

@@ -115,7 +115,7 @@ class CircuitBreaker:
         self._faults = 0
 
     def record_fault(self, kind: str, now: float) -> None:
-        """The endpoint was UNREACHABLE, BUSY or FAILING."""
+        """Count a fault: the endpoint was UNREACHABLE, BUSY or FAILING."""
         # Even an error shows that the server can be reached.
         if kind != UNREACHABLE:
             self._since.pop(UNREACHABLE, None)

@@ -114,7 +114,7 @@ class CallScheduler:
         return self._all_read and not (self._retries or self._unassigned or any(self._queues.values()))
 
     async def take(self, worker: int) -> CallAttempt | None:
-        """The worker's next call; None if there is none for it now."""
+        """The worker's next call; None if nothing is available for it now."""
         if self._queues[worker]:
             return self._queues[worker].popleft()
         passed_over = 0
@@ -143,16 +143,16 @@ class CallScheduler:
         return self._retries.popleft() if self._retries else None
 
     def retry(self, attempt: CallAttempt) -> None:
-        """Ask it once more in the second pass."""
+        """Queue a call for another attempt in the second pass."""
         self._retries.append(attempt)
 
     def put_back(self, attempt: CallAttempt) -> None:
-        """It was not answered through no fault of its own: its worker takes it next."""
+        """Return a call that was not answered through no fault of its own: its worker takes it next."""
         owner = self._worker_of.get(attempt.call.group)
         (self._unassigned if owner is None else self._queues[owner]).appendleft(attempt)
 
     def give_up(self, worker: int) -> None:
-        """The worker is lost: each of its groups goes to one of the others."""
+        """Hand the groups of a lost worker over to the others."""
         self._lost.add(worker)
         # Without an owner, a group goes to the next worker that meets it.
         self._worker_of = {group: owner for group, owner in self._worker_of.items() if owner != worker}

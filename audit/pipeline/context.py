@@ -153,7 +153,7 @@ class TaskByTask(Stage):
 
     @abstractmethod
     def carry(self, task: Task) -> Figures:
-        """Do it. Leaves the task's outputs, each complete or not at all."""
+        """Carry out one task; each of its outputs appears complete or not at all."""
 
 
 # -- the work folder belongs to one config, and one process at a time works in it ---------------------------------------

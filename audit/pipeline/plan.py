@@ -60,7 +60,7 @@ class RunPlan:
 
 
 def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
-    """The plan of a run. Whatever depends on something missing is to be done. Changes `context`: use a copy."""
+    """The plan of a run. A task with a missing input is to be done. Changes `context`: use a copy."""
     rows = [plan_stage(context, stage) for stage in stages]
     questions = context.questions()
     asked = [sum(meets(Query.of(question), source) for source in context.present) for question in questions]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 Mode = Literal["full_document", "passages", "full_document_fallback"]
 FULL_DOCUMENT: Final = "full_document"
@@ -153,17 +153,6 @@ class Retrieval:
             "layers": [layer.record() for layer in self.layers],
             "seconds": round(self.seconds, 4),
         }
-
-
-class Strategy(Protocol):
-    """One way to find the passages of a handbook that answer a question."""
-
-    @property
-    def name(self) -> str:
-        """The name in records and on the command line."""
-
-    def retrieve(self, question: Query) -> Retrieval:
-        """The passages for a question; the same question gives the same result except for `seconds`."""
 
 
 def _rounded(score: float) -> float:

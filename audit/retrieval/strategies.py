@@ -10,7 +10,7 @@ from audit.errors import RetrievalError
 from audit.retrieval.fusion import Ranking, first_row_per_section, layer_of, ranks, reciprocal_rank_fusion, section_ids
 from audit.retrieval.hero import HeroStrategy
 from audit.retrieval.index import HandbookIndex
-from audit.retrieval.model import PASSAGES, Query, Retrieval, Strategy
+from audit.retrieval.model import PASSAGES, Query, Retrieval
 from audit.retrieval.passages import passages_of, section_titles
 from audit.retrieval.retrievers import Reranker, bm25_over_chunks, dense_over_chunks, unexpanded_query
 
@@ -66,6 +66,8 @@ BASELINES: Mapping[str, Callable[[HandbookIndex, str], dict[str, Ranking]]] = {
     "dense": dense_ranking,
     "fusion": fused_ranking,
 }
+Strategy = HeroStrategy | BaselineStrategy
+"""One way to find the passages that answer a question; the same question gives the same result except for `seconds`."""
 STRATEGIES = ("hero", *BASELINES)
 NEED_VECTORS = ("dense", "fusion")
 

@@ -104,7 +104,7 @@ def exemplars_by(plain: Sequence[str], vectors: Vectors, labels: Labels) -> list
 
 
 def _medoid(plain: Sequence[str], vectors: Vectors, members: Labels) -> int:
-    """Place among the members of the shortest of those nearest to the mean."""
+    """Position among the members of the shortest of those nearest to the mean."""
     own = vectors[members]
     similar = own @ unit_rows(own.sum(axis=0, keepdims=True))[0]
     # Of phrases about equally central, the shortest is the best name.

@@ -10,10 +10,10 @@ from audit.corpus.documents import Document, Section
 from audit.embedding.encoders import Encoder
 from audit.embedding.vectors import Progress, Vectors, unit_rows
 from audit.retrieval.index import build_index
-from audit.retrieval.model import Query, Retrieval, Strategy
+from audit.retrieval.model import Query, Retrieval
 from audit.retrieval.retrievers import Reranker
 from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import make_strategy
+from audit.retrieval.strategies import Strategy, make_strategy
 
 SECTIONS = (
     Section("s1", "Contents", "Travel 4\nFever 7\nDental work 9\nVaccines 12\n"),
