@@ -167,7 +167,7 @@ def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise
     They have their own random stream, so the rest of a release is the same with and without them.
     """
     rng = np.random.default_rng([world.config.seed, 4])
-    questions, places = np.nonzero(~labels.prescreened)
+    questions, pairs = np.nonzero(~labels.prescreened)
     drawn = np.sort(rng.choice(len(questions), min(N_CHECKED, len(questions)), replace=False))
     chance = rng.random((len(drawn), len(CheckKind), 2))
     return {
@@ -175,7 +175,7 @@ def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise
             kind: _again(int(labels.judge[question, pair]), kind, noise, *draw)
             for kind, draw in zip(CheckKind, draws, strict=True)
         }
-        for question, pair, draws in zip(questions[drawn].tolist(), places[drawn].tolist(), chance.tolist(), strict=True)
+        for question, pair, draws in zip(questions[drawn].tolist(), pairs[drawn].tolist(), chance.tolist(), strict=True)
     }
 
 
