@@ -86,6 +86,7 @@ class Column:
 
     def filled(self, words: Mapping[str, str]) -> Column:
         """The same in a run's own words."""
+        # Only our own texts are templates: the text of a release never reaches `format`, where braces would be read.
         own = {code: text.format(**words) for code, text in self.words.items()}
         return replace(self, heading=self.heading.format(**words), unit=self.unit.format(**words), words=own)
 

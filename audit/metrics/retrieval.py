@@ -43,6 +43,7 @@ def trials_with_measures(con: Connection) -> pd.DataFrame:
     ranked = [list(dict.fromkeys(sections)) for sections in table["ranked"]]
     gold = [set(sections) for sections in table["gold"]]
     lists = list(zip(ranked, gold, strict=True))
+    # None, not NaN: the release does not report it.
     mode = table["mode"].astype(object).where(table["mode"].notna(), None)
     measures: dict[str, Any] = {
         "mode": mode,
