@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.comparisons import LABEL_ORDER
+from annotation.agreement.comparisons import LABEL_ORDER, StratifiedTable
 from annotation.agreement.estimates import estimate_measure, too_small
 from annotation.agreement.measures import two_rater_measures
-from annotation.agreement.variance import StratifiedTable
 from annotation.ratings.design import Codes, Floats
 from annotation.ratings.table import JUDGE, MISSING, Ratings
 from audit.stats.intervals import wilson

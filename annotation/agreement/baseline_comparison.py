@@ -12,10 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.comparisons import LABEL_ORDER, POPULATION, SAMPLE, Comparison, ReferenceStandard, reference_standards
+from annotation.agreement.comparisons import (
+    LABEL_ORDER,
+    NO_ITEM,
+    POPULATION,
+    SAMPLE,
+    Comparison,
+    ReferenceStandard,
+    reference_standards,
+)
 from annotation.agreement.estimates import MIN_ITEMS, Estimate, estimate_measure
 from annotation.agreement.measures import Measure, classifier_measures, two_rater_measures
-from annotation.agreement.variance import NO_ITEM
 from annotation.ratings.design import Codes, Floats, SampleDesign
 from annotation.ratings.table import JUDGE, MISSING, Ratings
 from audit.stats.bootstrap import stratified_draws

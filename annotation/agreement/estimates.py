@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.agreement.comparisons import missing_significance, significance_by_all
+from annotation.agreement.comparisons import NO_ITEM, StratifiedTable, missing_significance, significance_by_all
 from annotation.agreement.measures import Measure, has_unmatched_label
-from annotation.agreement.variance import NO_ITEM, StratifiedTable
 from annotation.ratings.design import Codes
 from annotation.ratings.table import MISSING, Ratings
 from audit.stats import agreement

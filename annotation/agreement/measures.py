@@ -2,7 +2,7 @@
 
 A table is float (..., K, K): rows are the first rater's labels, columns the second's, in the declared order. Where the second
 rater is measured by the first, rows are the reference standard and columns the classifier's labels. Every formula also takes
-complex tables, because `annotation.agreement.variance` differentiates it by a complex step.
+complex tables, because `annotation.agreement.comparisons` differentiates it by a complex step.
 """
 
 from __future__ import annotations

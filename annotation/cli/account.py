@@ -7,8 +7,7 @@ import getpass
 import sys
 from datetime import UTC, datetime
 
-from annotation.label_store.engine import open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import StudyError, open_label_store
 from annotation.studies.accounts import ROLES, add_account, change_password, list_accounts
 from audit.cli.arguments import add_json, print_result
 from audit.cli.execution import OK

@@ -13,8 +13,7 @@ from annotation.agreement import report_text
 from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
 from annotation.agreement.report import agreement_report
 from annotation.label_store.engine import open_label_store
-from annotation.prevalence.estimates import DISAGREES, ROWS, prevalence
-from annotation.prevalence.sample_size import sample_size_plan
+from annotation.prevalence.estimates import DISAGREES, ROWS, prevalence, sample_size_plan
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.design import read_strata
 from annotation.ratings.table import GOLD, Ratings, labels_in, read_labels_file, read_ratings

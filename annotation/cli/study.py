@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.label_store.assignments import release_assignments
-from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ledger import ledger_heads, verify_study
 from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_annotator, find_study
 from annotation.studies.accounts import find_account

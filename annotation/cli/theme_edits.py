@@ -10,14 +10,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ledger import verify_edits
 from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account
 from annotation.theme_edits.edits import ThemeEdit, describe_change, effective_edits
-from annotation.theme_edits.history import curation_part, edits_from_jsonl, edits_to_jsonl, history_table
-from annotation.theme_edits.record import NewEdit, list_edits, record_edit
+from annotation.theme_edits.record import (
+    NewEdit,
+    curation_part,
+    edits_from_jsonl,
+    edits_to_jsonl,
+    history_table,
+    list_edits,
+    record_edit,
+)
 from annotation.theme_edits.replay import apply_edits
 from audit.atomic_io import write_atomic
 from audit.cli.arguments import add_json, add_run, note, print_result

@@ -9,8 +9,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.schema import sessions, sign_in_attempts, to_timestamp, users
 
 

@@ -16,9 +16,8 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, select, update
 from sqlalchemy.engine import RowMapping
 
-from annotation.label_store import ledger
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.ledger import lock_study_head
 from annotation.label_store.schema import assignments, drafts, items, ratings, studies, study_members, to_timestamp
 from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState
 
@@ -130,7 +129,7 @@ def prefetch_tasks(store: LabelStore, study_id: str, annotator: str, wanted: int
         state, annotators = _study_state(tx, study_id, annotator), count_annotators(tx, study_id)
         if state is not StudyState.LABELLING or annotators <= RATINGS_PER_ITEM:
             return []
-        ledger.lock(tx, ratings, study_id)
+        lock_study_head(tx, ratings, study_id)
         unrated = select(func.count()).where(slot.study_id == study_id, ~slot.calibration, slot.current.is_(None))
         own = tx.execute(unrated.where(slot.annotator == annotator)).scalar_one()
         unassigned = tx.execute(unrated.where(slot.annotator.is_(None))).scalar_one()
@@ -277,7 +276,7 @@ def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration:
 
 
 def _claim_one(tx: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
-    ledger.lock(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
+    lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
     return next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
 
 

@@ -1,4 +1,4 @@
-"""Opens the label store: SQLite next to the data by default, PostgreSQL by URL."""
+"""Opens the label store, SQLite next to the data by default, PostgreSQL by URL; and the errors of studies and accounts."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ INVALID_ADDRESS = (
     "AUDIT_STUDIES_URL is not a supported database address. Nothing was opened. "
     "Allowed: sqlite:///path/to/studies.db or postgresql://user:password@host/database"
 )
+
+
+class StudyError(AuditError):
+    """The study does not allow what was requested. Nothing was changed."""
+
+
+class ConflictError(StudyError):
+    """The same record was changed elsewhere a moment ago, for example in another tab."""
+
+
+class SignInError(AuditError):
+    """Signing in failed. The message never reveals whether the name or the password was wrong."""
 
 
 class LabelStore:

@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.schema import assignments, decisions, heads, ratings, theme_edits, theme_heads
 
 Entry = dict[str, Any]
@@ -29,13 +28,13 @@ def entry_hash(entry: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def start(tx: Connection, study_id: str) -> None:
+def start_study_ledgers(tx: Connection, study_id: str) -> None:
     """Begin the ledgers of a new study."""
     empty = {"study_id": study_id, "entries": 0, "hash": GENESIS_HASH}
     tx.execute(insert(heads), [{**empty, "ledger": table.name} for table in STUDY_LEDGERS])
 
 
-def lock(tx: Connection, table: Table, study_id: str) -> Entry:
+def lock_study_head(tx: Connection, table: Table, study_id: str) -> Entry:
     """The head of a study's ledger, locked until the transaction ends, so that entries are written one after another."""
     head = _lock_head(tx, table, study_id)
     if head is None:
@@ -43,16 +42,16 @@ def lock(tx: Connection, table: Table, study_id: str) -> Entry:
     return head
 
 
-def lock_or_start(tx: Connection, table: Table, run: str) -> Entry:
+def lock_run_head(tx: Connection, table: Table, run: str) -> Entry:
     """The same for the ledger of a run, which is created with its first entry."""
     if (head := _lock_head(tx, table, run)) is not None:
         return head
     with suppress(IntegrityError), tx.begin_nested():  # another transaction created it in between; it has committed by now
         tx.execute(insert(theme_heads).values(run=run, ledger=table.name, entries=0, hash=GENESIS_HASH))
-    return lock_or_start(tx, table, run)
+    return lock_run_head(tx, table, run)
 
 
-def append(tx: Connection, table: Table, head: Entry, entry: Mapping[str, Any]) -> Entry:
+def append_entry(tx: Connection, table: Table, head: Entry, entry: Mapping[str, Any]) -> Entry:
     """Write `entry` after the locked `head` and return it with its seq, previous and hash."""
     owner = _owner_column(table)
     row = {owner: head[owner], "seq": head["entries"] + 1, "previous": head["hash"], **entry}

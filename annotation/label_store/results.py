@@ -13,10 +13,9 @@ from typing import Any
 from sqlalchemy import Connection, and_, func, select
 from sqlalchemy.engine import RowMapping
 
-from annotation.label_store import ledger
 from annotation.label_store.assignments import Choice
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.engine import ConflictError, LabelStore, StudyError
+from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.ratings import check_choice
 from annotation.label_store.schema import assignments, checked_text, decisions, items, ratings, studies, to_timestamp
 from annotation.label_store.studies import StudyState
@@ -94,12 +93,12 @@ def submit_decision(store: LabelStore, adjudicator: str, decision: NewDecision, 
         raise StudyError("A decision needs a reason. Nothing was saved. Explain in one sentence why this label is right.")
     with store.begin() as tx:
         study_id = _study_of_item(tx, decision.item_id)
-        head = ledger.lock(tx, decisions, study_id)
+        head = lock_study_head(tx, decisions, study_id)
         same_key = select(decisions).where(decisions.c.study_id == study_id, decisions.c.key == decision.key)
         if (row := tx.execute(same_key).mappings().first()) is not None:
             return decision_of(row)
         _check_decision(tx, study_id, adjudicator, decision)
-        return decision_of(ledger.append(tx, decisions, head, _decision_entry(adjudicator, decision, now)))
+        return decision_of(append_entry(tx, decisions, head, _decision_entry(adjudicator, decision, now)))
 
 
 def decisions_by_item(store: LabelStore, study_id: str) -> dict[str, Decision]:

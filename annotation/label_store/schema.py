@@ -24,7 +24,7 @@ from sqlalchemy import (
     false,
 )
 
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import StudyError
 
 MAX_COMMENT_LENGTH = 4_000
 

@@ -16,9 +16,8 @@ from sqlalchemy import Connection, case, func, insert, select, update
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
 
-from annotation.label_store import ledger
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.ledger import lock_study_head, start_study_ledgers
 from annotation.label_store.schema import assignments, items, ratings, storable_text, studies, study_members, to_timestamp, users
 
 
@@ -139,7 +138,7 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     originals_first = sorted(new.items, key=lambda item: item.repeat_of is not None)  # repeats refer to rows that must exist
     tx.execute(insert(items), [{"study_id": new.study_id, **_item_row(item)} for item in originals_first])
     tx.execute(insert(assignments), list(_assignment_rows(new)))
-    ledger.start(tx, new.study_id)
+    start_study_ledgers(tx, new.study_id)
 
 
 def check_study_id(study_id: str) -> None:
@@ -294,7 +293,7 @@ def advance_study(tx: Connection, study_id: str, expected: StudyState, *, incomp
     """
     if expected is StudyState.CLOSED:
         raise StudyError(f"Study '{study_id}' is closed. Nothing was changed. Draw a new sample to collect more ratings.")
-    ledger.lock(tx, ratings, study_id)  # a rating submitted now is stored before the move, or refused after it
+    lock_study_head(tx, ratings, study_id)  # a rating submitted now is stored before the move, or refused after it
     if not incomplete:
         _refuse_if_unrated(tx, study_id, expected)
     following = STUDY_STATES[STUDY_STATES.index(expected) + 1]

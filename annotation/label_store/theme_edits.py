@@ -10,9 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.engine import RowMapping
 
-from annotation.label_store import ledger
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.ledger import append_entry, lock_run_head
 from annotation.label_store.ratings import MAX_KEY_LENGTH
 from annotation.label_store.schema import checked_text, theme_edits, to_timestamp
 
@@ -41,7 +40,7 @@ class ThemeEditRow:
 
 def lock_edit_ledger(tx: Connection, run: str) -> Mapping[str, Any]:
     """The head of a run's ledger, locked until the transaction ends."""
-    return ledger.lock_or_start(tx, theme_edits, run)
+    return lock_run_head(tx, theme_edits, run)
 
 
 def edit_rows(con: Connection, run: str) -> list[ThemeEditRow]:
@@ -78,7 +77,7 @@ def append_edit(
         "kind": kind, "body": body, "undoes": undoes, "author": author, "reason": checked_text(reason.strip(), "reason"),
         "made_at": to_timestamp(now), "taxonomy": taxonomy, "key": key,
     }  # fmt: skip
-    return _edit_row(ledger.append(tx, theme_edits, dict(head), entry))
+    return _edit_row(append_entry(tx, theme_edits, dict(head), entry))
 
 
 def _edit_row(row: Mapping[str, Any] | RowMapping) -> ThemeEditRow:

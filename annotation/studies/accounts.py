@@ -19,8 +19,7 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
 from annotation.label_store import account_rows
 from annotation.label_store.account_rows import UserRow
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import SignInError, StudyError
+from annotation.label_store.engine import LabelStore, SignInError, StudyError
 from annotation.label_store.schema import from_timestamp
 from audit.vocabulary import nearest
 

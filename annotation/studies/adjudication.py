@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import Decision, assignment_rows, decisions_by_item
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind, StudyState, advance_study, find_study
 

@@ -20,8 +20,7 @@ from openpyxl.styles import Alignment, Font
 from openpyxl.utils.exceptions import InvalidFileException
 
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
 from annotation.label_store.schema import MAX_COMMENT_LENGTH, storable_text
 from audit.formatting import plain_cell, safe_cell

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.studies import ItemKind, NewItem, NewStudy, check_study_id, create_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows

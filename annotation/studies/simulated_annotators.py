@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from annotation.label_store.assignments import Choice, next_task
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import SIMULATED, NewRating, submit_and_next
 from annotation.label_store.results import NewDecision, assignment_rows, submit_decision
 from annotation.label_store.studies import StudyState, advance_study, list_studies

@@ -11,8 +11,7 @@ from typing import Any
 
 from sqlalchemy import JSON, Column, Connection, Index, Integer, MetaData, Table, Text, insert, select
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 
 metadata = MetaData(naming_convention={"pk": "pk_%(table_name)s"})
 

@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from annotation.label_store.studies import Study
-from annotation.prevalence.estimates import DISAGREES, ROWS
-from annotation.prevalence.sample_size import sample_size_plan
+from annotation.prevalence.estimates import DISAGREES, ROWS, sample_size_plan
 from annotation.ratings.table import GOLD
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
