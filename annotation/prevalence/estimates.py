@@ -23,15 +23,52 @@ import math
 import numpy as np
 import pandas as pd
 
+from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
 from annotation.ratings.design import Codes, Floats, SampleDesign
 from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
 from audit.errors import AuditError
 from audit.stats.intervals import ShareEstimate, jeffreys, stratified_share, wilson
+from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS
 
 DISAGREES = "disagrees"
 """DIVERGENT or CONTRADICTORY."""
 ROWS = (*(label.value for label in LABELS), DISAGREES)
+CORRECTED, JUDGE_ALONE, PEOPLE_ALONE, UNWEIGHTED = "corrected", "judge", "human only", "sample"
+METHOD_NAMES = {
+    CORRECTED: "Corrected",
+    JUDGE_ALONE: "Judge's own count",
+    PEOPLE_ALONE: "People alone",
+    "ppi++": "PPI++",
+    "inversion": "Inverted matrix",
+    UNWEIGHTED: "Unweighted sample",
+}
+"""Every estimator, those of `annotation.prevalence.sensitivity` included, in the order in which they are shown."""
+CORRECTED_TABLE = TableSpec(
+    "How common each label is in the run, corrected for the judge's errors",
+    (
+        LABEL, Column.share("value", "Corrected", "share of the run"), Column.share("judge", "Judge's own", "share"),
+        Column.share("people", "People alone", "share"), ITEMS, NOTE,
+    ),
+    (
+        "Corrected: people's labels, weighted stratum by stratum with the exactly known sizes (stratified prediction-powered "
+        "inference, arXiv:2406.04291). Judge's own: uncorrected; no interval can make up for its bias. People alone: the "
+        "same items and weights, ignoring the strata.",
+        "Disagrees: divergent or contradictory. " + INTERVALS,
+    ),
+)  # fmt: skip
+METHODS_TABLE = TableSpec(
+    "Share of each label in the run, by every estimator",
+    (Column.text("method", "Method", words=METHOD_NAMES), LABEL, Column.share("value", "Share of the run"), ITEMS, NOTE),
+)
+PLAN_TABLE = TableSpec(
+    "Ratings that each stratum needs",
+    (
+        Column.text("stratum", "Stratum"), Column.count("pairs", "Pairs in the run"), Column.count("rated", "Rated"),
+        Column.count("wanted", "Needed"), Column.count("more", "Still to rate"), Column.share("expected", "Assumed share"),
+        Column.share("half_width", "Half-width"),
+    ),
+)  # fmt: skip
 GROWTH = 0.05
 """A stratum gets this share more ratings at a time, at least one."""
 
@@ -61,12 +98,21 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     n = int(rated.sum())
     judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0]
     tables = [
-        method_table("corrected", corrected_shares(design, labels), n, _unrated_strata(design, rated)),
-        method_table("judge", ShareEstimate(judge, *np.full((2, len(judge)), np.nan)), 0, ""),
-        method_table("human only", _weighted_shares(design, labels), n, ""),
-        method_table("sample", _sample_shares(labels[rated]), n, "not weighted: describes the sample, not the run"),
+        method_table(CORRECTED, corrected_shares(design, labels), n, _unrated_strata(design, rated)),
+        method_table(JUDGE_ALONE, ShareEstimate(judge, *np.full((2, len(judge)), np.nan)), 0, ""),
+        method_table(PEOPLE_ALONE, _weighted_shares(design, labels), n, ""),
+        method_table(UNWEIGHTED, _sample_shares(labels[rated]), n, "not weighted: describes the sample, not the run"),
     ]
     return pd.concat(tables, ignore_index=True)
+
+
+def by_label(shares: pd.DataFrame) -> pd.DataFrame:
+    """One row per label: the corrected share (value), the judge's own and people's alone, each with the ends of its interval."""
+    named = with_interval(shares)
+    columns = {JUDGE_ALONE: ["value"], PEOPLE_ALONE: ["value", "value_low", "value_high"]}
+    judge, people = (named[named["method"] == method].set_index("label")[own] for method, own in columns.items())
+    people = people.rename(columns=lambda column: column.replace("value", "people"))
+    return named[named["method"] == CORRECTED].join(judge["value"].rename("judge"), on="label").join(people, on="label")
 
 
 def require_design(ratings: Ratings) -> SampleDesign:

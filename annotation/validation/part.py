@@ -8,11 +8,12 @@ import pandas as pd
 
 from annotation.agreement.baseline_comparison import SEED
 from annotation.agreement.comparisons import MAJORITY, SAMPLE
+from annotation.agreement.tables import LABEL
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import ledger_heads
+from annotation.prevalence.estimates import by_label
 from annotation.ratings.table import JUDGE
-from annotation.validation.data import ValidationData, label_word, validation_data
-from annotation.validation.tables import TABLES, matrices
+from annotation.validation.tables import TABLES, ValidationData, matrix_tables, validation_data
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, Figure
 from audit.exports.catalogue import Chapter
@@ -33,7 +34,7 @@ def study_part(store: LabelStore, study_id: str) -> StudyPart:
     """
     data = validation_data(store, study_id)
     tables = [make(data).noted(_provisional_note(data)) for make in TABLES]
-    tables[4:4] = [table.noted(_provisional_note(data)) for table in matrices(data)]
+    tables[4:4] = [table.noted(_provisional_note(data)) for table in matrix_tables(data)]
     facts = {
         "title": data.study.title, "state": data.study.state.value, "run": data.origin.run_key,
         "plan": dict(data.origin.plan), "seed_of_order": data.study.seed, "seed_of_baseline_bootstrap": SEED,
@@ -95,8 +96,8 @@ def study_pictures(data: ValidationData) -> Iterator[Picture]:
 
 def _judge_by_label(data: ValidationData) -> Figure:
     figures = data.report.figures
-    own = figures[(figures["first"] == "majority") & (figures["second"] == JUDGE) & (figures["scope"] == "sample")]
-    columns: dict[str, list[object]] = {"label": [label_word(label) for label in LABELS]}
+    own = figures[(figures["first"] == MAJORITY) & (figures["second"] == JUDGE) & (figures["scope"] == SAMPLE)]
+    columns: dict[str, list[object]] = {"label": list(map(LABEL.display, LABELS))}
     for name in LABEL_MEASURES:
         rows = own[own["name"] == name].set_index("label").reindex(list(map(str, LABELS)))
         limits = zip(("", "_low", "_high", "_n"), ("value", "low", "high", "n"), strict=True)
@@ -106,8 +107,6 @@ def _judge_by_label(data: ValidationData) -> Figure:
 
 
 def _corrected_shares(data: ValidationData) -> Figure:
-    shares = data.shares
-    own = shares[shares["method"] == "corrected"].rename(columns={"low": "value_low", "high": "value_high"})
-    return rate_dots(
-        own.assign(label=own["label"].map(label_word)), "label", (Rate("value", "Share of the run", "n", "rated items"),)
-    )
+    own = by_label(data.shares)
+    share = Rate("value", "Share of the run", "n", "rated items")
+    return rate_dots(own.assign(label=own["label"].map(LABEL.display)), "label", [share])
