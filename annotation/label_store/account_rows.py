@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.schema import sessions, sign_in_attempts, to_timestamp, users
+from annotation.label_store.schema import record_of, sessions, sign_in_attempts, to_timestamp, users
 
 
 @dataclass(frozen=True)
@@ -39,17 +38,13 @@ def find_user(store: LabelStore, username: str) -> UserRow | None:
     """The account of that name, if it exists."""
     with store.read() as con:
         row = con.execute(select(users).where(users.c.username == username)).mappings().first()
-        return None if row is None else _user_row(row)
+        return None if row is None else record_of(UserRow, row)
 
 
 def list_users(store: LabelStore) -> list[UserRow]:
     """All accounts, by username."""
     with store.read() as con:
-        return [_user_row(row) for row in con.execute(select(users).order_by(users.c.username)).mappings()]
-
-
-def _user_row(row: RowMapping) -> UserRow:
-    return UserRow(**{name: row[name] for name in UserRow.__dataclass_fields__})
+        return [record_of(UserRow, row) for row in con.execute(select(users).order_by(users.c.username)).mappings()]
 
 
 def set_password_hash(store: LabelStore, username: str, password_hash: str, *, sign_out: bool) -> None:
@@ -74,7 +69,7 @@ def session_user(store: LabelStore, token_hash: str, now: datetime) -> UserRow |
     query = select(users).join(sessions, sessions.c.username == users.c.username).where(*valid)
     with store.read() as con:
         row = con.execute(query).mappings().first()
-        return None if row is None else _user_row(row)
+        return None if row is None else record_of(UserRow, row)
 
 
 def end_session(store: LabelStore, token_hash: str) -> None:

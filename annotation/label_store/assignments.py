@@ -19,7 +19,7 @@ from sqlalchemy.engine import RowMapping
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import lock_study_head
 from annotation.label_store.schema import assignments, drafts, items, ratings, studies, study_members, to_timestamp
-from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState
+from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, count_annotators
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
 REPEAT_DISTANCE = 0.25
@@ -91,7 +91,11 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
     if state not in OPEN_STATES:
         return None
     calibration = state is StudyState.CALIBRATION
-    assignment_id = _first_unrated(tx, study_id, annotator, calibration) or _claim_one(tx, study_id, annotator, calibration)
+    unrated = _of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
+    assignment_id = tx.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
+    if assignment_id is None:
+        lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
+        assignment_id = next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
     if assignment_id is None:
         return None
     new_session = and_(slot.seat_id == assignment_id, slot.visit.is_distinct_from(session_id))
@@ -163,12 +167,6 @@ def _study_state(con: Connection, study_id: str, annotator: str) -> StudyState:
     if state is None:
         raise StudyError(f"You do not take part in a study '{study_id}'. Ask the investigator who runs it.")
     return StudyState(state)
-
-
-def _first_unrated(con: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
-    unrated = _of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
-    assignment_id: str | None = con.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
-    return assignment_id
 
 
 def _total_tasks(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:
@@ -246,12 +244,6 @@ class _UnassignedSlot:
     is_repeated: bool
 
 
-def count_annotators(con: Connection, study_id: str) -> int:
-    """How many annotators a study has."""
-    members = select(func.count()).select_from(study_members).where(study_members.c.study_id == study_id)
-    return int(con.execute(members).scalar_one())
-
-
 def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration: bool, wanted: int) -> list[str]:
     """Assign up to `wanted` unassigned slots to the annotator, in an order of their own; the ids of the assignments.
 
@@ -262,7 +254,9 @@ def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration:
     own = _of_annotator(study_id, annotator, calibration)
     last = tx.execute(select(func.coalesce(func.max(slot.position), 0)).where(own)).scalar_one()
     unassigned = sorted(_unassigned_slots(tx, study_id, annotator, calibration), key=lambda s: _random_rank(annotator, s))
-    distance = math.ceil(_even_share(tx, study_id) * REPEAT_DISTANCE) if any(s.repeat_of for s in unassigned) else 0
+    slots = tx.execute(select(func.count()).where(slot.study_id == study_id, ~slot.calibration)).scalar_one()
+    even_share = slots / count_annotators(tx, study_id)
+    distance = math.ceil(even_share * REPEAT_DISTANCE) if any(s.repeat_of for s in unassigned) else 0
     claimed: list[str] = []
     for position in range(last + 1, last + 1 + wanted):
         chosen = _next_slot(unassigned, position, distance)
@@ -271,13 +265,9 @@ def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration:
         row = update(assignments).where(slot.seat_id == chosen.assignment_id)
         tx.execute(row.values(annotator=annotator, position=position))
         claimed.append(chosen.assignment_id)
-        unassigned = [_after_claim(s, chosen, position) for s in unassigned if s.item_id != chosen.item_id]
+        remaining = (s for s in unassigned if s.item_id != chosen.item_id)
+        unassigned = [replace(s, met_at=position) if s.repeat_of == chosen.item_id else s for s in remaining]
     return claimed
-
-
-def _claim_one(tx: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
-    lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
-    return next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
 
 
 def _next_slot(unassigned: list[_UnassignedSlot], position: int, distance: int) -> _UnassignedSlot | None:
@@ -289,10 +279,6 @@ def _next_slot(unassigned: list[_UnassignedSlot], position: int, distance: int) 
     allowed = [candidate for candidate in unassigned if not candidate.repeat_of or candidate.met_at]
     due = (candidate for candidate in allowed if position - (candidate.met_at or -distance) >= distance)
     return next(due, allowed[0] if allowed else None)
-
-
-def _after_claim(other: _UnassignedSlot, claimed: _UnassignedSlot, position: int) -> _UnassignedSlot:
-    return replace(other, met_at=position) if other.repeat_of == claimed.item_id else other
 
 
 def _random_rank(annotator: str, candidate: _UnassignedSlot) -> int:
@@ -313,9 +299,3 @@ def _unassigned_slots(tx: Connection, study_id: str, annotator: str, calibration
     ).select_from(joined)
     unassigned = (slot.study_id == study_id, slot.annotator.is_(None), slot.calibration == calibration)
     return [_UnassignedSlot(*row) for row in tx.execute(query.where(*unassigned, slot.item_id.not_in(own_items)))]
-
-
-def _even_share(con: Connection, study_id: str) -> float:
-    """Study items per annotator if all rate equally many."""
-    slots = con.execute(select(func.count()).where(slot.study_id == study_id, ~slot.calibration)).scalar_one()
-    return float(slots) / count_annotators(con, study_id)

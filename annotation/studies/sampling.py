@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.studies import ItemKind, NewItem, NewStudy, check_study_id, create_study
+from annotation.label_store.studies import ItemKind
+from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run

@@ -17,7 +17,8 @@ from pathlib import Path
 from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.ratings import NewRating, add_rating
-from annotation.label_store.studies import ItemKind, NewItem, NewStudy, create_study
+from annotation.label_store.studies import ItemKind
+from annotation.label_store.study_creation import NewItem, NewStudy, create_study
 from annotation.studies.accounts import add_account, open_session
 
 ROOT = Path(__file__).resolve().parents[2]
