@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from annotation.cli.study import write_out
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ledger import verify_edits
 from annotation.label_store.theme_edits import count_edits
@@ -25,7 +26,6 @@ from annotation.theme_edits.record import (
     record_edit,
 )
 from annotation.theme_edits.replay import apply_edits
-from audit.atomic_io import write_atomic
 from audit.cli.arguments import add_json, add_run, note, print_result
 from audit.cli.execution import FINDINGS, OK
 from audit.cli.themes import TOPICS
@@ -82,16 +82,7 @@ def _history_line(row: dict[str, object]) -> str:
 
 
 def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[ThemeEdit]) -> int:
-    writers = {".csv": lambda: csv_bytes(history_table(edits)), ".jsonl": lambda: edits_to_jsonl(edits).encode()}
-    suffix = arguments.out.suffix.lower()
-    if suffix not in writers:
-        raise StudyError(f"--out {arguments.out}: the name must end in {' or '.join(writers)}. Nothing was written.")
-    try:
-        write_atomic(arguments.out, writers[suffix]())
-    except OSError as error:
-        raise StudyError(
-            f"{arguments.out} cannot be written: {error.strerror}. Nothing was written. Name a file in an existing folder."
-        ) from None
+    write_out(arguments.out, {".csv": lambda: csv_bytes(history_table(edits)), ".jsonl": lambda: edits_to_jsonl(edits).encode()})
     text = f"Wrote {len(edits):,} edits of the themes of {run.key} to {arguments.out}"
     print_result(arguments, text, {"run": run.key, "edits": len(edits), "out": str(arguments.out)})
     return OK
