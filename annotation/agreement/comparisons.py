@@ -161,6 +161,7 @@ class Comparison:
         used = np.zeros((strata, len(self.order)), dtype=bool)
         given = self.columns != MISSING
         used[stratum[given], self.columns[given]] = True
+        # Known only where one label fills a stratum; a stratum by organ or by another criterion may have any verdict.
         drawn_by_label = self.of_judge & (used.sum(axis=1, keepdims=True) == 1)
         return np.where(drawn_by_label, used, True)
 
@@ -182,6 +183,7 @@ def majority(ratings: Ratings) -> Codes:
     """The label that more than half of an item's annotators gave, at least two of them; MISSING where there is none."""
     votes = np.sum([ratings.labels[rater][:, None] == np.arange(len(LABELS)) for rater in ratings.annotators], axis=0)
     commonest, given = votes.argmax(axis=1), votes.sum(axis=1)
+    # Strictly more than half: argmax alone would settle a tie in favour of the label that is declared first.
     return np.where((given >= 2) & (2 * votes.max(axis=1) > given), commonest, MISSING)
 
 
@@ -194,6 +196,7 @@ def gold(ratings: Ratings) -> Codes | None:
 def reference_standards(ratings: Ratings) -> Iterator[ReferenceStandard]:
     """The majority, gold where there is one, and each annotator."""
     given = np.array([ratings.labels[rater] != MISSING for rater in ratings.annotators])
+    # Items without a majority count as rated, so that the pairs they stand for are not attributed to the other items.
     rated_twice = given.sum(axis=0) >= 2
     yield ReferenceStandard(MAJORITY, majority(ratings), rated_twice)
     adjudicated = gold(ratings)
@@ -217,6 +220,7 @@ def significance_by_all(ratings: Ratings) -> dict[str, Codes]:
     So all comparisons are about the same items. Adjudicated values are left out: they repeat an annotator's.
     """
     graded = {rater: codes for rater, codes in ratings.significance.items() if rater != GOLD}
+    # The same items for every comparison: otherwise two figures could differ because of the items alone.
     by_all = np.all([codes != MISSING for codes in graded.values()], axis=0)
     return {rater: np.where(by_all, codes, MISSING) for rater, codes in graded.items()}
 
@@ -259,5 +263,6 @@ def _error_kinds(ratings: Ratings, codes: Codes) -> list[tuple[str, str, int, li
     kinds: dict[tuple[int, int], list[str]] = {}
     for right, judged, item in zip(codes[wrong].tolist(), judge[wrong].tolist(), ratings.items[wrong], strict=True):
         kinds.setdefault((right, judged), []).append(item)
+    # The second key keeps the order stable where two kinds are equally frequent.
     ordered = sorted(kinds.items(), key=lambda kind: (-len(kind[1]), kind[0]))
     return [(LABEL_ORDER[right], LABEL_ORDER[judged], len(items), items) for (right, judged), items in ordered]

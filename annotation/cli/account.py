@@ -48,6 +48,7 @@ def password(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _read_password(arguments: argparse.Namespace) -> str:
+    # A pipe, such as from a secret store, gets no prompt; a password is never an option, which other users could list.
     if arguments.password_stdin or not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     first = getpass.getpass(f"Password for {arguments.username}: ")

@@ -81,6 +81,7 @@ def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study sample STUDY --annotators A,B`"""
     run, plan = find_run(settings.store_dir, arguments.run), _plan(arguments)
     max_items = None if arguments.yes else MAX_STUDY_ITEMS
+    # Before the label store is opened, which would create it.
     if arguments.dry_run:
         drawn = draw_sample(run, plan, arguments.study, max_items)
         print_result(arguments, _strata_text(drawn), _strata_record(drawn))
@@ -150,6 +151,7 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study advance STUDY`"""
     store = _store(settings)
     state = find_study(store, arguments.study).state
+    # Closing also checks that every dispute is decided.
     if state is StudyState.ADJUDICATION:
         following = close_study(store, arguments.study)
     else:
@@ -264,6 +266,7 @@ def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]
     Raises StudyError when there is no such study.
     """
     columns = ["question_id", "handbook_a", "handbook_b"]
+    # A repeat is the same pair as its original, and each pair is judged once.
     table = ratings_table(_store(settings), study_id)[columns].drop_duplicates()
     return [(str(question), str(a), str(b)) for question, a, b in table.itertuples(index=False)]
 
@@ -276,6 +279,7 @@ def study_tables(study_id: str, settings: Settings) -> StudyPart:
 def make_demo_studies(run: Run, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Make the demo's studies and accounts where they are missing; returns how to sign in, as text and as a record."""
     store = _store(settings)
+    # A second run keeps the passwords, which somebody may have written down.
     new = [username for username in DEMO_ACCOUNTS if find_account(store, username) is None]
     passwords = {username: secrets.token_urlsafe(12) for username in new}
     studies = create_demo_studies(store, run, settings, datetime.now(UTC), passwords)

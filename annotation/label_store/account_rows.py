@@ -30,6 +30,7 @@ def add_user(store: LabelStore, user: UserRow, now: datetime) -> None:
     try:
         with store.begin() as tx:
             tx.execute(insert(users).values(**user.__dict__, created_at=to_timestamp(now)))
+    # The constraint decides instead of a query before: two people may add the same name at once.
     except IntegrityError:
         raise StudyError(f"The account '{user.username}' already exists. Nothing was changed.") from None
 
@@ -51,6 +52,7 @@ def set_password_hash(store: LabelStore, username: str, password_hash: str, *, s
     """Replace the hash; with `sign_out`, also end every session of the account."""
     with store.begin() as tx:
         tx.execute(update(users).where(users.c.username == username).values(password_hash=password_hash))
+        # Whoever changes a password may have lost the old one to somebody who is signed in with it.
         if sign_out:
             tx.execute(delete(sessions).where(sessions.c.username == username))
 
@@ -59,6 +61,7 @@ def add_session(store: LabelStore, token_hash: str, username: str, now: datetime
     """Insert a session and delete expired ones."""
     times = {"created_at": to_timestamp(now), "expires_at": to_timestamp(expires_at)}
     with store.begin() as tx:
+        # Removed whenever somebody signs in, so that no other job has to clean up.
         tx.execute(delete(sessions).where(sessions.c.expires_at <= times["created_at"]))
         tx.execute(insert(sessions).values(token_hash=token_hash, username=username, **times))
 
@@ -84,6 +87,7 @@ def recent_failures(tx: Connection, since: datetime, username: str | None = None
     query = select(func.count(), func.max(attempt.at)).where(attempt.failed, attempt.at > to_timestamp(since))
     if username is not None:
         last_success = select(func.max(attempt.at)).where(~attempt.failed, attempt.username == username).scalar_subquery()
+        # Times are stored as texts, and every text sorts after the empty one.
         query = query.where(attempt.username == username, attempt.at > func.coalesce(last_success, ""))
     count, last = tx.execute(query).one()
     return int(count), last

@@ -18,8 +18,8 @@ from sqlalchemy.engine import RowMapping
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import lock_study_head
-from annotation.label_store.schema import assignments, drafts, items, ratings, studies, study_members, to_timestamp
-from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, count_annotators
+from annotation.label_store.schema import assignments, drafts, items, ratings, studies, to_timestamp
+from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, count_annotators, state_for_annotator
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
 REPEAT_DISTANCE = 0.25
@@ -87,7 +87,7 @@ def next_task(store: LabelStore, study_id: str, annotator: str, now: datetime, s
 
 def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime, session_id: str) -> LabellingTask | None:
     """`next_task` inside a transaction."""
-    state = _study_state(tx, study_id, annotator)
+    state = state_for_annotator(tx, study_id, annotator)
     if state not in OPEN_STATES:
         return None
     calibration = state is StudyState.CALIBRATION
@@ -98,6 +98,7 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
         assignment_id = next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
     if assignment_id is None:
         return None
+    # A slot that nobody has opened has a null session, and null <> x is not true in SQL.
     new_session = and_(slot.seat_id == assignment_id, slot.visit.is_distinct_from(session_id))
     tx.execute(update(assignments).where(new_session).values(visit=session_id, opened_at=to_timestamp(now)))
     return _find_task(tx, assignment_id, annotator)
@@ -106,7 +107,7 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
 def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[LabellingTask]:
     """All tasks of the annotator in the open round, in their own order, rated or not; none when the study is not open."""
     with store.read() as con:
-        state = _study_state(con, study_id, annotator)
+        state = state_for_annotator(con, study_id, annotator)
         if state not in OPEN_STATES:
             return []
         calibration = state is StudyState.CALIBRATION
@@ -118,6 +119,7 @@ def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Labelli
 def restart_clock(store: LabelStore, assignment_id: str, annotator: str, now: datetime, session_id: str) -> None:
     """Restart a task's clock when the annotator goes back to it."""
     with store.begin() as tx:
+        # Raises where the task is not this annotator's.
         _find_task(tx, assignment_id, annotator)
         own = update(assignments).where(slot.seat_id == assignment_id)
         tx.execute(own.values(visit=session_id, opened_at=to_timestamp(now)))
@@ -130,9 +132,10 @@ def prefetch_tasks(store: LabelStore, study_id: str, annotator: str, wanted: int
     the claimed tasks; none in a study without unassigned slots. `release_assignments` returns those that were not rated.
     """
     with store.begin() as tx:
-        state, annotators = _study_state(tx, study_id, annotator), count_annotators(tx, study_id)
+        state, annotators = state_for_annotator(tx, study_id, annotator), count_annotators(tx, study_id)
         if state is not StudyState.LABELLING or annotators <= RATINGS_PER_ITEM:
             return []
+        # Under the lock, so that two annotators do not share out the same slots.
         lock_study_head(tx, ratings, study_id)
         unrated = select(func.count()).where(slot.study_id == study_id, ~slot.calibration, slot.current.is_(None))
         own = tx.execute(unrated.where(slot.annotator == annotator)).scalar_one()
@@ -158,15 +161,6 @@ def release_assignments(store: LabelStore, study_id: str, annotator: str) -> int
 
 def _of_annotator(study_id: str, annotator: str, calibration: bool) -> ColumnElement[bool]:
     return and_(slot.study_id == study_id, slot.annotator == annotator, slot.calibration == calibration)
-
-
-def _study_state(con: Connection, study_id: str, annotator: str) -> StudyState:
-    member = study_members.c
-    joined = studies.join(study_members, and_(member.study_id == studies.c.study_id, member.annotator == annotator))
-    state = con.execute(select(studies.c.state).select_from(joined).where(studies.c.study_id == study_id)).scalar()
-    if state is None:
-        raise StudyError(f"You do not take part in a study '{study_id}'. Ask the investigator who runs it.")
-    return StudyState(state)
 
 
 def _total_tasks(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:

@@ -25,6 +25,7 @@ GENESIS_HASH = "0" * 64
 def entry_hash(entry: Mapping[str, Any]) -> str:
     """SHA-256 of all fields of an entry except `hash`; `previous`, the hash of the entry before it, is one of them."""
     body = {name: value for name, value in entry.items() if name != "hash"}
+    # Sorted keys and no spaces, because the same entry must give the same bytes in every process.
     return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -77,6 +78,7 @@ def _head_condition(table: Table, owner: str) -> tuple[ColumnElement[bool], ...]
 
 
 def _lock_head(tx: Connection, table: Table, owner: str) -> Entry | None:
+    # PostgreSQL locks the row; SQLite ignores this, and its transaction holds the only write lock already.
     query = select(_head_table(table)).where(*_head_condition(table, owner)).with_for_update()
     row = tx.execute(query).mappings().first()
     return None if row is None else dict(row)
@@ -99,6 +101,7 @@ def verify_study(store: LabelStore, study_id: str) -> list[str]:
 def verify_edits(store: LabelStore, run: str) -> list[str]:
     """The same for the theme edits of a run; a run without edits has no faults."""
     with store.read() as con:
+        # The ledger of a run begins with its first edit; a missing head is a fault only after that.
         started = con.execute(select(theme_heads).where(*_head_condition(theme_edits, run))).first()
         return _chain_faults(con, theme_edits, run) if started else []
 
@@ -137,4 +140,5 @@ def _pointer_faults(con: Connection, study_id: str) -> list[str]:
     rated = select(ratings.c.seat_id, ratings.c.seq).where(ratings.c.study_id == study_id).order_by(ratings.c.seq)
     last_seq = dict(map(tuple, con.execute(rated)))
     pointers = con.execute(select(assignments.c.seat_id, assignments.c.current).where(assignments.c.study_id == study_id))
+    # `seats` is the stored name of the assignments.
     return [f"seats: {seat_id} does not point to its last rating" for seat_id, seq in pointers if seq != last_seq.get(seat_id)]

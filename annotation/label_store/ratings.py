@@ -95,6 +95,7 @@ def _store_rating(tx: Connection, annotator: str, rating: NewRating, now: dateti
     entry = append_entry(tx, ratings, head, _rating_entry(assignment, rating, now))
     row = update(assignments).where(assignments.c.seat_id == rating.assignment_id)
     tx.execute(row.values(current=entry["seq"], visit=None, opened_at=None))
+    # A draft that outlived its rating would be shown instead of it.
     tx.execute(delete(drafts).where(drafts.c.seat_id == rating.assignment_id))
     return rating_of(entry), study_id
 
@@ -108,6 +109,7 @@ def save_draft(store: LabelStore, annotator: str, assignment_id: str, choice: Ch
     words = {"label": choice.label, "significance": choice.significance, "flagged": choice.flagged}
     with store.begin() as tx:
         _own_assignment(tx, assignment_id, annotator)
+        # Delete and insert, because an upsert is written differently for each of the two databases.
         tx.execute(delete(drafts).where(drafts.c.seat_id == assignment_id))
         draft = {"seat_id": assignment_id, **words, "comment": checked_text(choice.comment), "saved_at": to_timestamp(now)}
         tx.execute(insert(drafts).values(draft))
@@ -159,6 +161,7 @@ def _rating_with_key(tx: Connection, study_id: str, key: str) -> RowMapping | No
 
 
 def _already_stored(known: RowMapping, rating: NewRating) -> Rating:
+    # A key that returns for another item is a fault of the browser; storing it would put a label on the wrong item.
     if known["seat_id"] != rating.assignment_id:
         raise ConflictError("This rating was already stored for another item. Nothing was saved. Reload the page.")
     return rating_of(known)

@@ -93,6 +93,7 @@ def submit_decision(store: LabelStore, adjudicator: str, decision: NewDecision, 
         study_id = _study_of_item(tx, decision.item_id)
         head = lock_study_head(tx, decisions, study_id)
         same_key = select(decisions).where(decisions.c.study_id == study_id, decisions.c.key == decision.key)
+        # Before the other checks, as for ratings: a decision that is sent again is acknowledged.
         if (row := tx.execute(same_key).mappings().first()) is not None:
             return record_of(Decision, row)
         _check_decision(tx, study_id, adjudicator, decision)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import Connection, case, func, select, update
+from sqlalchemy import Connection, and_, case, func, select, update
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import lock_study_head
@@ -94,6 +94,7 @@ def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]
 
 def list_annotators(store: LabelStore, study_id: str) -> list[str]:
     """Who rates in a study: by letter (A first) where both annotators rate every item, else by name."""
+    # Letters, because the columns of a study (annotator_a, ...) follow them.
     first_letters = select(assignments.c.annotator, func.min(assignments.c.seat)).where(assignments.c.study_id == study_id)
     members = select(study_members.c.annotator).where(study_members.c.study_id == study_id)
     with store.read() as con:
@@ -106,6 +107,16 @@ def count_annotators(con: Connection, study_id: str) -> int:
     """How many annotators a study has."""
     members = select(func.count()).select_from(study_members).where(study_members.c.study_id == study_id)
     return int(con.execute(members).scalar_one())
+
+
+def state_for_annotator(con: Connection, study_id: str, annotator: str) -> StudyState:
+    """The state of a study, for somebody who rates in it. Raises StudyError for anybody else."""
+    member = study_members.c
+    joined = studies.join(study_members, and_(member.study_id == studies.c.study_id, member.annotator == annotator))
+    state = con.execute(select(studies.c.state).select_from(joined).where(studies.c.study_id == study_id)).scalar()
+    if state is None:
+        raise StudyError(f"You do not take part in a study '{study_id}'. Ask the investigator who runs it.")
+    return StudyState(state)
 
 
 def find_annotator(store: LabelStore, study_id: str, name: str) -> str:
@@ -151,6 +162,7 @@ def advance_study(tx: Connection, study_id: str, expected: StudyState, *, incomp
     if not incomplete:
         _refuse_if_unrated(tx, study_id, expected)
     following = STUDY_STATES[STUDY_STATES.index(expected) + 1]
+    # The expected state is part of the condition: of two people who advance a study at once, one gets an error.
     unchanged = (studies.c.study_id == study_id, studies.c.state == expected)
     if tx.execute(update(studies).where(*unchanged).values(state=following)).rowcount != 1:
         raise StudyError(f"Study '{study_id}' is no longer in the state {expected}. Nothing was changed. Look at it again.")

@@ -84,6 +84,7 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     values = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic")}
     try:
         tx.execute(insert(studies).values(**values, state=state, created_at=to_timestamp(now)))
+    # The constraint decides instead of a query before: two people may create the same study at once.
     except IntegrityError:
         raise StudyError(f"Study '{new.study_id}' already exists. Nothing was created. Choose another id.") from None
     tx.execute(insert(study_members), [{"study_id": new.study_id, "annotator": name} for name in new.annotators])
@@ -123,6 +124,7 @@ def _check_new_study(tx: Connection, new: NewStudy) -> None:
 def _assignment_rows(new: NewStudy) -> Iterable[dict[str, Any]]:
     calibration = [item for item in new.items if item.kind is ItemKind.CALIBRATION]
     study = [item for item in new.items if item.kind is not ItemKind.CALIBRATION]
+    # With two annotators nothing is left to claim, so each gets a fixed order at once.
     everybody_rates_all = len(new.annotators) == RATINGS_PER_ITEM
     for number, annotator in enumerate(new.annotators):
         letter = chr(ord("A") + number)
@@ -137,6 +139,7 @@ def _assignment_rows(new: NewStudy) -> Iterable[dict[str, Any]]:
 def _ordered_rows(
     new: NewStudy, annotator: str, letter: str, calibration: bool, own_items: Sequence[NewItem]
 ) -> Iterable[dict[str, Any]]:
+    # crc32 instead of hash(), which Python salts anew in every process.
     rng = np.random.default_rng([new.seed, zlib.crc32(annotator.encode()), calibration])
     for position, item in enumerate(randomised_order(own_items, rng), start=1):
         yield _assignment_row(new, item, letter, annotator, position)

@@ -134,6 +134,7 @@ def human_labels(ratings: Ratings, human: str = GOLD) -> Floats:
     if human != GOLD:
         return _vote_shares([ratings.labels[human]])
     votes = _vote_shares([ratings.labels[annotator] for annotator in ratings.annotators])
+    # Undecided items are split between their labels: dropping them would drop the difficult ones.
     adjudicated = _vote_shares([ratings.labels.get(GOLD, np.full(len(ratings.items), MISSING))])
     return np.where(np.isnan(adjudicated), votes, adjudicated)
 
@@ -170,6 +171,7 @@ def _weighted_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
     rated = ~np.isnan(labels[:, 0])
     weight = item_weights(design, rated)[rated]
     value = with_disagrees(labels[rated]).T @ weight / weight.sum()
+    # Unequal weights make the items worth fewer equal ones (Kish 1965).
     return ShareEstimate(value, *jeffreys(value, np.full(value.shape, weight.sum() ** 2 / (weight**2).sum())))
 
 
@@ -213,6 +215,7 @@ def sample_size_plan(ratings: Ratings, half_width: float, label: str = DISAGREES
     _check_request(half_width, label)
     design, labels = require_design(ratings), human_labels(ratings, human)
     rated = design.count(~np.isnan(labels[:, 0]))
+    # Half an item on either side, so that a stratum in which the label did not occur is not assumed to have none.
     expected = (events_by_stratum(design, labels)[ROWS.index(label)] + 0.5) / (rated + 1)
     wanted = allocate(expected, rated, design.pairs, half_width)
     table = {"stratum": design.strata, "pairs": design.pairs, "rated": rated, "wanted": wanted, "more": wanted - rated}
@@ -225,8 +228,10 @@ def allocate(share: Floats, rated: Floats, pairs: Floats, half_width: float) -> 
 
     `share` is how common the label is assumed to be in each stratum. Stops when every pair is rated.
     """
+    # At least one rating in each stratum: without one, the interval allows for anything there.
     wanted = np.maximum(rated, np.minimum(1, pairs))
     while expected_half_width(share, wanted, pairs) > half_width and (wanted < pairs).any():
+        # In steps of 5 %, because each step compares all strata and a plan may need thousands of ratings.
         larger = np.minimum(pairs, wanted + np.maximum(1, np.floor(GROWTH * wanted)))
         candidates = np.where(np.eye(len(pairs), dtype=bool), larger, wanted)
         widths = np.array([expected_half_width(share, candidate, pairs) for candidate in candidates])

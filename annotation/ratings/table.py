@@ -73,6 +73,7 @@ def read_labels_file(path: Path) -> pd.DataFrame:
     Raises AuditError when the file does not exist or is not a CSV table.
     """
     try:
+        # As text and none missing, so that an id 007 stays 007; spreadsheets begin a file with a byte order mark.
         return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
     except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise AuditError(
@@ -116,6 +117,7 @@ def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[s
     annotators = list(filter(ANNOTATOR.fullmatch, map(str, frame.columns)))
     raters = [*annotators, JUDGE, *([GOLD] if GOLD in frame else [])]
     labels = {rater: _label_codes(frame, rater, items, where) for rater in raters}
+    # A rater without a significance column is absent, not MISSING throughout, so no figure expects one.
     graded = {rater: column for rater in raters if (column := _significance_column(frame, rater))}
     significance = {rater: _significance_codes(frame, column, items, where) for rater, column in graded.items()}
     design = design_from(frame, labels[JUDGE], where, pairs)
@@ -162,6 +164,7 @@ def _term_codes(frame: pd.DataFrame, column: str, items: Texts, spellings: Mappi
     codes_by_spelling = {spelling: order.index(term) for spelling, term in spellings.items()} | dict.fromkeys(
         EMPTY_WORDS, MISSING
     )
+    # Looked up in one pass; what is in neither table becomes NaN and is reported with its row.
     codes = _cell_texts(frame, column).map(plain).map(codes_by_spelling)
     unknown = np.flatnonzero(codes.isna())
     if len(unknown):
@@ -177,6 +180,7 @@ def _cell_texts(frame: pd.DataFrame, column: str) -> pd.Series:
 
 def _unknown_term(word: object, cell: str, kind: str, order: Sequence[StrEnum]) -> str:
     allowed = tuple(term.value for term in order)
+    # In the case of the vocabulary, because `nearest` compares letter by letter.
     suggestion = nearest(str(word).strip().upper() if kind == "label" else str(word).strip().lower(), allowed)
     return (
         f"{cell}: {kind} '{word}' is not in the vocabulary.{suggestion} Allowed: {', '.join(allowed)}, or an empty cell. "

@@ -95,6 +95,7 @@ def close_study(store: LabelStore, study_id: str) -> StudyState:
 def _rated_twice(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
     rows = assignment_rows(store, study_id)
     rated = [row for row in rows if row["kind"] == ItemKind.STUDY and row["label"] is not None]
+    # groupby needs the order by item, in which the rows come.
     for item_id, group in groupby(rated, key=lambda row: str(row["item_id"])):
         item_rows = list(group)
         if len(item_rows) == RATINGS_PER_ITEM:

@@ -134,6 +134,7 @@ def study_ratings(store: LabelStore, study_id: str) -> Ratings:
 
     Raises StudyError when there is no such study, AuditError when it has no rated study items.
     """
+    # Known exactly, while sums of weights would miss strata from which nothing was drawn.
     pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, study_id)}
     return ratings_from(labels_table(store, study_id), f"Study {study_id}", pairs)
 
@@ -175,6 +176,7 @@ def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata
         "stratum": verdict.stratum,
         "stratum_population": stratum.population,
         "stratum_sample": stratum.sampled,
+        # Calibration items and repeats are no part of the sample, so they represent no pairs.
         "design_weight": stratum.weight if row["kind"] == ItemKind.STUDY else None,
     }
 

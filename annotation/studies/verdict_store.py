@@ -14,6 +14,7 @@ from sqlalchemy import JSON, Column, Connection, Index, Integer, MetaData, Table
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.schema import record_of
 
+# A metadata of its own: the schema that annotators' pages import must not know these tables.
 metadata = MetaData(naming_convention={"pk": "pk_%(table_name)s"})
 
 designs = Table(

@@ -68,6 +68,7 @@ def record_edit(store: LabelStore, run: str, taxonomy: Taxonomy, account: Accoun
     with store.begin() as tx:
         head = lock_edit_ledger(tx, run)
         rows = edit_rows(tx, run)
+        # The same click sent twice is answered with the edit that it made.
         if known := [row for row in rows if row.key == new.key]:
             return _edit_of(known[0])
         edits = [_edit_of(row) for row in rows]
@@ -96,6 +97,7 @@ def _completed(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], new: NewEdit) -> 
     names = current_names(taxonomy, edits)
     shown_names = {theme: names[theme] for theme in (change.theme, change.into) if theme in names}
     if change.kind is EditKind.SPLIT and not change.into:
+        # From the key of the click, so that sending it twice names the same theme.
         change = replace(change, into=SPLIT_PREFIX + hashlib.sha256(new.key.encode()).hexdigest()[:10])
     return replace(change, shown_names=shown_names)
 
@@ -111,6 +113,7 @@ def _missing_part(change: ThemeChange) -> str:
 
 
 def _refuse_conflicts(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], new: NewEdit) -> None:
+    # Edits of other themes do not matter: only what touches the same themes or phrases was decided on an old view.
     for edit in edits[new.seen :]:
         if _touched(edit.change, edits) & _touched(new.change, edits):
             raise ConflictError(

@@ -34,6 +34,7 @@ def study_part(store: LabelStore, study_id: str) -> StudyPart:
     """
     data = validation_data(store, study_id)
     tables = [make(data).noted(_provisional_note(data)) for make in TABLES]
+    # The matrices follow the errors that they count.
     tables[4:4] = [table.noted(_provisional_note(data)) for table in matrix_tables(data)]
     facts = {
         "title": data.study.title, "state": data.study.state.value, "run": data.origin.run_key,
@@ -54,6 +55,7 @@ def _published_figures(data: ValidationData) -> dict[str, RunFigure | str]:
     counts = data.report.counts
     first, second = data.ratings.annotators[:2]
     both = int(((data.ratings.labels[first] >= 0) & (data.ratings.labels[second] >= 0)).sum())
+    # With two annotators, an item without a majority is one on which they differ.
     agreed = both - counts[f"without a {MAJORITY}"]
     figures: dict[str, RunFigure | str] = {
         "study.items": RunFigure(float(counts["items"])), "study.agreed": RunFigure(float(agreed)),
