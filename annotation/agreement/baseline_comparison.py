@@ -95,7 +95,7 @@ def _rows_by(reference: ReferenceStandard, ratings: Ratings, baseline: Comparato
 def _paired_replicates(both: Sequence[Comparison], design: SampleDesign | None) -> list[Floats]:
     """Both comparisons' tables in each replicate, (replicates, K, K), of the same items."""
     rated = both[0].rated
-    cells = np.stack([np.where(one.labelled_by_both, one.rows * SIZE + one.columns, MISSING) for one in both])
+    cells = np.stack([np.where(pair.labelled_by_both, pair.rows * SIZE + pair.columns, MISSING) for pair in both])
     stratum = np.zeros(len(rated), dtype=np.intp) if design is None else design.stratum
     # Items of one stratum that are in the same cell of both tables are alike, so they are drawn together.
     kinds, times = np.unique(np.vstack([stratum, cells])[:, rated], axis=1, return_counts=True)
@@ -111,7 +111,7 @@ def _paired_replicates(both: Sequence[Comparison], design: SampleDesign | None) 
 
 def _discordant_items(both: Sequence[Comparison]) -> int:
     """Items on which exactly one of the two is right: they alone carry the difference."""
-    judge_right, other_right = (one.labelled_by_both & (one.rows == one.columns) for one in both)
+    judge_right, other_right = (pair.labelled_by_both & (pair.rows == pair.columns) for pair in both)
     return int((judge_right != other_right).sum())
 
 

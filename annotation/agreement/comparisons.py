@@ -180,7 +180,7 @@ def comparisons(ratings: Ratings) -> list[Comparison]:
 
 
 def majority(ratings: Ratings) -> Codes:
-    """The label that more than half of an item's annotators gave, at least two of them; MISSING where there is none."""
+    """The label that more than half of an item's annotators gave, at least two of them; else MISSING."""
     votes = np.sum([ratings.labels[rater][:, None] == np.arange(len(LABELS)) for rater in ratings.annotators], axis=0)
     commonest, given = votes.argmax(axis=1), votes.sum(axis=1)
     # Strictly more than half: argmax alone would settle a tie in favour of the label that is declared first.

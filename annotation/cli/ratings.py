@@ -33,7 +33,7 @@ from annotation.ratings.design import read_strata
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, read_labels_file, read_ratings
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
-from annotation.validation.tables import confusion_matrix
+from annotation.studies.validation import confusion_matrix
 from audit.cli.arguments import add_format, note
 from audit.cli.execution import OK
 from audit.errors import AuditError
@@ -94,18 +94,18 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
     ratings, source = _ratings(arguments, settings), _source_name(arguments)
     comparator = _comparator(arguments, settings, ratings)
-    other = None if comparator is None else (comparator.name, compare_with_baseline(ratings, comparator))
-    if arguments.table == COMPARISON and other is None:
+    compared = None if comparator is None else (comparator.name, compare_with_baseline(ratings, comparator))
+    if arguments.table == COMPARISON and compared is None:
         raise AuditError(
             f"{source}: there are no labels to compare the judge with. Nothing was computed. "
             "Name a column with --against, or a release with --release."
         )
     report = agreement_report(ratings, _repeats(arguments, settings))
     if arguments.format == "json":
-        return _print(report_json(report, source, other))
+        return _print(report_json(report, source, compared))
     if arguments.format == "md":
-        return _print(report_markdown(report, source, other))
-    frame: pd.DataFrame = other[1] if other and arguments.table == COMPARISON else report.tables[arguments.table]
+        return _print(report_markdown(report, source, compared))
+    frame: pd.DataFrame = compared[1] if compared and arguments.table == COMPARISON else report.tables[arguments.table]
     return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
 
 

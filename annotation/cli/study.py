@@ -28,7 +28,7 @@ from annotation.studies.sampling import (
 )
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
 from annotation.studies.study_tables import codebook, ratings_table
-from annotation.validation.part import study_part
+from annotation.studies.validation import study_part
 from audit.atomic_io import write_atomic
 from audit.cli.arguments import add_json, add_run, print_result
 from audit.cli.execution import FINDINGS, OK

@@ -116,7 +116,7 @@ def by_label(shares: pd.DataFrame) -> pd.DataFrame:
 
 
 def require_design(ratings: Ratings) -> SampleDesign:
-    """The design of the sample; an AuditError that names what is missing where there is none."""
+    """The design of the sample. Raises AuditError, naming the missing column, for ratings without one."""
     if ratings.design is None:
         raise AuditError(
             "The table does not say how the items were sampled: it has no column design_weight. Nothing was estimated. Add "

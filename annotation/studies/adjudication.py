@@ -117,8 +117,8 @@ def _dispute_of(rows: list[dict[str, Any]], decision: Decision | None) -> Disput
     answers = (item["answer_a"], item["answer_b"])
     ratings = tuple(BlindRating(row["label"], row["significance"], row["flagged"], row["comment"]) for row in rows)
     first, second = answers if _random_number(item["item_id"], "answers") % 2 else answers[::-1]
-    one, other = ratings if _random_number(item["item_id"], "readings") % 2 else ratings[::-1]
-    return Dispute(item["item_id"], item["question"], first, second, (one, other), decision)
+    first_rating, second_rating = ratings if _random_number(item["item_id"], "readings") % 2 else ratings[::-1]
+    return Dispute(item["item_id"], item["question"], first, second, (first_rating, second_rating), decision)
 
 
 def _gold_label(item_id: str, rows: list[dict[str, Any]], decision: Decision | None) -> GoldLabel | None:

@@ -38,7 +38,7 @@ class CuratedTaxonomy:
     set_aside  ids of themes that are not clinically meaningful, with the themes below them
     merged     id of a merged theme -> id under which its phrases are now
     edits      number of effective edits
-    last       the latest edit, undos included; None where there are none
+    last       the latest edit, undos included; None without edits
     """
 
     taxonomy: Taxonomy

@@ -31,7 +31,7 @@ LedgerHeads = tuple[tuple[str, int, str], ...]
 
 
 def pick_study() -> Study | None:
-    """The study to look at, newest first; None where there is none."""
+    """The study to look at, newest first; None without a study."""
     studies = {study.study_id: study for study in list_studies(label_store())}
     if not studies:
         return None
