@@ -42,13 +42,9 @@ def _time_row(ratings: Ratings, annotator: str) -> tuple[object, ...]:
     ends = [np.nan, np.nan]
     if annotator in ratings.order:
         quarters = _quarters(ratings.order[annotator][timed])
-        ends = [_median(seconds[quarters == quarter]) for quarter in (0, QUARTERS - 1)]
+        ends = [float(pd.Series(seconds[quarters == quarter]).median()) for quarter in (0, QUARTERS - 1)]
     # Median and tenths, because one interrupted item would move a mean by minutes.
     return annotator, len(seconds), *np.percentile(seconds, [50, 10, 90]).tolist(), *ends
-
-
-def _median(seconds: Floats) -> float:
-    return float(np.median(seconds)) if len(seconds) else np.nan
 
 
 def drift(ratings: Ratings) -> pd.DataFrame:

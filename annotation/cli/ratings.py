@@ -100,7 +100,9 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
             f"{source}: there are no labels to compare the judge with. Nothing was computed. "
             "Name a column with --against, or a release with --release."
         )
-    report = agreement_report(ratings, _repeats(arguments, settings))
+    # A labels file has one row per item, so it cannot have the second rating of a repeat.
+    repeats = repeats_table(open_label_store(settings.studies_url), arguments.study) if arguments.study else None
+    report = agreement_report(ratings, repeats)
     if arguments.format == "json":
         return _print(report_json(report, source, compared))
     if arguments.format == "md":
@@ -113,11 +115,6 @@ def _ratings(arguments: argparse.Namespace, settings: Settings) -> Ratings:
     if arguments.labels:
         return read_ratings(arguments.labels, read_strata(arguments.strata) if arguments.strata else None)
     return study_ratings(open_label_store(settings.studies_url), arguments.study)
-
-
-def _repeats(arguments: argparse.Namespace, settings: Settings) -> pd.DataFrame | None:
-    """The ratings of repeated items; a labels file has none."""
-    return repeats_table(open_label_store(settings.studies_url), arguments.study) if arguments.study else None
 
 
 def _source_name(arguments: argparse.Namespace) -> str:
@@ -157,7 +154,11 @@ def report_json(report: AgreementReport, source: str, baseline: NamedComparison 
 
 def report_markdown(report: AgreementReport, source: str, baseline: NamedComparison | None = None) -> str:
     """The report to read: each comparison with its figures, its confusion matrices and the judge's errors."""
-    return "\n\n".join([*_sections(report, source), *([] if baseline is None else _baseline_section(*baseline))])
+    sections = list(_sections(report, source))
+    if baseline is not None:
+        name, comparison = baseline
+        sections += [f"## The judge compared with a baseline: {escape_markdown(name)}", _table_text(BASELINE_TABLE, comparison)]
+    return "\n\n".join(sections)
 
 
 def _sections(report: AgreementReport, source: str) -> Iterator[str]:
@@ -207,11 +208,6 @@ def _figures_text(spec: TableSpec, figures: pd.DataFrame, *keys: str) -> str:
 def _table_text(spec: TableSpec, frame: pd.DataFrame, *columns: str) -> str:
     raters = {name: frame[name].map(rater_name) for name in RATER_COLUMNS if name in frame}
     return markdown_rows(Table("", spec.title, frame.assign(**raters), spec.named(*columns)).for_print())
-
-
-def _baseline_section(name: str, comparison: pd.DataFrame) -> Iterator[str]:
-    yield f"## The judge compared with a baseline: {escape_markdown(name)}"
-    yield _table_text(BASELINE_TABLE, comparison)
 
 
 # -- prevalence ----------------------------------------------------------------------------------------------------------

@@ -95,13 +95,14 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     rated = ~np.isnan(labels[:, 0])
     if not rated.any():
         raise AuditError(f"No item has a label by {human}. Nothing was estimated. Label some items first.")
-    n = int(rated.sum())
+    n, counts = int(rated.sum()), with_disagrees(labels[rated]).sum(axis=0)
+    sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n)))
     judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0]
     tables = [
         method_table(CORRECTED, corrected_shares(design, labels), n, _unrated_strata(design, rated)),
         method_table(JUDGE_ALONE, ShareEstimate(judge, *np.full((2, len(judge)), np.nan)), 0, ""),
         method_table(PEOPLE_ALONE, _weighted_shares(design, labels), n, ""),
-        method_table(UNWEIGHTED, _sample_shares(labels[rated]), n, "not weighted: describes the sample, not the run"),
+        method_table(UNWEIGHTED, sample, n, "not weighted: describes the sample, not the run"),
     ]
     return pd.concat(tables, ignore_index=True)
 
@@ -173,11 +174,6 @@ def _weighted_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
     value = with_disagrees(labels[rated]).T @ weight / weight.sum()
     # Unequal weights make the items worth fewer equal ones (Kish 1965).
     return ShareEstimate(value, *jeffreys(value, np.full(value.shape, weight.sum() ** 2 / (weight**2).sum())))
-
-
-def _sample_shares(labels: Floats) -> ShareEstimate:
-    counts = with_disagrees(labels).sum(axis=0)
-    return ShareEstimate(counts / len(labels), *wilson(counts, np.full(counts.shape, len(labels))))
 
 
 def _unrated_strata(design: SampleDesign, rated: np.ndarray) -> str:

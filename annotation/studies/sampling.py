@@ -151,7 +151,8 @@ def _draw(con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items:
     if not has_answers:
         raise StudyError(f"Run {run.key} has no answers, so annotators would have nothing to read. Nothing was drawn.")
     rng = np.random.default_rng(plan.seed)
-    strata = allocate_items(_stratum_sizes(con, plan), plan)
+    sizes = {(label, second): int(n) for label, second, n in rows(con, POPULATION, {"organ": plan.second == "organ"})}
+    strata = allocate_items(sizes, plan)
     _check_size(sum(stratum.study for stratum in strata), max_items)
     positions = [_draw_positions(stratum, rng) for stratum in strata]
     texts = _pair_texts(con, plan, strata, positions)
@@ -185,11 +186,6 @@ def _check_size(items: int, max_items: int | None) -> None:
             f"This sample has {items:,} study items, each to be read by two people; more than {max_items:,} need confirmation. "
             "Nothing was drawn. Request fewer, or confirm the number (in a terminal: --yes)."
         )
-
-
-def _stratum_sizes(con: Connection, plan: SamplePlan) -> dict[tuple[str, str | None], int]:
-    counted = rows(con, POPULATION, {"organ": plan.second == "organ"})
-    return {(label, second): int(pairs) for label, second, pairs in counted}
 
 
 def allocate_items(population: Mapping[tuple[str, str | None], int], plan: SamplePlan) -> list[StratumPlan]:

@@ -146,12 +146,9 @@ def history_table(edits: Sequence[ThemeEdit], conflicts: Sequence[EditConflict] 
     """
     undos = undos_by_edit(edits)
     faulty = {conflict.edit.seq: PARTIAL if conflict.partial else NOT_APPLIED for conflict in conflicts}
-    rows = [_history_row(edit) | {"standing": _status(edit, undos, faulty)} for edit in reversed(edits)]
+    status = faulty | {seq: f"{UNDONE} {undo.seq}" for seq, undo in undos.items()}
+    rows = [_history_row(edit) | {"standing": status.get(edit.seq, IN_EFFECT)} for edit in reversed(edits)]
     return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS))
-
-
-def _status(edit: ThemeEdit, undos: dict[int, ThemeEdit], faulty: dict[int, str]) -> str:
-    return f"{UNDONE} {undos[edit.seq].seq}" if edit.seq in undos else faulty.get(edit.seq, IN_EFFECT)
 
 
 def _history_row(edit: ThemeEdit) -> dict[str, Any]:
