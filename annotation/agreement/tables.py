@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -134,7 +136,7 @@ def by_scope(figures: pd.DataFrame) -> pd.DataFrame:
     return wide.reset_index()
 
 
-def _combined_note(notes: dict[str, str]) -> str:
+def _combined_note(notes: Mapping[Any, str]) -> str:
     if len(set(notes.values())) == 1:
         return next(iter(notes.values()))
     return "; ".join(f"{'run' if scope == POPULATION else scope}: {note}" for scope, note in notes.items() if note)

@@ -168,7 +168,8 @@ def _sections(report: AgreementReport, source: str) -> Iterator[str]:
         yield f"Figures describe the sample only: {report.population}."
     yield f"Intervals are 95 %. The headline is {FIGURE.display(HEADLINE)}, because the labels are ordered."
     figures = report.figures[report.figures["name"] != "prevalence"]
-    for (about, first, second), own in figures.groupby(["about", "first", "second"], sort=False):
+    for key, own in figures.groupby(["about", "first", "second"], sort=False):
+        about, first, second = map(str, key)
         yield f"## {ABOUT[about]}: {_compared(first, second)}"
         yield _figures_text(FIGURES_TABLE, own[own["label"] == ""], "figure")
         if (own["label"] != "").any():

@@ -26,6 +26,7 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
+from sqlalchemy.engine import RowMapping
 
 from annotation.label_store.engine import StudyError
 
@@ -236,7 +237,7 @@ theme_edits = Table(  # append-only (triggers); an undo is another row
 )
 
 
-def record_of(record: type[RecordT], row: Mapping[str, Any]) -> RecordT:
+def record_of(record: type[RecordT], row: Mapping[str, Any] | RowMapping) -> RecordT:
     """A row as a dataclass, each of whose fields is a column."""
     return record(**{field.name: row[field.name] for field in fields(record)})
 
