@@ -6,7 +6,6 @@ import argparse
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -211,9 +210,11 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study export STUDY --out FILE`"""
     store, study, out = _store(settings), arguments.study, arguments.out
     if arguments.packet:
-        annotator = find_annotator(store, study, arguments.packet)
-        writers = {".csv": packet_csv, ".xlsx": packet_xlsx}
-        written = [write_out(out, {suffix: partial(write, store, study, annotator) for suffix, write in writers.items()})]
+
+        def packet(write: Callable[[LabelStore, str, str], bytes]) -> bytes:
+            return write(store, study, find_annotator(store, study, arguments.packet))
+
+        written = [write_out(out, {".csv": lambda: packet(packet_csv), ".xlsx": lambda: packet(packet_xlsx)})]
     else:
         written = [
             write_out(out, {".csv": lambda: csv_bytes(ratings_table(store, study))}),
