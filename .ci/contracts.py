@@ -114,6 +114,7 @@ CONTRACTS = [
             "annotation.label_store.assignments",
             "annotation.label_store.ratings",
             "annotation.label_store.studies",
+            "annotation.label_store.study_creation",
         ],
         VERDICTS + OTHERS_WORK,
     ),

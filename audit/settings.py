@@ -33,6 +33,7 @@ def _comma_separated(name: str) -> tuple[str, ...]:
     return tuple(part.strip().rstrip("/") for part in os.environ.get(name, "").split(",") if part.strip())
 
 
+# Empty is the default, which depends on the address and on whether accounts exist.
 BROWSING = ("", "open", "signed-in")
 LOG_FORMATS = ("text", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")

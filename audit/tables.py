@@ -86,6 +86,7 @@ class Column:
 
     def filled(self, words: Mapping[str, str]) -> Column:
         """The same in a run's own words."""
+        # Only our own texts are templates: the text of a release never reaches `format`, where braces would be read.
         own = {code: text.format(**words) for code, text in self.words.items()}
         return replace(self, heading=self.heading.format(**words), unit=self.unit.format(**words), words=own)
 
@@ -116,7 +117,11 @@ class TableSpec:
         words = terms(run)
         return tuple(note.format(**words) for note in self.notes)
 
-    def pick(self, run: RunWords, *names: str) -> tuple[Column, ...]:
-        """Some of its columns by name, all where none is named, in a run's own words. Raises KeyError for another name."""
-        by_name = {column.name: column for column in self.for_run(run).columns}
+    def named(self, *names: str) -> tuple[Column, ...]:
+        """Some of its columns by name, all where none is named. Raises KeyError for another name."""
+        by_name = {column.name: column for column in self.columns}
         return tuple(by_name[name] for name in names or by_name)
+
+    def pick(self, run: RunWords, *names: str) -> tuple[Column, ...]:
+        """The same in a run's own words."""
+        return self.for_run(run).named(*names)

@@ -8,8 +8,8 @@ wire      Annotators without a browser, who speak Streamlit's protocol to the re
           (lock, statements, commit with WAL and synchronous=FULL). Flat out means that each submits as soon as the run that
           brought the next item has ended; a label every 3 s is quicker than anybody reads.
 stored    One annotator, with so many ratings in the same study already, half of them the annotator's own: the ledger, the
-          annotator's list and the seats all grow. Ratios are to none, with labels taken in turn; of the script run and not of
-          what the wire saw, for Streamlit sends in beats of 5 ms and one frame more or less in a beat is no growth.
+          annotator's list and the assignments all grow. Ratios are to none, with labels taken in turn; of the script run and not
+          of what the wire saw, for Streamlit sends in beats of 5 ms and one frame more or less in a beat is no growth.
 browser   Chromium, the page's own clock: from the last key of a label until the next item is visible, and until the label is
           saved; beside a bare Streamlit page (`annotating.bare`, 36 lines) in the same run. With 20 annotators, 2 have a
           browser and 18 are on the wire with a label every 3 s each: two cores do not carry 20 browsers.
@@ -65,8 +65,8 @@ def wired(server: Server, tokens: dict[str, str], labels: int, pace_s: float) ->
     work = asyncio.run(label_together(server.address, tokens, labels, pace_s, mark))
     (cpu, first), (cpu_after, last) = marks
     runs = server.script_runs()[first:last]
-    each = (cpu_after - cpu) / len(work.times)
-    return Wired(work.times, [run for run, _ in runs], [store for _, store in runs], each, work.kilobytes, work.rate)
+    cpu_per_label = (cpu_after - cpu) / len(work.times)
+    return Wired(work.times, [run for run, _ in runs], [store for _, store in runs], cpu_per_label, work.kilobytes, work.rate)
 
 
 def middle(values: Sequence[float]) -> float:
@@ -97,23 +97,23 @@ def on_the_wire(labels: int, rounds: int) -> None:
     )
     print(f"{'annotators':<24}{'submit to next':>16}{'script run':>16}{'label store':>16}{'CPU':>7}{'KB':>6}{'labels/s':>10}")
     for annotators in (1, 2, 20):
-        for pace, each in ((0.0, max(labels // annotators, 15)), (PACE_S, max(labels // 8, 5))):
-            with opened(annotators, (each + 1) * rounds) as (server, people):
-                found = best(rounds, lambda s=server, p=people, e=each, q=pace: wired(s, p.tokens, e, q))  # type: ignore[misc]
+        for pace, per_person in ((0.0, max(labels // annotators, 15)), (PACE_S, max(labels // 8, 5))):
+            with opened(annotators, (per_person + 1) * rounds) as (server, people):
+                figures = best(rounds, lambda s=server, p=people, n=per_person, q=pace: wired(s, p.tokens, n, q))  # type: ignore[misc]
             name = f"{annotators}, a label per {pace:.0f} s" if pace else f"{annotators}, flat out"
-            print(f"{name:<24}{_figures(found)}{_verdict(annotators, found, pace == 0)}", flush=True)
+            print(f"{name:<24}{_figures(figures)}{_verdict(annotators, figures, pace == 0)}", flush=True)
 
 
-def _figures(found: Wired) -> str:
-    parts = "".join(f"{f'{middle(v):.1f} / {high(v):.1f}':>16}" for v in (found.total, found.script, found.store))
-    return f"{parts}{found.cpu:>7.1f}{found.kilobytes:>6.0f}{found.rate:>10.1f}"
+def _figures(figures: Wired) -> str:
+    parts = "".join(f"{f'{middle(v):.1f} / {high(v):.1f}':>16}" for v in (figures.total, figures.script, figures.store))
+    return f"{parts}{figures.cpu:>7.1f}{figures.kilobytes:>6.0f}{figures.rate:>10.1f}"
 
 
-def _verdict(annotators: int, found: Wired, flat_out: bool) -> str:
+def _verdict(annotators: int, figures: Wired, flat_out: bool) -> str:
     missed = {
-        "median": annotators < 20 and middle(found.total) > MEDIAN_MS,
-        "p95": high(found.total) > P95_MS[annotators],
-        "CPU": flat_out and found.cpu > CPU_MS,
+        "median": annotators < 20 and middle(figures.total) > MEDIAN_MS,
+        "p95": high(figures.total) > P95_MS[annotators],
+        "CPU": flat_out and figures.cpu > CPU_MS,
     }
     names = [name for name, wrong in missed.items() if wrong]
     return f"  MISSED: {', '.join(names)}" if names else ""
@@ -128,9 +128,9 @@ def with_ratings_stored(labels: int, rounds: int) -> None:
             for stored, (server, people) in open_ones.items():
                 taken[stored].append(wired(server, people.tokens, labels, 0.0))
     print(f"\n{'ratings stored':<24}{'submit to next':>16}{'script run':>16}{'label store':>16}{'CPU':>7}   to none: script, CPU")
-    for stored, found in taken.items():
-        quick, none = (min(tries, key=lambda wired: middle(wired.script)) for tries in (found, taken[0]))
-        cpu = min(w.cpu for w in found) / min(w.cpu for w in taken[0])
+    for stored, figures in taken.items():
+        quick, none = (min(tries, key=lambda wired: middle(wired.script)) for tries in (figures, taken[0]))
+        cpu = min(w.cpu for w in figures) / min(w.cpu for w in taken[0])
         print(f"{stored:<24,}{_figures(quick)[:55]}{middle(quick.script) / middle(none.script):>12.2f}, {cpu:.2f}", flush=True)
 
 

@@ -32,9 +32,10 @@ from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.generation.model_generator import AnswerTask, load_answer_prompt
 from audit.llm.calls import Call
+from audit.retrieval.index import build_index
 from audit.retrieval.model import Query
 from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import build_strategy
+from audit.retrieval.strategies import make_strategy
 from benchmarks.prefix_cache import SEED, _text, simulated
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "retrieval"
@@ -55,11 +56,11 @@ class Case(NamedTuple):
 def cases(both_halves: bool) -> Iterator[Case]:
     """Handbook by handbook."""
     with gzip.open(DATA / "nih_handbooks_gold.jsonl.gz", "rt", encoding="utf-8") as file:
-        gold = [line for line in map(json.loads, file) if both_halves or _lot(line["question_id"]) % 2]
+        gold = [line for line in map(json.loads, file) if both_halves or _hash_byte(line["question_id"]) % 2]
     for document in read_documents(DATA / "nih_handbooks"):
         institute = document.handbook_id.removeprefix("nih-")
         chosen = [(line, kind, answering) for line in gold for kind, answering in [_kind(line, institute)] if _kept(line, kind)]
-        strategy = build_strategy("bm25", document, RetrievalSettings(whole_characters=0))
+        strategy = make_strategy("bm25", build_index(document, RetrievalSettings(whole_characters=0)))
         queries = [Query(line["question_id"], line["question"]) for line, _, _ in chosen]
         asked = [GroundedQuestion(query, document, strategy.retrieve(query).record()) for query in queries]
         for (line, kind, answering), record in zip(
@@ -68,12 +69,12 @@ def cases(both_halves: bool) -> Iterator[Case]:
             yield Case(kind, line["question_id"], answering, record)
 
 
-def _lot(text: str) -> int:
+def _hash_byte(text: str) -> int:
     return hashlib.md5(text.encode()).digest()[0]
 
 
 def _kept(line: dict[str, Any], kind: str) -> bool:
-    return kind != DISEASE or _lot(f"{line['question_id']} lot") % LOT == 0
+    return kind != DISEASE or _hash_byte(f"{line['question_id']} lot") % LOT == 0
 
 
 def _kind(line: dict[str, Any], institute: str) -> tuple[str, frozenset[str]]:
@@ -85,7 +86,7 @@ def _kind(line: dict[str, Any], institute: str) -> tuple[str, frozenset[str]]:
 
 def interval(values: Sequence[Any], questions: Sequence[str]) -> str:
     """A mean with its 95 % interval; the cases of one question are drawn together."""
-    known = {question: place for place, question in enumerate(dict.fromkeys(questions))}
+    known = {question: index for index, question in enumerate(dict.fromkeys(questions))}
     which = np.array([known[question] for question in questions])
     sums, counts = np.bincount(which, np.asarray(values, float)), np.bincount(which)
     drawn = np.random.default_rng(SEED).integers(0, len(known), (DRAWS, len(known)))
@@ -149,7 +150,7 @@ def _calls(handbooks: int, questions: int, words: int, whole: bool) -> list[Call
     queries = [Query(f"q{number}", _text(luck, 45)) for number in range(questions)]
     asked = []
     for number in range(handbooks):
-        sections = tuple(Section(f"s{place}", "Heading", _text(luck, 180)) for place in range(words // 180))
+        sections = tuple(Section(f"s{index}", "Heading", _text(luck, 180)) for index in range(words // 180))
         document = Document(f"h{number}", "general", "c", "post", sections)
         for query in queries:
             passages = [{"section_id": "s0", "text": _text(luck, 180)} for _ in range(0 if whole else words // 180)]

@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import Any
 
 from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
-from audit.judging.prompts import load_prompts
+from audit.judging.parse import load_prompts
 from audit.judging.protocols import STRUCTURED, Protocol, open_calls
 from audit.llm.calls import Call, Reply
 from audit.llm.client import Endpoint
@@ -51,7 +51,7 @@ def corpus(answers: int, pairs: int, words: int, seed: int) -> Corpus:
     luck = random.Random(seed)
     questions = max(1, -(-pairs // (answers * (answers - 1) // 2)))
     books = [f"h{number:02d}" for number in range(answers)]
-    couples = tuple((a, b) for place, a in enumerate(books) for b in books[place + 1 :])
+    couples = tuple((a, b) for index, a in enumerate(books) for b in books[index + 1 :])
     items = [
         QuestionToJudge(
             {"question_id": f"q{number:05d}", "question": _text(luck, 45)},

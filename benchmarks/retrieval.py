@@ -36,8 +36,8 @@ from audit.embedding.encoders import (
     supports_bfloat16,
 )
 from audit.embedding.vectors import no_progress
+from audit.retrieval.gold import hit_at, ndcg_at, reciprocal_rank
 from audit.retrieval.index import HandbookIndex, build_index
-from audit.retrieval.measures import hit_at, ndcg_at, reciprocal_rank
 from audit.retrieval.retrievers import Reranker, cross_encoder
 from audit.retrieval.settings import RANKS, RetrievalSettings
 from audit.retrieval.strategies import make_strategy

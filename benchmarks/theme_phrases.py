@@ -1,6 +1,6 @@
 """Phrases whose theme is known: what a judge might have written of 1,000 different points of disagreement.
 
-A theme is a subject and an aspect of it ("dental work", "when it may resume"), each said in several ways, so a theme's nearest
+A theme is a subject and an aspect of it ("dental work", "when it may resume"), each worded in several ways, so a theme's nearest
 neighbours share half of its words: that is what makes the benchmark hard. Shapes, contexts and made-up values come on top; some
 phrases carry a typing error; sizes are very unequal.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.themes.phrases import plain_phrase
+from audit.themes.taxonomy import plain_phrase
 
 WORDS = Path(__file__).with_name("theme_words.toml")
 TYPOS = 0.08
@@ -38,9 +38,9 @@ def draw_phrases(count: int = 16_000, themes: int = 1_000, seed: int = 1) -> Phr
     drawn: dict[str, tuple[str, int]] = {}
     for theme, size in enumerate(_sizes(count, themes)):
         _fill(drawn, theme, size, words, couples[chosen[theme]], rng)
-    found = list(drawn.values())
-    order = rng.permutation(len(found)).tolist()
-    return Phrases([found[i][0] for i in order], np.array([found[i][1] for i in order]))
+    numbered = list(drawn.values())
+    order = rng.permutation(len(numbered)).tolist()
+    return Phrases([numbered[i][0] for i in order], np.array([numbered[i][1] for i in order]))
 
 
 def _sizes(count: int, themes: int) -> list[int]:
@@ -70,6 +70,6 @@ def _phrase(words: dict[str, Any], couple: tuple[str, str], rng: Any) -> str:
 
 def _mistyped(text: str, rng: Any) -> str:
     """Two neighbouring letters swapped, or one left out."""
-    place = int(rng.integers(1, len(text) - 2))
-    swapped = text[:place] + text[place + 1] + text[place] + text[place + 2 :]
-    return swapped if rng.random() < 0.5 else text[:place] + text[place + 1 :]
+    position = int(rng.integers(1, len(text) - 2))
+    swapped = text[:position] + text[position + 1] + text[position] + text[position + 2 :]
+    return swapped if rng.random() < 0.5 else text[:position] + text[position + 1 :]

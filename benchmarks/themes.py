@@ -3,15 +3,15 @@
     python -m benchmarks.themes [--phrases 16000] [--themes 1000] [--seed 3] [--model NAME|PATH] [--ways ours,bertopic,...]
 
     ours           `audit themes build` as it is: average linkage, parents, names, ids and the map, everything but the embedding
-    ours_asked     the same, told the true number of themes
-    ours_hdbscan   the same with --method hdbscan, told the true number
+    ours_asked     the same, given the true number of themes
+    ours_hdbscan   the same with --method hdbscan, given the true number
     ours_words     the same without a model
     bertopic       BERTopic's defaults (UMAP, HDBSCAN, class-based TF-IDF)
-    evoc           EVoC's defaults; evoc_asked: told the true number
+    evoc           EVoC's defaults; evoc_asked: given the true number
     toponymy       UMAP and ToponymyClusterer's defaults
 
 All but ours_words get the same vectors of the same plain phrases. Each way runs in a process of its own, twice, with another
-seed, on one thread; libraries that are not installed are left out and said so (pip install bertopic evoc toponymy). CPU seconds
+seed, on one thread; libraries that are not installed are left out with a note (pip install bertopic evoc toponymy). CPU seconds
 leave imports and the embedding out and compilation by numba in; memory is the peak of the whole process. Every phrase without
 a theme counts as a theme of its own, so that dropping what is hard does not pay. EVoC and Toponymy give several layers: the first
 line has the one that they offer (EVoC's choice, Toponymy's finest), the second the one that fits the truth best, which nobody
@@ -44,7 +44,8 @@ def _ours(phrases: list[str], vectors: Any, seed: int, **options: Any) -> Callab
     import umap  # noqa: F401 - imports are not what is measured
 
     from audit.embedding.encoders import Encoder, words_encoder
-    from audit.themes.build import ThemeBuildOptions, build_taxonomy
+    from audit.themes.build import build_taxonomy
+    from audit.themes.clusters import ThemeBuildOptions
 
     by_words = options.pop("words", False)
     row = {phrase: number for number, phrase in enumerate(phrases)}
@@ -53,7 +54,7 @@ def _ours(phrases: list[str], vectors: Any, seed: int, **options: Any) -> Callab
     def run() -> list[Any]:
         encoder = words_encoder(phrases) if by_words else given
         taxonomy, _ = build_taxonomy(dict.fromkeys(phrases, 1), encoder, ThemeBuildOptions(seed=seed, **options))
-        number = {theme.theme_id: place for place, theme in enumerate(taxonomy.leaves)}
+        number = {theme.theme_id: index for index, theme in enumerate(taxonomy.leaves)}
         of = taxonomy.theme_of()
         return [np.array([number.get(of[phrase] or "", -1) for phrase in phrases])]
 
@@ -179,7 +180,7 @@ def prepare(arguments: argparse.Namespace, folder: Path) -> None:
 
     from audit.embedding.encoders import sentence_encoder
     from audit.embedding.vectors import no_progress
-    from audit.themes.phrases import plain_phrase
+    from audit.themes.taxonomy import plain_phrase
     from benchmarks.theme_phrases import draw_phrases
 
     drawn = draw_phrases(arguments.phrases, arguments.themes, arguments.seed)

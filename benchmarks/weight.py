@@ -3,7 +3,7 @@
     python -m benchmarks.weight [--data-dir DIR] [--only NAME ...]
 
 DIR is an AUDIT_DATA_DIR with the run to look at (default: a fresh demo). The first page of a fresh browser brings Streamlit's own
-code along and is told apart. Then each page of the menu is opened in a tab of its own whose browser has that code already:
+code along and is reported apart. Then each page of the menu is opened in a tab of its own whose browser has that code already:
 once cold (the server has computed nothing for it yet) and once warm. Bytes are those of the answers over HTTP and of the frames
 of the web socket, towards the browser, in kB; ready is the moment at which the script has run and no frame has come for 0.4 s.
 """
@@ -37,7 +37,7 @@ NODES = """() => { const count = (root) => [...root.querySelectorAll("*")].reduc
 
 
 @dataclass
-class Visit:
+class PageLoad:
     """One opening of a page."""
 
     http: int = 0
@@ -50,11 +50,11 @@ class Visit:
         """Listen to what reaches `page`."""
         session = page.context.new_cdp_session(page)
         session.send("Network.enable")
-        session.on("Network.dataReceived", lambda event: self._heard("http", event["encodedDataLength"]))
-        session.on("Network.webSocketFrameReceived", lambda event: self._heard("socket", _size(event["response"])))
+        session.on("Network.dataReceived", lambda event: self._received("http", event["encodedDataLength"]))
+        session.on("Network.webSocketFrameReceived", lambda event: self._received("socket", _size(event["response"])))
 
-    def _heard(self, road: str, size: int) -> None:
-        setattr(self, road, getattr(self, road) + size)
+    def _received(self, channel: str, size: int) -> None:
+        setattr(self, channel, getattr(self, channel) + size)
         self.last = time.perf_counter()
 
 
@@ -63,9 +63,9 @@ def _size(frame: dict[str, object]) -> int:
     return len(payload) if frame["opcode"] == 1 else len(payload) * 3 // 4
 
 
-def visit(context: BrowserContext, url: str) -> Visit:
+def load_page(context: BrowserContext, url: str) -> PageLoad:
     """Open `url` in a tab of its own."""
-    page, seen = context.new_page(), Visit()
+    page, seen = context.new_page(), PageLoad()
     seen.count(page)
     start = time.perf_counter()
     page.goto(url)
@@ -110,16 +110,16 @@ def measure(folder: str, only: list[str] | None) -> None:
     with served(folder) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS, headless=True)
         context = chromium.new_context(viewport={"width": 1280, "height": 800})
-        first = visit(context, f"{address}/glossary")
-        visit(context, f"{address}/organs")  # brings Plotly
+        first = load_page(context, f"{address}/glossary")
+        load_page(context, f"{address}/organs")  # brings Plotly
         print(f"First page of a fresh browser: {(first.http + first.socket) / 1e3:,.0f} kB, {first.seconds:.1f} s\n")
         print("| page | socket kB | HTTP kB | cold s | warm s | nodes |\n|---|---|---|---|---|---|")
         for name in names:
-            print(row(name, visit(context, f"{address}/{name}"), visit(context, f"{address}/{name}")), flush=True)
+            print(row(name, load_page(context, f"{address}/{name}"), load_page(context, f"{address}/{name}")), flush=True)
         chromium.close()
 
 
-def row(name: str, cold: Visit, warm: Visit) -> str:
+def row(name: str, cold: PageLoad, warm: PageLoad) -> str:
     """A row of the table."""
     return (
         f"| {name} | {warm.socket / 1e3:,.0f} | {warm.http / 1e3:,.0f} | {cold.seconds:.1f} | {warm.seconds:.1f} "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.studies.accounts import Role
+from annotation.studies.validation import study_part
 from annotation.studies.verdict_store import find_origin
-from annotation.theme_edits.history import curation_part
-from annotation.validation.part import study_part
+from annotation.theme_edits.record import curation_part
 from audit.exports.context import CurationPart
 from audit.exports.package import ExportRequest, archive_name, command_of, today
 from audit.exports.package_files import CONTENTS

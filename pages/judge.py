@@ -109,12 +109,11 @@ def consistency_section(run: Run) -> None:
             "complementary) and disagreement (divergent, contradictory). The last row, with nothing changed, is the "
             "noise floor for the others.",
         )
-        rows = measured.assign(kappa_span=list(map(coefficient_interval, measured["kappa_low"], measured["kappa_high"])))
         kind, *_ = judge_checks.table.pick(run)
         counted = Column.count("made", "Checks"), Column.count("of", "Readable twice", "checks")
-        agreement = Column.decimal("kappa", FIGURE_WORDS["kappa"]), Column.text("kappa_span", "95 % interval of kappa")
+        agreement = Column.decimal("kappa", FIGURE_WORDS["kappa"])
         shares = (Column.share(figure, words) for figure, words in FIGURES.items())
-        table(rows, "check_table", (kind, *counted, *agreement, *shares))
+        table(measured, "check_table", (kind, *counted, agreement, *shares))
         footer(frame, "judge-checks", run, "judge_checks")
     missing = [kind for kind, words in kinds.items() if not checks.loc[checks["kind"] == words, "made"].any()]
     if missing:

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.comparisons import LABEL_ORDER
+from annotation.agreement.comparisons import LABEL_ORDER, StratifiedTable
 from annotation.agreement.estimates import estimate_measure, too_small
 from annotation.agreement.measures import two_rater_measures
-from annotation.agreement.variance import StratifiedTable
 from annotation.ratings.design import Codes, Floats
 from annotation.ratings.table import JUDGE, MISSING, Ratings
 from audit.stats.intervals import wilson
@@ -43,12 +42,9 @@ def _time_row(ratings: Ratings, annotator: str) -> tuple[object, ...]:
     ends = [np.nan, np.nan]
     if annotator in ratings.order:
         quarters = _quarters(ratings.order[annotator][timed])
-        ends = [_median(seconds[quarters == quarter]) for quarter in (0, QUARTERS - 1)]
+        ends = [float(pd.Series(seconds[quarters == quarter]).median()) for quarter in (0, QUARTERS - 1)]
+    # Median and tenths, because one interrupted item would move a mean by minutes.
     return annotator, len(seconds), *np.percentile(seconds, [50, 10, 90]).tolist(), *ends
-
-
-def _median(seconds: Floats) -> float:
-    return float(np.median(seconds)) if len(seconds) else np.nan
 
 
 def drift(ratings: Ratings) -> pd.DataFrame:
@@ -97,6 +93,7 @@ def retest_agreement(repeats: pd.DataFrame) -> pd.DataFrame:
 
 def _retest_rows(annotator: str, pairs: pd.DataFrame) -> Iterator[tuple[object, ...]]:
     order = list(LABEL_ORDER)
+    # Labels that were not used keep their rows: the weights of kappa follow from the distances between all five.
     table = pd.crosstab(pairs["first"], pairs["second"]).reindex(index=order, columns=order, fill_value=0)
     measures = {measure.name: measure for measure in two_rater_measures(len(order))}
     for name in RETEST_MEASURES:
@@ -109,6 +106,7 @@ def _retest_rows(annotator: str, pairs: pd.DataFrame) -> Iterator[tuple[object, 
 def _quarters(order: Floats) -> Codes:
     """The quarter, 0 to 3, of each position in an order of work; -1 where the position is not known."""
     known = np.isfinite(order)
+    # Ranks, because the positions of an unfinished order of work have gaps.
     ranks = np.argsort(np.argsort(order[known], kind="stable"), kind="stable")
     quarters = np.full(len(order), -1, dtype=np.intp)
     quarters[known] = ranks * QUARTERS // max(int(known.sum()), 1)

@@ -12,10 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.comparisons import LABEL_ORDER, POPULATION, SAMPLE, Comparison, ReferenceStandard, reference_standards
+from annotation.agreement.comparisons import (
+    LABEL_ORDER,
+    NO_ITEM,
+    POPULATION,
+    SAMPLE,
+    Comparison,
+    ReferenceStandard,
+    reference_standards,
+)
 from annotation.agreement.estimates import MIN_ITEMS, Estimate, estimate_measure
 from annotation.agreement.measures import Measure, classifier_measures, two_rater_measures
-from annotation.agreement.variance import NO_ITEM
 from annotation.ratings.design import Codes, Floats, SampleDesign
 from annotation.ratings.table import JUDGE, MISSING, Ratings
 from audit.stats.bootstrap import stratified_draws
@@ -24,6 +31,7 @@ from audit.stats.intervals import percentiles
 NAMES = ("kappa_quadratic", "kappa_linear", "kappa", "accuracy", "f1_weighted")
 SIZE = len(LABEL_ORDER)
 MEASURES = tuple(measure for measure in (*two_rater_measures(SIZE), *classifier_measures(SIZE)) if measure.name in NAMES)
+# A fixed seed, so that the same ratings always give the same report.
 REPLICATES, SEED = 2000, 1915
 COLUMNS = (
     "by", "scope", "name", "n", "judge", "judge_low", "judge_high", "other", "other_low", "other_high",
@@ -62,6 +70,7 @@ def compare_with_baseline(ratings: Ratings, baseline: Comparator) -> pd.DataFram
 
 def _rows_by(reference: ReferenceStandard, ratings: Ratings, baseline: Comparator, design: SampleDesign | None) -> Iterator[Row]:
     judge, scope = ratings.labels[JUDGE], SAMPLE if design is None else POPULATION
+    # Only items that both judges have labelled, so that neither is measured on harder items than the other.
     codes = np.where((judge != MISSING) & (baseline.labels != MISSING), reference.codes, MISSING)
     both = [
         Comparison("label", reference.name, name, codes, labels, reference.rated, LABEL_ORDER)
@@ -86,11 +95,12 @@ def _rows_by(reference: ReferenceStandard, ratings: Ratings, baseline: Comparato
 def _paired_replicates(both: Sequence[Comparison], design: SampleDesign | None) -> list[Floats]:
     """Both comparisons' tables in each replicate, (replicates, K, K), of the same items."""
     rated = both[0].rated
-    cells = np.stack([np.where(one.labelled_by_both, one.rows * SIZE + one.columns, MISSING) for one in both])
+    cells = np.stack([np.where(pair.labelled_by_both, pair.rows * SIZE + pair.columns, MISSING) for pair in both])
     stratum = np.zeros(len(rated), dtype=np.intp) if design is None else design.stratum
     # Items of one stratum that are in the same cell of both tables are alike, so they are drawn together.
     kinds, times = np.unique(np.vstack([stratum, cells])[:, rated], axis=1, return_counts=True)
     size = np.bincount(kinds[0], weights=times, minlength=1 if design is None else len(design.strata))
+    # A stratum that is rated in full has no sampling error, so its items are not drawn again.
     fully_rated = np.zeros(len(size), dtype=bool) if design is None else size >= design.pairs
     drawn = stratified_draws(times, kinds[0], fully_rated, SEED, REPLICATES)
     if design is not None:
@@ -101,7 +111,7 @@ def _paired_replicates(both: Sequence[Comparison], design: SampleDesign | None) 
 
 def _discordant_items(both: Sequence[Comparison]) -> int:
     """Items on which exactly one of the two is right: they alone carry the difference."""
-    judge_right, other_right = (one.labelled_by_both & (one.rows == one.columns) for one in both)
+    judge_right, other_right = (pair.labelled_by_both & (pair.rows == pair.columns) for pair in both)
     return int((judge_right != other_right).sum())
 
 
@@ -114,5 +124,6 @@ def _difference_interval(measure: Measure, replicates: list[Floats], n: int) -> 
 
 def _note(of_judge: Estimate, of_other: Estimate, discordant: int) -> str:
     items = f"{discordant} item{'' if discordant == 1 else 's'}"
+    # The bootstrap cannot see an error that no item shows, and only discordant items carry the difference.
     too_few = f"too small: exactly one is right on {items}, {MIN_ITEMS} needed" if discordant < MIN_ITEMS else ""
     return "; ".join(dict.fromkeys(note for note in (of_judge.note, of_other.note, too_few) if note))

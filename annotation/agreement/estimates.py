@@ -2,9 +2,7 @@
 
 Intervals are Wilson's on the figure's own scale (audit.stats.intervals.scaled_wilson), with the number of trials that gives
 the share behind the figure the figure's standard error. Where nothing disagrees, or everything does, no spread can be seen, and
-the items themselves are the trials. Where a label was given and never by both raters to the same item, the spread of kappa and
-alpha misses what the label could still do (38 items of one label and two of another, each from one rater only, gave a kappa of
--0.03 [-0.06, 0.01]), so there are at most as many trials as items.
+the items themselves are the trials.
 """
 
 from __future__ import annotations
@@ -16,9 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.agreement.comparisons import missing_significance, significance_by_all
+from annotation.agreement.comparisons import NO_ITEM, StratifiedTable, missing_significance, significance_by_all
 from annotation.agreement.measures import Measure, has_unmatched_label
-from annotation.agreement.variance import NO_ITEM, StratifiedTable
 from annotation.ratings.design import Codes
 from annotation.ratings.table import MISSING, Ratings
 from audit.stats import agreement
@@ -71,6 +68,7 @@ def estimate_measure(
     n = round(measure.n(table.cells.sum(axis=0)))
     if not table.items:
         return undefined(measure.name, label, n, empty_reason)
+    # An undefined figure is 0 / 0 here; its note explains it, so a warning would only alarm.
     with np.errstate(invalid="ignore", divide="ignore"):
         value = float(measure.formula(table.table))
         if math.isnan(value):
@@ -80,6 +78,8 @@ def estimate_measure(
         cautious = table.with_imagined_items
         se = math.sqrt(table.variance(derivatives(measure.spread, cautious)))
         trials = effective_n(float(measure.formula(cautious)), se, n, measure.scale(cautious))
+        # A label that was given and never by both raters to the same item hides spread: 38 items of one label and two of another,
+        # each from one rater only, gave a kappa of -0.03 [-0.06, 0.01]. So there are at most as many trials as items.
         if not table.weighted and has_unmatched_label(table.table):
             trials = min(trials, n)
         scale = measure.scale(table.table)
@@ -108,6 +108,7 @@ def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, 
     their distances are simply added. A label that the first rater never gave leaves the mean to the others, whatever it
     would add; then there is no interval, and the note says why.
     """
+    # A label without a reference item leaves the mean to the other labels, whatever it would add.
     never = [index for index, given in enumerate(table.cells.sum(axis=(0, 2))) if not given]
     if never:
         names = ", ".join(LABELS[index] for index in never)
@@ -115,6 +116,7 @@ def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, 
         return replace(mean, low=math.nan, high=math.nan, note="; ".join(filter(None, [mean.note, reason])))
     parts = [part for part in (estimate_measure(part, table) for part in measure.parts) if not math.isnan(part.value)]
     down, up = [part.value - part.low for part in parts], [part.high - part.value for part in parts]
+    # Simply added downwards for a run: an error that no item of a large stratum shows lowers two labels at once.
     below = (sum(down) if table.weighted else math.hypot(*down)) / len(parts)
     above = math.hypot(*up) / len(parts)
     return replace(mean, low=min(mean.low, mean.value - below), high=max(mean.high, mean.value + above))
@@ -142,6 +144,7 @@ def landis_koch(value: float) -> str:
 def multi_rater_estimates(ratings: Ratings) -> Iterator[Estimate]:
     """Agreement of all annotators together: Conger, Fleiss, Gwet and Krippendorff; nothing for fewer than three."""
     active = [codes for rater in ratings.annotators if (codes := ratings.labels[rater]).max() > MISSING]
+    # Two annotators are compared as a pair already.
     if len(active) >= 3:
         yield from _estimates_together(active, len(LABELS), NO_ITEM)
 

@@ -2,7 +2,7 @@
 
 A table is float (..., K, K): rows are the first rater's labels, columns the second's, in the declared order. Where the second
 rater is measured by the first, rows are the reference standard and columns the classifier's labels. Every formula also takes
-complex tables, because `annotation.agreement.variance` differentiates it by a complex step.
+complex tables, because `annotation.agreement.comparisons` differentiates it by a complex step.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ def label_measures(label_index: int) -> tuple[Measure, ...]:
     def missed(table: Floats) -> Floats:
         return np.asarray((table.sum(axis=-1) - hits(table))[..., label_index])
 
+    # F1 = hits / (hits + half of the errors) has the form of a recall, so it takes the same interval from the strata.
     def half_errors(table: Floats) -> Floats:
         return np.asarray((given_by_either(table) - hits(table))[..., label_index] / 2)
 
@@ -189,9 +190,11 @@ def macro_f1(table: Values) -> Values:
 def weighted_f1(table: Values) -> Values:
     """The mean F1 of the labels, each weighted by how often the reference uses it."""
     uses = table.sum(axis=-1)
+    # A label without a reference item has F1 NaN and weight 0, and NaN * 0 would be NaN.
     return _quotient(np.where(np.real(uses) > 0, f1(table) * uses, 0).sum(axis=-1), uses.sum(axis=-1))
 
 
 def _quotient(numerator: Values, denominator: Values) -> Values:
     with np.errstate(invalid="ignore", divide="ignore"):
+        # Complex while it is differentiated; the real part alone says whether there is an item.
         return np.asarray(numerator / np.where(np.real(denominator) > 0, denominator, np.nan))

@@ -98,6 +98,7 @@ def report_without_judge(ratings: Ratings, repeats: pd.DataFrame | None = None) 
     """The report for an adjudicator with open decisions: no figure, count or weight in it comes from a verdict."""
     labels = {**ratings.labels, JUDGE: np.full(len(ratings.items), MISSING)}
     graded = {rater: codes for rater, codes in ratings.significance.items() if rater != JUDGE}
+    # No design either: the strata are the labels of the judge, so a weight would reveal the verdict on an item.
     report = agreement_report(replace(ratings, labels=labels, significance=graded, design=None), repeats)
     figures, confusion = (
         table[(table["first"] != JUDGE) & (table["second"] != JUDGE)] for table in (report.figures, report.confusion)
@@ -125,6 +126,7 @@ def _comparison_rows(comparison: Comparison, design: SampleDesign | None) -> Ite
     unrated = [] if design is None else [name for name, n in zip(design.strata, table.rated, strict=True) if n == 0]
     for measure, label in _measures(comparison):
         if unrated:
+            # A stratum without a rating can be anything, and no weight of the others makes up for it.
             estimate = undefined(measure.name, label, table.items, f"no item of stratum {', '.join(unrated)} is rated yet")
         else:
             estimate = estimate_measure(measure, table, label, raters, comparison.empty_reason)
@@ -156,11 +158,13 @@ def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[
     """How often each rater gave each label, of the items to which they gave one."""
     settled = gold(ratings)
     for rater, given in ratings.labels.items():
+        # Adjudicators decide disputes only; without the items on which people agree, gold would consist of disputes.
         codes = settled if rater == GOLD and settled is not None else given
         rated = codes != MISSING
         marked = codes[:, None] == np.arange(len(LABELS))
         for index, label in enumerate(LABELS):
             if design is not None and rater == JUDGE:
+                # The judge has labelled the whole run, so its own shares have no sampling error and no interval.
                 share = ShareEstimate(design.judge_shares(codes)[index], *np.full(2, np.nan))
                 estimate = _prevalence(label.value, int(rated.sum()), share, "known for the whole run")
             else:
@@ -172,6 +176,7 @@ def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[
 def _label_share(marked: np.ndarray, rated: np.ndarray, design: SampleDesign | None) -> ShareEstimate:
     if design is not None:
         return stratified_share(design.count(marked), design.count(rated), design.pairs)
+    # At least 1, because an undefined share is reported below instead of a division by zero.
     n = max(rated.sum(), 1)
     return ShareEstimate(marked.sum() / n, *wilson(marked.sum(), n))
 

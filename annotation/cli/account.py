@@ -7,8 +7,7 @@ import getpass
 import sys
 from datetime import UTC, datetime
 
-from annotation.label_store.engine import open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import StudyError, open_label_store
 from annotation.studies.accounts import ROLES, add_account, change_password, list_accounts
 from audit.cli.conventions import OK, add_json, print_result
 from audit.settings import Settings
@@ -48,6 +47,7 @@ def password(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _read_password(arguments: argparse.Namespace) -> str:
+    # A pipe, such as from a secret store, gets no prompt; a password is never an option, which other users could list.
     if arguments.password_stdin or not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     first = getpass.getpass(f"Password for {arguments.username}: ")

@@ -9,24 +9,44 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.agreement import report_text
 from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
-from annotation.agreement.report import agreement_report
+from annotation.agreement.comparisons import POPULATION, SAMPLE
+from annotation.agreement.report import HEADLINE, AgreementReport, agreement_report
+from annotation.agreement.tables import (
+    BASELINE_TABLE,
+    BY_LABEL_TABLE,
+    DRIFT_TABLE,
+    ERRORS_TABLE,
+    FIGURE,
+    FIGURES_TABLE,
+    LABEL_SHARES_TABLE,
+    RETEST_TABLE,
+    TIMES_TABLE,
+    by_scope,
+    rater_name,
+    with_interval,
+)
 from annotation.label_store.engine import open_label_store
-from annotation.prevalence.estimates import DISAGREES, ROWS, prevalence
-from annotation.prevalence.sample_size import sample_size_plan
+from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, PLAN_TABLE, ROWS, prevalence, sample_size_plan
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.design import read_strata
-from annotation.ratings.table import GOLD, Ratings, labels_in, read_labels_file, read_ratings
+from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, read_labels_file, read_ratings
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
+from annotation.studies.validation import confusion_matrix
 from audit.cli.conventions import OK, add_format, note
 from audit.errors import AuditError
-from audit.exports.text_writers import csv_text
-from audit.formatting import escape_markdown, markdown_table, typed
+from audit.exports.table_model import Table
+from audit.exports.text_writers import csv_text, markdown_rows
+from audit.formatting import escape_markdown
 from audit.judging.baseline import NAME
 from audit.settings import Settings
+from audit.tables import TableSpec
 
+NamedComparison = tuple[str, pd.DataFrame]
+"""The name of a baseline, and the table of `compare_with_baseline`."""
+ABOUT = {"label": "Label", "significance": "Clinical significance, on the items where all chose one"}
+RATER_COLUMNS = ("annotator", "against", "by", "first")
 COMPARISON, BASELINE = "beside", "baseline"
 TABLES = ("figures", "confusion", "errors", "times", "drift", "oneself", COMPARISON)
 """Names of tables since the first version; scripts pass them, so they stay."""
@@ -73,18 +93,20 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
     ratings, source = _ratings(arguments, settings), _source_name(arguments)
     comparator = _comparator(arguments, settings, ratings)
-    other = None if comparator is None else (comparator.name, compare_with_baseline(ratings, comparator))
-    if arguments.table == COMPARISON and other is None:
+    compared = None if comparator is None else (comparator.name, compare_with_baseline(ratings, comparator))
+    if arguments.table == COMPARISON and compared is None:
         raise AuditError(
             f"{source}: there are no labels to compare the judge with. Nothing was computed. "
             "Name a column with --against, or a release with --release."
         )
-    report = agreement_report(ratings, _repeats(arguments, settings))
+    # A labels file has one row per item, so it cannot have the second rating of a repeat.
+    repeats = repeats_table(open_label_store(settings.studies_url), arguments.study) if arguments.study else None
+    report = agreement_report(ratings, repeats)
     if arguments.format == "json":
-        return _print(report_text.as_json(report, source, other))
+        return _print(report_json(report, source, compared))
     if arguments.format == "md":
-        return _print(report_text.as_markdown(report, source, other))
-    frame: pd.DataFrame = other[1] if other and arguments.table == COMPARISON else report.tables[arguments.table]
+        return _print(report_markdown(report, source, compared))
+    frame: pd.DataFrame = compared[1] if compared and arguments.table == COMPARISON else report.tables[arguments.table]
     return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
 
 
@@ -92,11 +114,6 @@ def _ratings(arguments: argparse.Namespace, settings: Settings) -> Ratings:
     if arguments.labels:
         return read_ratings(arguments.labels, read_strata(arguments.strata) if arguments.strata else None)
     return study_ratings(open_label_store(settings.studies_url), arguments.study)
-
-
-def _repeats(arguments: argparse.Namespace, settings: Settings) -> pd.DataFrame | None:
-    """The ratings of repeated items; a labels file has none."""
-    return repeats_table(open_label_store(settings.studies_url), arguments.study) if arguments.study else None
 
 
 def _source_name(arguments: argparse.Namespace) -> str:
@@ -119,6 +136,80 @@ def _print(table: str) -> int:
     return OK
 
 
+# -- the report as text --------------------------------------------------------------------------------------------------
+
+
+def report_json(report: AgreementReport, source: str, baseline: NamedComparison | None = None) -> str:
+    """An object with source, counts, population (why there are no figures of it, or null) and the tables of the report.
+
+    What is undefined is null, with its note in the same row. `other` names the baseline; the comparison with it is in `beside`.
+    """
+    tables = report.tables | ({} if baseline is None else {COMPARISON: baseline[1]})
+    rows = {name: json.loads(table.to_json(orient="records", double_precision=15)) for name, table in tables.items()}
+    about = {"source": source, "counts": report.counts, "population": report.population or None}
+    about |= {} if baseline is None else {"other": baseline[0]}
+    return json.dumps({**about, **rows}, ensure_ascii=False, indent=1)
+
+
+def report_markdown(report: AgreementReport, source: str, baseline: NamedComparison | None = None) -> str:
+    """The report to read: each comparison with its figures, its confusion matrices and the judge's errors."""
+    sections = list(_sections(report, source))
+    if baseline is not None:
+        name, comparison = baseline
+        sections += [f"## The judge compared with a baseline: {escape_markdown(name)}", _table_text(BASELINE_TABLE, comparison)]
+    return "\n\n".join(sections)
+
+
+def _sections(report: AgreementReport, source: str) -> Iterator[str]:
+    yield f"# Agreement in {escape_markdown(source)}"
+    yield "; ".join(f"{name}: {number}" for name, number in report.counts.items()) + "."
+    if report.population:
+        yield f"Figures describe the sample only: {report.population}."
+    yield f"Intervals are 95 %. The headline is {FIGURE.display(HEADLINE)}, because the labels are ordered."
+    figures = report.figures[report.figures["name"] != "prevalence"]
+    for key, own in figures.groupby(["about", "first", "second"], sort=False):
+        about, first, second = map(str, key)
+        yield f"## {ABOUT[about]}: {_compared(first, second)}"
+        yield _figures_text(FIGURES_TABLE, own[own["label"] == ""], "figure")
+        if (own["label"] != "").any():
+            yield _figures_text(BY_LABEL_TABLE, own[own["label"] != ""], "label", "figure")
+        of_pair = report.confusion[["about", "first", "second"]].eq([about, first, second]).all(axis=1)
+        for _, cells in report.confusion[of_pair].groupby("scope", sort=False):
+            matrix, frame = confusion_matrix(cells)
+            yield f"{matrix.title}:"
+            yield _table_text(matrix, frame)
+        errors = report.errors[report.errors["by"] == first]
+        if about == "label" and second == JUDGE and len(errors):
+            yield f"The judge's errors by {rater_name(first)}, {errors['n'].sum()} in all:"
+            yield _table_text(ERRORS_TABLE, errors.assign(items=errors["items"].map(", ".join)), "right", "judged", "n", "items")
+    yield "## How often each label was given"
+    yield _figures_text(LABEL_SHARES_TABLE, report.figures[report.figures["name"] == "prevalence"], "first", "label")
+    for spec, frame in ((TIMES_TABLE, report.times), (DRIFT_TABLE, report.drift), (RETEST_TABLE, report.retest)):
+        if len(frame):
+            yield f"## {spec.title}"
+            yield _table_text(spec, with_interval(frame))
+
+
+def _compared(first: str, second: str) -> str:
+    if second == JUDGE:
+        return f"judge, measured by {rater_name(first)}"
+    return f"{rater_name(first)} and {rater_name(second)}" if second else f"{first} together"
+
+
+def _figures_text(spec: TableSpec, figures: pd.DataFrame, *keys: str) -> str:
+    """Figures by scope, with the columns `keys` before them; the run has a column only where there are figures of it."""
+    wide = by_scope(figures)
+    # Without weights there is no figure of the run, and a column of dashes would suggest that one was lost.
+    scopes = [scope for scope in (SAMPLE, POPULATION) if scope in wide]
+    words = ["word"] if spec is FIGURES_TABLE else []
+    return _table_text(spec, wide, *keys, "n", *scopes, *words, "note")
+
+
+def _table_text(spec: TableSpec, frame: pd.DataFrame, *columns: str) -> str:
+    raters = {name: frame[name].map(rater_name) for name in RATER_COLUMNS if name in frame}
+    return markdown_rows(Table("", spec.title, frame.assign(**raters), spec.named(*columns)).for_print())
+
+
 # -- prevalence ----------------------------------------------------------------------------------------------------------
 
 
@@ -138,10 +229,11 @@ def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> i
     """`audit prevalence --labels FILE | --study ID`"""
     ratings = _ratings(arguments, settings)
     if arguments.plan is not None:
-        return _print(_formatted(sample_size_plan(ratings, arguments.plan, arguments.label, arguments.human), arguments))
+        plan = sample_size_plan(ratings, arguments.plan, arguments.label, arguments.human)
+        return _print(_formatted(PLAN_TABLE, plan, arguments))
     table = prevalence(ratings, arguments.human)
     tables = [table, *_checks(ratings, arguments.human)] if arguments.checks else [table]
-    return _print(_formatted(pd.concat(tables, ignore_index=True), arguments))
+    return _print(_formatted(METHODS_TABLE, pd.concat(tables, ignore_index=True), arguments))
 
 
 def _checks(ratings: Ratings, human: str) -> Iterator[pd.DataFrame]:
@@ -153,12 +245,11 @@ def _checks(ratings: Ratings, human: str) -> Iterator[pd.DataFrame]:
         note(f"audit prevalence: {error}")
 
 
-def _formatted(frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
+def _formatted(spec: TableSpec, frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
     if arguments.format == "csv":
         return csv_text(frame)
     if arguments.format == "json":
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         record = {"source": _source_name(arguments), "human": arguments.human, "rows": rows}
         return json.dumps(record, ensure_ascii=False, indent=1)
-    cells = frame.map(lambda value: typed(value, 4) if isinstance(value, float) else escape_markdown(str(value)))
-    return markdown_table(list(frame.columns), cells.replace("nan", "-").to_numpy().tolist())
+    return _table_text(spec, with_interval(frame))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import secrets
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from annotation.label_store.assignments import release_assignments
-from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ledger import ledger_heads, verify_study
 from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_annotator, find_study
 from annotation.studies.accounts import find_account
@@ -27,7 +27,7 @@ from annotation.studies.sampling import (
 )
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
 from annotation.studies.study_tables import codebook, ratings_table
-from annotation.validation.part import study_part
+from annotation.studies.validation import study_part
 from audit.atomic_io import write_atomic
 from audit.cli.conventions import FINDINGS, OK, add_json, add_run, print_result
 from audit.exports.package import StudyPart
@@ -79,6 +79,7 @@ def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study sample STUDY --annotators A,B`"""
     run, plan = find_run(settings.store_dir, arguments.run), _plan(arguments)
     max_items = None if arguments.yes else MAX_STUDY_ITEMS
+    # Before the label store is opened, which would create it.
     if arguments.dry_run:
         drawn = draw_sample(run, plan, arguments.study, max_items)
         print_result(arguments, _strata_text(drawn), _strata_record(drawn))
@@ -86,7 +87,7 @@ def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
     drawn = draw_study(
         _store(settings), run, plan, study_id=arguments.study, title=arguments.title or arguments.study, annotators=annotators,
-        now=_now(), max_items=max_items,
+        now=datetime.now(UTC), max_items=max_items,
     )  # fmt: skip
     created = f"Study '{arguments.study}' was created from run {run.key}. {', '.join(annotators)} can start: audit serve"
     record = {"study": arguments.study, "run": run.key, "annotators": annotators, **_strata_record(drawn)}
@@ -148,6 +149,7 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study advance STUDY`"""
     store = _store(settings)
     state = find_study(store, arguments.study).state
+    # Closing also checks that every dispute is decided.
     if state is StudyState.ADJUDICATION:
         following = close_study(store, arguments.study)
     else:
@@ -205,30 +207,28 @@ def export_options(parser: argparse.ArgumentParser) -> None:
 
 def export(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study export STUDY --out FILE`"""
-    store, out = _store(settings), arguments.out
+    store, study, out = _store(settings), arguments.study, arguments.out
     if arguments.packet:
-        writers = {".csv": packet_csv, ".xlsx": packet_xlsx}
-        writer = writers[_suffix(out, *writers)]
-        written = [_write(out, writer(store, arguments.study, find_annotator(store, arguments.study, arguments.packet)))]
+
+        def packet(write: Callable[[LabelStore, str, str], bytes]) -> bytes:
+            return write(store, study, find_annotator(store, study, arguments.packet))
+
+        written = [write_out(out, {".csv": lambda: packet(packet_csv), ".xlsx": lambda: packet(packet_xlsx)})]
     else:
-        _suffix(out, ".csv")
         written = [
-            _write(out, csv_bytes(ratings_table(store, arguments.study))),
-            _write(out.with_name(f"{out.stem}_codebook.csv"), csv_bytes(codebook())),
+            write_out(out, {".csv": lambda: csv_bytes(ratings_table(store, study))}),
+            write_out(out.with_name(f"{out.stem}_codebook.csv"), {".csv": lambda: csv_bytes(codebook())}),
         ]
     print_result(arguments, "\n".join(f"Wrote {path}" for path in written), {"files": written})
     return OK
 
 
-def _suffix(out: Path, *allowed: str) -> str:
-    if out.suffix.lower() not in allowed:
-        raise StudyError(f"--out {out}: the name must end in {' or '.join(allowed)}. Nothing was written.")
-    return out.suffix.lower()
-
-
-def _write(out: Path, data: bytes) -> str:
+def write_out(out: Path, writers: Mapping[str, Callable[[], bytes]]) -> str:
+    """Write a file by the ending of its name; returns the name. Raises StudyError for another ending and for a failed write."""
+    if (suffix := out.suffix.lower()) not in writers:
+        raise StudyError(f"--out {out}: the name must end in {' or '.join(writers)}. Nothing was written.")
     try:
-        write_atomic(out, data)
+        write_atomic(out, writers[suffix]())
     except OSError as error:
         raise StudyError(
             f"{out} cannot be written: {error.strerror}. Nothing was written. Name a file in an existing folder."
@@ -251,7 +251,7 @@ def import_ratings(arguments: argparse.Namespace, settings: Settings) -> int:
         raise StudyError(f"{arguments.file} cannot be read: {error.strerror}. No rating was stored.") from None
     store = _store(settings)
     annotator = find_annotator(store, arguments.study, arguments.annotator)
-    counts = import_packet(store, arguments.study, annotator, arguments.file.name, data, _now())
+    counts = import_packet(store, arguments.study, annotator, arguments.file.name, data, datetime.now(UTC))
     text = f"{counts.stored:,} ratings stored, {counts.unchanged:,} were stored already, {counts.empty:,} rows are still empty."
     print_result(arguments, text, {"stored": counts.stored, "unchanged": counts.unchanged, "empty": counts.empty})
     return OK
@@ -266,6 +266,7 @@ def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]
     Raises StudyError when there is no such study.
     """
     columns = ["question_id", "handbook_a", "handbook_b"]
+    # A repeat is the same pair as its original, and each pair is judged once.
     table = ratings_table(_store(settings), study_id)[columns].drop_duplicates()
     return [(str(question), str(a), str(b)) for question, a, b in table.itertuples(index=False)]
 
@@ -278,9 +279,10 @@ def study_tables(study_id: str, settings: Settings) -> StudyPart:
 def make_demo_studies(run: Run, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Make the demo's studies and accounts where they are missing; returns how to sign in, as text and as a record."""
     store = _store(settings)
+    # A second run keeps the passwords, which somebody may have written down.
     new = [username for username in DEMO_ACCOUNTS if find_account(store, username) is None]
     passwords = {username: secrets.token_urlsafe(12) for username in new}
-    studies = create_demo_studies(store, run, settings, _now(), passwords)
+    studies = create_demo_studies(store, run, settings, datetime.now(UTC), passwords)
     lines = [f"Studies created: {', '.join(studies)}." if studies else "The demo studies exist already."]
     for username, (name, role) in DEMO_ACCOUNTS.items():
         password = passwords.get(username, "unchanged since the account was created")
@@ -295,7 +297,3 @@ def make_demo_studies(run: Run, settings: Settings) -> tuple[str, dict[str, Any]
 
 def _store(settings: Settings) -> LabelStore:
     return open_label_store(settings.studies_url)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

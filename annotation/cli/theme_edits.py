@@ -10,16 +10,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.cli.study import write_out
+from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ledger import verify_edits
 from annotation.label_store.theme_edits import count_edits
 from annotation.studies.accounts import find_account
 from annotation.theme_edits.edits import ThemeEdit, describe_change, effective_edits
-from annotation.theme_edits.history import curation_part, edits_from_jsonl, edits_to_jsonl, history_table
-from annotation.theme_edits.record import NewEdit, list_edits, record_edit
+from annotation.theme_edits.record import (
+    NewEdit,
+    curation_part,
+    edits_from_jsonl,
+    edits_to_jsonl,
+    history_table,
+    list_edits,
+    record_edit,
+)
 from annotation.theme_edits.replay import apply_edits
-from audit.atomic_io import write_atomic
 from audit.cli.conventions import FINDINGS, OK, add_json, add_run, note, print_result
 from audit.cli.themes import TOPICS
 from audit.errors import describe_error
@@ -75,16 +81,7 @@ def _history_line(row: dict[str, object]) -> str:
 
 
 def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[ThemeEdit]) -> int:
-    writers = {".csv": lambda: csv_bytes(history_table(edits)), ".jsonl": lambda: edits_to_jsonl(edits).encode()}
-    suffix = arguments.out.suffix.lower()
-    if suffix not in writers:
-        raise StudyError(f"--out {arguments.out}: the name must end in {' or '.join(writers)}. Nothing was written.")
-    try:
-        write_atomic(arguments.out, writers[suffix]())
-    except OSError as error:
-        raise StudyError(
-            f"{arguments.out} cannot be written: {error.strerror}. Nothing was written. Name a file in an existing folder."
-        ) from None
+    write_out(arguments.out, {".csv": lambda: csv_bytes(history_table(edits)), ".jsonl": lambda: edits_to_jsonl(edits).encode()})
     text = f"Wrote {len(edits):,} edits of the themes of {run.key} to {arguments.out}"
     print_result(arguments, text, {"run": run.key, "edits": len(edits), "out": str(arguments.out)})
     return OK

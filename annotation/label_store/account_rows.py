@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
-from annotation.label_store.schema import sessions, sign_in_attempts, to_timestamp, users
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.schema import record_of, sessions, sign_in_attempts, to_timestamp, users
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,7 @@ def add_user(store: LabelStore, user: UserRow, now: datetime) -> None:
     try:
         with store.begin() as tx:
             tx.execute(insert(users).values(**user.__dict__, created_at=to_timestamp(now)))
+    # The constraint decides instead of a query before: two people may add the same name at once.
     except IntegrityError:
         raise StudyError(f"The account '{user.username}' already exists. Nothing was changed.") from None
 
@@ -40,23 +39,20 @@ def find_user(store: LabelStore, username: str) -> UserRow | None:
     """The account of that name, if it exists."""
     with store.read() as con:
         row = con.execute(select(users).where(users.c.username == username)).mappings().first()
-        return None if row is None else _user_row(row)
+        return None if row is None else record_of(UserRow, row)
 
 
 def list_users(store: LabelStore) -> list[UserRow]:
     """All accounts, by username."""
     with store.read() as con:
-        return [_user_row(row) for row in con.execute(select(users).order_by(users.c.username)).mappings()]
-
-
-def _user_row(row: RowMapping) -> UserRow:
-    return UserRow(**{name: row[name] for name in UserRow.__dataclass_fields__})
+        return [record_of(UserRow, row) for row in con.execute(select(users).order_by(users.c.username)).mappings()]
 
 
 def set_password_hash(store: LabelStore, username: str, password_hash: str, *, sign_out: bool) -> None:
     """Replace the hash; with `sign_out`, also end every session of the account."""
     with store.begin() as tx:
         tx.execute(update(users).where(users.c.username == username).values(password_hash=password_hash))
+        # Whoever changes a password may have lost the old one to somebody who is signed in with it.
         if sign_out:
             tx.execute(delete(sessions).where(sessions.c.username == username))
 
@@ -65,6 +61,7 @@ def add_session(store: LabelStore, token_hash: str, username: str, now: datetime
     """Insert a session and delete expired ones."""
     times = {"created_at": to_timestamp(now), "expires_at": to_timestamp(expires_at)}
     with store.begin() as tx:
+        # Removed whenever somebody signs in, so that no other job has to clean up.
         tx.execute(delete(sessions).where(sessions.c.expires_at <= times["created_at"]))
         tx.execute(insert(sessions).values(token_hash=token_hash, username=username, **times))
 
@@ -75,7 +72,7 @@ def session_user(store: LabelStore, token_hash: str, now: datetime) -> UserRow |
     query = select(users).join(sessions, sessions.c.username == users.c.username).where(*valid)
     with store.read() as con:
         row = con.execute(query).mappings().first()
-        return None if row is None else _user_row(row)
+        return None if row is None else record_of(UserRow, row)
 
 
 def end_session(store: LabelStore, token_hash: str) -> None:
@@ -90,6 +87,7 @@ def recent_failures(tx: Connection, since: datetime, username: str | None = None
     query = select(func.count(), func.max(attempt.at)).where(attempt.failed, attempt.at > to_timestamp(since))
     if username is not None:
         last_success = select(func.max(attempt.at)).where(~attempt.failed, attempt.username == username).scalar_subquery()
+        # Times are stored as texts, and every text sorts after the empty one.
         query = query.where(attempt.username == username, attempt.at > func.coalesce(last_success, ""))
     count, last = tx.execute(query).one()
     return int(count), last

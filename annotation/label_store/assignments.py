@@ -16,11 +16,10 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, select, update
 from sqlalchemy.engine import RowMapping
 
-from annotation.label_store import ledger
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
-from annotation.label_store.schema import assignments, drafts, items, ratings, studies, study_members, to_timestamp
-from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.ledger import lock_study_head
+from annotation.label_store.schema import assignments, drafts, items, ratings, studies, to_timestamp
+from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, count_annotators, state_for_annotator
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
 REPEAT_DISTANCE = 0.25
@@ -88,13 +87,18 @@ def next_task(store: LabelStore, study_id: str, annotator: str, now: datetime, s
 
 def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime, session_id: str) -> LabellingTask | None:
     """`next_task` inside a transaction."""
-    state = _study_state(tx, study_id, annotator)
+    state = state_for_annotator(tx, study_id, annotator)
     if state not in OPEN_STATES:
         return None
     calibration = state is StudyState.CALIBRATION
-    assignment_id = _first_unrated(tx, study_id, annotator, calibration) or _claim_one(tx, study_id, annotator, calibration)
+    unrated = _of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
+    assignment_id = tx.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
+    if assignment_id is None:
+        lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
+        assignment_id = next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
     if assignment_id is None:
         return None
+    # A slot that nobody has opened has a null session, and null <> x is not true in SQL.
     new_session = and_(slot.seat_id == assignment_id, slot.visit.is_distinct_from(session_id))
     tx.execute(update(assignments).where(new_session).values(visit=session_id, opened_at=to_timestamp(now)))
     return _find_task(tx, assignment_id, annotator)
@@ -103,7 +107,7 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
 def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[LabellingTask]:
     """All tasks of the annotator in the open round, in their own order, rated or not; none when the study is not open."""
     with store.read() as con:
-        state = _study_state(con, study_id, annotator)
+        state = state_for_annotator(con, study_id, annotator)
         if state not in OPEN_STATES:
             return []
         calibration = state is StudyState.CALIBRATION
@@ -115,6 +119,7 @@ def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Labelli
 def restart_clock(store: LabelStore, assignment_id: str, annotator: str, now: datetime, session_id: str) -> None:
     """Restart a task's clock when the annotator goes back to it."""
     with store.begin() as tx:
+        # Raises where the task is not this annotator's.
         _find_task(tx, assignment_id, annotator)
         own = update(assignments).where(slot.seat_id == assignment_id)
         tx.execute(own.values(visit=session_id, opened_at=to_timestamp(now)))
@@ -127,10 +132,11 @@ def prefetch_tasks(store: LabelStore, study_id: str, annotator: str, wanted: int
     the claimed tasks; none in a study without unassigned slots. `release_assignments` returns those that were not rated.
     """
     with store.begin() as tx:
-        state, annotators = _study_state(tx, study_id, annotator), count_annotators(tx, study_id)
+        state, annotators = state_for_annotator(tx, study_id, annotator), count_annotators(tx, study_id)
         if state is not StudyState.LABELLING or annotators <= RATINGS_PER_ITEM:
             return []
-        ledger.lock(tx, ratings, study_id)
+        # Under the lock, so that two annotators do not share out the same slots.
+        lock_study_head(tx, ratings, study_id)
         unrated = select(func.count()).where(slot.study_id == study_id, ~slot.calibration, slot.current.is_(None))
         own = tx.execute(unrated.where(slot.annotator == annotator)).scalar_one()
         unassigned = tx.execute(unrated.where(slot.annotator.is_(None))).scalar_one()
@@ -155,21 +161,6 @@ def release_assignments(store: LabelStore, study_id: str, annotator: str) -> int
 
 def _of_annotator(study_id: str, annotator: str, calibration: bool) -> ColumnElement[bool]:
     return and_(slot.study_id == study_id, slot.annotator == annotator, slot.calibration == calibration)
-
-
-def _study_state(con: Connection, study_id: str, annotator: str) -> StudyState:
-    member = study_members.c
-    joined = studies.join(study_members, and_(member.study_id == studies.c.study_id, member.annotator == annotator))
-    state = con.execute(select(studies.c.state).select_from(joined).where(studies.c.study_id == study_id)).scalar()
-    if state is None:
-        raise StudyError(f"You do not take part in a study '{study_id}'. Ask the investigator who runs it.")
-    return StudyState(state)
-
-
-def _first_unrated(con: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
-    unrated = _of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
-    assignment_id: str | None = con.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
-    return assignment_id
 
 
 def _total_tasks(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:
@@ -247,12 +238,6 @@ class _UnassignedSlot:
     is_repeated: bool
 
 
-def count_annotators(con: Connection, study_id: str) -> int:
-    """How many annotators a study has."""
-    members = select(func.count()).select_from(study_members).where(study_members.c.study_id == study_id)
-    return int(con.execute(members).scalar_one())
-
-
 def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration: bool, wanted: int) -> list[str]:
     """Assign up to `wanted` unassigned slots to the annotator, in an order of their own; the ids of the assignments.
 
@@ -263,7 +248,9 @@ def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration:
     own = _of_annotator(study_id, annotator, calibration)
     last = tx.execute(select(func.coalesce(func.max(slot.position), 0)).where(own)).scalar_one()
     unassigned = sorted(_unassigned_slots(tx, study_id, annotator, calibration), key=lambda s: _random_rank(annotator, s))
-    distance = math.ceil(_even_share(tx, study_id) * REPEAT_DISTANCE) if any(s.repeat_of for s in unassigned) else 0
+    slots = tx.execute(select(func.count()).where(slot.study_id == study_id, ~slot.calibration)).scalar_one()
+    even_share = slots / count_annotators(tx, study_id)
+    distance = math.ceil(even_share * REPEAT_DISTANCE) if any(s.repeat_of for s in unassigned) else 0
     claimed: list[str] = []
     for position in range(last + 1, last + 1 + wanted):
         chosen = _next_slot(unassigned, position, distance)
@@ -272,13 +259,9 @@ def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration:
         row = update(assignments).where(slot.seat_id == chosen.assignment_id)
         tx.execute(row.values(annotator=annotator, position=position))
         claimed.append(chosen.assignment_id)
-        unassigned = [_after_claim(s, chosen, position) for s in unassigned if s.item_id != chosen.item_id]
+        remaining = (s for s in unassigned if s.item_id != chosen.item_id)
+        unassigned = [replace(s, met_at=position) if s.repeat_of == chosen.item_id else s for s in remaining]
     return claimed
-
-
-def _claim_one(tx: Connection, study_id: str, annotator: str, calibration: bool) -> str | None:
-    ledger.lock(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
-    return next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
 
 
 def _next_slot(unassigned: list[_UnassignedSlot], position: int, distance: int) -> _UnassignedSlot | None:
@@ -290,10 +273,6 @@ def _next_slot(unassigned: list[_UnassignedSlot], position: int, distance: int) 
     allowed = [candidate for candidate in unassigned if not candidate.repeat_of or candidate.met_at]
     due = (candidate for candidate in allowed if position - (candidate.met_at or -distance) >= distance)
     return next(due, allowed[0] if allowed else None)
-
-
-def _after_claim(other: _UnassignedSlot, claimed: _UnassignedSlot, position: int) -> _UnassignedSlot:
-    return replace(other, met_at=position) if other.repeat_of == claimed.item_id else other
 
 
 def _random_rank(annotator: str, candidate: _UnassignedSlot) -> int:
@@ -314,9 +293,3 @@ def _unassigned_slots(tx: Connection, study_id: str, annotator: str, calibration
     ).select_from(joined)
     unassigned = (slot.study_id == study_id, slot.annotator.is_(None), slot.calibration == calibration)
     return [_UnassignedSlot(*row) for row in tx.execute(query.where(*unassigned, slot.item_id.not_in(own_items)))]
-
-
-def _even_share(con: Connection, study_id: str) -> float:
-    """Study items per annotator if all rate equally many."""
-    slots = con.execute(select(func.count()).where(slot.study_id == study_id, ~slot.calibration)).scalar_one()
-    return float(slots) / count_annotators(con, study_id)

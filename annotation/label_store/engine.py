@@ -1,4 +1,4 @@
-"""Opens the label store: SQLite next to the data by default, PostgreSQL by URL."""
+"""Opens the label store, SQLite next to the data by default, PostgreSQL by URL; and the errors of studies and accounts."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ INVALID_ADDRESS = (
     "AUDIT_STUDIES_URL is not a supported database address. Nothing was opened. "
     "Allowed: sqlite:///path/to/studies.db or postgresql://user:password@host/database"
 )
+
+
+class StudyError(AuditError):
+    """The study does not allow what was requested. Nothing was changed."""
+
+
+class ConflictError(StudyError):
+    """The same record was changed elsewhere a moment ago, for example in another tab."""
+
+
+class SignInError(AuditError):
+    """Signing in failed. The message never reveals whether the name or the password was wrong."""
 
 
 class LabelStore:
@@ -54,6 +66,7 @@ class LabelStore:
         try:
             yield
         except DatabaseError as error:
+            # Broken constraints are subclasses too, and callers turn those into messages of their own.
             if not isinstance(error, OperationalError) and type(error) is not DatabaseError:
                 raise
             reason = " ".join(str(error.orig).split()).rstrip(".?")
@@ -82,6 +95,7 @@ def open_label_store(url: str) -> LabelStore:
             _migrate(store)
     except NoSuchModuleError:
         raise AuditError(INVALID_ADDRESS) from None
+    # The driver of PostgreSQL comes with an extra; SQLite needs none.
     except ModuleNotFoundError as error:
         raise AuditError(
             f"AUDIT_STUDIES_URL names a database that needs the Python package '{error.name}'. Nothing was opened. "
@@ -104,6 +118,7 @@ def _without_password(address: URL) -> str:
 
 def _sqlalchemy_engine(address: URL) -> Engine:
     if address.get_backend_name() != "sqlite":
+        # Pinged first, so that a restart of PostgreSQL does not cost an annotator the next rating.
         return create_engine(address, pool_size=20, max_overflow=20, pool_pre_ping=True)
     if address.database:
         Path(address.database).parent.mkdir(parents=True, exist_ok=True)
@@ -141,6 +156,7 @@ def _migrate(store: LabelStore) -> None:
     from alembic.util import CommandError
 
     config = Config()
+    # Alembic's configuration interpolates % in its values.
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     with store.begin() as tx:
         if not store.sqlite:  # of several processes that start on an empty database, only one creates the tables

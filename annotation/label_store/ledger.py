@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.schema import assignments, decisions, heads, ratings, theme_edits, theme_heads
 
 Entry = dict[str, Any]
@@ -26,16 +25,17 @@ GENESIS_HASH = "0" * 64
 def entry_hash(entry: Mapping[str, Any]) -> str:
     """SHA-256 of all fields of an entry except `hash`; `previous`, the hash of the entry before it, is one of them."""
     body = {name: value for name, value in entry.items() if name != "hash"}
+    # Sorted keys and no spaces, because the same entry must give the same bytes in every process.
     return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def start(tx: Connection, study_id: str) -> None:
+def start_study_ledgers(tx: Connection, study_id: str) -> None:
     """Begin the ledgers of a new study."""
     empty = {"study_id": study_id, "entries": 0, "hash": GENESIS_HASH}
     tx.execute(insert(heads), [{**empty, "ledger": table.name} for table in STUDY_LEDGERS])
 
 
-def lock(tx: Connection, table: Table, study_id: str) -> Entry:
+def lock_study_head(tx: Connection, table: Table, study_id: str) -> Entry:
     """The head of a study's ledger, locked until the transaction ends, so that entries are written one after another."""
     head = _lock_head(tx, table, study_id)
     if head is None:
@@ -43,16 +43,16 @@ def lock(tx: Connection, table: Table, study_id: str) -> Entry:
     return head
 
 
-def lock_or_start(tx: Connection, table: Table, run: str) -> Entry:
+def lock_run_head(tx: Connection, table: Table, run: str) -> Entry:
     """The same for the ledger of a run, which is created with its first entry."""
     if (head := _lock_head(tx, table, run)) is not None:
         return head
     with suppress(IntegrityError), tx.begin_nested():  # another transaction created it in between; it has committed by now
         tx.execute(insert(theme_heads).values(run=run, ledger=table.name, entries=0, hash=GENESIS_HASH))
-    return lock_or_start(tx, table, run)
+    return lock_run_head(tx, table, run)
 
 
-def append(tx: Connection, table: Table, head: Entry, entry: Mapping[str, Any]) -> Entry:
+def append_entry(tx: Connection, table: Table, head: Entry, entry: Mapping[str, Any]) -> Entry:
     """Write `entry` after the locked `head` and return it with its seq, previous and hash."""
     owner = _owner_column(table)
     row = {owner: head[owner], "seq": head["entries"] + 1, "previous": head["hash"], **entry}
@@ -78,6 +78,7 @@ def _head_condition(table: Table, owner: str) -> tuple[ColumnElement[bool], ...]
 
 
 def _lock_head(tx: Connection, table: Table, owner: str) -> Entry | None:
+    # PostgreSQL locks the row; SQLite ignores this, and its transaction holds the only write lock already.
     query = select(_head_table(table)).where(*_head_condition(table, owner)).with_for_update()
     row = tx.execute(query).mappings().first()
     return None if row is None else dict(row)
@@ -100,6 +101,7 @@ def verify_study(store: LabelStore, study_id: str) -> list[str]:
 def verify_edits(store: LabelStore, run: str) -> list[str]:
     """The same for the theme edits of a run; a run without edits has no faults."""
     with store.read() as con:
+        # The ledger of a run begins with its first edit; a missing head is a fault only after that.
         started = con.execute(select(theme_heads).where(*_head_condition(theme_edits, run))).first()
         return _chain_faults(con, theme_edits, run) if started else []
 
@@ -138,4 +140,5 @@ def _pointer_faults(con: Connection, study_id: str) -> list[str]:
     rated = select(ratings.c.seat_id, ratings.c.seq).where(ratings.c.study_id == study_id).order_by(ratings.c.seq)
     last_seq = dict(map(tuple, con.execute(rated)))
     pointers = con.execute(select(assignments.c.seat_id, assignments.c.current).where(assignments.c.study_id == study_id))
+    # `seats` is the stored name of the assignments.
     return [f"seats: {seat_id} does not point to its last rating" for seat_id, seq in pointers if seq != last_seq.get(seat_id)]

@@ -10,10 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.engine import RowMapping
 
-from annotation.label_store import ledger
 from annotation.label_store.assignments import Choice, LabellingTask, open_next_task
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.engine import ConflictError, LabelStore, StudyError
+from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.schema import assignments, checked_text, drafts, from_timestamp, ratings, studies, to_timestamp
 from annotation.label_store.studies import StudyState
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
@@ -87,15 +86,16 @@ def _store_rating(tx: Connection, annotator: str, rating: NewRating, now: dateti
     """The stored rating, and the id of its study."""
     assignment = _own_assignment(tx, rating.assignment_id, annotator)
     study_id = str(assignment["study_id"])
-    head = ledger.lock(tx, ratings, study_id)
+    head = lock_study_head(tx, ratings, study_id)
     # Before all checks: a rating that is sent again is acknowledged even if the study has advanced in the meantime.
     if (known := _rating_with_key(tx, study_id, rating.key)) is not None:
         return _already_stored(known, rating), study_id
     check_choice(rating.choice)
     _check_open_and_current(tx, assignment, rating)
-    entry = ledger.append(tx, ratings, head, _rating_entry(assignment, rating, now))
+    entry = append_entry(tx, ratings, head, _rating_entry(assignment, rating, now))
     row = update(assignments).where(assignments.c.seat_id == rating.assignment_id)
     tx.execute(row.values(current=entry["seq"], visit=None, opened_at=None))
+    # A draft that outlived its rating would be shown instead of it.
     tx.execute(delete(drafts).where(drafts.c.seat_id == rating.assignment_id))
     return rating_of(entry), study_id
 
@@ -109,6 +109,7 @@ def save_draft(store: LabelStore, annotator: str, assignment_id: str, choice: Ch
     words = {"label": choice.label, "significance": choice.significance, "flagged": choice.flagged}
     with store.begin() as tx:
         _own_assignment(tx, assignment_id, annotator)
+        # Delete and insert, because an upsert is written differently for each of the two databases.
         tx.execute(delete(drafts).where(drafts.c.seat_id == assignment_id))
         draft = {"seat_id": assignment_id, **words, "comment": checked_text(choice.comment), "saved_at": to_timestamp(now)}
         tx.execute(insert(drafts).values(draft))
@@ -160,6 +161,7 @@ def _rating_with_key(tx: Connection, study_id: str, key: str) -> RowMapping | No
 
 
 def _already_stored(known: RowMapping, rating: NewRating) -> Rating:
+    # A key that returns for another item is a fault of the browser; storing it would put a label on the wrong item.
     if known["seat_id"] != rating.assignment_id:
         raise ConflictError("This rating was already stored for another item. Nothing was saved. Reload the page.")
     return rating_of(known)

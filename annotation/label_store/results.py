@@ -5,20 +5,17 @@ A page that annotators open must never import this module: the blinding contract
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, and_, func, select
-from sqlalchemy.engine import RowMapping
 
-from annotation.label_store import ledger
 from annotation.label_store.assignments import Choice
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.engine import ConflictError, LabelStore, StudyError
+from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.ratings import check_choice
-from annotation.label_store.schema import assignments, checked_text, decisions, items, ratings, studies, to_timestamp
+from annotation.label_store.schema import assignments, checked_text, decisions, items, ratings, record_of, studies, to_timestamp
 from annotation.label_store.studies import StudyState
 
 ASSIGNMENT_COLUMNS = ("seat_id", "seat", "annotator", "position", "swapped")
@@ -94,24 +91,21 @@ def submit_decision(store: LabelStore, adjudicator: str, decision: NewDecision, 
         raise StudyError("A decision needs a reason. Nothing was saved. Explain in one sentence why this label is right.")
     with store.begin() as tx:
         study_id = _study_of_item(tx, decision.item_id)
-        head = ledger.lock(tx, decisions, study_id)
+        head = lock_study_head(tx, decisions, study_id)
         same_key = select(decisions).where(decisions.c.study_id == study_id, decisions.c.key == decision.key)
+        # Before the other checks, as for ratings: a decision that is sent again is acknowledged.
         if (row := tx.execute(same_key).mappings().first()) is not None:
-            return decision_of(row)
+            return record_of(Decision, row)
         _check_decision(tx, study_id, adjudicator, decision)
-        return decision_of(ledger.append(tx, decisions, head, _decision_entry(adjudicator, decision, now)))
+        entry = append_entry(tx, decisions, head, _decision_entry(adjudicator, decision, now))
+        return record_of(Decision, entry)
 
 
 def decisions_by_item(store: LabelStore, study_id: str) -> dict[str, Decision]:
     """The current decision of each decided item, by item id."""
     query = select(decisions).where(decisions.c.study_id == study_id).order_by(decisions.c.seq)
     with store.read() as con:
-        return {row["item_id"]: decision_of(row) for row in con.execute(query).mappings()}
-
-
-def decision_of(row: Mapping[str, Any] | RowMapping) -> Decision:
-    """A row of the ledger as a decision."""
-    return Decision(**{name: row[name] for name in Decision.__dataclass_fields__})
+        return {row["item_id"]: record_of(Decision, row) for row in con.execute(query).mappings()}
 
 
 def _study_of_item(tx: Connection, item_id: str) -> str:

@@ -6,7 +6,10 @@ stay as they are (`seats`, `visit`, `theme_acts`) while the code uses the field'
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import (
     JSON,
@@ -23,9 +26,14 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
+from sqlalchemy.engine import RowMapping
 
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import StudyError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RecordT = TypeVar("RecordT", bound="DataclassInstance")
 MAX_COMMENT_LENGTH = 4_000
 
 metadata = MetaData(
@@ -144,14 +152,25 @@ drafts = Table(  # choices that are not submitted yet
     Column("saved_at", Text, nullable=False),
 )
 
-heads = Table(  # the last entry of each hash chain; its row is the lock for appending
-    "heads",
-    metadata,
-    Column("study_id", Text, ForeignKey("studies.study_id"), primary_key=True),
-    Column("ledger", Text, primary_key=True),
-    Column("entries", Integer, nullable=False),
-    Column("hash", Text, nullable=False),
-)
+
+def _heads_table(name: str, owner: Column[str]) -> Table:
+    """The last entry of each hash chain; its row is the lock for appending."""
+    entries, last_hash = Column("entries", Integer, nullable=False), Column("hash", Text, nullable=False)
+    return Table(name, metadata, owner, Column("ledger", Text, primary_key=True), entries, last_hash)
+
+
+def _label_columns() -> tuple[Column[Any], ...]:
+    return Column("label", Text, nullable=False), Column("significance", Text)
+
+
+def _chain_columns() -> tuple[Column[Any], ...]:
+    """The idempotency key (an entry that is sent twice is stored once) and the hash chain of a ledger."""
+    return tuple(Column(name, Text, nullable=False) for name in ("key", "previous", "hash"))
+
+
+heads = _heads_table("heads", Column("study_id", Text, ForeignKey("studies.study_id"), primary_key=True))
+# The digest of the release, because a run can be deleted and loaded again.
+theme_heads = _heads_table("theme_heads", Column("run", Text, primary_key=True))
 
 LABEL_CHECK = "label in ('ABSENT', 'CONSISTENT', 'COMPLEMENTARY', 'DIVERGENT', 'CONTRADICTORY')"
 SIGNIFICANCE_CHECK = (
@@ -167,16 +186,13 @@ ratings = Table(  # append-only (triggers); a revision is another row
     Column("item_id", Text, ForeignKey("items.item_id"), nullable=False),
     Column("annotator", Text, nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("label", Text, nullable=False),
-    Column("significance", Text),
+    *_label_columns(),
     Column("flagged", Boolean, nullable=False),
     Column("comment", Text, nullable=False),
     Column("milliseconds", Integer),  # time on screen, by the server's clock; null: rated offline
     Column("source", Text, nullable=False),
     Column("submitted_at", Text, nullable=False),
-    Column("key", Text, nullable=False),  # idempotency key: a rating that is sent twice is stored once
-    Column("previous", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_chain_columns(),
     UniqueConstraint("study_id", "key"),
     UniqueConstraint("seat_id", "revision"),
     CheckConstraint(LABEL_CHECK, name="label"),
@@ -191,26 +207,14 @@ decisions = Table(  # append-only (triggers)
     Column("item_id", Text, ForeignKey("items.item_id"), nullable=False),
     Column("adjudicator", Text, ForeignKey("users.username"), nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("label", Text, nullable=False),
-    Column("significance", Text),
+    *_label_columns(),
     Column("reason", Text, nullable=False),
     Column("decided_at", Text, nullable=False),
-    Column("key", Text, nullable=False),
-    Column("previous", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_chain_columns(),
     UniqueConstraint("study_id", "key"),
     UniqueConstraint("item_id", "revision"),
     CheckConstraint(LABEL_CHECK, name="label"),
     CheckConstraint(SIGNIFICANCE_CHECK, name="significance"),
-)
-
-theme_heads = Table(  # the same for the theme edits of a run
-    "theme_heads",
-    metadata,
-    Column("run", Text, primary_key=True),  # digest of the release, because a run can be deleted and loaded again
-    Column("ledger", Text, primary_key=True),
-    Column("entries", Integer, nullable=False),
-    Column("hash", Text, nullable=False),
 )
 
 theme_edits = Table(  # append-only (triggers); an undo is another row
@@ -225,14 +229,17 @@ theme_edits = Table(  # append-only (triggers); an undo is another row
     Column("reason", Text, nullable=False),
     Column("made_at", Text, nullable=False),
     Column("taxonomy", Text, nullable=False),  # sha256 of the taxonomy as built
-    Column("key", Text, nullable=False),
-    Column("previous", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_chain_columns(),
     UniqueConstraint("run", "key"),
     ForeignKeyConstraint(["run", "undoes"], ["theme_acts.run", "theme_acts.seq"], name="fk_theme_acts_undoes"),
     CheckConstraint("(kind = 'undo') = (undoes is not null)", name="undo"),
     CheckConstraint("undoes is null or undoes < seq", name="order"),
 )
+
+
+def record_of(record: type[RecordT], row: Mapping[str, Any] | RowMapping) -> RecordT:
+    """A row as a dataclass, each of whose fields is a column."""
+    return record(**{field.name: row[field.name] for field in fields(record)})
 
 
 def to_timestamp(now: datetime) -> str:

@@ -1,25 +1,21 @@
-"""Studies: created with all their items and assignments, moved from state to state, and watched."""
+"""Studies: looked up, watched, and moved from state to state. `annotation.label_store.study_creation` creates them."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-import numpy as np
-from sqlalchemy import Connection, case, func, insert, select, update
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, and_, case, func, select, update
 
-from annotation.label_store import ledger
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
-from annotation.label_store.schema import assignments, items, ratings, storable_text, studies, study_members, to_timestamp, users
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.ledger import lock_study_head
+from annotation.label_store.schema import (
+    assignments,
+    ratings,
+    record_of,
+    studies,
+    study_members,
+)
 
 
 class StudyState(StrEnum):
@@ -41,51 +37,6 @@ class ItemKind(StrEnum):
 
 STUDY_STATES = tuple(StudyState)
 RATINGS_PER_ITEM = 2
-STUDY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""Study ids begin item ids and the names of exported files, hence the restriction."""
-
-
-@dataclass(frozen=True)
-class NewItem:
-    """A snapshot of one pair. Sides a and b are in the release's order; annotators see them in an order of their own.
-
-    item_id    short and meaningless: an id that followed the strata would reveal the verdict
-    repeat_of  item_id of the study item that this one silently repeats
-    """
-
-    item_id: str
-    kind: ItemKind
-    question_id: str
-    question: str
-    handbook_a: str
-    handbook_b: str
-    name_a: str
-    name_b: str
-    answer_a: str
-    answer_b: str
-    repeat_of: str | None = None
-
-
-@dataclass(frozen=True)
-class NewStudy:
-    """What a study is created from.
-
-    annotators   two or more usernames. With two, both rate every item. With more, every study item has two unassigned slots,
-                 and an annotator who asks for work claims one (never both of an item); a silent repeat goes to the two
-                 annotators who have the item it repeats
-    names_shown  whether annotators see which handbook an answer is from
-    terms        the release's own words for handbook, organ, ...
-    synthetic    whether the texts are synthetic
-    """
-
-    study_id: str
-    title: str
-    annotators: Sequence[str]
-    items: Sequence[NewItem]
-    seed: int
-    names_shown: bool = False
-    terms: dict[str, str] = field(default_factory=dict)
-    synthetic: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,107 +66,6 @@ class AnnotatorProgress:
     assignments: int
 
 
-# -- creating ----------------------------------------------------------------------------------------------------------
-
-
-def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
-    """Create a study with its items, its assignments, and each annotator's own order and sides.
-
-    Orders and sides follow from the study's seed and the usernames, so the same call creates the same study.
-
-    Raises StudyError when the id is taken or not allowed, an annotator has no account or another role, or there are fewer
-    than two annotators.
-    """
-    check_study_id(new.study_id)
-    _check_new_study(tx, new)
-    calibration = any(item.kind is ItemKind.CALIBRATION for item in new.items)
-    state = StudyState.CALIBRATION if calibration else StudyState.LABELLING
-    values = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic")}
-    try:
-        tx.execute(insert(studies).values(**values, state=state, created_at=to_timestamp(now)))
-    except IntegrityError:
-        raise StudyError(f"Study '{new.study_id}' already exists. Nothing was created. Choose another id.") from None
-    tx.execute(insert(study_members), [{"study_id": new.study_id, "annotator": name} for name in new.annotators])
-    originals_first = sorted(new.items, key=lambda item: item.repeat_of is not None)  # repeats refer to rows that must exist
-    tx.execute(insert(items), [{"study_id": new.study_id, **_item_row(item)} for item in originals_first])
-    tx.execute(insert(assignments), list(_assignment_rows(new)))
-    ledger.start(tx, new.study_id)
-
-
-def check_study_id(study_id: str) -> None:
-    """Raise StudyError when a new study may not have this id."""
-    if not STUDY_ID_PATTERN.fullmatch(study_id):
-        raise StudyError(
-            f"'{study_id}' is not a valid study id. Allowed: up to 64 of A-Z, a-z, 0-9 and . _ -, beginning with a letter or a "
-            "digit. Nothing was created."
-        )
-
-
-def _item_row(item: NewItem) -> dict[str, Any]:
-    return {name: storable_text(value) if isinstance(value, str) else value for name, value in asdict(item).items()}
-
-
-def _check_new_study(tx: Connection, new: NewStudy) -> None:
-    roles = dict(map(tuple, tx.execute(select(users.c.username, users.c.role))))
-    wrong_role = [name for name in new.annotators if roles.get(name) != "annotator"]
-    checks = {
-        f"'{', '.join(wrong_role)}' has no account with the role annotator": bool(wrong_role),
-        f"it needs at least {RATINGS_PER_ITEM} different annotators": len(set(new.annotators)) < RATINGS_PER_ITEM,
-        "an annotator is named twice": len(set(new.annotators)) != len(new.annotators),
-        "it has no items": not any(item.kind is ItemKind.STUDY for item in new.items),
-    }
-    faults = [fault for fault, failed in checks.items() if failed]
-    if faults:
-        raise StudyError(f"Study '{new.study_id}' cannot be created: {'; '.join(faults)}. Nothing was created.")
-
-
-def _assignment_rows(new: NewStudy) -> Iterable[dict[str, Any]]:
-    calibration = [item for item in new.items if item.kind is ItemKind.CALIBRATION]
-    study = [item for item in new.items if item.kind is not ItemKind.CALIBRATION]
-    everybody_rates_all = len(new.annotators) == RATINGS_PER_ITEM
-    for number, annotator in enumerate(new.annotators):
-        letter = chr(ord("A") + number)
-        yield from _ordered_rows(new, annotator, letter, True, calibration)
-        if everybody_rates_all:
-            yield from _ordered_rows(new, annotator, letter, False, study)
-    if not everybody_rates_all:
-        for letter in "AB":
-            yield from (_assignment_row(new, item, letter, None, None) for item in study)
-
-
-def _ordered_rows(
-    new: NewStudy, annotator: str, letter: str, calibration: bool, own_items: Sequence[NewItem]
-) -> Iterable[dict[str, Any]]:
-    rng = np.random.default_rng([new.seed, zlib.crc32(annotator.encode()), calibration])
-    for position, item in enumerate(randomised_order(own_items, rng), start=1):
-        yield _assignment_row(new, item, letter, annotator, position)
-
-
-def randomised_order(own_items: Sequence[NewItem], rng: np.random.Generator) -> list[NewItem]:
-    """The items in randomised order, each repeat at least a quarter of the way behind the item it repeats."""
-    rank = {item.item_id: float(draw) for item, draw in zip(own_items, rng.random(len(own_items)), strict=True)}
-    for item in own_items:
-        if item.repeat_of is not None:
-            rank[item.repeat_of] /= 2
-            rank[item.item_id] = rank[item.repeat_of] + 0.25 + rank[item.item_id] / 4
-    return sorted(own_items, key=lambda item: rank[item.item_id])
-
-
-def _assignment_row(new: NewStudy, item: NewItem, letter: str, annotator: str | None, position: int | None) -> dict[str, Any]:
-    # The hash is the random draw: the last hex digit is 8 or more for half of all assignments, and the same in every rebuild.
-    draw = hashlib.sha256(f"{new.seed}/{new.study_id}/{item.item_id}/{letter}".encode()).hexdigest()
-    return {
-        "seat_id": draw[:12],
-        "study_id": new.study_id,
-        "item_id": item.item_id,
-        "seat": letter,
-        "calibration": item.kind is ItemKind.CALIBRATION,
-        "annotator": annotator,
-        "position": position,
-        "swapped": int(draw[-1], 16) >= 8,
-    }
-
-
 # -- looking up --------------------------------------------------------------------------------------------------------
 
 
@@ -238,21 +88,35 @@ def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]
         own = study_members.c.study_id == studies.c.study_id
         query = query.join(study_members, own).where(study_members.c.annotator == annotator)
     with store.read() as con:
-        return [_study_of(row) for row in con.execute(query).mappings()]
-
-
-def _study_of(row: RowMapping) -> Study:
-    return Study(**{**{name: row[name] for name in Study.__dataclass_fields__}, "state": StudyState(row["state"])})
+        rows = con.execute(query).mappings()
+        return [record_of(Study, {**row, "state": StudyState(row["state"])}) for row in rows]
 
 
 def list_annotators(store: LabelStore, study_id: str) -> list[str]:
     """Who rates in a study: by letter (A first) where both annotators rate every item, else by name."""
+    # Letters, because the columns of a study (annotator_a, ...) follow them.
     first_letters = select(assignments.c.annotator, func.min(assignments.c.seat)).where(assignments.c.study_id == study_id)
     members = select(study_members.c.annotator).where(study_members.c.study_id == study_id)
     with store.read() as con:
         names = con.execute(members).scalars().all()
         letters = dict(map(tuple, con.execute(first_letters.group_by(assignments.c.annotator))))
     return sorted(names, key=lambda name: (letters.get(name, ""), name))
+
+
+def count_annotators(con: Connection, study_id: str) -> int:
+    """How many annotators a study has."""
+    members = select(func.count()).select_from(study_members).where(study_members.c.study_id == study_id)
+    return int(con.execute(members).scalar_one())
+
+
+def state_for_annotator(con: Connection, study_id: str, annotator: str) -> StudyState:
+    """The state of a study, for somebody who rates in it. Raises StudyError for anybody else."""
+    member = study_members.c
+    joined = studies.join(study_members, and_(member.study_id == studies.c.study_id, member.annotator == annotator))
+    state = con.execute(select(studies.c.state).select_from(joined).where(studies.c.study_id == study_id)).scalar()
+    if state is None:
+        raise StudyError(f"You do not take part in a study '{study_id}'. Ask the investigator who runs it.")
+    return StudyState(state)
 
 
 def find_annotator(store: LabelStore, study_id: str, name: str) -> str:
@@ -294,10 +158,11 @@ def advance_study(tx: Connection, study_id: str, expected: StudyState, *, incomp
     """
     if expected is StudyState.CLOSED:
         raise StudyError(f"Study '{study_id}' is closed. Nothing was changed. Draw a new sample to collect more ratings.")
-    ledger.lock(tx, ratings, study_id)  # a rating submitted now is stored before the move, or refused after it
+    lock_study_head(tx, ratings, study_id)  # a rating submitted now is stored before the move, or refused after it
     if not incomplete:
         _refuse_if_unrated(tx, study_id, expected)
     following = STUDY_STATES[STUDY_STATES.index(expected) + 1]
+    # The expected state is part of the condition: of two people who advance a study at once, one gets an error.
     unchanged = (studies.c.study_id == study_id, studies.c.state == expected)
     if tx.execute(update(studies).where(*unchanged).values(state=following)).rowcount != 1:
         raise StudyError(f"Study '{study_id}' is no longer in the state {expected}. Nothing was changed. Look at it again.")

@@ -8,13 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, select
-from sqlalchemy.engine import RowMapping
 
-from annotation.label_store import ledger
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.ledger import append_entry, lock_run_head
 from annotation.label_store.ratings import MAX_KEY_LENGTH
-from annotation.label_store.schema import checked_text, theme_edits, to_timestamp
+from annotation.label_store.schema import checked_text, record_of, theme_edits, to_timestamp
 
 
 @dataclass(frozen=True)
@@ -41,13 +39,13 @@ class ThemeEditRow:
 
 def lock_edit_ledger(tx: Connection, run: str) -> Mapping[str, Any]:
     """The head of a run's ledger, locked until the transaction ends."""
-    return ledger.lock_or_start(tx, theme_edits, run)
+    return lock_run_head(tx, theme_edits, run)
 
 
 def edit_rows(con: Connection, run: str) -> list[ThemeEditRow]:
     """Every edit of the themes of a run, oldest first."""
     rows = con.execute(select(theme_edits).where(theme_edits.c.run == run).order_by(theme_edits.c.seq)).mappings()
-    return [_edit_row(row) for row in rows]
+    return [record_of(ThemeEditRow, row) for row in rows]
 
 
 def list_edit_rows(store: LabelStore, run: str) -> list[ThemeEditRow]:
@@ -78,8 +76,4 @@ def append_edit(
         "kind": kind, "body": body, "undoes": undoes, "author": author, "reason": checked_text(reason.strip(), "reason"),
         "made_at": to_timestamp(now), "taxonomy": taxonomy, "key": key,
     }  # fmt: skip
-    return _edit_row(ledger.append(tx, theme_edits, dict(head), entry))
-
-
-def _edit_row(row: Mapping[str, Any] | RowMapping) -> ThemeEditRow:
-    return ThemeEditRow(**{name: row[name] for name in ThemeEditRow.__dataclass_fields__})
+    return record_of(ThemeEditRow, append_entry(tx, theme_edits, dict(head), entry))

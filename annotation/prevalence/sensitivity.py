@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from annotation.prevalence.estimates import ROWS, human_labels, item_weights, method_table, require_design, with_disagrees
@@ -91,7 +90,9 @@ def inversion(design: SampleDesign, labels: Floats, judge: Codes) -> tuple[Share
     usable = rated & (judge >= 0)
     weight = item_weights(design, rated)[usable]
     verdicts = (judge[usable, None] == np.arange(len(LABELS))).astype(float)
-    drawn = np.vstack([np.ones(len(weight)), _item_draws(design, usable)])
+    # The first row is the sample itself, so that one multiplication gives the estimate and all its replicates.
+    once, fully_rated = np.ones(len(weight), dtype=int), design.count(usable) >= design.pairs
+    drawn = np.vstack([once, stratified_draws(once, design.stratum[usable], fully_rated, SEED, REPLICATES)])
     joint = np.einsum("bi,ij,ik->bjk", drawn * weight, verdicts, labels[usable], optimize=True)
     value, *replicates = with_disagrees(_solved(joint, joint[0].sum(axis=1) / weight.sum()))
     if np.isnan(value).any():
@@ -99,20 +100,17 @@ def inversion(design: SampleDesign, labels: Floats, judge: Codes) -> tuple[Share
             _undefined_shares(),
             "undefined: the confusion matrix has no inverse; the judge's labels do not tell some labels apart",
         )
+    # A replicate in which some labels cannot be told apart has no solution and is left out.
     low, high = np.nanpercentile(replicates, [2.5, 97.5], axis=0)
     return ShareEstimate(value, low, high), "bootstrap interval: cannot see what no rated item shows"
-
-
-def _item_draws(design: SampleDesign, usable: npt.NDArray[np.bool_]) -> Floats:
-    """How often each item is drawn when items are drawn within strata, (replicates, items)."""
-    stratum, fully_rated = design.stratum[usable], design.count(usable) >= design.pairs
-    return np.asarray(stratified_draws(np.ones(len(stratum), dtype=int), stratum, fully_rated, SEED, REPLICATES), dtype=float)
 
 
 def _solved(joint: Floats, judged: Floats) -> Floats:
     """The p of M p = q per table (tables, judge's label, human label); NaN where M does not separate two human labels."""
     margin = joint.sum(axis=1, keepdims=True)
     matrix = np.divide(joint, margin, out=np.zeros_like(joint), where=margin > 0)
+    # A label that no item has leaves a zero column, so the pseudo-inverse stands in for the inverse; two labels that the judge
+    # does not tell apart leave a lower rank, and no mix is then the right one.
     separable = np.linalg.matrix_rank(matrix) == np.count_nonzero(margin[:, 0] > 0, axis=1)
     return np.where(separable[:, None], np.linalg.pinv(matrix) @ judged, np.nan)
 

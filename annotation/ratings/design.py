@@ -70,6 +70,7 @@ def read_strata(path: Path) -> dict[str, float]:
     a positive integer.
     """
     try:
+        # As text: pandas would read a stratum called NA as missing, and one called 01 as 1.
         frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
         pairs = pd.to_numeric(frame["pairs"]).to_numpy(dtype=float)
         names = frame["stratum"].str.strip()
@@ -133,6 +134,7 @@ def _rounded_sizes(pairs: npt.NDArray[Any]) -> Floats:
 
 
 def _check_weights(frame: pd.DataFrame, weights: Floats, where: str) -> None:
+    # An item represents itself at least; the tolerance is for weights that were written with few digits.
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 1 - 1e-6)))
     if len(wrong):
         raise AuditError(

@@ -32,6 +32,11 @@ MISSING = -1
 JUDGE, GOLD = "judge", "gold"
 REQUIRED_COLUMNS = ("item_id", "annotator_a", "annotator_b", JUDGE)
 ANNOTATOR = re.compile(r"annotator_[a-z0-9]+")
+VOCABULARIES: dict[str, tuple[Sequence[StrEnum], Mapping[str, StrEnum]]] = {
+    "label": (LABELS, LABEL_SPELLINGS),
+    "significance": (SIGNIFICANCES, SIGNIFICANCE_SPELLINGS),
+}
+"""What a column contains -> the terms in order, and their spellings."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ def read_labels_file(path: Path) -> pd.DataFrame:
     Raises AuditError when the file does not exist or is not a CSV table.
     """
     try:
+        # As text and none missing, so that an id 007 stays 007; spreadsheets begin a file with a byte order mark.
         return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
     except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise AuditError(
@@ -91,7 +97,7 @@ def labels_in(frame: pd.DataFrame, column: str, where: str) -> Codes:
             f"{where}: column '{column}' is missing; the columns are {', '.join(map(str, frame.columns))}. "
             "Nothing was computed. Name a column that contains labels."
         )
-    return _label_codes(frame, column, frame["item_id"].to_numpy(dtype=object), where)
+    return _term_codes(frame, column, frame["item_id"].to_numpy(dtype=object), "label", where)
 
 
 def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[str, float] | None = None) -> Ratings:
@@ -115,9 +121,10 @@ def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[s
     _check_items(items, where)
     annotators = list(filter(ANNOTATOR.fullmatch, map(str, frame.columns)))
     raters = [*annotators, JUDGE, *([GOLD] if GOLD in frame else [])]
-    labels = {rater: _label_codes(frame, rater, items, where) for rater in raters}
+    labels = {rater: _term_codes(frame, rater, items, "label", where) for rater in raters}
+    # A rater without a significance column is absent, not MISSING throughout, so no figure expects one.
     graded = {rater: column for rater in raters if (column := _significance_column(frame, rater))}
-    significance = {rater: _significance_codes(frame, column, items, where) for rater, column in graded.items()}
+    significance = {rater: _term_codes(frame, column, items, "significance", where) for rater, column in graded.items()}
     design = design_from(frame, labels[JUDGE], where, pairs)
     seconds, order = (_annotator_numbers(frame, prefix, annotators, where) for prefix in ("seconds", "order"))
     return Ratings(items, labels, significance, design, seconds, order)
@@ -148,20 +155,12 @@ def _check_items(items: Texts, where: str) -> None:
     )
 
 
-def _label_codes(frame: pd.DataFrame, column: str, items: Texts, where: str) -> Codes:
-    return _term_codes(frame, column, items, LABEL_SPELLINGS, "label", where)
-
-
-def _significance_codes(frame: pd.DataFrame, column: str, items: Texts, where: str) -> Codes:
-    return _term_codes(frame, column, items, SIGNIFICANCE_SPELLINGS, "significance", where)
-
-
-def _term_codes(frame: pd.DataFrame, column: str, items: Texts, spellings: Mapping[str, StrEnum], kind: str, where: str) -> Codes:
-    """Indices in the declared order; MISSING for an empty cell."""
-    order: Sequence[StrEnum] = LABELS if kind == "label" else SIGNIFICANCES
-    codes_by_spelling = {spelling: order.index(term) for spelling, term in spellings.items()} | dict.fromkeys(
-        EMPTY_WORDS, MISSING
-    )
+def _term_codes(frame: pd.DataFrame, column: str, items: Texts, kind: str, where: str) -> Codes:
+    """Indices in the declared order of labels or of significances (`kind`); MISSING for an empty cell."""
+    order, spellings = VOCABULARIES[kind]
+    codes_by_spelling = {spelling: order.index(term) for spelling, term in spellings.items()}
+    codes_by_spelling |= dict.fromkeys(EMPTY_WORDS, MISSING)
+    # Looked up in one pass; what is in neither table becomes NaN and is reported with its row.
     codes = _cell_texts(frame, column).map(plain).map(codes_by_spelling)
     unknown = np.flatnonzero(codes.isna())
     if len(unknown):
@@ -177,6 +176,7 @@ def _cell_texts(frame: pd.DataFrame, column: str) -> pd.Series:
 
 def _unknown_term(word: object, cell: str, kind: str, order: Sequence[StrEnum]) -> str:
     allowed = tuple(term.value for term in order)
+    # In the case of the vocabulary, because `nearest` compares letter by letter.
     suggestion = nearest(str(word).strip().upper() if kind == "label" else str(word).strip().lower(), allowed)
     return (
         f"{cell}: {kind} '{word}' is not in the vocabulary.{suggestion} Allowed: {', '.join(allowed)}, or an empty cell. "
@@ -185,17 +185,13 @@ def _unknown_term(word: object, cell: str, kind: str, order: Sequence[StrEnum]) 
 
 
 def _significance_column(frame: pd.DataFrame, rater: str) -> str | None:
-    names = (f"significance_{_column_suffix(rater)}", f"{rater}_significance")
+    names = (f"significance_{rater.removeprefix('annotator_')}", f"{rater}_significance")
     return next((name for name in names if name in frame), None)
-
-
-def _column_suffix(rater: str) -> str:
-    return rater.removeprefix("annotator_")
 
 
 def _annotator_numbers(frame: pd.DataFrame, prefix: str, annotators: Sequence[str], where: str) -> dict[str, Floats]:
     """Columns of times or positions, for the annotators who have one; NaN for an empty cell."""
-    columns = {annotator: f"{prefix}_{_column_suffix(annotator)}" for annotator in annotators}
+    columns = {annotator: f"{prefix}_{annotator.removeprefix('annotator_')}" for annotator in annotators}
     return {rater: _number_column(frame, column, where) for rater, column in columns.items() if column in frame}
 
 

@@ -19,8 +19,7 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
 from annotation.label_store import account_rows
 from annotation.label_store.account_rows import UserRow
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import SignInError, StudyError
+from annotation.label_store.engine import LabelStore, SignInError, StudyError
 from annotation.label_store.schema import from_timestamp
 from audit.vocabulary import nearest
 
@@ -85,6 +84,7 @@ def add_account(
 
     Raises StudyError when the name is taken or not allowed, the role unknown, or the password too short or too long.
     """
+    # Identity providers report the same address in different cases.
     username = username.strip().casefold()
     _check_new_account(username, role, password)
     hashed = None if password is None else (hasher or default_hasher()).hash(password)
@@ -149,13 +149,16 @@ def sign_in(store: LabelStore, username: str, password: str, now: datetime, hash
     and counts as much as a known one, so that nobody can find out which accounts exist.
     """
     hasher = hasher or default_hasher()
+    # Cut, because every attempt is stored with its name.
     username = username.strip().casefold()[:USERNAME_LIMIT]
     attempt = _admit_attempt(store, username, now)
     user = account_rows.find_user(store, username)
     known = user.password_hash if user is not None else None
+    # The password is checked even where the account is unknown, so that both refusals take the same time.
     if not _password_matches(hasher, known or _unmatchable_hash(hasher), password) or user is None or known is None:
         raise SignInError(WRONG_CREDENTIALS)
     account_rows.record_success(store, attempt)
+    # Recommended costs rise over the years, and only a correct password can be hashed again.
     if hasher.check_needs_rehash(known):
         account_rows.set_password_hash(store, username, hasher.hash(password), sign_out=False)
     return open_session(store, username, now)
@@ -175,6 +178,7 @@ def _admit_attempt(store: LabelStore, username: str, now: datetime) -> int:
 def _account_wait(failed: int, last: str | None, now: datetime) -> timedelta:
     if failed < MAX_FREE_FAILURES or last is None:
         return timedelta(0)
+    # The exponent is bounded so that the timedelta cannot overflow; 2**20 s is far above MAX_WAIT.
     return from_timestamp(last) + min(timedelta(seconds=2 ** min(failed - MAX_FREE_FAILURES, 20)), MAX_WAIT) - now
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import Decision, assignment_rows, decisions_by_item
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind, StudyState, advance_study, find_study
 
@@ -96,6 +95,7 @@ def close_study(store: LabelStore, study_id: str) -> StudyState:
 def _rated_twice(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
     rows = assignment_rows(store, study_id)
     rated = [row for row in rows if row["kind"] == ItemKind.STUDY and row["label"] is not None]
+    # groupby needs the order by item, in which the rows come.
     for item_id, group in groupby(rated, key=lambda row: str(row["item_id"])):
         item_rows = list(group)
         if len(item_rows) == RATINGS_PER_ITEM:
@@ -117,8 +117,8 @@ def _dispute_of(rows: list[dict[str, Any]], decision: Decision | None) -> Disput
     answers = (item["answer_a"], item["answer_b"])
     ratings = tuple(BlindRating(row["label"], row["significance"], row["flagged"], row["comment"]) for row in rows)
     first, second = answers if _random_number(item["item_id"], "answers") % 2 else answers[::-1]
-    one, other = ratings if _random_number(item["item_id"], "readings") % 2 else ratings[::-1]
-    return Dispute(item["item_id"], item["question"], first, second, (one, other), decision)
+    first_rating, second_rating = ratings if _random_number(item["item_id"], "readings") % 2 else ratings[::-1]
+    return Dispute(item["item_id"], item["question"], first, second, (first_rating, second_rating), decision)
 
 
 def _gold_label(item_id: str, rows: list[dict[str, Any]], decision: Decision | None) -> GoldLabel | None:

@@ -20,8 +20,7 @@ from openpyxl.styles import Alignment, Font
 from openpyxl.utils.exceptions import InvalidFileException
 
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
 from annotation.label_store.schema import MAX_COMMENT_LENGTH, storable_text
 from audit.formatting import plain_cell, safe_cell
@@ -172,6 +171,7 @@ def _csv_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
             f"{name}, near row {row}: the text is not UTF-8. No rating was stored. Save the file as 'CSV UTF-8'."
         ) from None
     first = text.partition("\n")[0]
+    # The default of 128 KiB is shorter than a long answer may be.
     csv.field_size_limit(MAX_PACKET_BYTES)
     try:  # spreadsheets in some countries write semicolons
         return list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True))
@@ -182,6 +182,7 @@ def _csv_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
 def _xlsx_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            # Summed before anything is unpacked: a small archive can unpack to gigabytes.
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:
                 raise StudyError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB. No rating was stored.")
         book = load_workbook(io.BytesIO(data), read_only=True)  # without data_only, a formula is read as its text

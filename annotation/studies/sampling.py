@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
-from annotation.label_store.studies import ItemKind, NewItem, NewStudy, check_study_id, create_study
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.studies import ItemKind
+from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
@@ -22,6 +22,7 @@ from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
 ITEMS_PER_LABEL = 40
 MAX_STUDY_ITEMS = 5_000
 """Above this, draw only on request: at five minutes an item, 5,000 items are ten weeks of work for each of two people."""
+# The column of the seed is a 32-bit integer in PostgreSQL.
 MAX_CALIBRATION_ITEMS, MAX_SEED = 1_000, 2**31 - 1
 SECOND_CRITERIA = ("organ",)
 """Allowed second criteria: each question has exactly one value of such a property."""
@@ -33,6 +34,7 @@ where p.label is not null
 group by all
 order by label, second
 """
+# Positions count in a fixed order of pairs, so that a seed draws the same pairs from every copy of a run.
 CHOSEN_PAIRS = """
 with wanted as (
     select unnest($labels) as label, unnest($seconds) as second, unnest($positions) as position
@@ -149,7 +151,8 @@ def _draw(con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items:
     if not has_answers:
         raise StudyError(f"Run {run.key} has no answers, so annotators would have nothing to read. Nothing was drawn.")
     rng = np.random.default_rng(plan.seed)
-    strata = allocate_items(_stratum_sizes(con, plan), plan)
+    sizes = {(label, second): int(n) for label, second, n in rows(con, POPULATION, {"organ": plan.second == "organ"})}
+    strata = allocate_items(sizes, plan)
     _check_size(sum(stratum.study for stratum in strata), max_items)
     positions = [_draw_positions(stratum, rng) for stratum in strata]
     texts = _pair_texts(con, plan, strata, positions)
@@ -185,11 +188,6 @@ def _check_size(items: int, max_items: int | None) -> None:
         )
 
 
-def _stratum_sizes(con: Connection, plan: SamplePlan) -> dict[tuple[str, str | None], int]:
-    counted = rows(con, POPULATION, {"organ": plan.second == "organ"})
-    return {(label, second): int(pairs) for label, second, pairs in counted}
-
-
 def allocate_items(population: Mapping[tuple[str, str | None], int], plan: SamplePlan) -> list[StratumPlan]:
     """How many items come from each stratum, in label order, then by name.
 
@@ -213,6 +211,7 @@ def apportion(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
         return [min(wanted, size) for size in sizes]
     total = sum(sizes)
     exact = [min(wanted, total) * size / total for size in sizes]
+    # The sum of the floors may exceed the number wanted, because each stratum gets at least two.
     given = [min(size, max(least, math.floor(share))) for size, share in zip(sizes, exact, strict=True)]
     for index in sorted(range(len(sizes)), key=lambda i: math.floor(exact[i]) - exact[i]):
         if sum(given) < min(wanted, total) and given[index] < sizes[index]:
@@ -269,6 +268,7 @@ def _items_and_verdicts(
 
 def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], hidden: bool) -> NewItem:
     question_id, question, handbook_a, handbook_b, name_a, name_b, center_a, center_b, *answers = shown
+    # Answers name their own handbook or hospital, which would tell an annotator where they are from.
     names = (name_a, name_b, center_a, center_b) if hidden else ()
     # A generator may omit the text of an absent answer; annotators then read the words that mark absence.
     first, second = (hide_names(answer or f"{NOT_ADDRESSED}.", names) for answer in answers)
@@ -286,5 +286,6 @@ def _with_repeats(
         replace(item, item_id=item_id, kind=ItemKind.REPEAT, repeat_of=item.item_id)
         for item, item_id in zip(chosen, ids, strict=True)
     ]
+    # A repeat has the verdict of its original, so that tables need no special case.
     copies = [replace(verdict_of[item.item_id], item_id=item_id) for item, item_id in zip(chosen, ids, strict=True)]
     return [*items, *again], [*verdicts, *copies]

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from annotation.label_store.assignments import Choice, next_task
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import SIMULATED, NewRating, submit_and_next
 from annotation.label_store.results import NewDecision, assignment_rows, submit_decision
 from annotation.label_store.studies import StudyState, advance_study, list_studies
@@ -50,12 +49,13 @@ UNSURE_SHARE = 0.06
 REPEAT_CONSISTENCY = 0.85
 """Probability that an annotator who sees an item again chooses the same label."""
 REASONS = (
-    "The two give different figures for the same thing, and a patient would act on them.",
-    "One gives more detail than the other; nothing in them conflicts.",
-    "On this point they give the patient the same advice.",
     "Only one of them answers the question.",
+    "On this point they give the patient the same advice.",
+    "One gives more detail than the other; nothing in them conflicts.",
+    "The two give different figures for the same thing, and a patient would act on them.",
     "They tell the patient to do opposite things.",
 )
+"""Why the adjudicator chose each label, in label order."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ def _create_demo_study(store: LabelStore, run: Run, relation: Relation, study_id
     rows = assignment_rows(store, study_id)
     truth = {row["item_id"]: relation(row["question_id"], row["handbook_a"], row["handbook_b"]) for row in rows}
     people = {
-        name: SimulatedAnnotator(truth, np.random.default_rng([study.plan.seed, n]), {}) for n, name in enumerate(DONE_SO_FAR)
+        # A generator for each, so that the choices of one do not depend on how many items the other has rated.
+        name: SimulatedAnnotator(truth, np.random.default_rng([study.plan.seed, n]), {})
+        for n, name in enumerate(DONE_SO_FAR)
     }
     _rate(store, study_id, people, start, dict.fromkeys(people, 1.0))
     _advance(store, study_id, StudyState.CALIBRATION)
@@ -159,6 +161,7 @@ def _rate(
     for annotator, person in people.items():
         now, session_id = start, f"simulated/{annotator}"
         task = next_task(store, study_id, annotator, now, session_id)
+        # The next task comes with the stored rating, as in the browser.
         while task is not None and task.total is not None and task.position <= shares[annotator] * task.total:
             choice, seconds = person.choose(*item[task.assignment_id])
             now += timedelta(seconds=seconds)
@@ -172,7 +175,7 @@ def _adjudicate(store: LabelStore, study_id: str, truth: Mapping[str, Label], no
         label = truth[dispute.item_id]
         default = SIGNIFICANCES[1] if label in DISAGREEING else None
         significance = next((r.significance for r in dispute.ratings if r.label == label and r.significance), default)
-        reason = REASONS[(3, 2, 1, 0, 4)[label.code]]
+        reason = REASONS[label.code]
         decision = NewDecision(dispute.item_id, label, significance, reason, f"simulated/{dispute.item_id}")
         submit_decision(store, "ada", decision, now)
         now += timedelta(seconds=60)

@@ -5,6 +5,7 @@ For PIs only: the tables contain the judge's labels. Nothing that annotators can
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from annotation.label_store.studies import ItemKind, find_study
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.studies.adjudication import GoldLabel, gold_labels
 from annotation.studies.verdict_store import StoredVerdict, Stratum, list_strata, verdicts_by_item
+from audit.tables import Column, TableSpec
 
 CODEBOOK: dict[str, str] = {
     "study_id": "the study",
@@ -52,6 +54,15 @@ CODEBOOK: dict[str, str] = {
 }
 """Column of `ratings_table` -> its meaning, in column order."""
 
+STRATA_TABLE = TableSpec(
+    "How the validation sample was drawn",
+    (
+        Column.text("stratum", "Stratum", "judge's label"), Column.count("population", "N_h", "pairs of the run"),
+        Column.count("sampled", "n_h", "items"), Column.decimal("weight", "Weight", "N_h / n_h"),
+        Column.decimal("share", "Share", "of the pairs"),
+    ),
+    ("Drawn without replacement inside each stratum; calibration items and silent repeats are excluded.",),
+)  # fmt: skip
 SIDE_COLUMNS = {
     "label": "annotator",
     "significance": "significance",
@@ -60,6 +71,13 @@ SIDE_COLUMNS = {
     "comment": "comment",
 }
 """Column of `ratings_table` -> its name in `labels_table`, before `_a` or `_b`."""
+
+
+def strata_frame(strata: Sequence[Stratum]) -> pd.DataFrame:
+    """One row per stratum of a sample, with the columns of STRATA_TABLE."""
+    pairs = sum(stratum.population for stratum in strata)
+    rows = [(s.stratum, s.population, s.sampled, s.weight, s.population / pairs) for s in strata]
+    return pd.DataFrame(rows, columns=[column.name for column in STRATA_TABLE.columns])
 
 
 def ratings_table(store: LabelStore, study_id: str) -> pd.DataFrame:
@@ -116,6 +134,7 @@ def study_ratings(store: LabelStore, study_id: str) -> Ratings:
 
     Raises StudyError when there is no such study, AuditError when it has no rated study items.
     """
+    # Known exactly, while sums of weights would miss strata from which nothing was drawn.
     pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, study_id)}
     return ratings_from(labels_table(store, study_id), f"Study {study_id}", pairs)
 
@@ -157,6 +176,7 @@ def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata
         "stratum": verdict.stratum,
         "stratum_population": stratum.population,
         "stratum_sample": stratum.sampled,
+        # Calibration items and repeats are no part of the sample, so they represent no pairs.
         "design_weight": stratum.weight if row["kind"] == ItemKind.STUDY else None,
     }
 

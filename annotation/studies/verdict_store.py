@@ -11,9 +11,10 @@ from typing import Any
 
 from sqlalchemy import JSON, Column, Connection, Index, Integer, MetaData, Table, Text, insert, select
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.schema import record_of
 
+# A metadata of its own: the schema that annotators' pages import must not know these tables.
 metadata = MetaData(naming_convention={"pk": "pk_%(table_name)s"})
 
 designs = Table(
@@ -120,18 +121,18 @@ def find_origin(store: LabelStore, study_id: str) -> SampleOrigin:
         row = con.execute(select(designs).where(designs.c.study_id == study_id)).mappings().first()
     if row is None:
         raise StudyError(f"Study '{study_id}' has no sampling design, because it was not drawn from a run. Nothing is shown.")
-    return SampleOrigin(**{name: row[name] for name in SampleOrigin.__dataclass_fields__})
+    return record_of(SampleOrigin, row)
 
 
 def list_strata(store: LabelStore, study_id: str) -> list[Stratum]:
     """The strata of a study, by name."""
     with store.read() as con:
         rows = con.execute(select(strata).where(strata.c.study_id == study_id).order_by(strata.c.stratum)).mappings()
-        return [Stratum(**{name: row[name] for name in Stratum.__dataclass_fields__}) for row in rows]
+        return [record_of(Stratum, row) for row in rows]
 
 
 def verdicts_by_item(store: LabelStore, study_id: str) -> dict[str, StoredVerdict]:
     """The judge's verdict on each item, by item id, repeats and calibration items included."""
     with store.read() as con:
         rows = con.execute(select(verdicts).where(verdicts.c.study_id == study_id)).mappings()
-        return {row["item_id"]: StoredVerdict(**{name: row[name] for name in StoredVerdict.__dataclass_fields__}) for row in rows}
+        return {row["item_id"]: record_of(StoredVerdict, row) for row in rows}

@@ -9,8 +9,7 @@ from itertools import zip_longest
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from audit.themes.naming import MAX_EXEMPLARS
-from audit.themes.phrases import plain_phrase, shown_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, plain_phrase, shown_phrase
 
 MAX_QUOTED = 3
 CURATOR = "curator"
@@ -98,6 +97,7 @@ class TaxonomyEditor:
         theme, into = str(change.theme), str(change.into)
         if fault := self._merge_fault(change):
             return EditOutcome(False, (fault,))
+        # A copy, because putting a phrase elsewhere removes it here.
         for phrase in list(self.topics[theme]):
             self._put(phrase, into)
         for child in [child for child, parent in self.parent.items() if parent == theme]:
@@ -211,6 +211,7 @@ class TaxonomyEditor:
     def existing_themes(self) -> set[str]:
         """The themes that still exist: a parent disappears when its last theme is moved away."""
         parents = set(self.parent.values())
+        # A leaf that was built without phrases is kept: nobody has emptied it.
         return {theme for theme in self.name if self.topics[theme] or theme in parents or theme in self._built_empty}
 
     def taxonomy(self) -> Taxonomy:

@@ -83,6 +83,7 @@ def effective_edits(edits: Iterable[ThemeEdit]) -> list[ThemeEdit]:
     """The edits in effect, oldest first: neither undone nor an undo. An undo may itself be undone."""
     undone: set[int] = set()
     effective = []
+    # Newest first: an undo is known before the edit it cancels, and the undo of an undo before both.
     for edit in sorted(edits, key=lambda edit: edit.seq, reverse=True):
         if edit.seq in undone:
             continue
@@ -97,6 +98,7 @@ def undos_by_edit(edits: Sequence[ThemeEdit]) -> dict[int, ThemeEdit]:
     """Number of an undone edit -> the undo that cancelled it."""
     undos: dict[int, ThemeEdit] = {}
     for edit in sorted(edits, key=lambda edit: edit.seq, reverse=True):
+        # An undo that was undone cancels nothing.
         if edit.change.undoes is not None and edit.seq not in undos:
             undos[edit.change.undoes] = edit
     return undos

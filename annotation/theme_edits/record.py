@@ -1,4 +1,7 @@
-"""Checks edits and writes them to the ledger: who may edit, and whether the taxonomy is still what the editor saw."""
+"""The record of theme edits: who may edit, checks before an edit is written to the ledger, and the history for people to keep.
+
+The history is a table, JSON lines that can be replayed, and a part of an export.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import ConflictError, StudyError
+import pandas as pd
+
+from annotation.label_store.engine import ConflictError, LabelStore, StudyError
+from annotation.label_store.schema import storable_text
 from annotation.label_store.theme_edits import ThemeEditRow, append_edit, edit_rows, list_edit_rows, lock_edit_ledger
 from annotation.studies.accounts import Account, Role
-from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change
-from annotation.theme_edits.replay import check_change, current_names
+from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
+from annotation.theme_edits.replay import CuratedTaxonomy, EditConflict, check_change, current_names
+from audit.exports.context import CurationPart
 from audit.themes.taxonomy import Taxonomy
 
 EDITOR_ROLES = (Role.VIEWER, Role.PI)
@@ -21,6 +28,12 @@ EDITOR_ROLES = (Role.VIEWER, Role.PI)
 MAX_NAME_LENGTH = 200
 SPLIT_PREFIX = "c-"
 """Prefix of the ids of themes that people split off. Built ids begin differently, so no rebuild can collide with them."""
+HISTORY_COLUMNS = (
+    "act", "what", "author", "made_at", "reason", "standing", "kind", "theme", "into", "name", "phrases", "undoes", "taxonomy",
+)  # fmt: skip
+EXPORTED_COLUMNS = ["act", "made_at", "what", "reason", "standing"]
+"""Without the author: the package is shared with others, and the authors were not asked."""
+IN_EFFECT, UNDONE, PARTIAL, NOT_APPLIED = "in effect", "undone by edit", "in part", "not applied"
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,7 @@ def record_edit(store: LabelStore, run: str, taxonomy: Taxonomy, account: Accoun
     with store.begin() as tx:
         head = lock_edit_ledger(tx, run)
         rows = edit_rows(tx, run)
+        # The same click sent twice is answered with the edit that it made.
         if known := [row for row in rows if row.key == new.key]:
             return _edit_of(known[0])
         edits = [_edit_of(row) for row in rows]
@@ -83,6 +97,7 @@ def _completed(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], new: NewEdit) -> 
     names = current_names(taxonomy, edits)
     shown_names = {theme: names[theme] for theme in (change.theme, change.into) if theme in names}
     if change.kind is EditKind.SPLIT and not change.into:
+        # From the key of the click, so that sending it twice names the same theme.
         change = replace(change, into=SPLIT_PREFIX + hashlib.sha256(new.key.encode()).hexdigest()[:10])
     return replace(change, shown_names=shown_names)
 
@@ -98,6 +113,7 @@ def _missing_part(change: ThemeChange) -> str:
 
 
 def _refuse_conflicts(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], new: NewEdit) -> None:
+    # Edits of other themes do not matter: only what touches the same themes or phrases was decided on an old view.
     for edit in edits[new.seen :]:
         if _touched(edit.change, edits) & _touched(new.change, edits):
             raise ConflictError(
@@ -113,3 +129,79 @@ def _touched(change: ThemeChange, edits: Sequence[ThemeEdit]) -> set[str]:
     if change.undoes is not None:
         return _touched(edits[change.undoes - 1].change, edits) if 0 < change.undoes <= len(edits) else set()
     return {text for text in (change.theme, change.into, *change.phrases) if text is not None}
+
+
+# -- history -------------------------------------------------------------------------------------------------------------
+
+
+def history_table(edits: Sequence[ThemeEdit], conflicts: Sequence[EditConflict] = ()) -> pd.DataFrame:
+    """Every edit, newest first.
+
+    act             int, number of the edit
+    what            str, the change in words
+    author, made_at, reason  str; made_at in UTC
+    standing        str: in effect; undone by edit N; or, where it no longer fits the taxonomy: in part, not applied
+    kind, theme, into, name, undoes, taxonomy  as in `ThemeEdit` and `ThemeChange`; empty where the kind has none
+    phrases         str, one phrase a line
+    """
+    undos = undos_by_edit(edits)
+    faulty = {conflict.edit.seq: PARTIAL if conflict.partial else NOT_APPLIED for conflict in conflicts}
+    status = faulty | {seq: f"{UNDONE} {undo.seq}" for seq, undo in undos.items()}
+    rows = [_history_row(edit) | {"standing": status.get(edit.seq, IN_EFFECT)} for edit in reversed(edits)]
+    return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS))
+
+
+def _history_row(edit: ThemeEdit) -> dict[str, Any]:
+    change = edit.change
+    return {
+        "act": edit.seq, "what": describe_change(change), "author": edit.author, "made_at": edit.made_at, "reason": edit.reason,
+        "kind": str(change.kind), "theme": change.theme or "", "into": change.into or "", "name": change.name,
+        "phrases": storable_text("\n".join(change.phrases)), "undoes": str(change.undoes or ""), "taxonomy": edit.taxonomy,
+    }  # fmt: skip
+
+
+def edits_to_jsonl(edits: Sequence[ThemeEdit]) -> str:
+    """One complete edit a line, oldest first."""
+    return "".join(json.dumps(_json_record(edit)) + "\n" for edit in edits)
+
+
+def _json_record(edit: ThemeEdit) -> dict[str, Any]:
+    # The key `act` is part of files that people keep, so it stays.
+    values = {"act": edit.seq, "author": edit.author, "made_at": edit.made_at, "reason": edit.reason, "taxonomy": edit.taxonomy}
+    undoes = {"undoes": edit.change.undoes} if edit.change.undoes is not None else {}
+    return {**values, "kind": str(edit.change.kind), **undoes, "change": edit.change.body()}
+
+
+def edits_from_jsonl(text: str) -> list[ThemeEdit]:
+    """The edits that `edits_to_jsonl` wrote.
+
+    Raises StudyError, naming the line, when one is not a theme edit.
+    """
+    return [_edit_from_line(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+
+
+def _edit_from_line(line: str, number: int) -> ThemeEdit:
+    try:
+        record = json.loads(line)
+        change = ThemeChange.from_body(record["kind"], record["change"], record.get("undoes"))
+        return ThemeEdit(int(record["act"]), change, record["author"], record["made_at"], record["reason"], record["taxonomy"])
+    except (ValueError, KeyError, TypeError):
+        raise StudyError(
+            f"Line {number} is not a theme edit. Nothing was done. "
+            "Use a file that was written by: audit themes history --out FILE.jsonl"
+        ) from None
+
+
+def curation_part(edits: Sequence[ThemeEdit], curated: CuratedTaxonomy) -> CurationPart | None:
+    """What curation adds to an export: the curated themes and the history; None without effective edits.
+
+    curated  the result of replaying the edits (annotation.theme_edits.replay.apply_edits)
+    """
+    if not curated.edits:
+        return None
+    facts = {
+        "acts": len(edits), "counting": curated.edits, "fitting_no_longer": len(curated.conflicts),
+        "acts_sha256": hashlib.sha256(edits_to_jsonl(edits).encode()).hexdigest(), "curated_sha256": curated.taxonomy.sha256,
+    }  # fmt: skip
+    history = history_table(edits, curated.conflicts)[EXPORTED_COLUMNS].iloc[::-1].reset_index(drop=True)
+    return CurationPart(curated.taxonomy, curated.set_aside, history, facts)

@@ -38,7 +38,7 @@ class CuratedTaxonomy:
     set_aside  ids of themes that are not clinically meaningful, with the themes below them
     merged     id of a merged theme -> id under which its phrases are now
     edits      number of effective edits
-    last       the latest edit, undos included; None where there are none
+    last       the latest edit, undos included; None without edits
     """
 
     taxonomy: Taxonomy
@@ -127,8 +127,10 @@ def check_undo(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], seq: int | None) 
     existing = {(conflict.edit.seq, conflict.reasons) for conflict in conflicts}
     built_on = [conflict.edit for conflict in conflicts_after if (conflict.edit.seq, conflict.reasons) not in existing]
     if built_on:
-        return (f"{_listed(built_on)} on it; undo that first",)
+        listed = ", ".join(f"edit {edit.seq} ({describe_change(edit.change)})" for edit in built_on)
+        return (f"{listed} {'builds' if len(built_on) == 1 else 'build'} on it; undo that first",)
     in_conflict = seq in {number for number, _ in existing}
+    # Undoing an undo may change nothing, where a later edit had the same effect; it is allowed all the same.
     if not in_conflict and before.snapshot() == after.snapshot() and known[seq].change.kind is not EditKind.UNDO:
         return ("it has no effect now, because a later edit replaced it; undo that one first",)
     return ()
@@ -136,8 +138,3 @@ def check_undo(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], seq: int | None) 
 
 def _undo_of(edits: Sequence[ThemeEdit], seq: int) -> ThemeEdit:
     return ThemeEdit(max(edit.seq for edit in edits) + 1, ThemeChange(EditKind.UNDO, undoes=seq), "", "", "")
-
-
-def _listed(edits: Sequence[ThemeEdit]) -> str:
-    listed = ", ".join(f"edit {edit.seq} ({describe_change(edit.change)})" for edit in edits)
-    return f"{listed} {'builds' if len(edits) == 1 else 'build'}"

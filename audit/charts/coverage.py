@@ -129,6 +129,7 @@ def _column(column: pd.DataFrame, start: float, title: str, handbook: str) -> Tr
 
 def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
     name = f"<b>{html(row['name'])}</b><br>{html(title)}: "
+    # Not `<= 0`: where a handbook has no cell, asked is NaN.
     if not row["asked"] > 0:
         return f"{name}not asked of this {html(handbook)}"
     span = interval(row["absence_low"], row["absence_high"])

@@ -109,11 +109,12 @@ def _with_plain_template(figure: go.Figure) -> go.Figure:
 
 
 def _for_print(figure: go.Figure) -> go.Figure:
-    """A copy on white, in a common font, with fixed trace ids, which plotly.js would otherwise choose at random."""
+    """A copy on white, in a common font, with fixed trace ids."""
     copy = _with_plain_template(figure).update_layout(
         font={"family": PRINT_FONT}, paper_bgcolor="#ffffff", plot_bgcolor="#ffffff"
     )
     for number, trace in enumerate(copy.data):
+        # plotly.js would choose these ids at random.
         trace.uid = f"t{number}"
     return copy
 

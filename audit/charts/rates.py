@@ -83,6 +83,7 @@ def with_rows(figure: go.Figure, names: Iterable[str], overall: str | None) -> g
         range=[len(rows) - 0.4, -0.6], ticklabelstandoff=8, showgrid=True, gridcolor="#f3f4f6", tickmode="array",
         tickvals=list(range(len(rows))), ticktext=rows,
     )  # fmt: skip
+    # The titles of panels are annotations.
     figure.update_annotations(font={"size": 13})
     return styled(figure, 96 + ROW_HEIGHT * len(rows), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
 

@@ -25,9 +25,8 @@ from audit.jobs.judging import (
     read_pairs,
 )
 from audit.judging.corpus import Corpus, first_pairs
-from audit.judging.protocols import CHECK, KEEP, STAGES, Protocol
+from audit.judging.protocols import CHECK, KEEP, STAGES, JudgingTask, Protocol, cost_notes, pairs_to_ask, stage_costs
 from audit.judging.release import check_output_folder
-from audit.judging.task import JudgingTask, cost_notes, pairs_to_ask, stage_costs
 from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.tasks import Replies
 from audit.settings import Settings

@@ -16,7 +16,7 @@ from audit.errors import RetrievalError
 from audit.generation.evidence import meets
 from audit.generation.files import read_questions
 from audit.pipeline.build_cache import BuildCache, Task, code_digest, digest_of, read_lines, write_lines
-from audit.pipeline.handbook_search import HandbookSearch, search_handbook
+from audit.pipeline.stages.retrieve import HandbookSearch, search_handbook
 from audit.retrieval.gold import Gold, read_gold, unused_gold
 from audit.retrieval.model import Query
 from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
@@ -24,7 +24,7 @@ from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 
 # CODE is part of what a task depends on: after a change of it, handbooks are searched again
-TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
+TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/stages/retrieve.py")
 TUNABLE: dict[str, tuple[Any, str]] = {
     "whole_characters": (count_or_zero, "a handbook of at most this many characters is used in full; 0: never"),
     "passages": (count, "number of passages per question"),

@@ -25,16 +25,13 @@ from audit.errors import AuditError
 from audit.llm.limits import StoppedError
 from audit.pipeline.config import options_table
 from audit.pipeline.config_reader import read_config
-from audit.pipeline.context import RunContext, Stage, Workspace
-from audit.pipeline.coverage_check import check_two_handbooks
-from audit.pipeline.folder import check_room, taken
+from audit.pipeline.context import RunContext, Stage, Workspace, check_room, taken
+from audit.pipeline.judging_input import check_two_handbooks
 from audit.pipeline.plan import plan_run, plan_text
 from audit.pipeline.runner import CLEAN, STOPPED, RunSummary, StageCount, run_stages
-from audit.pipeline.sources import find_sources
-from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage
+from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage, find_sources
 from audit.pipeline.stages.generate import GenerateStage
-from audit.pipeline.stages.judge import JudgeStage
-from audit.pipeline.stages.release import LoadStage, ThemesStage
+from audit.pipeline.stages.release import JudgeStage, LoadStage, ThemesStage
 from audit.pipeline.stages.retrieve import RetrieveStage
 from audit.settings import Settings
 

@@ -16,10 +16,9 @@ from audit.generation.model_generator import REPLY_TOKENS as ANSWER_TOKENS
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.jobs.judging import Progress, judge_by_model, judge_by_rules, protocol_of
 from audit.judging.corpus import Corpus
-from audit.judging.prompts import load_prompts
-from audit.judging.protocols import CHECK, STAGES
-from audit.judging.task import REPLY_TOKENS as VERDICT_TOKENS
-from audit.judging.task import JudgingTask, stage_costs
+from audit.judging.parse import load_prompts
+from audit.judging.protocols import CHECK, STAGES, JudgingTask, stage_costs
+from audit.judging.protocols import REPLY_TOKENS as VERDICT_TOKENS
 from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.calls import Reply
 from audit.llm.journal import Journal

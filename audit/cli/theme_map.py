@@ -22,8 +22,7 @@ from audit.settings import Settings
 from audit.store.connection import frame, open_store
 from audit.store.runs import find_run
 from audit.themes.assign import words_encoder_of
-from audit.themes.phrases import plain_phrase
-from audit.themes.taxonomy import Taxonomy
+from audit.themes.taxonomy import Taxonomy, plain_phrase
 
 COUNTS = """
 select divergence_topic as topic, count(*) as pairs,

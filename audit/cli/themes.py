@@ -21,12 +21,10 @@ from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.assign import assign, words_encoder_of
-from audit.themes.build import PRINCIPAL, ThemeBuildOptions, build_taxonomy
-from audit.themes.clusters import METHODS
-from audit.themes.llm_names import naming_call, naming_prompt, parse_name
-from audit.themes.naming import Card, Namer
-from audit.themes.phrases import by_plain_phrase
-from audit.themes.taxonomy import Taxonomy, read_map, read_taxonomy, write_taxonomy
+from audit.themes.build import PRINCIPAL, build_taxonomy
+from audit.themes.clusters import METHODS, ThemeBuildOptions
+from audit.themes.naming import Card, Namer, naming_call, naming_prompt, parse_name
+from audit.themes.taxonomy import Taxonomy, by_plain_phrase, read_map, read_taxonomy, write_taxonomy
 
 TOPICS = "select divergence_topic, count(*) from pairs where trim(divergence_topic) <> '' group by 1"
 BAR_WIDTH = 30

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
-from audit.demo.questions import ASK, subject
+from audit.demo.policies import ASK, DETAIL_SETS, Policy, phrases, policies, subject
 from audit.demo.retrieval import HandbookTexts, SimulatedSearches, contact, retrieval_record, section_title
 from audit.demo.world import Handbook, World
 from audit.vocabulary import NOT_ADDRESSED
 
+# The sentences around the two details, which follow the last of opening, core and guidance.
 PATTERNS = (("opening", "core"), ("core", "closing"), ("opening", "core", "closing"), ("core", "guidance", "closing"))
-"""The sentences around the two details, which follow the last of opening, core and guidance."""
+# Share of absent answers without the canonical prefix, which only the absence check found.
 CHECKED_SHARE = 0.15
-"""Share of absent answers without the canonical prefix, which only the absence check found."""
 STYLES = 2**20
 
 
@@ -29,6 +28,7 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
     the center's name or its phone number.
     """
     searches = searches or SimulatedSearches(HandbookTexts(world))
+    # Each part of a release has a stream of its own, so that a change of one leaves the others as they are.
     rng = np.random.default_rng([world.config.seed, 2])
     n_centers = max(book.center for book in world.handbooks) + 1
     for number, question in enumerate(world.questions):
@@ -44,7 +44,11 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
                 yield ids | _present(text, policies()[question.policy], chance[index], retrieved or {})
             else:
                 retrieved = retrieval_record(searches, number, index, None) if world.config.traces else None
-                yield ids | _silent(policies()[question.policy], question.aspect, book, chance[index]) | {"retrieval": retrieved}
+                yield (
+                    ids
+                    | _not_addressed(policies()[question.policy], question.aspect, book, chance[index])
+                    | {"retrieval": retrieved}
+                )
 
 
 def answer_text(world: World, question: int, handbook: int, style: int) -> str:
@@ -82,6 +86,7 @@ def _rests(text: str, frame: dict[str, str]) -> tuple[int, int]:
 
 def _present(text: str, policy: Policy, chance: list[float], retrieved: dict[str, Any]) -> dict[str, Any]:
     sections = [section_title(policy)]
+    # Real retrieval often cites a neighbouring section as well.
     if chance[0] < 0.35:
         same_chapter = [
             other for other in policies() if other.chapter == policy.chapter and other is not policy and not other.organs
@@ -91,7 +96,7 @@ def _present(text: str, policy: Policy, chance: list[float], retrieved: dict[str
     return {"answer": text, "absent": False, "absence_method": None, "retrieval": retrieval}
 
 
-def _silent(policy: Policy, aspect: str, book: Handbook, chance: list[float]) -> dict[str, Any]:
+def _not_addressed(policy: Policy, aspect: str, book: Handbook, chance: list[float]) -> dict[str, Any]:
     method = "check" if chance[0] < CHECKED_SHARE else "prefix"
     wording = phrases()["silence"]["checked" if method == "check" else "prefixed"]
     text = wording[int(chance[1] * len(wording))].format(theme=subject(policy, aspect), center=book.center_name)

@@ -25,8 +25,8 @@ from audit.errors import ReleaseError
 from audit.release.write import write_jsonl, write_release
 from audit.vocabulary import Label, Phase
 
+# Of the seeds tried, one at which every organ lies inside the published ranges; others scatter around them by chance.
 DEFAULT_SEED = 2057
-"""Of the seeds tried, one at which every organ lies inside the published ranges; others scatter around them by chance."""
 CONFIGS: dict[str, Callable[[int], WorldConfig]] = {"small": small_config, "paper": paper_config}
 RUN_IDS = {"small": "demo", "paper": "demo-paper"}
 TRUTH = "truth.jsonl"
@@ -152,8 +152,8 @@ def _square(world: World, codes: np.ndarray[Any, np.dtype[np.int8]]) -> list[lis
     return lines
 
 
+# The chance that the weaker retriever misses an answer; independent for every answer, whatever its content.
 MISSED_SHARE = 0.25
-"""The chance that the weaker retriever misses an answer; independent for every answer, whatever its content."""
 RUN_ID = "demo-earlier"
 MECHANISM = (
     "the same fictional handbooks, answers and judge as the run 'demo'; each present answer is missed with chance "
@@ -179,11 +179,12 @@ class EarlierRun:
     lost: NDArray[np.bool_]
 
 
-def draw_earlier(config: WorldConfig, rate: float = MISSED_SHARE) -> EarlierRun:
+def draw_earlier(config: WorldConfig) -> EarlierRun:
     """Draw the weaker run on the world of a config. It has its own random stream, so the main run does not change."""
     world = draw_world(config)
     full = simulate_labels(world)
-    lost = world.present & (np.random.default_rng([config.seed, 5]).random(world.present.shape) < rate)
+    # Independent of what the answer says: a loss that depended on content would bias every comparison of the two runs.
+    lost = world.present & (np.random.default_rng([config.seed, 5]).random(world.present.shape) < MISSED_SHARE)
     first, second = world.pairs
     is_missed = lost[:, first] | lost[:, second]
     visible = Labels(*(np.where(is_missed, np.int8(Label.ABSENT.code), codes) for codes in (full.truth, full.judge)))

@@ -71,7 +71,7 @@ class WorldConfig:
     independent  True: every question has a policy of its own, every handbook a center of its own, and all effects are
                  drawn independently, so that questions and handbooks are exchangeable (for testing intervals; such a
                  world has labels but no texts). False: quotas keep a single release close to the intended shares.
-    readings     whether the release has the parse status of each judge reply; the published one does not
+    parse_status whether the release has the parse status of each judge reply; the published one does not
     traces       whether answers record every layer of their search, and absent answers the passages they were given
     """
 
@@ -81,7 +81,7 @@ class WorldConfig:
     n_centers: int
     phases: tuple[int, ...]
     independent: bool = False
-    readings: bool = False
+    parse_status: bool = False
     traces: bool = False
     coverage: Coverage = field(default_factory=Coverage)
     variety: Variety = field(default_factory=Variety)
@@ -118,7 +118,7 @@ def small_config(seed: int) -> WorldConfig:
         questions={GENERAL: 48, "kidney": 18, "liver": 14, "heart": 14, "lung": 14, "pancreas": 10},
         n_centers=8,
         phases=(8, 9, 7),
-        readings=True,
+        parse_status=True,
         traces=True,
         coverage=replace(Coverage(), organ_ease=0.4, other_organ=-1.4),
         variety=replace(Variety(), dissent=0.02),

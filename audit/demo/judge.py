@@ -11,23 +11,22 @@ from numpy.typing import NDArray
 from audit.demo.world import Codes, World
 from audit.vocabulary import DISAGREEING, LABELS, CheckKind, Label
 
+# The code of a pair whose verdict could not be parsed.
 UNSCORED = -1
-"""The code of a pair whose verdict could not be parsed."""
 
+# Label given by the judge -> label agreed by two clinicians -> pairs, in arXiv:2605.29084, section 5.1 (146 pairs).
+#
+# F1 by label 1.00, .83, .70, .69, .99; 18 errors, 14 of them on the complementary boundary. One of 39 contradictory pairs was
+# called complementary there; it is counted as right here, because 1 of 25 complementary verdicts, weighted up to three quarters
+# of all verdicts, would make true contradictions thirty times as frequent as the judge finds them.
 VALIDATED = {
     Label.CONSISTENT: {Label.CONSISTENT: 19, Label.COMPLEMENTARY: 6},
     Label.COMPLEMENTARY: {Label.CONSISTENT: 2, Label.COMPLEMENTARY: 22, Label.DIVERGENT: 1},
     Label.DIVERGENT: {Label.COMPLEMENTARY: 8, Label.DIVERGENT: 10},
 }
-"""Label given by the judge -> label agreed by two clinicians -> pairs, in arXiv:2605.29084, section 5.1 (146 pairs).
-
-F1 by label 1.00, .83, .70, .69, .99; 18 errors, 14 of them on the complementary boundary. One of 39 contradictory pairs was
-called complementary there; it is counted as right here, because 1 of 25 complementary verdicts, weighted up to three
-quarters of all verdicts, would make true contradictions thirty times as frequent as the judge finds them.
-"""
 CONTRADICTION_MISSED = 1 / 39
+# Published shares of the judge's labels among judged pairs (arXiv:2605.29084).
 JUDGED_SHARE = {Label.CONSISTENT: 0.071, Label.COMPLEMENTARY: 0.754, Label.DIVERGENT: 0.129}
-"""Published shares of the judge's labels among judged pairs (arXiv:2605.29084)."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,10 @@ def kernel(noise: JudgeNoise) -> NDArray[np.float64]:
     called_divergent = either[0, Label.COMPLEMENTARY.code, Label.DIVERGENT.code]
     for borderline, rate in enumerate((0.0, called_divergent / noise.borderline)):
         row = either[borderline, Label.COMPLEMENTARY.code]
+        # What is not called divergent here is called what it is: the row still adds up to 1.
         row[Label.COMPLEMENTARY.code] += called_divergent - rate
         row[Label.DIVERGENT.code] = rate
+    # Pairs whose true label is ABSENT are never shown to the judge, so their row stays as it is.
     either[:, 1:] *= 1 - noise.absent - noise.unscored
     either[:, 1:, Label.ABSENT.code] = noise.absent
     either[:, 1:, -1] = noise.unscored
@@ -121,9 +122,10 @@ def _turned_round() -> NDArray[np.float64]:
     return rates
 
 
+# Pairs that are checked in every way: enough for intervals of a few points, few enough for a page to be read.
 N_CHECKED = 600
-"""Pairs that are checked in every way: enough for intervals of a few points, few enough for a page to be read."""
 
+# Where a label goes when the judge changes its mind.
 CHANGED_LABELS = {
     Label.ABSENT: Label.COMPLEMENTARY,
     Label.CONSISTENT: Label.COMPLEMENTARY,
@@ -131,7 +133,6 @@ CHANGED_LABELS = {
     Label.DIVERGENT: Label.COMPLEMENTARY,
     Label.CONTRADICTORY: Label.DIVERGENT,
 }
-"""Where a label goes when the judge changes its mind."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise
     They have their own random stream, so the rest of a release is the same with and without them.
     """
     rng = np.random.default_rng([world.config.seed, 4])
-    questions, places = np.nonzero(~labels.prescreened)
+    questions, pairs = np.nonzero(~labels.prescreened)
     drawn = np.sort(rng.choice(len(questions), min(N_CHECKED, len(questions)), replace=False))
     chance = rng.random((len(drawn), len(CheckKind), 2))
     return {
@@ -174,7 +175,7 @@ def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise
             kind: _again(int(labels.judge[question, pair]), kind, noise, *draw)
             for kind, draw in zip(CheckKind, draws, strict=True)
         }
-        for question, pair, draws in zip(questions[drawn].tolist(), places[drawn].tolist(), chance.tolist(), strict=True)
+        for question, pair, draws in zip(questions[drawn].tolist(), pairs[drawn].tolist(), chance.tolist(), strict=True)
     }
 
 

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
-from audit.demo.questions import ASK, HOW
+from audit.demo.policies import ASK, DETAIL_SETS, HOW, Policy, phrases, policies
 from audit.demo.world import Handbook, World
 
 FIRST_PAGE = 3
-PER_PAGE = 3
-"""Sections on one page."""
+SECTIONS_PER_PAGE = 3
 
 
 @dataclass(frozen=True)
@@ -107,32 +105,32 @@ def sections(library: HandbookTexts) -> Iterator[dict[str, Any]]:
     for number, book in enumerate(library.world.handbooks):
         for index, policy in enumerate(library.held[number]):
             rule = policies()[policy]
-            page = FIRST_PAGE + index // PER_PAGE
+            page = FIRST_PAGE + index // SECTIONS_PER_PAGE
             yield {
                 "handbook_id": book.id, "section_id": section_id(index), "heading": rule.section, "above": [rule.chapter],
                 "text": " ".join(library.sentences(policy, number)), "pages": [page, page],
             }  # fmt: skip
 
 
+# Per strategy, the share of questions whose section ranks among the first 1, 2, ... 5. Our choice: no values are published.
 HIT_RATES: Mapping[str, tuple[float, ...]] = {
     "hero": (0.62, 0.78, 0.86, 0.90, 0.93),
     "fusion": (0.55, 0.72, 0.80, 0.85, 0.89),
     "dense": (0.50, 0.66, 0.74, 0.80, 0.84),
     "bm25": (0.44, 0.60, 0.69, 0.75, 0.80),
 }
-"""Per strategy, the share of questions whose section ranks among the first 1, 2, ... 5. Our choice: no values are published."""
 SECONDS: Mapping[str, float] = {"hero": 0.041, "fusion": 0.022, "dense": 0.017, "bm25": 0.004}
+# Chance that a strategy shares the random draw of the others, so that hard searches are hard for all.
 SHARED = 0.7
-"""Chance that a strategy shares the random draw of the others, so that hard searches are hard for all."""
+# Passages given to the generator; a section ranked lower is found only in full-document mode.
 GIVEN = 5
-"""Passages given to the generator; a section ranked lower is found only in full-document mode."""
+# A handbook of at most this many sections is given in full (full-document mode).
 SHORT = 6
-"""A handbook of at most this many sections is given in full (full-document mode)."""
 SHOWN = 3
+# Pairs of question and handbook on which all strategies are tried.
 N_TRIALS = 300
-"""Pairs of question and handbook on which all strategies are tried."""
+# Share of answers with a further citation of a passage that was not given.
 CITES_NOTHING = 0.02
-"""Share of answers with a further citation of a passage that was not given."""
 FALLBACK = "the passages found do not speak of what is asked"
 NO_RERANKER = "no reranker was given"
 K = 60
@@ -152,6 +150,7 @@ class SimulatedSearches:
         shape = self.library.world.present.shape
         rng = np.random.default_rng([self.library.world.config.seed, 7])
         shared = rng.random(shape)
+        # Some questions are hard for every strategy; independent luck would make all strategies look complementary.
         luck = {name: np.where(rng.random(shape) < SHARED, shared, rng.random(shape)) for name in HIT_RATES}
         return {name: np.searchsorted(HIT_RATES[name], luck[name]) for name in HIT_RATES}
 
@@ -190,7 +189,10 @@ def retrieval_record(searches: SimulatedSearches, question: int, handbook: int, 
     record["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(given, 1)]
     if cited is not None:
         own = section_id(int(library.position[library.world.questions[question].policy, handbook]))
-        record["citations"] = [_citation(given, own, cited), *_stray(searches.chance[question, handbook], given)]
+        start, end = cited
+        record["citations"] = [{"passage": given.index(own) + 1, "section_id": own, "known": True, "start": start, "end": end}]
+        if searches.chance[question, handbook] < CITES_NOTHING:
+            record["citations"].append({"passage": len(given) + 1, "known": False})
         if library.world.config.traces and mode != "full_document":
             record |= _trace(searches, question, handbook)
     return record
@@ -212,14 +214,6 @@ def _passage(library: HandbookTexts, handbook: int, number: int, name: str, mode
     shown = sentences[:-1] if number <= 2 else sentences[:2]
     origin = "document" if mode != "passages" else "parent" if number <= 2 else "hit"
     return {"passage": number, "section_id": name, "start": 0, "end": len(" ".join(shown)), "origin": origin}
-
-
-def _citation(given: list[str], own: str, cited: tuple[int, int]) -> Record:
-    return {"passage": given.index(own) + 1, "section_id": own, "known": True, "start": cited[0], "end": cited[1]}
-
-
-def _stray(chance: float, given: list[str]) -> list[Record]:
-    return [{"passage": len(given) + 1, "known": False}] if chance < CITES_NOTHING else []
 
 
 def _trace(searches: SimulatedSearches, question: int, handbook: int) -> Record:
@@ -260,6 +254,7 @@ def _trial(searches: SimulatedSearches, strategy: str, question: int, handbook: 
     world, library = searches.library.world, searches.library
     gold = section_id(int(library.position[world.questions[question].policy, handbook]))
     short, chance = library.size(handbook) <= SHORT, float(searches.chance[question, handbook])
+    # Only HERO-QA falls back on the full document; a baseline simply misses.
     lost = strategy == "hero" and searches.rank[strategy][question, handbook] >= GIVEN
     mode = "full_document" if short and strategy == "hero" else "full_document_fallback" if lost else "passages"
     return {

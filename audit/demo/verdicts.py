@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from audit.demo.judge import UNSCORED, Labels, Verdicts, simulate_checks
-from audit.demo.policies import DETAIL_SETS, Policy, phrases, policies
-from audit.demo.questions import ASK, subject
+from audit.demo.policies import ASK, DETAIL_SETS, Policy, phrases, policies, subject
 from audit.demo.world import World
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label, Parse
 
 Record = dict[str, Any]
 
+# (True label, verdict) of an error -> the kind of reasoning that leads to it; otherwise the verdict names the kind.
 MISREAD = {
     (Label.DIVERGENT, Label.COMPLEMENTARY): "MILD",
     (Label.CONTRADICTORY, Label.COMPLEMENTARY): "MILD",
@@ -23,29 +23,24 @@ MISREAD = {
     (Label.COMPLEMENTARY, Label.CONSISTENT): "LENIENT",
     (Label.CONSISTENT, Label.COMPLEMENTARY): "FINE",
 }
-"""(True label, verdict) of an error -> the kind of reasoning that leads to it; otherwise the verdict names the kind."""
 
+# Share of replies reported as JSON with faults that were repaired; our choice.
 LENIENT = 0.045
-"""Share of replies reported as JSON with faults that were repaired; our choice."""
+# Severity of a policy -> where, on [0, 1], medium and high significance begin.
 SEVERITY_STEPS = {"low": (0.62, 0.94), "medium": (0.22, 0.82), "high": (0.06, 0.40)}
-"""Severity of a policy -> where, on [0, 1], medium and high significance begin."""
 
 
 def comparisons(world: World, labels: Labels) -> Iterator[Record]:
     """One record per question, in release order: question_id, handbooks, pairs; see `audit.release.write`."""
     ids = [book.id for book in world.handbooks]
     checks = simulate_checks(world, labels)
-    prescreened = [prescreened_record(ids[a], ids[b]) for a, b in zip(*_places(world), strict=True)]
+    # Four of five pairs are absent: one record for all questions, replaced where the judge was asked.
+    prescreened = [prescreened_record(ids[a], ids[b]) for a, b in zip(*(side.tolist() for side in world.pairs), strict=True)]
     for number, question in enumerate(world.questions):
         pairs = list(prescreened)
         for pair, record in _judged(world, labels, number, ids, checks):
             pairs[pair] = record
         yield {"question_id": question.id, "handbooks": ids, "pairs": pairs}
-
-
-def _places(world: World) -> tuple[list[int], list[int]]:
-    first, second = world.pairs
-    return first.tolist(), second.tolist()
 
 
 def prescreened_record(a: str, b: str) -> Record:
@@ -77,8 +72,8 @@ def _judged(
             record["divergence_topic"] = page.divergence_topic(a, b, draw[1])
             record["clinical_significance"] = page.significance(verdict, draw[2])
         record["judge_metadata"] = _usage(record["reasoning"], draw)
-        if world.config.readings:
-            record["judge_metadata"] |= _reading(record, draw)
+        if world.config.parse_status:
+            record["judge_metadata"] |= _parse_status(record, draw)
         if (number, pair) in checks:
             record["checks"] = [page.check(kind, label, draw[2]) for kind, label in checks[number, pair].items()]
         yield pair, record
@@ -93,7 +88,7 @@ def _usage(reasoning: str | None, draw: list[float]) -> Record:
     }
 
 
-def _reading(record: Record, draw: list[float]) -> Record:
+def _parse_status(record: Record, draw: list[float]) -> Record:
     """The reported parse status of the reply; an unscored pair also has a reason."""
     if record["classification"] is None:
         return {"parse": Parse.NONE, "unscored_reason": "cut" if record["reasoning"] else "empty"}
@@ -114,6 +109,7 @@ class _Page:
 
     def reasoning(self, a: int, b: int, true: int, verdict: int, draw: float) -> str:
         """The reasoning for a verdict: it names both sources, their positions and their details."""
+        # Two handbooks of one center are told apart by organ and phase.
         names = self.centers if self.centers[a] != self.centers[b] else self.programs
         own, other = tags_apart(self.policy, self.details[a], self.details[b])
         ways = _ways(true, verdict)
@@ -129,6 +125,7 @@ class _Page:
     def divergence_topic(self, a: int, b: int, draw: float) -> str:
         """The topic of a disagreement, in one of several wordings."""
         theme, x, y = self.subject, self.held[a], self.held[b]
+        # Several wordings, because themes must be found although no judge words a topic twice alike.
         ways = [theme, f"different advice on {theme}", f"{theme} ({self.policy.section.lower()})"]
         if x != y and self.policy.kind == "value":
             ways += [f"{theme}: {x} or {y}", f"{theme}, {x} against {y}"]

@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.demo.config import WorldConfig, scaled
-from audit.demo.policies import DETAIL_SETS, policies
-from audit.demo.questions import ASK, SimulatedQuestion, draw_questions
+from audit.demo.policies import ASK, DETAIL_SETS, SimulatedQuestion, draw_questions, policies
 from audit.vocabulary import GENERAL, Label, Phase
 
+# Fictional centers, all named after woody plants.
 CENTERS = (
     "Alder", "Birch", "Blackthorn", "Catalpa", "Dogwood", "Hawthorn", "Hazel", "Hornbeam", "Juniper", "Larch", "Linden", "Medlar",
     "Mulberry", "Osier", "Quince", "Rowan", "Sassafras", "Spruce", "Sumac", "Tamarack", "Whitebeam", "Wintergreen", "Yew",
 )  # fmt: skip
-"""Fictional centers, all named after woody plants."""
 
+# Share of the pre handbooks whose program also has a post handbook.
 COUPLED_SHARE = 0.81
-"""Share of the pre handbooks whose program also has a post handbook."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,14 @@ def draw_handbooks(config: WorldConfig, rng: np.random.Generator) -> tuple[Handb
     A program is a center's work for one organ. Some programs have a pre and a post handbook, the others a single one.
     """
     if config.independent:
-        return tuple(Handbook(organ, i, Phase.COMBINED) for i, organ in enumerate(_organs(config)))
+        organs = [organ for organ, count in config.handbooks.items() for _ in range(count)]
+        return tuple(Handbook(organ, center, Phase.COMBINED) for center, organ in enumerate(organs))
     pre, post, combined = config.phases
     couples = int(min(pre, post) * COUPLED_SHARE)
     singles = [Phase.PRE] * (pre - couples) + [Phase.POST] * (post - couples) + [Phase.COMBINED] * combined
+    # Shuffled, so that phases are not tied to organs.
     rng.shuffle(singles)
     return _fill(config, scaled(tuple(config.handbooks.values()), couples), singles, rng)
-
-
-def _organs(config: WorldConfig) -> list[str]:
-    return [organ for organ, count in config.handbooks.items() for _ in range(count)]
 
 
 def _fill(config: WorldConfig, couples: tuple[int, ...], singles: list[Phase], rng: np.random.Generator) -> tuple[Handbook, ...]:
@@ -77,12 +74,12 @@ def _fill(config: WorldConfig, couples: tuple[int, ...], singles: list[Phase], r
 
 Codes = NDArray[np.int8]
 
+# Abdominal and thoracic organs: their programs work together, so a handbook of one often addresses patients of the other.
 KINDRED = ({"kidney", "pancreas", "liver"}, {"heart", "lung"})
-"""Abdominal and thoracic organs: their programs work together, so a handbook of one often addresses patients of the other."""
+# Effect of a policy on a handbook of an organ that it does not concern: a heart handbook never addresses kidney biopsies.
 NEVER = -99.0
-"""Effect of a policy on a handbook of an organ that it does not concern: a heart handbook never addresses kidney biopsies."""
+# How the centers that leave the commonest value share the second and the third.
 USUAL_SPLIT = (0.7, 0.3)
-"""How the centers that leave the commonest value share the second and the third."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +148,7 @@ def _draw_pages(
     n_centers = max(book.center for book in handbooks) + 1
     center = np.array([book.center for book in handbooks])
     weight = np.bincount(center, minlength=n_centers) / len(handbooks)
+    # Evenly spread and not drawn: a small release would otherwise stray far from the published shares.
     split = _even(config, rng, len(kinds))
     of_center = np.stack([_center_values(config, kind, weight, u, rng) for kind, u in zip(kinds, split, strict=True)])
     details_of_center = rng.integers(len(DETAIL_SETS), size=of_center.shape, dtype=np.int8)
@@ -163,6 +161,7 @@ def _draw_pages(
 def _center_values(config: WorldConfig, policy: int, weight: NDArray[np.float64], u: float, rng: np.random.Generator) -> Codes:
     """The value of each center for a policy; a stance policy starts from the usual advice everywhere."""
     if policies()[policy].kind == "stance":
+        # Who gives the opposite advice is drawn later, by handbook and not by center: see `_dissent`.
         return np.zeros(len(weight), dtype=np.int8)
     variety = config.variety
     other = variety.min_other + (variety.max_other - variety.min_other) * u**variety.bend
@@ -193,6 +192,7 @@ def _dissent(config: WorldConfig, kinds: list[int], value: Codes, rng: np.random
     """Let a fixed share of handbooks give the opposite advice on stance policies."""
     stances = np.array([i for i, k in enumerate(kinds) if policies()[k].kind == "stance"], dtype=np.intp)
     cells = len(stances) * value.shape[1]
+    # A fixed number: at so low a rate chance alone would often give none.
     chosen = rng.choice(cells, size=round(cells * config.variety.dissent), replace=False)
     value[stances[chosen // value.shape[1]], chosen % value.shape[1]] = 1
 
@@ -208,6 +208,7 @@ def _draw_present(
     """Which handbook answers which question: the probit model of `Coverage`."""
     own = config.coverage.policy_share
     shape = (len(questions), len(handbooks))
+    # Two parts with variances that add up to 1, as the probit model has it.
     chance = np.sqrt(own) * rng.standard_normal((n_rows, shape[1]))[row] + np.sqrt(1 - own) * rng.standard_normal(shape)
     ease = _ease(config, questions, rng)
     breadth = _breadth(config, len(handbooks), rng)
@@ -228,7 +229,7 @@ def _ease(config: WorldConfig, questions: tuple[SimulatedQuestion, ...], rng: np
 
 
 def _bell(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Unit-variance logistic quantiles: close to normal ones, and written without a special function."""
+    # Logistic quantiles of unit variance: close to normal ones, and written without a special function.
     return np.asarray(np.log(u / (1 - u)) * (np.sqrt(3) / np.pi))
 
 

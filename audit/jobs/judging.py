@@ -17,10 +17,9 @@ from typing import Any
 from audit.errors import AuditError, NotInRunError, describe_error
 from audit.judging import baseline
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
-from audit.judging.prompts import load_prompts
-from audit.judging.protocols import AbsenceFinding, Protocol
+from audit.judging.parse import load_prompts
+from audit.judging.protocols import AbsenceFinding, JudgingTask, Protocol
 from audit.judging.release import write_judged_release
-from audit.judging.task import JudgingTask
 from audit.judging.verdict_sources import JudgingSummary, ModelVerdicts, Record, RuleVerdicts, VerdictSource
 from audit.llm.journal import Journal
 from audit.llm.runner import CallStats

@@ -15,18 +15,19 @@ from audit.judging.corpus import Verdict
 from audit.text.tokens import content_words, plain_text, stem, without_citations
 from audit.vocabulary import NOT_ADDRESSED, Label, Significance
 
+# The name of this judge wherever its verdicts are shown or written.
 NAME = "baseline judge (rules, no model)"
-"""The name of this judge wherever its verdicts are shown or written."""
 PARSE = "rules"
+# Two answers with this many statements that the other does not make, in both together, still say the same.
 MAX_NEW_STATEMENTS = 1
-"""Two answers with this many statements that the other does not make, in both together, still say the same."""
+# The new statement may be at most this share of the words of its answer.
 MAX_NEW_SHARE = 0.35
-"""The new statement may be at most this share of the words of its answer."""
+# A statement is made by another one that has this share of its words.
 MIN_COVERAGE = 0.5
-"""A statement is made by another one that has this share of its words."""
 MAX_QUOTE = 160
 MAX_TOPIC_WORDS = 4
 
+# Named rule -> the significance that it gives, and the words, any of which triggers it; tried in this order.
 SIGNIFICANCE_WORDS: dict[str, tuple[Significance, str]] = {
     "an emergency": (
         Significance.HIGH,
@@ -44,7 +45,6 @@ SIGNIFICANCE_WORDS: dict[str, tuple[Significance, str]] = {
         "parking visitor pet tattoo piercing hair phone hotel class photo swim sauna garden gift letter",
     ),
 }
-"""Named rule -> the significance that it gives, and the words, any of which triggers it; tried in this order."""
 SIGNIFICANCE_RULES = {
     name: (significance, frozenset(map(stem, words.split()))) for name, (significance, words) in SIGNIFICANCE_WORDS.items()
 }
@@ -65,6 +65,7 @@ def judge(question: str, a: str, b: str) -> Verdict:
     It does not understand meaning: a disagreement without a figure, a yes or a no is COMPLEMENTARY to it. The numbers of cited
     passages, as in [2], are not quantities.
     """
+    # The 2 of a citation [2] would be read as a quantity.
     a, b = without_citations(a), without_citations(b)
     if absent := [side for side, text in (("A", a), ("B", b)) if _is_absent(text)]:
         reasoning = f"Silence: answer {' and '.join(absent)} does not address the question."
@@ -82,6 +83,7 @@ def _is_absent(text: str) -> bool:
 def _judge_present(question_text: str, first: ParsedAnswer, second: ParsedAnswer, sides: str) -> Verdict:
     question = parse_question(question_text)
     for label, rule, find_conflict in (
+        # The graver label first: such a pair may differ in amounts as well.
         (Label.CONTRADICTORY, "Opposite directions", opposite_directions),
         (Label.DIVERGENT, "Amounts apart", quantities_that_differ),
     ):
@@ -151,6 +153,7 @@ def _topic(question: ParsedQuestion, conflict: StatementConflict, question_text:
         (question_text, question.stems),
     ):
         plain = plain_text(text)
+        # Reversed, so that of two forms of a word the first in the text is kept.
         words = {w.stem: plain[w.start : w.end] for w in reversed(content_words(text)) if w.stem in stems}
         if words:
             return " ".join([*reversed(words.values())][:MAX_TOPIC_WORDS])

@@ -12,12 +12,12 @@ from audit.text.quantity import Quantity
 from audit.text.tokens import plain_text
 from audit.text.units import CLOCK, COUNT
 
+# Two statements with fewer words in common need not have the same subject; for counts, one word less is enough.
 MIN_SHARED_WORDS = 3
-"""Two statements with fewer words in common need not have the same subject; for counts, one word less is enough."""
+# Two figures closer than this share of the larger one are the same figure, rounded (annotation protocol, section 4).
 ROUNDING = 0.15
-"""Two figures closer than this share of the larger one are the same figure, rounded (annotation protocol, section 4)."""
+# Three types are not four, and 10 pm is not 11 pm.
 NEVER_ROUNDED = (COUNT, CLOCK)
-"""Three types are not four, and 10 pm is not 11 pm."""
 
 GOOD = "allowed|permitted|safe|fine|acceptable|possible|ok|okay|all right|needed|required|necessary|recommended"
 PERMITS = re.compile(rf"\b(?:you (?:may|can)|(?:may|can) be|(?:is|are) (?:\w+ )?(?:{GOOD}))\b")
@@ -79,10 +79,12 @@ def _closest_direction(question: ParsedQuestion, answer: ParsedAnswer) -> tuple[
 
 def _says_yes(question: ParsedQuestion, statement: Statement) -> bool | None:
     plain = plain_text(statement.text)
+    # A negation on the subject of the question outweighs a permission in the same sentence.
     if any(question.stems & (negation.subject - GENERIC_STEMS) for negation in statement.negations):
         return False
     if PERMITS.search(plain):
         return True
+    # Advice last: a prohibition often contains it, as in "you should give up".
     return False if FORBIDS.search(plain) else True if ADVISES.search(plain) else None
 
 
@@ -91,6 +93,7 @@ def _prohibition_against_permission(
 ) -> Iterator[StatementConflict]:
     for a, b in product(first.guidance, second.guidance):
         shared = (a.stems & b.stems) - GENERIC_STEMS
+        # Two statements on the same subject, and one that the question is about.
         if len(shared) < MIN_SHARED_WORDS or question.stems.isdisjoint(shared):
             continue
         if {_permits(a), _permits(b)} == {True, False}:
@@ -114,6 +117,7 @@ def quantities_that_differ(question: ParsedQuestion, first: ParsedAnswer, second
     """
     asked_for = _differing(_asked_for(question, first), _asked_for(question, second), first, second)
     aligned = _differing_in_aligned_statements(question, first, second)
+    # What the question asks for comes first: other figures may differ because the answers speak of different things.
     return next(asked_for, None) or max(aligned, key=lambda conflict: len(conflict.shared_stems), default=None)
 
 
@@ -134,6 +138,7 @@ def _differing_in_aligned_statements(
     """Quantities in statements on the same subject; what is counted ("two types", "three types") is part of the subject."""
     for a, b in product(_with_quantities(first), _with_quantities(second)):
         shared = (a.stems & b.stems) - GENERIC_STEMS
+        # What is counted is one of the shared words, so counts are comparable with one word less.
         counts_only = len(shared) == MIN_SHARED_WORDS - 1 and not question.stems.isdisjoint(shared)
         if counts_only or len(shared) >= MIN_SHARED_WORDS:
             yield from _differing(_quantities_in(a, counts_only), _quantities_in(b, counts_only), first, second)
@@ -154,6 +159,7 @@ def _differing(
     second: ParsedAnswer,
 ) -> Iterator[StatementConflict]:
     for (statement, quantity), (other_statement, other) in product(quantities, others):
+        # An answer may give both figures, for different cases: then it does not differ from the other.
         if _differ(quantity, other) and not (_is_given(quantity, second) or _is_given(other, first)):
             yield StatementConflict(statement, other_statement, quantity.text, other.text)
 
@@ -173,6 +179,7 @@ def _differ(a: Quantity, b: Quantity) -> bool:
     """
     if a.vague or b.vague or not a.comparable(b):
         return False
+    # Who follows the narrower range also keeps to the wider one.
     if (a.low <= b.low and b.high <= a.high) or (b.low <= a.low and a.high <= b.high):
         return False
     rounding = 0.0 if a.dimension in NEVER_ROUNDED else ROUNDING

@@ -13,28 +13,29 @@ from audit.text.tokens import content_words, stem
 from audit.text.units import ONES, TENS, UNITS
 
 STATEMENT_BREAK = re.compile(r"(?<=[.!?])[\"')\]]{0,3}\s+(?=[\"'(\[]?[A-Z0-9•*-])|[;\n]")
+# Thirty times those of a usual answer; every statement is compared with every other.
 MAX_STATEMENTS = 300
-"""Thirty times those of a usual answer; every statement is compared with every other."""
 _MEASURE_WORDS = "time time amount number least most exact approximately estimated"
+# Words that accompany any quantity and do not tell what it is about.
 MEASURE_STEMS = frozenset(map(stem, [*(word for word in UNITS if word.isalpha()), *ONES, *TENS, *_MEASURE_WORDS.split()]))
-"""Words that accompany any quantity and do not tell what it is about."""
 _GENERIC_WORDS = """
 patient people person doctor team transplant surgery hospital center medical health year day week month time long old
 get take use need start begin go come keep make know help thing way right good new kind call tell ask happen mean many
 """
+# Words of many questions: two statements that share only these need not have the same subject.
 GENERIC_STEMS = frozenset(map(stem, _GENERIC_WORDS.split()))
-"""Words of many questions: two statements that share only these need not have the same subject."""
 
 _TEAM = r"(?:your|the|their|a) (?:\w+ )?(?:team|doctor|coordinator|nurse|provider|physician)"
+# Statements without guidance: about the answer itself, telephone numbers, repeated questions, and "ask your team".
 ASIDE = re.compile(
     r"\d{3}-\d{4}|\?$|\b(?:about this|this (?:question|section|page|chapter)|the following|(?:hear|over) this|"
     rf"clear about|(?:bring up|raise|go over|discuss|talk|speak|check)\b[^,;]{{0,80}}\bwith {_TEAM}|"
     rf"{_TEAM} will (?:go over|explain|discuss|tell))\b",
     re.I,
 )
-"""Statements without guidance: about the answer itself, telephone numbers, repeated questions, and "ask your team"."""
 
 YES_OR_NO = re.compile(r"^\W*(?:and |but |so )?(?:can|may|could|should|is|are|do|does|did|will|would|must|am|has|have)\b", re.I)
+# Words in a question -> the dimensions of the quantities that answer it.
 MEASURED = {
     r"how long|when|how soon|how (?:many )?(?:hours|days|weeks|months|years)|what age": ("duration",),
     r"how often|how frequent\w*|how many times": ("interval",),
@@ -42,7 +43,6 @@ MEASURED = {
     r"fever|temperature|how (?:hot|warm|cold)": ("temperature",),
     r"blood pressure": ("pressure",),
 }
-"""Words in a question -> the dimensions of the quantities that answer it."""
 SENTENCE = re.compile(r"[^.!?]*[.!?]?")
 
 
@@ -114,6 +114,7 @@ class ParsedQuestion:
 def parse_question(text: str) -> ParsedQuestion:
     """The question as the rules read it."""
     sentences = [match.group().strip() for match in SENTENCE.finditer(text)]
+    # A question without a question mark is read in full.
     interrogative = [sentence for sentence in sentences if sentence.endswith("?")] or [text]
     stems = frozenset(word.stem for sentence in interrogative for word in content_words(sentence))
     lower = " ".join(interrogative).lower()
@@ -128,6 +129,7 @@ def parse_answer(text: str) -> ParsedAnswer:
     starts = [[item.start for item in items] for items in (words, quantities, negations)]
     statements = []
     for start, end in _statement_spans(text):
+        # Each list is sorted by position, so the part inside a statement is a slice.
         inside = [slice(bisect_left(positions, start), bisect_left(positions, end)) for positions in starts]
         stems = frozenset(word.stem for word in words[inside[0]]) - MEASURE_STEMS
         statements.append(Statement(start, end, text[start:end].strip(), stems, quantities[inside[1]], negations[inside[2]]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from audit.vocabulary import NOT_ADDRESSED
@@ -86,12 +87,13 @@ class Corpus:
     selection: str = "all"
     sections: Callable[[], Iterator[Record]] | None = None
     trials: Callable[[], Iterator[Record]] | None = None
-    names: tuple[str, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Collect the names of centers and the titles of handbooks, which `--blind-centers` masks."""
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of centers and the titles of handbooks, which `--blind-centers` masks."""
+        # A title often contains the center's name, so both are masked.
         names = {str(handbook[key]) for handbook in self.handbooks for key in ("center", "title") if handbook.get(key)}
-        object.__setattr__(self, "names", tuple(sorted(names)))
+        return tuple(sorted(names))
 
     @property
     def source(self) -> Record:

@@ -1,6 +1,7 @@
-"""Reads replies: as the JSON that was asked for, as JSON with faults, as a label in the text, or not at all.
+"""What the judge's replies look like, by template and JSON Schema, and how they are read.
 
-An unparseable reply is unscored, with the reason. Nothing here ever falls back on a default label.
+A reply is read as the JSON that was asked for, as JSON with faults, as a label in the text, or not at all: then the pair is
+unscored, with the reason. Nothing here ever falls back on a default label.
 """
 
 from __future__ import annotations
@@ -8,20 +9,80 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from audit.judging.corpus import Verdict
-from audit.judging.prompts import SCHEMAS
 from audit.llm.calls import CUT, Call, Reply
+from audit.llm.prompts import Prompt, PromptForm, load_templates
 from audit.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_fences, without_thinking
-from audit.vocabulary import DISAGREEING, EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, Label, Parse, plain
+from audit.vocabulary import (
+    DISAGREEING,
+    EMPTY_WORDS,
+    LABEL_SPELLINGS,
+    LABELS,
+    SIGNIFICANCE_SPELLINGS,
+    SIGNIFICANCES,
+    Label,
+    Parse,
+    plain,
+)
+
+# -- what is asked for --------------------------------------------------------------------------------------------------
+
+MAX_REASONING, MAX_TOPIC = 700, 120
+
+
+def _object_schema(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+LABEL = {"type": "string", "enum": [*map(str, LABELS)]}
+SIGNIFICANCE = {"type": "string", "enum": [*map(str, SIGNIFICANCES)]}
+TOPIC = {"type": "string", "maxLength": MAX_TOPIC}
+
+# A model writes the keys in this order, so the reasoning comes before the label that it leads to. One fixed schema for each
+# template, never one for each pair: a server compiles every new schema.
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "absence": _object_schema(addressed={"type": "string", "enum": ["YES", "NO"]}),
+    "structured": _object_schema(
+        reasoning={"type": "string", "maxLength": MAX_REASONING},
+        classification=LABEL,
+        divergence_topic={"type": ["string", "null"], "maxLength": MAX_TOPIC},
+        clinical_significance={"type": ["string", "null"], "enum": [*map(str, SIGNIFICANCES), None]},
+    ),
+    "label_only": _object_schema(classification=LABEL),
+    "extract": _object_schema(divergence_topic=TOPIC, clinical_significance=SIGNIFICANCE),
+}
+
+PAIR_FIELDS = ("question", "answer_a", "answer_b")
+FORMS = (
+    PromptForm("absence", "absence", ("question", "answer"), SCHEMAS["absence"]),
+    PromptForm("structured", "structured", PAIR_FIELDS, SCHEMAS["structured"]),
+    PromptForm("label_only", "label", PAIR_FIELDS, SCHEMAS["label_only"]),
+    PromptForm("extract", "extract", (*PAIR_FIELDS, "label"), SCHEMAS["extract"]),
+)
+
+
+def load_prompts(folder: Path | None = None) -> dict[str, Prompt]:
+    """All prompts by name; a template that `folder` has too is taken from there.
+
+    Raises AuditError if a template of `folder` cannot be used, or the folder contains none.
+    """
+    return load_templates(FORMS, resources.files("audit.judging").joinpath("templates"), folder)
+
+
+# -- reading a reply ----------------------------------------------------------------------------------------------------
 
 NO_LABEL, SEVERAL = "no label", "several labels"
+# Far above what the schema allows; only a reply that ignores the schema is shortened.
 MAX_TEXT = 4_000
+# Nothing differs, so a topic in such a reply is a formality of the model.
 LABELS_WITHOUT_TOPIC = (Label.ABSENT, Label.CONSISTENT)
 
+# How a model may spell a label; the numbers are for matrices, and no prompt mentions them.
 SPELLINGS = {word: str(label) for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
-"""How a model may spell a label; the numbers are for matrices, and no prompt mentions them."""
 JSON_LABEL = re.compile(r'(?<!\\)"classification"\s*:\s*"([A-Za-z]+)"')
 STATED_LABEL = re.compile(r"\b(?:classification|label|verdict)[\"'`*_\s]*(?:\bis\b|:|=)[\"'`*_\s]*([A-Za-z]+)", re.IGNORECASE)
 # Capitals only: in running text "consistent", "divergent" and "absent" are ordinary words.
@@ -62,6 +123,7 @@ def read_verdict(reply: Reply, template: str) -> Verdict:
     matches = [match for match in json_objects(text) if "classification" in match.value]
     if not matches:
         return _verdict_from_text(text, cut=reply.outcome == CUT)
+    # A model that answers twice is believed only if both answers agree.
     labels = {_label(match.value["classification"]) for match in matches}
     if None in labels:
         several = any(len(_labels_in_capitals(match.value["classification"])) > 1 for match in matches)
@@ -78,6 +140,7 @@ def read_presence(reply: Reply) -> Presence:
     text = without_thinking(reply.text or "")
     if fields := object_obeying(text, SCHEMAS["absence"]):
         return Presence(fields["addressed"] == "YES")
+    # Also from an object that is broken elsewhere: the field itself is complete.
     quoted = {word.lower() for word in ADDRESSED.findall(text)}
     if len(quoted) == 1:
         return Presence(quoted == {"yes"}, Parse.LENIENT)
@@ -143,6 +206,7 @@ def _labels_in_capitals(value: Any) -> set[str | None]:
 
 
 def _verdict(label: str, fields: Mapping[str, Any], parse: str) -> Verdict:
+    # Models fill in every field; a significance without a disagreement has no meaning.
     significance = _significance(fields) if label in DISAGREEING else None
     topic = None if label in LABELS_WITHOUT_TOPIC else _topic(fields)
     return Verdict(label, significance, topic, clean_text(fields.get("reasoning"), MAX_TEXT), parse)

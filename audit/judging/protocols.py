@@ -7,13 +7,14 @@ needs no network: it gets the replies so far, and lists the calls that are still
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge, Verdict
 from audit.judging.parse import is_readable, read_presence, read_verdict
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
-from audit.llm.tasks import Replies, batches, unsettled
+from audit.llm.tasks import Replies, StageCost, batches, stage_cost, unsettled
 from audit.text.tokens import hide_names
 from audit.vocabulary import DISAGREEING, CheckKind
 
@@ -99,11 +100,12 @@ class Protocol:
     ) -> Iterator[JudgeRequest]:
         """Every request for a verdict on a pair of two present answers, sorted by the first answer.
 
-        A check that would repeat the request of the verdict (no name to mask, two equal answers) adds nothing and is left out.
+        A check that would repeat the request of the verdict adds nothing and is left out.
         """
         present = [pair for pair in item.pairs if all(findings[handbook].absent is False for handbook in pair)]
         rank = {handbook: number for number, handbook in enumerate(item.answers)}
         swapped = [(b, a) for a, b in present] if self.swap else []
+        # Pairs with the same first answer follow one another: the server's prefix cache then holds question and first answer.
         for first, second in sorted([*present, *swapped], key=lambda pair: (rank[pair[0]], rank[pair[1]])):
             yield from self._requests_in_order(item, first, second, swapped=rank[first] > rank[second])
         if self.blind:
@@ -112,6 +114,7 @@ class Protocol:
     def _requests_in_order(self, item: QuestionToJudge, first: str, second: str, *, swapped: bool) -> Iterator[JudgeRequest]:
         a, b = (item.answers[handbook].text or "" for handbook in (first, second))
         if swapped:
+            # Equal answers in the other order are the same request.
             if a != b:
                 yield self._request(item, (second, first), CheckKind.SWAP, 1, (a, b))
             return
@@ -123,6 +126,7 @@ class Protocol:
         texts = {handbook: item.answers[handbook].text or "" for pair in present for handbook in pair}
         masked = {handbook: hide_names(text, corpus.names) for handbook, text in texts.items()}
         for a, b in present:
+            # Without a name to mask it would be the request of the verdict itself.
             if (masked[a], masked[b]) != (texts[a], texts[b]):
                 yield self._request(item, (a, b), CheckKind.BLIND, 1, (masked[a], masked[b]))
 
@@ -145,6 +149,7 @@ class Protocol:
 
     def _absence_call(self, item: QuestionToJudge, handbook: str) -> Call | None:
         answer = item.answers.get(handbook)
+        # Settled without asking: the canonical prefix, or no text at all.
         if answer is None or answer.has_absence_prefix or not (answer.text or "").strip():
             return None
         fields = {"question": str(item.question["question"]), "answer": answer.text or ""}
@@ -190,9 +195,84 @@ def _checked_finding(answer: AnswerToJudge | None, reply: Reply | None) -> Absen
         return AbsenceFinding(None, reason=NO_ANSWER)
     if answer.has_absence_prefix or not (answer.text or "").strip():
         return AbsenceFinding(True, "prefix" if answer.has_absence_prefix else answer.method)
+    # Not asked yet: without a reason, its pairs count as not asked and not as unscored.
     if reply is None:
         return AbsenceFinding(None)
     presence = read_presence(reply)
     if presence.addressed is None:
         return AbsenceFinding(None, reason=f"{ABSENCE_UNKNOWN}: {presence.reason}")
     return AbsenceFinding(not presence.addressed, None if presence.addressed else "check")
+
+
+# -- a protocol as a task for `audit.llm` -------------------------------------------------------------------------------
+
+# The rough number of tokens of one reply, for estimates without a server.
+REPLY_TOKENS = {"absence": 8, "structured": 130, "label": 10, "extract": 25}
+EXTRACT_NOTE = "extract needs one more call for each pair that turns out to disagree."
+
+
+@dataclass(frozen=True)
+class JudgingTask:
+    """A protocol and the corpus that it is used on, as a task for `audit.llm`."""
+
+    protocol: Protocol
+    corpus: Corpus
+    unit: str = "questions"
+
+    @property
+    def model(self) -> str:
+        """The model that judges."""
+        return self.protocol.model
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages of the protocol."""
+        return self.protocol.stages
+
+    def plan(self) -> dict[str, Any]:
+        """The settings that must match for a journal to be resumed."""
+        protocol = self.protocol
+        return {
+            "protocol": protocol.name,
+            "model": protocol.model,
+            "absence": protocol.absence,
+            "swap": protocol.swap,
+            "blind_centers": protocol.blind,
+            "repeat": protocol.repeats,
+            "prompts": {stage: prompt.title for stage, prompt in protocol.stage_prompts.items()},
+            **self.corpus.source,
+            "pairs": self.corpus.selection,
+        }
+
+    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
+        """The calls of a stage that are still to be asked."""
+        return open_calls(self.protocol, stage, self.corpus, replies)
+
+    def readable(self, call: Call, reply: Reply) -> bool:
+        """Whether a reply contains what its call asked for."""
+        return is_readable(call, reply)
+
+
+def stage_costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[StageCost]:
+    """The cost of the open calls, stage by stage. `extract` is counted only for pairs that have a label already."""
+    # Before absence is checked, the run's own flags are the best estimate of which pairs will be asked about.
+    unchecked = replace(protocol, absence=KEEP)
+    return [
+        stage_cost(stage, open_calls(protocol if stage == ABSENCE else unchecked, stage, corpus, replies), REPLY_TOKENS[stage])
+        for stage in protocol.stages
+    ]
+
+
+def cost_notes(costs: list[StageCost]) -> str:
+    """What the estimate leaves out."""
+    return EXTRACT_NOTE if any(cost.stage == EXTRACT for cost in costs) else ""
+
+
+def pairs_to_ask(protocol: Protocol, corpus: Corpus) -> tuple[int, int]:
+    """(all pairs, pairs of two answers that are present by the run's own flags): the others need no call."""
+    unchecked, pairs, to_ask = replace(protocol, absence=KEEP), 0, 0
+    for item in corpus.items():
+        findings = unchecked.absence_findings(item, lambda _: {})
+        pairs += len(item.pairs)
+        to_ask += sum(all(findings[handbook].absent is False for handbook in pair) for pair in item.pairs)
+    return pairs, to_ask

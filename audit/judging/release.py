@@ -53,6 +53,7 @@ def write_judged_release(
         **{name: corpus.run[name] for name in COPIED_FIELDS if corpus.run.get(name) is not None},
         "judge_settings": judge_settings,
     }
+    # Written next to its place and renamed at the end, so that a half-written release is never read.
     draft = root.with_name(f".{root.name}.{os.getpid()}.writing")
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -66,6 +67,7 @@ def write_judged_release(
             sections=corpus.sections() if corpus.sections else None,
             trials=_trials(corpus),
         )
+        # A folder cannot be renamed onto one that has files.
         shutil.rmtree(root, ignore_errors=True)
         draft.rename(root)
     finally:

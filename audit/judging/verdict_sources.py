@@ -86,6 +86,7 @@ class ModelVerdicts:
         for pair in item.pairs:
             if (record := record_without_asking(pair, findings, self.summary)) is not None:
                 yield record
+            # Checks alone are not a verdict: without the reply that counts, the pair is not asked.
             elif any(request.kind is None for request, _, _ in replied[pair]):
                 yield self._judged_record(item, pair, replied[pair])
             else:
@@ -96,6 +97,7 @@ class ModelVerdicts:
     ) -> Record:
         reply, verdict = next((reply, verdict) for request, reply, verdict in replied if request.kind is None)
         replies, prompts = [reply], [self.protocol.prompts[self.protocol.name].title]
+        # The label alone was asked for; topic and significance come from a call of their own.
         if self.protocol.name == "label_only" and verdict.label in DISAGREEING:
             detail_replies, verdict = self._with_details(item, pair, verdict)
             replies, prompts = replies + detail_replies, [*prompts, self.protocol.prompts["extract"].title]
@@ -149,6 +151,7 @@ def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFind
     if any(finding.absent for finding in pair_findings):
         summary.prescreened += 1
         return _pair_record(pair, Verdict(Label.ABSENT), None)
+    # The pair itself was never shown to the judge, so nothing but the reason is known.
     reason = next((finding.reason for finding in pair_findings if finding.reason), None)
     if reason is None:
         return None

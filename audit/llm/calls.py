@@ -1,22 +1,25 @@
-"""What is asked of a model and what came back: the two records between protocols, client and journal."""
+"""What is asked of a model and what came back: calls, replies, and what an HTTP response means."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
 
+# The server finished its text; whether it can be read is for the parser to say.
 ANSWERED = "answered"
-"""The server finished its text; whether it can be read is for the parser to say."""
+# finish_reason `length`: the text reached the token limit.
 CUT = "cut"
-"""finish_reason `length`: the text reached the token limit."""
+# 400, 404, 422, ...: the same request would be refused again.
 REFUSED = "refused"
-"""400, 404, 422, ...: the same request would be refused again."""
+# 500, a timeout, an incomplete body: another attempt may succeed.
 FAILED = "failed"
-"""500, a timeout, an incomplete body: another attempt may succeed."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Call:
     @cached_property
     def key(self) -> str:
         """32 hex digits of the SHA-256 of all that determines the answer; the custom_id and X-Request-Id of the request."""
+        # Sorted, so that the order in which a body was put together cannot make an answered call look new.
         text = json.dumps([self.body, self.repeat], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -60,3 +64,145 @@ class Reply:
     latency_s: float | None = None
     model: str | None = None
     server: str | None = None
+
+
+# -- what an HTTP response means ----------------------------------------------------------------------------------------
+
+# 529 is not in the standard: some gateways send it when they are overloaded.
+OVERLOADED = (429, 503, 529)
+# Refusals because of the endpoint (its address, key or model) and not because of the call.
+ENDPOINT_FAULTS = (301, 302, 303, 307, 308, 401, 403, 404, 405)
+BROKEN_FINISH_REASONS = ("abort", "error")
+MAX_ERROR_LENGTH = 500
+
+
+@dataclass(frozen=True)
+class Busy:
+    """No answer, through no fault of the call: ask again, after `after_s` seconds if the server gives them.
+
+    `reached` is False if there was no connection. None of this is stored, and it does not count as an attempt.
+    """
+
+    why: str
+    after_s: float | None = None
+    reached: bool = True
+
+
+@dataclass(frozen=True)
+class Response:
+    """An HTTP response: its status, its body, and the text of its Retry-After header."""
+
+    status: int
+    raw: bytes
+    retry_after: str | None = None
+
+    def json(self) -> Any:
+        """The body, or None if it is not JSON; a body that is nested too deeply counts as not JSON."""
+        try:
+            return json.loads(self.raw, strict=False)
+        except (ValueError, RecursionError):
+            return None
+
+    def error_text(self) -> str:
+        """The server's error message on one line, at most MAX_ERROR_LENGTH characters long."""
+        body = self.json()
+        message = _error_message(body) if isinstance(body, dict) else None
+        text = " ".join((message or self.raw[: 8 * MAX_ERROR_LENGTH].decode(errors="replace")).split())
+        return f"status {self.status}: {text[:MAX_ERROR_LENGTH] or 'no error message'}"
+
+
+def _error_message(body: Mapping[str, Any]) -> str | None:
+    error = body.get("error")
+    # OpenAI and vLLM put the message into `error`, older servers into `message`, FastAPI into `detail`.
+    candidates = (error.get("message") if isinstance(error, dict) else error, body.get("message"), body.get("detail"))
+    return next((text for text in candidates if isinstance(text, str) and text), None)
+
+
+def read_response(key: str, attempt: int, response: Response) -> Reply | Busy:
+    """The one outcome that a response has."""
+    if response.status in OVERLOADED:
+        return Busy(response.error_text(), retry_after_seconds(response.retry_after))
+    if response.status >= 500:
+        return Reply(key, FAILED, attempt, status=response.status, error=response.error_text())
+    if not 200 <= response.status < 300:
+        return Reply(key, REFUSED, attempt, status=response.status, error=response.error_text())
+    return _read_completion(key, attempt, response)
+
+
+def retry_after_seconds(header: str | None, now: datetime | None = None) -> float | None:
+    """Seconds to wait by a Retry-After header, a number or a date; None if it makes no sense."""
+    if not header:
+        return None
+    try:
+        wait_s = float(header)
+    except ValueError:
+        wait_s = _seconds_until(header, now or datetime.now(UTC))
+    # float() accepts "nan" and "inf" as well.
+    return max(0.0, wait_s) if math.isfinite(wait_s) else None
+
+
+def _seconds_until(date: str, now: datetime) -> float:
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return math.nan
+    # A date without a zone is in UTC: HTTP knows no other.
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now.timestamp()
+
+
+def _read_completion(key: str, attempt: int, response: Response) -> Reply:
+    body = response.json()
+    choice = _first_choice(body)
+    if choice is None:
+        error = f"no completion in the body, {response.error_text()}"
+        return Reply(key, FAILED, attempt, status=response.status, error=error)
+    finish_reason = choice.get("finish_reason")
+    # The server reports these with status 200, but the text ends anywhere.
+    outcome = CUT if finish_reason == "length" else FAILED if finish_reason in BROKEN_FINISH_REASONS else ANSWERED
+    return Reply(
+        key,
+        outcome,
+        attempt,
+        text=_storable(choice["message"].get("content")),
+        finish_reason=_storable(finish_reason),
+        status=response.status,
+        error=f"the server ended it with {finish_reason}" if outcome == FAILED else _thinking_note(choice["message"]),
+        usage=_token_counts(body.get("usage")),
+        model=_storable(body.get("model")),
+        server=_storable(body.get("system_fingerprint")),
+    )
+
+
+def _first_choice(body: Any) -> dict[str, Any] | None:
+    choices = body.get("choices") if isinstance(body, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) and isinstance(first.get("message"), dict) else None
+
+
+def _storable(text: Any) -> str | None:
+    """Half a surrogate pair is allowed in JSON but in no file: it becomes the replacement character."""
+    if not isinstance(text, str) or text.isascii():
+        return text if isinstance(text, str) else None
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _thinking_note(message: Mapping[str, Any]) -> str | None:
+    # Thinking is never the answer; noted, because otherwise an empty reply would be a riddle.
+    thinking = message.get("reasoning") or message.get("reasoning_content")
+    if thinking and not (_storable(message.get("content")) or "").strip():
+        return "the text is in `reasoning` and the content is empty: thinking is on"
+    return None
+
+
+def _token_counts(usage: Any) -> dict[str, int]:
+    if not isinstance(usage, dict):
+        return {}
+    prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    counts = {
+        "prompt_tokens": usage.get("prompt_tokens"),
+        "completion_tokens": usage.get("completion_tokens"),
+        "cached_tokens": prompt.get("cached_tokens") if isinstance(prompt, dict) else None,
+        "reasoning_tokens": completion.get("reasoning_tokens") if isinstance(completion, dict) else None,
+    }
+    # True is an int to Python, and no count.
+    return {name: count for name, count in counts.items() if isinstance(count, int) and not isinstance(count, bool)}

@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from audit.errors import AuditError
-from audit.llm.calls import FAILED, Call, Reply
+from audit.llm.calls import FAILED, Busy, Call, Reply, Response, read_response
 from audit.llm.limits import Limits
-from audit.llm.responses import Busy, Response, read_response
 
+# Far above any reply; a longer body is a fault of the server.
 MAX_BODY_BYTES = 4 * 2**20
 # uvicorn closes a connection after 5 s without a request, and a request sent at that very moment is lost. Ours close earlier.
 KEEPALIVE_S = 3.0
@@ -45,7 +45,9 @@ class Endpoint:
     key: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
+        # The class is frozen.
         object.__setattr__(self, "base_url", _checked_address(self.base_url))
+        # It goes into a header, where a line break would begin another one.
         if not (self.key.isascii() and self.key.isprintable()):
             raise AuditError(
                 "The endpoint's key contains characters that no key may have. Nothing was asked. Correct AUDIT_JUDGE_KEY."
@@ -156,6 +158,7 @@ class Client:
 
     def _without_response(self, key: str, attempt: int, error: BaseException) -> Reply | Busy:
         """The outcome of a call that got no response."""
+        # The library wraps httpx's errors, and these wrap aiohttp's: the innermost one tells what happened.
         cause = error.__cause__ if type(error).__module__.startswith("openai") and error.__cause__ else error
         root = cause.__cause__ or cause
         connect_errors, connect_causes = self._not_connected

@@ -42,6 +42,7 @@ select reply, attempt from replies r
 where attempt = (select max(attempt) from replies where key = r.key)
 order by (select min(number) from replies where key = r.key) limit ?
 """
+# The keys travel as one JSON text: bound one by one, SQLite would limit their number.
 KEYS_PER_QUERY = 500
 
 Plan = Mapping[str, Any]
@@ -65,8 +66,11 @@ class Journal:
         self._lock = threading.Lock()
         self._process_lock = _lock_for_process(path)
         try:
+            # Used by several threads, but never by two at once: see `_lock`.
             self._con = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            # So that a page can count the replies while a run is writing.
             self._con.execute("pragma journal_mode = wal")
+            # A sync at each reply would be slow; without it a power failure costs the last few replies, which are asked again.
             self._con.execute("pragma synchronous = normal")
             self._con.executescript(SCHEMA)
             _check_plan(self._con, path, plan)

@@ -51,10 +51,9 @@ SHRINK, GROWTH = 0.7, 0.05
 
 
 class ConcurrencyLimiter:
-    """How many calls may be open at one endpoint: additive increase, multiplicative decrease, as TCP does it.
+    """How many calls may be open at one endpoint: additive increase, multiplicative decrease, as TCP does it."""
 
-    vLLM never answers 429 and sends no Retry-After with its 503, so both count as "busy" alike.
-    """
+    # vLLM never answers 429 and sends no Retry-After with its 503, so both count as "busy" alike.
 
     def __init__(self, limits: Limits, max_open: int) -> None:
         self._limits, self._max_open = limits, max(1, max_open)
@@ -66,6 +65,7 @@ class ConcurrencyLimiter:
     def record_answer(self, in_flight: int) -> None:
         """An answer came. A full round of answers raises the limit by 5 %, at least by one, if the limit was reached at all."""
         self._pauses = 0
+        # Answers below the limit do not show that more would be possible.
         if in_flight >= int(self.limit) - 1:
             self.limit = min(self._max_open, self.limit + max(1.0, self.limit * GROWTH) / self.limit)
 
@@ -75,6 +75,7 @@ class ConcurrencyLimiter:
             self.not_before = max(self.not_before, now + after_s)
         elif now >= self.not_before:
             self.pause(now)
+        # All calls that were open when it became busy come back busy: together they shrink the limit once.
         if now >= self._shrinks_again_at:
             self.limit = max(1.0, self.limit * SHRINK)
             self.episodes += 1
@@ -114,10 +115,12 @@ class CircuitBreaker:
         self._faults = 0
 
     def record_fault(self, kind: str, now: float) -> None:
-        """The endpoint was UNREACHABLE, BUSY or FAILING."""
+        """Count a fault: the endpoint was UNREACHABLE, BUSY or FAILING."""
+        # Even an error shows that the server can be reached.
         if kind != UNREACHABLE:
             self._since.pop(UNREACHABLE, None)
         self._since.setdefault(kind, now)
+        # A busy server works; only its speed is at issue.
         self._faults += kind != BUSY
 
     @property
@@ -128,6 +131,7 @@ class CircuitBreaker:
     def reason_to_give_up(self, now: float, wait_s: float | None, why: str) -> str | None:
         """Why the endpoint is given up, as the end of a sentence, and what to do; None while there is hope."""
         for kind, since in self._since.items():
+            # A few errors may be due to those calls and not to the endpoint.
             if kind == FAILING and self._faults < FAULTS_TO_TRIP:
                 continue
             if now - since >= self._patience[kind]:
@@ -170,6 +174,7 @@ class StopRules:
         self._counts[kind] += 1
         if len(self._recent) > self._window:
             self._counts[self._recent.popleft()] -= 1
+        # A share of the full window, so that one bad call among the first ten stops nothing.
         if kind == READABLE or self._counts[kind] <= self._max_share[kind] * self._window:
             return None
         return (

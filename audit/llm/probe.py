@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.errors import AuditError
-from audit.llm.calls import ANSWERED, CUT, Call, Reply
+from audit.llm.calls import ANSWERED, CUT, Busy, Call, Reply
 from audit.llm.client import Client, Endpoint
 from audit.llm.limits import Limits
-from audit.llm.responses import Busy
 from audit.vocabulary import nearest
 
 NOTHING = "Nothing was asked."
@@ -32,6 +31,7 @@ PROBE_BODY = {
 }
 ONE_TOKEN_BODY = {"messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 1}
 MAX_BUSY_REPLIES, PAUSE_S, MAX_PAUSE_S = 5, 1.0, 5.0
+# A person waits for the probe; a run itself may wait much longer in a full queue.
 MAX_READ_S = 120.0
 KEY_REFUSED = (401, 403)
 
@@ -161,6 +161,7 @@ async def _vllm_version(client: Client) -> str | None:
 async def _check_schema(client: Client, call: Call) -> Reply:
     reply = await _ask_patiently(client, call)
     where, text = client.endpoint.base_url, (reply.text or "").strip()
+    # Thinking would multiply the cost of a run, and often uses up the token limit before the answer.
     if reply.usage.get("reasoning_tokens") or (reply.error and not text):
         tokens = reply.usage.get("reasoning_tokens", "an unknown number of")
         raise AuditError(
@@ -168,6 +169,7 @@ async def _check_schema(client: Client, call: Call) -> Reply:
             f"{NOTHING} Start the server with --default-chat-template-kwargs '{{\"enable_thinking\":false}}', or "
             "choose a model that does not think."
         )
+    # xgrammar allows white space between JSON tokens, and some models never stop writing it.
     if reply.outcome == CUT and len(text) < len(reply.text or "") / 2:
         raise AuditError(
             f"{where} answers with endless white space. {NOTHING} Start vLLM with "
@@ -193,6 +195,7 @@ async def _check_longest_prompt(client: Client, calls: Sequence[Call], context: 
     """(context, tokens of the longest prompt) by vLLM's /tokenize; (`context`, None) from a server without it."""
     if not calls:
         return context, None
+    # By characters, which all servers have; the tokens of this one are then counted exactly.
     call = max(calls, key=lambda call: len(json.dumps(call.body["messages"])))
     request = {name: call.body[name] for name in ("model", "messages", "chat_template_kwargs") if name in call.body}
     status, body = await client.fetch("POST", f"{client.endpoint.root}/tokenize", request)

@@ -58,6 +58,7 @@ class Prompt:
     @property
     def digest(self) -> str:
         """12 hex digits of a SHA-256 of the words, the schema and the token limit: of all that changes the request."""
+        # The version in the front matter is for people: a text may change without it.
         content = json.dumps([self.system, self.user, self.max_tokens, self.form.schema], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
@@ -73,6 +74,7 @@ class Prompt:
         body: dict[str, Any] = {
             "model": model,
             "messages": [{"role": "system", "content": self.system}, {"role": "user", "content": user}],
+            # The same pair should get the same verdict; `repeat` measures how far that holds.
             "temperature": 0,
             "max_tokens": self.max_tokens,
             "response_format": {
@@ -131,6 +133,7 @@ def _read_template(name: str, home: Traversable, folder: Path | None) -> tuple[d
     match = FRONT_MATTER.match(source.read_text(encoding="utf-8").replace("\r\n", "\n"))
     if match is None:
         raise _template_error(str(source), "it needs front matter between two lines '---'")
+    # The front matter is plain `key: value` lines: no YAML parser is needed.
     front = dict(line.split(":", 1) for line in match["front"].splitlines() if ":" in line)
     return {key.strip(): value.strip() for key, value in front.items()}, match["body"], str(source)
 
@@ -140,6 +143,7 @@ def _check_fields(where: str, fields: tuple[str, ...], system: str, user: str) -
     if tuple(FIELD.findall(user)) != fields:
         expected = " ".join(f"{{{field}}}" for field in fields)
         raise _template_error(where, f"its user part must contain, once each and in this order: {expected}")
+    # A prefix cache reuses the system part only while it is the same for all.
     if FIELD.search(system):
         raise _template_error(where, "its system part must not contain any of the texts: it is the same for every call")
     for field in fields:

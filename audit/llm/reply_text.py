@@ -11,8 +11,9 @@ from typing import Any
 from audit.llm.calls import ANSWERED, CUT, Reply
 
 EMPTY, THINKING = "empty", "thinking only"
+# A text with more opening braces than this is not a reply, and trying each of them takes time.
 MAX_BRACES = 50
-"""A text with more opening braces than this is not a reply, and trying each of them takes time."""
+# Greedy, up to the last end tag. Chat templates often open the block themselves, so its start tag may be missing.
 THINKING_BLOCK = re.compile(r"\A.*</think>", re.DOTALL)
 FENCE = re.compile(r"```\w*")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -32,6 +33,7 @@ def unreadable_reason(reply: Reply) -> str | None:
         return reply.outcome
     text = reply.text or ""
     thought = bool(reply.usage.get("reasoning_tokens") or reply.error) or "<think>" in text  # the client notes thinking there
+    # A block that was opened and never closed has no answer behind it.
     if not without_thinking(text) or ("<think>" in text and "</think>" not in text):
         return THINKING if thought else CUT if reply.outcome == CUT else EMPTY
     return None
@@ -74,6 +76,7 @@ def json_objects(text: str) -> list[JsonMatch]:
         try:
             value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
+            # Not an object: the next brace may begin one.
             end = start + 1
         else:
             matches.append(JsonMatch(value, text[end:]))

@@ -11,8 +11,8 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 
 from audit.errors import AuditError
-from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Call, Reply
-from audit.llm.client import Client, Endpoint
+from audit.llm.calls import ANSWERED, CUT, ENDPOINT_FAULTS, FAILED, REFUSED, Busy, Call, Reply
+from audit.llm.client import Endpoint
 from audit.llm.limits import (
     BUSY,
     CUT_SHORT,
@@ -21,17 +21,15 @@ from audit.llm.limits import (
     READABLE,
     UNREACHABLE,
     UNREADABLE_OR_REFUSED,
-    CircuitBreaker,
-    ConcurrencyLimiter,
     Limits,
     StoppedError,
     StopRules,
 )
-from audit.llm.responses import ENDPOINT_FAULTS, Busy
-from audit.llm.scheduling import CallAttempt, CallScheduler, next_attempt
+from audit.llm.scheduling import CallAttempt, CallScheduler, EndpointWorker, next_attempt
 
 RESUME = "Replies received so far are stored; the same command continues from there."
 UNREADABLE = "unreadable"
+# Ticks over which the rate is taken: half a minute at two a second.
 RATE_SAMPLES = 60
 
 
@@ -89,10 +87,6 @@ class CallStats:
         first_seconds, first_done = self._samples[0]
         self.rate = (self.done - first_done) / (seconds - first_seconds) if seconds > first_seconds else 0.0
 
-    def copy(self) -> CallStats:
-        """The counts as they are now."""
-        return replace(self)
-
 
 async def run_calls(
     calls: Iterable[Call],
@@ -127,38 +121,6 @@ async def run_calls(
     return run.stats
 
 
-class EndpointWorker:
-    """One endpoint with its concurrency limiter, its circuit breaker and its open calls."""
-
-    def __init__(self, number: int, endpoint: Endpoint, limits: Limits, max_open: int) -> None:
-        self.number, self.endpoint = number, endpoint
-        self.client = Client(endpoint, limits)
-        self.limiter, self.breaker = ConcurrencyLimiter(limits, max_open), CircuitBreaker(limits)
-        self.open = 0
-        self.lost = False
-        self.changed = asyncio.Event()
-
-    @property
-    def allowed(self) -> int:
-        """Calls that may be open here now."""
-        return 0 if self.lost else 1 if self.breaker.tripped else int(self.limiter.limit)
-
-    async def wait_for_capacity(self) -> None:
-        """Wait until another call may be sent."""
-        while not self.lost:
-            wait_s = self.limiter.not_before - time.monotonic()
-            if wait_s <= 0 and self.open < self.allowed:
-                return
-            self.changed.clear()
-            await self.wait_for_change(wait_s if wait_s > 0 else None)
-
-    async def wait_for_change(self, max_s: float | None = None) -> None:
-        """Wait until something changes, at most so many seconds."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max_s):
-                await self.changed.wait()
-
-
 class _CallRun:
     def __init__(
         self,
@@ -169,6 +131,7 @@ class _CallRun:
         progress: Callable[[CallStats], None],
         limits: Limits,
     ) -> None:
+        # The limit is over all endpoints: each gets an equal part.
         max_open = math.ceil(limits.concurrency / max(1, len(endpoints)))
         self.workers = [EndpointWorker(number, endpoint, limits, max_open) for number, endpoint in enumerate(endpoints)]
         self.stats = CallStats()
@@ -196,7 +159,7 @@ class _CallRun:
         stats.busy = sum(worker.limiter.episodes for worker in self.workers)
         stats.waiting_again = self._scheduler.retries_waiting
         stats.sample(time.monotonic() - self._started)
-        self._progress(stats.copy())
+        self._progress(replace(stats))  # a copy: the counts go on
 
     async def _report_regularly(self) -> None:
         while not self._finished.is_set():
@@ -211,6 +174,7 @@ class _CallRun:
         """Send the worker's calls as long as there may be any."""
         while not self._is_finished():
             await worker.wait_for_capacity()
+            # Cleared before looking for a call: a change in the meantime must not be missed.
             worker.changed.clear()
             attempt = None if worker.lost else await self._scheduler.take(worker.number)
             if attempt is not None:
@@ -239,6 +203,7 @@ class _CallRun:
         if isinstance(reply, Busy):
             self._handle_busy(worker, attempt, reply)
         elif reply.outcome == REFUSED and reply.status in ENDPOINT_FAULTS:
+            # Not stored as refused: another endpoint may have the right key or model.
             self._scheduler.put_back(attempt)
             self._lose(worker, f"refuses every call, {reply.error}. Check its address, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY")
         else:
@@ -259,6 +224,7 @@ class _CallRun:
         self._lose_if_hopeless(worker, busy.after_s, busy.why)
 
     def _handle_reply(self, worker: EndpointWorker, attempt: CallAttempt, reply: Reply) -> None:
+        # Stored before anything looks at it: no fault further down can lose what was paid for.
         self._put(reply)
         self.stats.attempts += 1
         self.stats.count_tokens(reply.usage)
@@ -274,6 +240,7 @@ class _CallRun:
             self._apply_stop_rules(reply, readable)
 
     def _update_health(self, worker: EndpointWorker, reply: Reply) -> None:
+        # A refused or unreadable reply is the fault of the call or the model: the endpoint works.
         if reply.outcome != FAILED:
             worker.breaker.record_answer()
             worker.limiter.record_answer(worker.open + 1)
@@ -297,6 +264,7 @@ class _CallRun:
 
     def _lose(self, worker: EndpointWorker, sentence: str) -> None:
         """Give the endpoint up and hand its groups to the others; if there are no others, stop."""
+        # Several of its open calls may fail at once.
         if worker.lost:
             return
         worker.lost = True

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.llm.calls import ANSWERED, CUT, FAILED, Call, Reply
-from audit.llm.limits import Limits
+from audit.llm.client import Client, Endpoint
+from audit.llm.limits import CircuitBreaker, ConcurrencyLimiter, Limits
 
+# Calls that are passed over without letting the event loop run.
 CALLS_BETWEEN_YIELDS = 64
+# At temperature 0 another seed gives the same text again, so the second attempt at an unreadable one is warmer.
 RETRY_TEMPERATURE = 0.3
-"""At temperature 0 another seed gives the same text again, so the second attempt at an unreadable one is warmer."""
 TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 
 
@@ -35,6 +39,7 @@ def next_attempt(attempt: CallAttempt, reply: Reply, readable: bool, limits: Lim
     higher one, an unreadable text once more with some randomness. A refused call would be refused again.
     """
     following = replace(attempt, attempt=attempt.attempt + 1)
+    # The same request again: nothing about it was wrong.
     if reply.outcome == FAILED:
         return following if attempt.attempt < limits.attempts else None
     body = dict(attempt.call.body if attempt.body is None else attempt.body)
@@ -42,9 +47,42 @@ def next_attempt(attempt: CallAttempt, reply: Reply, readable: bool, limits: Lim
         wider = {name: int(body[name] * limits.wider) for name in TOKEN_LIMITS if body.get(name)}
         return replace(following, body=body | wider, widened=True)
     if reply.outcome == ANSWERED and not readable and not attempt.redrawn:
+        # The number of the attempt as seed, so that the same run asks the same again.
         warmer = {"seed": attempt.attempt, "temperature": max(RETRY_TEMPERATURE, body.get("temperature") or 0.0)}
         return replace(following, body=body | warmer, redrawn=True)
     return None
+
+
+class EndpointWorker:
+    """One endpoint with its concurrency limiter, its circuit breaker and its open calls."""
+
+    def __init__(self, number: int, endpoint: Endpoint, limits: Limits, max_open: int) -> None:
+        self.number, self.endpoint = number, endpoint
+        self.client = Client(endpoint, limits)
+        self.limiter, self.breaker = ConcurrencyLimiter(limits, max_open), CircuitBreaker(limits)
+        self.open = 0
+        self.lost = False
+        self.changed = asyncio.Event()
+
+    @property
+    def allowed(self) -> int:
+        """Calls that may be open here now."""
+        return 0 if self.lost else 1 if self.breaker.tripped else int(self.limiter.limit)
+
+    async def wait_for_capacity(self) -> None:
+        """Wait until another call may be sent."""
+        while not self.lost:
+            wait_s = self.limiter.not_before - time.monotonic()
+            if wait_s <= 0 and self.open < self.allowed:
+                return
+            self.changed.clear()
+            await self.wait_for_change(wait_s if wait_s > 0 else None)
+
+    async def wait_for_change(self, max_s: float | None = None) -> None:
+        """Wait until something changes, at most so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max_s):
+                await self.changed.wait()
 
 
 class CallScheduler:
@@ -76,7 +114,7 @@ class CallScheduler:
         return self._all_read and not (self._retries or self._unassigned or any(self._queues.values()))
 
     async def take(self, worker: int) -> CallAttempt | None:
-        """The worker's next call; None if there is none for it now."""
+        """The worker's next call; None if nothing is available for it now."""
         if self._queues[worker]:
             return self._queues[worker].popleft()
         passed_over = 0
@@ -96,6 +134,7 @@ class CallScheduler:
     def _next(self) -> CallAttempt | None:
         if self._unassigned:
             return self._unassigned.popleft()
+        # Retries come last: whatever made them fail has time to pass. A bound, because each is kept in memory.
         if len(self._retries) < self._max_retries_waiting and not self._all_read:
             call = next(self._calls, None)
             if call is not None:
@@ -104,17 +143,18 @@ class CallScheduler:
         return self._retries.popleft() if self._retries else None
 
     def retry(self, attempt: CallAttempt) -> None:
-        """Ask it once more in the second pass."""
+        """Queue a call for another attempt in the second pass."""
         self._retries.append(attempt)
 
     def put_back(self, attempt: CallAttempt) -> None:
-        """It was not answered through no fault of its own: its worker takes it next."""
+        """Return a call that was not answered through no fault of its own: its worker takes it next."""
         owner = self._worker_of.get(attempt.call.group)
         (self._unassigned if owner is None else self._queues[owner]).appendleft(attempt)
 
     def give_up(self, worker: int) -> None:
-        """The worker is lost: each of its groups goes to one of the others."""
+        """Hand the groups of a lost worker over to the others."""
         self._lost.add(worker)
+        # Without an owner, a group goes to the next worker that meets it.
         self._worker_of = {group: owner for group, owner in self._worker_of.items() if owner != worker}
         self._unassigned.extend(self._queues[worker])
         self._queues[worker].clear()

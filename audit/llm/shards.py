@@ -20,12 +20,11 @@ from string import Template
 from typing import IO, Any
 
 from audit.errors import AuditError
-from audit.llm.calls import ANSWERED, FAILED, Call, Reply
-from audit.llm.responses import Busy, Response, read_response
+from audit.llm.calls import ANSWERED, FAILED, Busy, Call, Reply, Response, read_response
 
 MANIFEST = "batch.json"
+# Each shard is an open file while shards are written, and a task of the SLURM array.
 MAX_SHARDS = 5_000
-"""Each shard is an open file while shards are written, and a task of the SLURM array."""
 
 
 def write_batch(calls: Iterable[Call], folder: Path, shards: int, manifest: Mapping[str, Any], model: str) -> list[int]:
@@ -64,6 +63,7 @@ def _write_shards(calls: Iterable[Call], folder: Path, shards: int) -> list[int]
         group, shard = None, 0
         for call in calls:
             if call.group != group:
+                # By characters, not calls: prompts differ in length, and the longest shard decides when all are done.
                 group, shard = call.group, characters.index(min(characters))
             if call.key in written:
                 continue
@@ -132,6 +132,7 @@ def collect_replies(folder: Path) -> Iterator[tuple[ShardCount, dict[str, Reply]
     """
     for number in range(len(read_batch(folder)["shards"])):
         keys = {str(json.loads(line)["custom_id"]) for line in _lines(_shard_path(folder / "shards", number))}
+        # One shard at a time in memory.
         count, best_replies = ShardCount(number, len(keys)), dict[str, Reply]()
         for output in shard_outputs(folder, number):
             _read_output(output, keys, count, best_replies)
@@ -157,6 +158,7 @@ def _read_output(output: Path, keys: set[str], count: ShardCount, best_replies: 
             count.torn += 1
         elif reply.key not in keys:
             count.strange += 1
+        # A later attempt that failed must not replace an answer.
         elif reply.outcome == ANSWERED or best_replies.get(reply.key, reply).outcome != ANSWERED:
             best_replies[reply.key] = reply
 
@@ -167,6 +169,7 @@ def _parse_output_line(line: str) -> Reply | None:
         key = str(record["custom_id"])
     except (ValueError, TypeError, KeyError):
         return None
+    # The format has null here for a request that got no response.
     response = record.get("response") or {}
     if not response.get("status_code"):
         return Reply(key, FAILED, error=json.dumps(record.get("error"))[:500])

@@ -15,9 +15,10 @@ Replies = Callable[[Iterable[str]], Mapping[str, Reply]]
 Readable = Callable[[Call, Reply], bool]
 """Whether a reply contains what its call asked for."""
 
+# An unreadable reply is asked for once more and then left: the same request brings the same reply.
 MAX_READ_ATTEMPTS = 2
-"""An unreadable reply is asked for once more and then left: the same request brings the same reply."""
 BATCH_SIZE = 500
+# The usual rule of thumb for English; a probe measures it for the model at hand.
 CHARACTERS_PER_TOKEN = 4.0
 SAMPLE_SIZE = 8
 
@@ -50,6 +51,7 @@ class LlmTask(Protocol):
 def ask_stages(task: LlmTask, replies: Replies, ask: Callable[[StageCost, Iterator[Call]], None]) -> None:
     """Ask every open call, stage by stage. `ask` gets the cost of a stage and its calls, and must store every reply."""
     for stage in task.stages:
+        # Drawn twice, once to count and once to ask: a run may have millions of calls, too many to keep.
         cost = stage_cost(stage, task.open_calls(stage, replies))
         if cost.calls:
             ask(cost, task.open_calls(stage, replies))
@@ -63,6 +65,7 @@ def unsettled(calls: Iterable[Call], replies: Replies, readable: Readable) -> It
     seen: set[str] = set()
     for batch in batches(calls):
         new_calls = {call.key: call for call in batch if call.key not in seen}
+        # Equal answers give equal calls, also across batches.
         seen |= new_calls.keys()
         latest = replies(new_calls)
         yield from (call for key, call in new_calls.items() if not is_settled(call, latest.get(key), readable))
@@ -74,6 +77,7 @@ def is_settled(call: Call, reply: Reply | None, readable: Readable) -> bool:
         return False
     if reply.outcome == REFUSED or readable(call, reply):
         return True
+    # A failed call is not settled however often it failed: a later run may meet a healthy server.
     return reply.outcome != FAILED and reply.attempt >= MAX_READ_ATTEMPTS
 
 

@@ -171,4 +171,5 @@ def _by_question(counts: pd.DataFrame, name: str, handbooks: pd.Series) -> np.nd
 
 def _by_lower_end(table: pd.DataFrame) -> pd.DataFrame:
     """The largest lower end of the share first; then the most pairs."""
+    # A stable sort leaves equal rows in the order of the release.
     return table.sort_values(["share_low", "moved"], ascending=False, kind="stable", na_position="last", ignore_index=True)

@@ -149,6 +149,7 @@ def matrix(con: Connection, question_id: str) -> pd.DataFrame:
     names = [name for (name,) in rows(con, "select handbook_id from handbooks order by handbook")]
     square = pd.DataFrame(NOT_ASKED, index=names, columns=names, dtype=object).to_numpy(copy=True)
     a, b = pairs["handbook_a"].to_numpy(), pairs["handbook_b"].to_numpy()
+    # The store has each couple once; the matrix shows it from both sides.
     square[a, b] = square[b, a] = pairs["value"].to_numpy(dtype=object)
     square[range(len(names)), range(len(names))] = SELF
     return pd.DataFrame(square, index=names, columns=names)

@@ -11,7 +11,7 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import QUESTIONS
 from audit.queries.lookup import require_one_of
-from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
+from audit.retrieval.gold import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
 from audit.stats.bootstrap import clustered_ratio_interval, draws
 from audit.stats.intervals import Floats, with_interval
 from audit.stats.paired import change_interval, direction
@@ -43,6 +43,7 @@ def trials_with_measures(con: Connection) -> pd.DataFrame:
     ranked = [list(dict.fromkeys(sections)) for sections in table["ranked"]]
     gold = [set(sections) for sections in table["gold"]]
     lists = list(zip(ranked, gold, strict=True))
+    # None, not NaN: the release does not report it.
     mode = table["mode"].astype(object).where(table["mode"].notna(), None)
     measures: dict[str, Any] = {
         "mode": mode,

@@ -78,6 +78,7 @@ def runs(con: Connection) -> pd.DataFrame:
     """
     both = paired_runs(con)
     parts = [_compared(both, rate, _rate(both, rate, "first"), _rate(both, rate, "second")) for rate in RATES]
+    # Computed rate by rate for all organs, shown organ by organ.
     order = pd.MultiIndex.from_product([both.organs, RATES], names=["organ", "rate"])
     return pd.concat(parts).set_index(["organ", "rate"]).reindex(order).reset_index()
 

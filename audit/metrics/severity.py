@@ -142,6 +142,7 @@ def severity_rho(con: Connection) -> pd.DataFrame:
 
 
 def _rank_correlation(table: pd.DataFrame) -> dict[str, float]:
+    # Units without a present pair have no rank.
     ranked = table.dropna(subset=["severity"])
     rho, low, high = spearman_interval(ranked["severity"].to_numpy(), ranked["r_div"].to_numpy())
     return {"units": len(ranked), "rho": rho, "rho_low": low, "rho_high": high}

@@ -17,8 +17,7 @@ from audit.stats.bootstrap import ratio_interval, resample_groups
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.themes.phrases import plain_phrase
-from audit.themes.taxonomy import Taxonomy
+from audit.themes.taxonomy import Taxonomy, plain_phrase
 from audit.vocabulary import LABELS, SIGNIFICANCES, Label
 
 UNSTATED = "unstated"

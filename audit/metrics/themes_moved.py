@@ -90,6 +90,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
     table.insert(1, "name", table["theme_id"].map({theme.theme_id: theme.name for theme in taxonomy.themes} | REST))
     table["change"] = table["share_second"] - table["share_first"]
     table = _with_interval(table, frame(con, PAIRS_SQL, grouped))
+    # An unknown change goes last.
     order = table["change"].abs().fillna(-1).sort_values(ascending=False, kind="stable").index
     return table.loc[order].reset_index(drop=True)
 

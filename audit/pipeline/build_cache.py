@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,9 +13,6 @@ from urllib.parse import quote
 
 import audit
 from audit.atomic_io import sha256_of, write_atomic
-
-MISSING = None
-"""The digest of what does not exist yet."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class Task:
     @property
     def fingerprint(self) -> str | None:
         """The digest of everything that goes into the task; None while an input is missing."""
-        return None if MISSING in self.inputs.values() else digest_of({"stage": self.stage, **self.inputs})
+        return None if None in self.inputs.values() else digest_of({"stage": self.stage, **self.inputs})
 
 
 @dataclass(frozen=True)
@@ -52,6 +49,7 @@ class BuildCache:
         if not entry or task.fingerprint is None or entry.get("fingerprint") != task.fingerprint:
             return False
         outputs = entry.get("outputs", {})
+        # Also the outputs: a file that somebody edited or deleted is made again.
         unchanged = all(self.digest(Path(path)) == digest for path, digest in outputs.items())
         return unchanged and set(outputs) == {str(path) for path in task.outputs}
 
@@ -71,6 +69,7 @@ class BuildCache:
         try:
             return dict(json.loads(self._path(task).read_text(encoding="utf-8")))
         except (OSError, ValueError):
+            # An entry that cannot be read costs one task, an error here would cost the run.
             return {}
 
     def figures(self, task: Task) -> dict[str, Any]:
@@ -84,6 +83,7 @@ class BuildCache:
         return self._digests[path]
 
     def _path(self, task: Task) -> Path:
+        # Handbook ids may contain characters that a file name may not.
         return self.folder / task.stage / f"{quote(task.name, safe=' ')[:200]}.json"
 
 
@@ -91,14 +91,15 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
     """Write one JSON object a line, the whole file or nothing, and return how many."""
     lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records]
     path.parent.mkdir(parents=True, exist_ok=True)
+    # An interrupted run must not leave half a file that looks complete.
     write_atomic(path, "".join(lines))
     return len(lines)
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The records of a file that `write_lines` wrote."""
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a file that `write_lines` wrote, one at a time."""
     with path.open(encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+        yield from map(json.loads, file)
 
 
 def digest_of(value: Any) -> str:
@@ -109,6 +110,7 @@ def digest_of(value: Any) -> str:
 def digest_of_path(path: Path) -> str | None:
     """The sha256 (hex) of a file, or of all names and files below a folder; None where it does not exist."""
     if path.is_dir():
+        # Files with a leading dot are drafts and the system's own.
         files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
         return digest_of([[file.relative_to(path).as_posix(), sha256_of(file)] for file in files])
     return sha256_of(path) if path.is_file() else None

@@ -61,6 +61,7 @@ Text = Annotated[str, BeforeValidator(_text)]
 NewPath = Annotated[Path, BeforeValidator(_path)]
 ExistingPath = Annotated[Path, BeforeValidator(_path), AfterValidator(_existing)]
 NameOrPath = Annotated[str, BeforeValidator(_name_or_path)]
+# Not strict: TOML has lists, and the fields are tuples.
 Texts = Annotated[tuple[Text, ...], Field(strict=False)]
 Strategy = Annotated[Text, AfterValidator(_one_of(STRATEGIES)), Field(json_schema_extra={"enum": list(STRATEGIES)})]
 Strategies = Annotated[tuple[Strategy, ...], Field(strict=False)]
@@ -69,6 +70,7 @@ Strategies = Annotated[tuple[Strategy, ...], Field(strict=False)]
 class ConfigSection(BaseModel):
     """A section of the config. An unknown option is an error; a number in quotes is not a number."""
 
+    # Lax conversion would silently take 1 for true and "5" for a number.
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 

@@ -14,6 +14,7 @@ from audit.errors import ConfigError
 from audit.pipeline.config import SECTIONS, SETTINGS_MODEL, TERMS, Config, as_written
 from audit.vocabulary import nearest
 
+# It becomes a folder and a part of file names.
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SECTION_HEADING, OPTION_NAME = re.compile(r"\s*\[\[?([^\[\]]+)\]"), re.compile(r"\s*([\w.\"' -]+?)\s*=")
 NO_MODEL = "none"
@@ -23,6 +24,7 @@ NOTHING_DONE = "Nothing was done."
 def read_config(path: Path) -> Config:
     """The config in `path`. Raises ConfigError, with the line, where an option is unknown or its value is not allowed."""
     try:
+        # Editors on Windows begin a file with a byte order mark.
         text = path.read_text(encoding="utf-8-sig")
         parsed = tomllib.loads(text)
     except OSError as error:
@@ -41,6 +43,7 @@ def read_config(path: Path) -> Config:
         problem = error.errors()[0]
         refuse(problem["loc"], _sentence(problem))
     _check_together(config, refuse)
+    # A config needs no run_id: its file name is one.
     release = config.release.model_copy(update={"run_id": config.release.run_id or path.stem})
     return config.model_copy(update={"release": release})
 
@@ -97,13 +100,13 @@ def _sentence(problem: Mapping[str, Any]) -> str:
     return f"{name} must be {KINDS.get(kind, problem['msg'])}, not {as_written(problem['input'])}."
 
 
+# What an option must be, by pydantic's name for the error.
 KINDS = {
     "bool_type": "true or false", "int_type": "a whole number", "float_type": "a number", "finite_number": "a number",
     "string_type": "a text in quotes", "path_type": "a text in quotes", "is_instance_of": "a text in quotes",
     "tuple_type": 'a list of texts such as ["one", "two"]', "frozen_set_type": 'a list of texts such as ["one", "two"]',
     "dict_type": "a table of texts", "dataclass_type": "a table", "dataclass_exact_type": "a table",
 }  # fmt: skip
-"""What an option must be, by pydantic's name for the error."""
 
 
 def _unknown(location: list[str]) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from audit.corpus.documents import Document, read_document
+from filelock import FileLock, Timeout
+
 from audit.corpus.extraction.identity import Identity
+from audit.embedding.vectors import Progress, no_progress
+from audit.errors import ConfigError
 from audit.pipeline.build_cache import BuildCache, Task, read_lines
 from audit.pipeline.config import Config
 from audit.settings import Settings
@@ -17,8 +21,6 @@ from audit.settings import Settings
 Record = Mapping[str, Any]
 Figures = Mapping[str, Any]
 Outcome = tuple[Task, "Figures | Exception"]
-Progress = Callable[[str, int, int], None]
-"""Called with the name of what is being worked on, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class RunContext:
     workspace: Workspace
     sources: Sequence[SourceDocument]
     left_out: dict[str, str] = field(default_factory=dict)
-    progress: Progress = lambda *_: None
+    progress: Progress = no_progress
     expected: Sequence[dict[str, Any]] | None = None
     cache: BuildCache = field(init=False)
 
@@ -105,51 +107,40 @@ class RunContext:
         """The handbook of that id among those that were not left out."""
         return next(source for source in self.present if source.handbook_id == handbook)
 
-    def document(self, source: SourceDocument) -> Document:
-        """A handbook's text. Raises DocumentError."""
-        return read_document(source.document)
-
     def questions(self) -> list[dict[str, Any]]:
         """The records of the questions; empty before they were imported."""
-        imported = read_lines(self.workspace.questions) if self.expected is None and self.workspace.questions.is_file() else []
-        return list(self.expected or imported)[: self.config.questions.first or None]
-
-
-class Stage(Protocol):
-    """One step on the way from handbooks to a run."""
-
-    name: str
-
-    def tasks(self) -> list[Task]:
-        """All its tasks, given the present results of the stages before it."""
-
-    def done(self, task: Task) -> bool:
-        """Whether a task is done already."""
-
-    def warning(self) -> str:
-        """What a person should know about the input, whether or not there is anything to do; empty: nothing."""
-
-    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Carry out some tasks; yields each with its figures, or the error it failed with."""
+        if self.expected is None and self.workspace.questions.is_file():
+            questions = list(read_lines(self.workspace.questions))
+        else:
+            questions = list(self.expected or ())
+        return questions[: self.config.questions.first or None]
 
 
 @dataclass
-class CachedStage:
-    """A stage that asks the build cache what is done."""
+class Stage(ABC):
+    """One step on the way from handbooks to a run."""
 
     context: RunContext
     name = ""
 
+    @abstractmethod
+    def tasks(self) -> list[Task]:
+        """All its tasks, given the present results of the stages before it."""
+
+    @abstractmethod
+    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+        """Carry out some tasks; yields each with its figures, or the error it failed with."""
+
     def done(self, task: Task) -> bool:
-        """Whether the build cache has it."""
+        """Whether a task is done already."""
         return self.context.cache.done(task)
 
     def warning(self) -> str:
-        """Nothing to warn about."""
+        """What a person should know about the input, whether or not there is anything to do; empty: nothing."""
         return ""
 
 
-class TaskByTask(CachedStage, ABC):
+class TaskByTask(Stage):
     """A stage that does one task after the other."""
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
@@ -162,4 +153,52 @@ class TaskByTask(CachedStage, ABC):
 
     @abstractmethod
     def carry(self, task: Task) -> Figures:
-        """Do it. Leaves the task's outputs, each complete or not at all."""
+        """Carry out one task; each of its outputs appears complete or not at all."""
+
+
+# -- the work folder belongs to one config, and one process at a time works in it ---------------------------------------
+
+OWNER, LOCK = "whose.txt", "whose.lock"
+OURS = (OWNER, LOCK, "state")
+
+
+@contextmanager
+def taken(work: Workspace, config: Path) -> Iterator[None]:
+    """Work in the folder for `config`, whose path is recorded in it. The lock ends with the process, however that ends.
+
+    Raises ConfigError where another process works in the folder, or where it belongs to another config that still exists: the
+    two would overwrite each other's files. A config that was moved finds its folder again. A folder with unrelated files, which
+    would be overwritten, is refused too.
+    """
+    check_room(work.root)
+    # the owner has a file of its own, because filelock empties the file that it locks
+    lock, owner_file = FileLock(work.root / LOCK, timeout=0), work.root / OWNER
+    try:
+        work.root.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise ConfigError(f"Another `audit run` is working in {work.root}. Nothing was done. Wait for it to finish.") from None
+    except OSError as error:
+        raise ConfigError(f"{work.root} cannot be written ({error.strerror}). Nothing was done.") from None
+    try:
+        owner = owner_file.read_text(encoding="utf-8").strip() if owner_file.is_file() else ""
+        # A config that was moved or deleted no longer needs its folder.
+        if owner and Path(owner) != config and Path(owner).is_file():
+            raise ConfigError(
+                f"{work.root} belongs to {owner}. Nothing was done. "
+                "Give this config a run_id, or a work folder, of its own in [release]."
+            )
+        owner_file.write_text(f"{config}\n", encoding="utf-8")
+        yield
+    finally:
+        lock.release()
+
+
+def check_room(root: Path) -> None:
+    """Raise ConfigError unless the folder is ours: missing, empty, or with a build cache or an owner in it."""
+    # Anything else may be somebody's data, which the stages would overwrite.
+    is_ours = root.is_dir() and (not any(root.iterdir()) or any((root / name).exists() for name in OURS))
+    if root.exists() and not is_ours:
+        raise ConfigError(
+            f"{root} already exists and contains other files. Nothing was done. Name another folder as work in [release]."
+        )

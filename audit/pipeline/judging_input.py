@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import combinations
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from audit.corpus.documents import Document
+from audit.corpus.documents import Document, read_document
+from audit.errors import ConfigError
+from audit.generation.evidence import meets
 from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
+from audit.pipeline.build_cache import read_lines
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Record, RunContext, SourceDocument
+from audit.retrieval.model import Query
 
 HANDBOOK_FIELDS = ("handbook_id", "organ", "center", "phase", "title", "url", "pages")
 SECTION_FIELDS = ("section_id", "heading", "text", "url")
@@ -22,10 +25,11 @@ SECTION_FIELDS = ("section_id", "heading", "text", "url")
 def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
     """The answers as the judge takes them, read from files as they are needed; `generator` names what wrote them."""
     sources = context.present
-    documents = [context.document(source) for source in sources]
+    documents = [read_document(source.document) for source in sources]
+    handbooks = tuple({name: getattr(document, name) for name in HANDBOOK_FIELDS} for document in documents)
     trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
     return Corpus(
-        run_record(context, generator), tuple(map(_handbook, documents)), partial(_items, context, sources),
+        run_record(context, generator), handbooks, partial(_items, context, sources),
         sections=partial(_sections, documents), trials=trials,
     )  # fmt: skip
 
@@ -44,10 +48,6 @@ def run_record(context: RunContext, generator: str) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value}
 
 
-def _handbook(document: Document) -> Record:
-    return {name: getattr(document, name) for name in HANDBOOK_FIELDS}
-
-
 def _sections(documents: Sequence[Document]) -> Iterator[Record]:
     for document in documents:
         for section in document.sections:
@@ -57,28 +57,21 @@ def _sections(documents: Sequence[Document]) -> Iterator[Record]:
 
 def _trials(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[Record]:
     for source in sources:
-        yield from read_records(context.workspace.trials(source.handbook_id))
+        yield from read_lines(context.workspace.trials(source.handbook_id))
 
 
 def _items(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[QuestionToJudge]:
-    """One question at a time. Each file of answers is in the order of the questions, so all files are read in parallel."""
+    # One question at a time, because all answers of a run may not fit into memory. Each file of answers is in the order of the
+    # questions, so all files can be read in step.
     with ExitStack() as stack:
-        files = {source.handbook_id: _open(context.workspace.answers(source.handbook_id)) for source in sources}
-        readers = {handbook: AnswersInOrder(stack.enter_context(file)) for handbook, file in files.items()}
+        readers = {}
+        for source in sources:
+            file = stack.enter_context(context.workspace.answers(source.handbook_id).open(encoding="utf-8"))
+            readers[source.handbook_id] = AnswersInOrder(file)
         for question in context.questions():
             records = {handbook: reader.take(question["question_id"]) for handbook, reader in readers.items()}
             answers = {handbook: _answer(record) for handbook, record in records.items() if record is not None}
             yield QuestionToJudge(question, answers, tuple(combinations(answers, 2)))
-
-
-def _open(path: Path) -> TextIO:
-    return path.open(encoding="utf-8")
-
-
-def read_records(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a file of JSON lines, one at a time."""
-    with _open(path) as file:
-        yield from map(json.loads, file)
 
 
 class AnswersInOrder:
@@ -106,3 +99,56 @@ def _answer(record: Mapping[str, Any]) -> AnswerToJudge:
         record["answer"], record["absent"], record["absence_method"], record.get("retrieval"), record.get("unread_reason"),
         record.get("usage"),
     )  # fmt: skip
+
+
+# -- whether there are pairs --------------------------------------------------------------------------------------------
+
+
+def check_questions_meet(context: RunContext, min_handbooks: int) -> None:
+    """Raise ConfigError where there are questions, but none concerns at least `min_handbooks` handbooks."""
+    questions = context.questions()
+    counts = (sum(meets(Query.of(question), source) for source in context.present) for question in questions)
+    if not questions or any(count >= min_handbooks for count in counts):
+        return
+    if len(context.present) < min_handbooks:
+        raise ConfigError(_one_handbook(context))
+    asked, present = (", ".join(sorted(set(organs))) for organs in (_organs(questions), (s.organ for s in context.present)))
+    target = "any handbook" if min_handbooks == 1 else f"{min_handbooks} handbooks, so there is nothing to compare"
+    raise ConfigError(
+        f"No question concerns {target}: the questions have the organ {asked}, the handbooks {present or 'none'}. "
+        "A question is asked of the handbooks of its organ, a general one of all. Correct the organs of one or the other."
+    )
+
+
+def check_two_handbooks(context: RunContext) -> None:
+    """Raise ConfigError where there is only one handbook: there is nothing to compare it with."""
+    if len(context.present) < 2:
+        raise ConfigError(_one_handbook(context))
+
+
+def _one_handbook(context: RunContext) -> str:
+    present = ", ".join(source.handbook_id for source in context.present) or "none"
+    left_out = f" ({len(context.left_out):,} left out)" if context.left_out else ""
+    first_reason = f" First reason: {next(iter(context.left_out.values()))}" if context.left_out else ""
+    return (
+        f"{context.config.path}, [corpus]: a pair needs two handbooks that are asked the same question, and there is only: "
+        f"{present}{left_out}. Nothing was compared. Add a handbook{' or correct those left out' if context.left_out else ''}, "
+        f"or stop at the answers with --until generate.{first_reason}"
+    )
+
+
+def questions_without_pair(items: Iterable[QuestionToJudge]) -> tuple[int, str]:
+    """How many questions concern no handbook, and a sentence on these and on those that concern only one ("": neither)."""
+    single, unasked = 0, []
+    for item in items:
+        single += len(item.answers) == 1
+        unasked += [] if item.answers else [item.question]
+    parts = [f"asked of one handbook only: {single:,}"] if single else []
+    if unasked:
+        organs = ", ".join(sorted(set(_organs(unasked))))
+        parts.append(f"asked of none, because no handbook has the organ ({organs}): {len(unasked):,}")
+    return len(unasked), f"Questions without a pair, {'; '.join(parts)}." if parts else ""
+
+
+def _organs(questions: Iterable[Any]) -> Iterator[str]:
+    return (str(question["organ"]) for question in questions)

@@ -9,14 +9,14 @@ from typing import Any
 
 from audit.corpus.questions.question_file import QuestionFile
 from audit.generation.evidence import meets
+from audit.pipeline.build_cache import read_lines
 from audit.pipeline.context import RunContext, Stage
-from audit.pipeline.handbook_search import query_of
-from audit.pipeline.judging_input import read_records
+from audit.retrieval.model import Query
 
 QUESTIONS = "questions"
 BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
+# Share of pairs with an absent answer in the published run (arXiv:2605.29084): the expectation before there are answers.
 PRESCREENED = 0.789
-"""Share of pairs with an absent answer in the published run (arXiv:2605.29084): the expectation before there are answers."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class RunPlan:
 
 
 def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
-    """The plan of a run. Whatever depends on something missing is to be done. Changes `context`: use a copy."""
+    """The plan of a run. A task with a missing input is to be done. Changes `context`: use a copy."""
     rows = [plan_stage(context, stage) for stage in stages]
     questions = context.questions()
-    asked = [sum(meets(query_of(question), source) for source in context.present) for question in questions]
+    asked = [sum(meets(Query.of(question), source) for source in context.present) for question in questions]
     pairs = sum(comb(count, 2) for count in asked)
     return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, _prescreened(context, rows, questions))
 
@@ -75,18 +75,20 @@ def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
     if stage.name == QUESTIONS and row.to_do:
         file = context.config.questions.file
         assert file is not None  # the config reader refuses a config without it
+        # Only counted, not imported: near-duplicates that the import would merge are still among them.
         context.expected = [question.record() for question in QuestionFile(file, context.settings.max_object_bytes).questions]
     return row
 
 
 def _prescreened(context: RunContext, rows: Sequence[StagePlan], questions: Sequence[dict[str, Any]]) -> int | None:
     """Pairs with an absent answer, once all answers exist."""
+    # An estimate from some of the answers would depend on which handbooks came first.
     if any(row.to_do for row in rows if row.stage in BEFORE_JUDGING):
         return None
     asked = dict.fromkeys((question["question_id"] for question in questions), 0)
     present = dict(asked)
     for source in context.present:
-        for record in read_records(context.workspace.answers(source.handbook_id)):
+        for record in read_lines(context.workspace.answers(source.handbook_id)):
             asked[record["question_id"]] += 1
             present[record["question_id"]] += record["absent"] is not True
     return sum(comb(asked[question], 2) - comb(present[question], 2) for question in asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,8 +14,8 @@ from audit.pipeline.context import RunContext, Stage
 
 CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
 MAX_NAMES = 3
+# A full or read-only disk fails every handbook alike: no handbook is to blame, so none is left out for it.
 MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""A full or read-only disk fails every handbook alike: no handbook is to blame, so none is left out for it."""
 
 
 @dataclass
@@ -90,18 +90,17 @@ class Reporter(Protocol):
         """The stage has ended."""
 
 
-def run_stages(
-    context: RunContext, stages: Sequence[Stage], reporter: Reporter, *, clock: Callable[[], float] = time.monotonic
-) -> RunSummary:
+def run_stages(context: RunContext, stages: Sequence[Stage], reporter: Reporter) -> RunSummary:
     """Carry out what is open in every stage. A handbook that fails is left out of the later stages; the others go on.
 
     The run stops at a stage that fails as a whole, or when no handbook is left.
     """
     summary = RunSummary()
     for stage in stages:
-        began, tasks = clock(), stage.tasks()
+        began, tasks = time.monotonic(), stage.tasks()
         to_do = [task for task in tasks if not stage.done(task)]
         count = StageCount(stage.name, len(tasks), message=stage.warning())
+        # What an earlier run had to report is reported again: it is still true of the release.
         for task in tasks:
             if task not in to_do:
                 count.report(context.cache.figures(task))
@@ -112,8 +111,9 @@ def run_stages(
                 _record_outcome(context, summary, count, task, outcome)
                 reporter.advance(task.name)
         finally:
-            count.seconds = clock() - began
+            count.seconds = time.monotonic() - began
             reporter.end(count)
+        # Without a handbook the later stages would write an empty release.
         if summary.stopped_at or (context.sources and not context.present):
             summary.stopped_at = stage.name
             return summary
@@ -135,6 +135,7 @@ def _record_outcome(context: RunContext, summary: RunSummary, count: StageCount,
     count.failed += 1
     reason = str(outcome) if isinstance(outcome, AuditError) else f"{type(outcome).__name__}: {outcome}"
     summary.failures.append((count.stage, task.name, reason))
+    # Later stages go on without this handbook; a task for all of them has nothing to go on with.
     if task.handbook:
         context.left_out[task.handbook] = f"{count.stage}: {reason}"
     else:

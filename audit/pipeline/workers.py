@@ -48,7 +48,9 @@ def run_tasks(
         futures = {client.submit(_attempt, function, task, pure=False, retries=1): task for task in tasks}
         for future in distributed.as_completed(futures):
             error = future.exception() if future.status != "finished" else None
-            yield futures[future], _task_error(error) if error else future.result()
+            # A task whose workers died repeatedly may end in something that is not an Exception.
+            failure = error if error is None or isinstance(error, Exception) else RuntimeError(str(error))
+            yield futures[future], failure or future.result()
 
 
 def check_workers(workers: str) -> None:
@@ -64,20 +66,17 @@ def _attempt(function: Callable[[Argument], Result], task: Argument) -> Result |
         return error
 
 
-def _task_error(error: BaseException) -> Exception:
-    """The error of a task whose workers died repeatedly."""
-    return error if isinstance(error, Exception) else RuntimeError(str(error))
-
-
 @contextmanager
 def _cluster(workers: str, options: ClusterOptions, tasks: int, logs: Path | None) -> Iterator[Any]:
     if workers == SLURM:
         with slurm_cluster(options, logs) as cluster:
+            # A job without a task would wait in the queue for nothing.
             cluster.scale(jobs=min(options.jobs, tasks))
             yield cluster
         return
     count = int(LOCAL.fullmatch(workers)[1])  # type: ignore[index]  # checked by check_workers
     distributed = optional("distributed", PURPOSE, EXTRA)
+    # Processes, because the search is Python code; one thread each, or their libraries would compete for the cores.
     with distributed.LocalCluster(
         n_workers=min(count, tasks), threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
     ) as cluster:

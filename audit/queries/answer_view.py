@@ -178,6 +178,7 @@ def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[S
                 parts.append((start, end, (number,)))
     if answered.state == PRESENT and given:
         marks = cited_spans(text)
+        # What the record says of a citation goes before what a mark in the text suggests.
         cites = {number: number in given for mark in marks for number in mark.numbers} | cites
         parts = parts or [(mark.start, mark.end, mark.numbers) for mark in marks]
     # Where two citations overlap, the text is marked once: by the one that begins first.

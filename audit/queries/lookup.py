@@ -25,6 +25,7 @@ def handbook_number(con: Connection, handbook_id: str) -> int:
 
 
 def _number_of(numbers: dict[Any, int], record_id: str, kind: str) -> int:
+    # All ids were read, because the message names the nearest one.
     if record_id not in numbers:
         raise NotInRunError(
             f"{kind.capitalize()} '{record_id}' is not in this run.{nearest(record_id, tuple(numbers))} "

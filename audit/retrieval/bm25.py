@@ -19,8 +19,9 @@ from audit.optional_imports import optional
 from audit.text.tokens import STOP_WORDS, plain_text
 
 Scores = NDArray[np.float32]
+# Robertson's usual values and the defaults of bm25s.
 K1, B = 1.5, 0.75
-"""Robertson's usual values and the defaults of bm25s."""
+# Letters and digits together, so that a name such as CYP3A5 stays one token.
 TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 

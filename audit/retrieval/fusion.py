@@ -68,6 +68,7 @@ def reciprocal_rank_fusion(
     total: dict[int, float] = {}
     for rank_of, weight in rankings:
         for row, rank in rank_of.items():
+            # A large k flattens the curve: the first rank of one retriever counts little more than its second.
             total[row] = total.get(row, 0.0) + weight / (k + rank)
     return _best_first(total, factors)
 
@@ -90,17 +91,14 @@ def score_fusion(
 
 def _best_first(total: Mapping[int, float], factors: Mapping[int, float] | None) -> dict[int, float]:
     scores = {row: score * (factors or {}).get(row, 1.0) for row, score in total.items()}
+    # Ties in reading order, so that the same search gives the same passages.
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
-
-
-def scaled_scores(index: HandbookIndex, retriever: str, ranking: Ranking, question: str) -> dict[int, float]:
-    """Row -> the retriever's score on a scale from 0 to 1, so that scores of different retrievers can be added."""
-    return SCALES[retriever](index, ranking, question)
 
 
 def min_max_scale(_index: HandbookIndex, ranking: Ranking, _question: str) -> dict[int, float]:
     """From 0 for the lowest score to 1 for the highest: the range of cosines depends on the model."""
     low, high = min(ranking.values(), default=0.0), max(ranking.values(), default=0.0)
+    # All scores equal: all are the highest.
     return {row: (score - low) / (high - low) if high > low else 1.0 for row, score in ranking.items()}
 
 
@@ -134,6 +132,7 @@ def heading_similarity(index: HandbookIndex, question: Set[str], heading: Set[st
     return shared * shared / (asked * titled) if shared else 0.0
 
 
+# By retriever, row -> its score on a scale from 0 to 1, so that scores of different retrievers can be added.
 SCALES: Mapping[str, Callable[[HandbookIndex, Ranking, str], dict[int, float]]] = {
     "dense": min_max_scale,
     "bm25_chunks": max_scale,

@@ -1,4 +1,4 @@
-"""Gold sections: which sections of a handbook are known to answer a question, from a file of JSON lines."""
+"""Gold sections, which are known to answer a question: their file, and how well a ranked list of sections finds them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def read_gold(path: Path, documents: Iterable[Document]) -> Gold:
     for number, record in _json_lines(path):
         try:
             question_id, sections = str(record["question_id"]), _sections_by_name(record)
+            # Data sets name sections by their own sources; an id that only one handbook has is still unambiguous.
             unnamed = [section_id for name in sections.keys() - names for section_id in sections[name] if owners[section_id] == 1]
             for handbook in handbooks:
                 if section_ids := _gold_sections(handbook, sections, unnamed):
@@ -99,3 +101,38 @@ def _json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
             return [(number, json.loads(line)) for number, line in enumerate(file, 1) if line.strip()]
     except (OSError, EOFError, ValueError) as error:
         raise RetrievalError(f"{path} cannot be read as JSON lines ({describe_error(error)}). Nothing was retrieved.") from error
+
+
+# -- measures -----------------------------------------------------------------------------------------------------------
+
+
+def first_gold_rank(ranked: Sequence[str], gold: Collection[str]) -> int | None:
+    """The rank, from 1, of the first gold section; None where the list has none."""
+    return next((rank for rank, section in enumerate(ranked, 1) if section in gold), None)
+
+
+def hit_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float | None:
+    """1 where a gold section is among the first k, else 0."""
+    # An unknown is not a miss: without gold sections every measure is None.
+    return None if not gold else float(any(section in gold for section in ranked[:k]))
+
+
+def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float | None:
+    """1 over the rank of the first gold section, 0 where the list has none; its mean over questions is MRR."""
+    if not gold:
+        return None
+    first = first_gold_rank(ranked, gold)
+    return 1 / first if first else 0.0
+
+
+def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float | None:
+    """Normalised discounted cumulative gain of the first k: a gold section at rank r gains 1 / log2(r + 1).
+
+    A section listed twice gains once. Source: Jaervelin and Kekaelaeinen (2002), ACM TOIS 20(4), with binary gain.
+    """
+    if not gold:
+        return None
+    # A ranking of chunks may name a section twice.
+    listed = list(dict.fromkeys(ranked))[:k]
+    gain = sum(1 / log2(rank + 1) for rank, section in enumerate(listed, 1) if section in gold)
+    return gain / sum(1 / log2(rank + 1) for rank in range(1, min(k, len(set(gold))) + 1))

@@ -19,21 +19,21 @@ import numpy as np
 from audit.atomic_io import atomic_file
 from audit.corpus.documents import Document, Section
 from audit.embedding.encoders import Encoder
-from audit.embedding.vectors import Progress, Vectors, no_progress
+from audit.embedding.vectors import Vectors, no_progress
 from audit.optional_imports import optional
 from audit.retrieval.bm25 import Bm25, tokens
 from audit.retrieval.settings import RetrievalSettings
 
+# Raise it when the same texts are to be indexed differently: cached indexes are then built again.
 FORMAT = 2
-"""Raise it when the same texts are to be indexed differently: cached indexes are then built again."""
 WORD = re.compile(r"\S+")
 NAVIGATION_HEADING = re.compile(
     r"(table of )?contents|(subject |alphabetical )?index|glossary|references|bibliography|(useful |related )?links|"
     r"navigation|menu|site ?map|list of (figures|tables)|about this (handbook|guide|book)|acknowledge?ments?|notes",
     re.IGNORECASE,
 )
+# Dots that lead to a page number, or a line that ends in one.
 PAGE_REFERENCE = re.compile(r"(\.\s?){4,}|…|\s\d{1,3}\s*$", re.MULTILINE)
-"""Dots that lead to a page number, or a line that ends in one."""
 MIN_LINES, MIN_SHARE_OF_REFERENCES = 4, 0.5
 
 
@@ -59,6 +59,7 @@ def _section_chunks(number: int, section: Section, settings: RetrievalSettings) 
         yield Chunk(number, 0, 0)
         return
     step = settings.chunk_words - settings.overlap_words
+    # It ends before a chunk that would consist of the overlap alone.
     for first in range(0, max(len(words) - settings.overlap_words, 1), step):
         last = min(first + settings.chunk_words, len(words))
         yield Chunk(number, words[first][0], words[last - 1][1])
@@ -140,20 +141,21 @@ def build_index(
     settings: RetrievalSettings,
     encoder: Encoder | None = None,
     folder: Path | None = None,
-    progress: Progress = no_progress,
 ) -> HandbookIndex:
     """The handbook's index: read from `folder` if it was built there from the same input, else built and stored there.
 
     The file appears complete or not at all. Raises MissingLibraryError without bm25s, EmbeddingError from the encoder.
     """
     chunks = split_into_chunks(document, settings)
+    # Named by everything it depends on, so a stale index is never read.
     path = folder / f"{index_digest(document, settings, encoder)[:24]}.npz" if folder else None
     if path and path.is_file():
         with np.load(path) as arrays:
             return _index_from_arrays(document, settings, chunks, encoder, dict(arrays))
     texts = {part: texts_of(document, chunks, settings) for part, texts_of in INDEXED_TEXTS.items()}
+    # Three indexes, because one word weighs differently in a heading, a section and a chunk.
     bm25 = {part: Bm25.build([tokens(text) for text in part_texts]) for part, part_texts in texts.items()}
-    vectors = encoder.encode(texts["chunks"], progress) if encoder else None
+    vectors = encoder.encode(texts["chunks"], no_progress) if encoder else None
     index = HandbookIndex(document, settings, chunks, bm25, vectors, encoder)
     if path:
         _write_index(index, path)
@@ -175,6 +177,7 @@ def _write_index(index: HandbookIndex, path: Path) -> None:
         arrays["vectors"] = index.vectors
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_file(path) as draft, draft.open("wb") as file:
+        # Without pickle: reading a cache must not be able to run code.
         np.savez(file, allow_pickle=False, **arrays)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 Mode = Literal["full_document", "passages", "full_document_fallback"]
 FULL_DOCUMENT: Final = "full_document"
 PASSAGES: Final = "passages"
 FULL_DOCUMENT_FALLBACK: Final = "full_document_fallback"
 Origin = Literal["hit", "parent", "neighbour", "document"]
+# Hits per layer, and sections of a handbook used in full, that a record keeps.
 MAX_RECORDED = 10
-"""Hits per layer, and sections of a handbook used in full, that a record keeps."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,11 @@ class Query:
     text: str
     organ: str = "general"
     topics: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, question: Mapping[str, Any]) -> Query:
+        """The query that a question's record asks."""
+        return cls(question["question_id"], question["question"], question["organ"], tuple(question.get("topics") or ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +139,7 @@ class Retrieval:
         numbered = [
             (number, passage)
             for number, passage in enumerate(self.passages, 1)
+            # A full handbook is in the release already, and would be stored again with every answer.
             if passage.origin != "document" or passage.rank <= MAX_RECORDED
         ]
         section_ids = dict.fromkeys(passage.section_id for _, passage in numbered)
@@ -147,17 +153,6 @@ class Retrieval:
             "layers": [layer.record() for layer in self.layers],
             "seconds": round(self.seconds, 4),
         }
-
-
-class Strategy(Protocol):
-    """One way to find the passages of a handbook that answer a question."""
-
-    @property
-    def name(self) -> str:
-        """The name in records and on the command line."""
-
-    def retrieve(self, question: Query) -> Retrieval:
-        """The passages for a question; the same question gives the same result except for `seconds`."""
 
 
 def _rounded(score: float) -> float:

@@ -12,8 +12,8 @@ from audit.retrieval.index import WORD, HandbookIndex
 from audit.retrieval.model import FULL_DOCUMENT_FALLBACK, PASSAGES, Mode, Passage, RetrieverRank
 from audit.retrieval.settings import RetrievalSettings
 
+# Layers that rank the hits of the first-stage retrievers.
 SECOND_STAGE = ("fused", "reranked")
-"""Layers that rank the hits of the first-stage retrievers."""
 
 
 def passages_of(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:
@@ -43,6 +43,7 @@ def with_parents(index: HandbookIndex, passages: Iterable[Passage]) -> tuple[Pas
 
 def _parent_or_neighbours(index: HandbookIndex, passage: Passage) -> Passage:
     section = index.document.by_id[passage.section_id]
+    # A section is a unit of meaning; a window cut from a short one would lose its context.
     if len(WORD.findall(section.text)) <= index.settings.parent_words:
         return replace(passage, start=0, end=len(section.text), text=section.text, origin="parent")
     chunks = [index.chunks[row] for row in _rows_around(index, passage)]
@@ -88,6 +89,7 @@ def question_coverage(index: HandbookIndex, question: str, passages: Iterable[Pa
     A word that the handbook lacks weighs most. 0 for a question of stop words only.
     """
     question_tokens = set(tokens(question))
+    # Titles count, because the generator sees them above each passage.
     titles = index.document.by_id
     passage_tokens = {token for passage in passages for token in tokens(f"{titles[passage.section_id].title} {passage.text}")}
     weight = {token: index.bm25["chunks"].idf(token) for token in question_tokens}
@@ -104,6 +106,7 @@ def assess_sufficiency(index: HandbookIndex, question: str, passages: tuple[Pass
     length = len(index.document.full_text)
     share = f"{coverage:.0%} of the question's words, weighted by rarity"
     reason = f"the passages contain {share}; {settings.sufficient:.0%} are needed"
+    # More text costs tokens and distracts a model, so there is a limit even if the passages do not suffice.
     if length <= settings.fallback_characters:
         return FULL_DOCUMENT_FALLBACK, f"{reason}: the full document was used"
     limit = settings.fallback_characters

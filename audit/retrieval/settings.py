@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+# The layers of HERO-QA that `leave_out` can switch off.
 LAYERS = ("expansion", "dense", "bm25_chunks", "bm25_bodies", "bm25_headings", "navigation", "rerank", "parents", "sufficiency")
-"""The layers of HERO-QA that `leave_out` can switch off."""
 FUSIONS = SCORES, RANKS = "scores", "ranks"
 WEIGHTS = ("dense_weight", "chunks_weight", "bodies_weight", "headings_weight")
 

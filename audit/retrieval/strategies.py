@@ -1,23 +1,195 @@
-"""Retrieval strategies by name: HERO-QA, and the baselines it is compared with (BM25, dense vectors, and their fusion)."""
+"""Retrieval strategies by name: HERO-QA, and the baselines it is compared with (BM25, dense vectors, and their fusion).
+
+HERO-QA: four retrievers, fused, reranked and widened to their sections, or the full document, which is used when the handbook is
+short or the passages do not suffice to answer from. Source: arXiv:2605.29084, section 4.1 and appendix D. Each layer is one
+function; `RetrievalSettings.leave_out` skips it.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from audit.corpus.documents import Document
-from audit.embedding.encoders import Encoder
 from audit.errors import RetrievalError
-from audit.retrieval.fusion import Ranking, first_row_per_section, layer_of, ranks, reciprocal_rank_fusion, section_ids
-from audit.retrieval.hero import HeroStrategy
-from audit.retrieval.index import HandbookIndex, build_index
-from audit.retrieval.model import PASSAGES, Query, Retrieval, Strategy
-from audit.retrieval.passages import passages_of, section_titles
-from audit.retrieval.query_expansion import unexpanded_query
-from audit.retrieval.retrievers import Reranker, bm25_over_chunks, dense_over_chunks
-from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.fusion import (
+    SCALES,
+    Ranking,
+    first_row_per_section,
+    layer_of,
+    ranks,
+    reciprocal_rank_fusion,
+    score_fusion,
+    section_ids,
+    section_ranks,
+)
+from audit.retrieval.index import HandbookIndex
+from audit.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Mode, Passage, Query, Retrieval
+from audit.retrieval.passages import (
+    assess_sufficiency,
+    fits_full_document,
+    full_document_passages,
+    passages_of,
+    section_titles,
+    with_parents,
+)
+from audit.retrieval.retrievers import (
+    ExpandedQuery,
+    Reranker,
+    bm25_over_chunks,
+    bm25_over_sections,
+    dense_over_chunks,
+    expand_query,
+    read_synonym_groups,
+    unexpanded_query,
+)
+from audit.retrieval.settings import RANKS
+
+# -- HERO-QA ------------------------------------------------------------------------------------------------------------
+
+RETRIEVERS: Mapping[str, Callable[[HandbookIndex, ExpandedQuery], Ranking]] = {
+    # The vector of the question alone: a list of synonyms would pull it towards its general subject.
+    "dense": lambda index, query: dense_over_chunks(index, query.texts[:1]),
+    "bm25_chunks": lambda index, query: bm25_over_chunks(index, query.weights),
+    "bm25_bodies": lambda index, query: bm25_over_sections(index, "bodies", query.weights),
+    "bm25_headings": lambda index, query: bm25_over_sections(index, "headings", query.weights),
+}
+# They rank sections, whose chunks share the rank.
+SECTION_RETRIEVERS = ("bm25_bodies", "bm25_headings")
+LEFT_OUT, FULL_DOCUMENT_USED = "left out", "the full document was used"
+NO_ENCODER, NO_RERANKER = "no sentence model was given", "no reranker was given"
+
+
+@dataclass(frozen=True)
+class RetrievedContext:
+    """The passages made from the fused ranking, with the mode and its reason, the final ranking and the last two layers."""
+
+    mode: Mode
+    reason: str | None
+    passages: tuple[Passage, ...]
+    ranking: Ranking
+    layers: tuple[Layer, Layer]
+
+
+@dataclass(frozen=True)
+class HeroStrategy:
+    """HERO-QA over one handbook."""
+
+    index: HandbookIndex
+    reranker: Reranker | None = None
+    name: str = "hero"
+
+    def retrieve(self, question: Query) -> Retrieval:
+        """The best passages, or the full document where it is short or they do not suffice."""
+        began = time.process_time()
+        index = self.index
+        query = expanded_query(index, question.text)
+        rankings = first_stage(index, query)
+        fused = fuse_rankings(index, question.text, rankings)
+        context = full_document_context(index, fused, rankings) or passage_context(
+            index, question.text, fused, rankings, self.reranker
+        )
+        layers = *first_stage_layers(index, rankings), layer_of(index, "fused", fused), *context.layers
+        return Retrieval(
+            strategy=self.name,
+            mode=context.mode,
+            passages=context.passages,
+            ranked=section_ids(index, context.ranking),
+            queries=query.texts,
+            reason=context.reason,
+            seconds=time.process_time() - began,
+            layers=layers,
+            titles=section_titles(index, context.passages),
+        )
+
+
+def full_document_context(index: HandbookIndex, fused: Ranking, rankings: Mapping[str, Ranking]) -> RetrievedContext | None:
+    """A short handbook in full; None for a longer one."""
+    if not fits_full_document(index.document, index.settings):
+        return None
+    skipped = Layer("reranked", skipped=FULL_DOCUMENT_USED), Layer("expanded", skipped=FULL_DOCUMENT_USED)
+    return RetrievedContext(FULL_DOCUMENT, None, full_document_passages(index, fused, rankings), fused, skipped)
+
+
+def passage_context(
+    index: HandbookIndex, question: str, fused: Ranking, rankings: Mapping[str, Ranking], reranker: Reranker | None
+) -> RetrievedContext:
+    """The best passages with the text around them, or the full document where they do not suffice."""
+    ranking, reranked_layer = reranked(index, question, fused, reranker)
+    passages = best_passages(index, ranking, rankings)
+    mode, reason = assess_sufficiency(index, question, passages)
+    layers = reranked_layer, Layer("expanded", tuple(passage.hit for passage in passages))
+    if mode != PASSAGES:
+        # The ranking is kept: it tells which sections were the best, although all are given.
+        passages = full_document_passages(index, ranking, rankings)
+    return RetrievedContext(mode, reason, passages, ranking, layers)
+
+
+def expanded_query(index: HandbookIndex, question: str) -> ExpandedQuery:
+    """The question with its synonyms."""
+    settings = index.settings
+    if not settings.uses("expansion"):
+        return unexpanded_query(question)
+    return expand_query(question, read_synonym_groups(settings.expansion), settings.expansion_weight)
+
+
+def first_stage(index: HandbookIndex, query: ExpandedQuery) -> dict[str, Ranking]:
+    """Name of a retriever -> its ranking."""
+    return {name: retriever(index, query) for name, retriever in RETRIEVERS.items() if not _skip_reason(index, name)}
+
+
+def _skip_reason(index: HandbookIndex, name: str) -> str | None:
+    if not index.settings.uses(name):
+        return LEFT_OUT
+    return NO_ENCODER if name == "dense" and index.vectors is None else None
+
+
+def first_stage_layers(index: HandbookIndex, rankings: Mapping[str, Ranking]) -> list[Layer]:
+    """The hits of each first-stage retriever, or why it was skipped."""
+    return [
+        layer_of(index, name, rankings[name]) if name in rankings else Layer(name, skipped=_skip_reason(index, name))
+        for name in RETRIEVERS
+    ]
+
+
+def fuse_rankings(index: HandbookIndex, question: str, rankings: Mapping[str, Ranking]) -> Ranking:
+    """One ranking of all chunks found, by scores or by ranks; chunks of navigation sections score less."""
+    settings = index.settings
+    factors = dict.fromkeys(index.navigation_rows, settings.navigation_weight) if settings.uses("navigation") else {}
+    # As in the paper. By scores, a heading that repeats the question can outweigh many weak hits.
+    if settings.fusion == RANKS:
+        return reciprocal_rank_fusion(
+            [(_ranks(index, name, ranking), 1.0) for name, ranking in rankings.items()], settings.rrf_k, factors
+        )
+    scores = [(SCALES[name](index, ranking, question), settings.weight_of(name)) for name, ranking in rankings.items()]
+    return score_fusion(scores, factors)
+
+
+def _ranks(index: HandbookIndex, retriever: str, ranking: Ranking) -> dict[int, int]:
+    return section_ranks(index, ranking) if retriever in SECTION_RETRIEVERS else ranks(ranking)
+
+
+def reranked(index: HandbookIndex, question: str, fused: Ranking, reranker: Reranker | None) -> tuple[Ranking, Layer]:
+    """The fused ranking with its head in the reranker's order, and the layer for the trace."""
+    if reranker is None or not index.settings.uses("rerank"):
+        return fused, Layer("reranked", skipped=LEFT_OUT if reranker else NO_RERANKER)
+    # One chunk of each section: the reranker's time is better spent on different sections.
+    head = first_row_per_section(index, fused)[: index.settings.rerank_depth]
+    scores = reranker.score([(question, index.text(row)) for row in head])
+    ranking = dict(sorted(zip(head, scores, strict=True), key=lambda item: -item[1]))
+    # Its scores and those of fusion are on different scales, so the tail stays behind the head.
+    tail = {row: score for row, score in fused.items() if row not in ranking}
+    return ranking | tail, layer_of(index, "reranked", ranking)
+
+
+def best_passages(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:
+    """The best chunk of each of the best sections, widened to its section unless that layer is left out."""
+    rows = first_row_per_section(index, ranking)[: index.settings.passages]
+    passages = passages_of(index, {row: ranking[row] for row in rows}, rankings)
+    return with_parents(index, passages) if index.settings.uses("parents") else passages
+
+
+# -- the baselines, and strategies by name ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -29,6 +201,7 @@ class BaselineStrategy:
 
     def retrieve(self, question: Query) -> Retrieval:
         """The passages for the question, which is searched for without expansion."""
+        # CPU time, because the clock would also measure what else the machine does.
         began = time.process_time()
         rankings = BASELINES[self.name](self.index, question.text)
         *_, final = rankings.values()
@@ -64,35 +237,25 @@ def fused_ranking(index: HandbookIndex, text: str) -> dict[str, Ranking]:
     return rankings | {"fused": fused}
 
 
+# Name of a baseline -> the rankings it computes; the last one decides.
 BASELINES: Mapping[str, Callable[[HandbookIndex, str], dict[str, Ranking]]] = {
     "bm25": bm25_ranking,
     "dense": dense_ranking,
     "fusion": fused_ranking,
 }
-"""Name of a baseline -> the rankings it computes; the last one decides."""
+Strategy = HeroStrategy | BaselineStrategy
+"""One way to find the passages that answer a question; the same question gives the same result except for `seconds`."""
 STRATEGIES = ("hero", *BASELINES)
 NEED_VECTORS = ("dense", "fusion")
 
 
-def build_strategy(
-    name: str,
-    document: Document,
-    settings: RetrievalSettings,
-    encoder: Encoder | None = None,
-    reranker: Reranker | None = None,
-    folder: Path | None = None,
-) -> Strategy:
-    """The strategy `name` over one handbook, whose index is stored in `folder` if one is given.
-
-    encoder   None: HERO-QA searches by words alone and the trace records that; `dense` and `fusion` need one
-    reranker  None: the hits are not reranked and the trace records that
-    Raises RetrievalError for an unknown name or where the strategy lacks its encoder.
-    """
-    return make_strategy(name, build_index(document, settings, encoder, folder), reranker)
-
-
 def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = None) -> Strategy:
-    """The strategy `name` over an index that others may share. Raises RetrievalError as `build_strategy` does."""
+    """The strategy `name` over an index that others may share.
+
+    reranker  None: the hits are not reranked and the trace records that
+    Raises RetrievalError for an unknown name, and for `dense` and `fusion` over an index without vectors; without them HERO-QA
+    searches by words alone and the trace records that.
+    """
     if name not in STRATEGIES:
         raise RetrievalError(f"There is no strategy '{name}'. Allowed: {', '.join(STRATEGIES)}. Nothing was retrieved.")
     if name in NEED_VECTORS and index.vectors is None:

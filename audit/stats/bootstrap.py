@@ -205,9 +205,11 @@ def _support(denominator: ResampledCounts) -> tuple[Bools, Ints, Ints]:
         # Three handbooks are two couples. With less nothing was repeated, so the spread is unknown, which is not the same as
         # zero.
         return handbooks >= 3, handbooks, handbooks // 2
+    # The scarcer of the two decides how alike the draws are.
     fewest = np.minimum(questions, handbooks)
     if denominator.resampled is Resampled.BOTH:
         return (questions >= 2) & (handbooks >= 3), fewest, questions
+    # No handbooks means that only questions are drawn; a single one that is drawn shows no spread.
     return (questions >= 2) & (handbooks != 1), np.where(handbooks > 0, fewest, questions), questions
 
 

@@ -72,6 +72,7 @@ def marked_change_columns(name: str, first: PairedShare, second: PairedShare) ->
 
 
 def _change_table(name: str, change: Floats, ends: Interval, differing: Ints) -> dict[str, Any]:
+    # A share without a denominator has no change, which is not the same as none.
     same = (differing == 0) & ~np.isnan(change)
     moves = [direction(*row) for row in zip(*ends, same, strict=True)]
     return {name: change, f"{name}_low": ends[0], f"{name}_high": ends[1], "questions": differing, "moves": moves}

@@ -12,12 +12,10 @@ from audit.embedding.encoders import Encoder, words_encoder
 from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
 from audit.themes.build import summary
-from audit.themes.clusters import CUT
-from audit.themes.layout import nearest
+from audit.themes.clusters import CUT, nearest
 from audit.themes.linkage import Labels
 from audit.themes.naming import MAX_EXEMPLARS
-from audit.themes.phrases import by_plain_phrase, plain_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, by_plain_phrase, plain_phrase
 
 
 def words_encoder_of(taxonomy: Taxonomy) -> Encoder:
@@ -51,6 +49,7 @@ def assign(
     written = by_plain_phrase(counts)
     new = [phrase for phrase in written if phrase not in known]
     exemplars = [(phrase, theme.theme_id) for theme in taxonomy.leaves for phrase in _exemplars(theme)]
+    # A taxonomy from elsewhere has no reach; the distance up to which we cluster is the next best.
     limit = float(taxonomy.built.get("reach", CUT)) if max_distance is None else max_distance
     with fixed_threads(threads):
         closest, distances = _closest(new, [phrase for phrase, _ in exemplars], encoder, progress)
@@ -58,6 +57,7 @@ def assign(
         phrase: exemplars[row] for phrase, row, distance in zip(new, closest, distances, strict=True) if distance <= limit
     }
     theme_of = known | {phrase: theme for phrase, (_, theme) in assigned.items()}
+    # UMAP's model is not stored with the map, so a new phrase takes the position of its nearest exemplar.
     anchors = {phrase: exemplars[row][0] for phrase, row in zip(new, closest, strict=True)}
     moved = _points(written, theme_of, anchors, points, counts)
     kinds = {"known_topics": 0, "assigned_topics": 0, "beyond_reach_topics": 0}
@@ -70,6 +70,7 @@ def assign(
 def _check_same_encoder(taxonomy: Taxonomy, counts: Mapping[str, int], encoder: Encoder) -> None:
     if not counts or not taxonomy.leaves:
         raise ThemesError(f"There is no {'theme' if counts else 'phrase'} to assign. Nothing was written.")
+    # Cosines of different models are not comparable.
     built_with = taxonomy.built.get("model_sha256")
     if built_with and built_with != encoder.digest:
         raise ThemesError(

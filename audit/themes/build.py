@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
@@ -17,39 +17,17 @@ from audit import __version__
 from audit.embedding.encoders import LEXICAL, Encoder
 from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
-from audit.themes.clusters import CUT, METHODS, ClusteringOptions, parents_of
+from audit.themes.clusters import METHODS, ThemeBuildOptions, parents_of, principal_layout, umap_layout
 from audit.themes.draft import Draft
-from audit.themes.layout import principal_layout, umap_layout
 from audit.themes.linkage import NO_THEME
 from audit.themes.naming import Namer, near_duplicates
-from audit.themes.phrases import by_plain_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, by_plain_phrase
 
 UMAP, PRINCIPAL = "umap", "principal"
 BASE = ("numpy", "scipy")
 FOR_UMAP = ("umap-learn", "numba", "faiss-cpu")
 FOR_HDBSCAN = (*FOR_UMAP, "hdbscan", "scikit-learn")
 FOR_MODELS = ("sentence-transformers", "transformers", "torch")
-
-
-@dataclass(frozen=True)
-class ThemeBuildOptions:
-    """The options of a build, all of which are stored in the taxonomy.
-
-    method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in arXiv:2605.29084)
-    target   number of themes to come closest to; None: what `cut` gives
-    cut      mean cosine distance (after smoothing, see `audit.themes.clusters`) up to which phrases form one theme
-    seed     of UMAP
-    threads  of every library; the same seed and threads give the same bytes
-    layout   umap, or principal (components), which needs no extra; None: umap where it is installed
-    """
-
-    method: str = "average"
-    target: int | None = None
-    cut: float = CUT
-    seed: int = 1
-    threads: int = 1
-    layout: str | None = None
 
 
 def build_taxonomy(
@@ -64,7 +42,7 @@ def build_taxonomy(
     """The taxonomy of some phrases, and the map: phrase, theme_id, x, y, count, one row per distinct phrase.
 
     counts   phrase, as the release has it -> how often it occurs there
-    encoder  called once, with every distinct plain phrase (see `audit.themes.phrases`)
+    encoder  called once, with every distinct plain phrase (see `audit.themes.taxonomy`)
     namer    names themes and parents; without one a theme is called by its medoid, a parent by its terms
     earlier  an earlier taxonomy: a theme keeps the id of the one there with which it shares most phrases
 
@@ -97,9 +75,8 @@ def _resolved(counts: Mapping[str, int], options: ThemeBuildOptions) -> ThemeBui
 
 
 def _draft(written: Mapping[str, Sequence[str]], vectors: Vectors, options: ThemeBuildOptions, progress: Progress) -> Draft:
-    clustering = ClusteringOptions(options.target, options.cut, options.seed)
     no_themes = np.full(len(vectors), NO_THEME, dtype=np.int64)
-    labels = METHODS[options.method](vectors, clustering, progress) if len(vectors) > 1 else no_themes
+    labels = METHODS[options.method](vectors, options, progress) if len(vectors) > 1 else no_themes
     return Draft(written, vectors, labels, parents_of(vectors, labels))
 
 

@@ -1,41 +1,113 @@
-"""Clusters phrases into themes, and themes into parents."""
+"""Clusters phrases into themes and themes into parents, and places phrases on the map: similar ones lie close together."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from audit.embedding.vectors import Progress, Vectors, no_progress, unit_rows
 from audit.optional_imports import optional
-from audit.themes.layout import umap_layout
 from audit.themes.linkage import NO_THEME, Labels, average_linkage, renumbered
 
+# -- nearest neighbours and the map -------------------------------------------------------------------------------------
+
+UMAP_NEIGHBOURS = 15
+MIN_PHRASES_FOR_UMAP = 12
+FLAT = 1e-4
+
+
+def nearest(index_vectors: Vectors, query_vectors: Vectors, count: int) -> tuple[NDArray[np.float32], Labels]:
+    """Cosine and row of the `count` indexed vectors nearest to each query, nearest first: two arrays (queries, count).
+
+    FAISS's flat index is exact, and needs seconds and no distance matrix for 16,000 by 16,000 phrases.
+    Raises MissingLibraryError without faiss-cpu.
+    """
+    faiss = optional("faiss", "Looking for the nearest phrases", "models")
+    index = faiss.IndexFlatIP(index_vectors.shape[1])
+    index.add(np.ascontiguousarray(index_vectors))
+    similarity, row = index.search(np.ascontiguousarray(query_vectors), min(count, len(index_vectors)))
+    return similarity, row.astype(np.int64)
+
+
+def principal_layout(vectors: Vectors, dimensions: int = 2) -> NDArray[np.float32]:
+    """The first principal components, the largest coordinate 10: the map where UMAP is not installed, and UMAP's start."""
+    centred = vectors - vectors.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    chosen = axes[:, ::-1][:, :dimensions]
+    chosen = chosen * np.sign(
+        chosen[np.abs(chosen).argmax(axis=0), np.arange(chosen.shape[1])]
+    )  # the sign of an axis is arbitrary: fix it, so that the same phrases give the same map
+    points = np.zeros((len(vectors), dimensions), dtype=np.float32)
+    points[:, : chosen.shape[1]] = centred @ chosen
+    return np.asarray(points / max(float(np.abs(points).max(initial=0)), 1e-9) * 10, dtype=np.float32)
+
+
+def umap_layout(
+    vectors: Vectors, seed: int, *, dimensions: int = 2, min_dist: float = 0.1, progress: Progress = no_progress
+) -> NDArray[np.float32]:
+    """UMAP on cosine distance, from exact neighbours and the principal components.
+
+    Both are cheaper than UMAP's own (13 CPU seconds instead of 32 for 16,000 phrases), and the start is deterministic. The same
+    seed and number of threads give the same points; another number of threads may give others.
+    Fewer than 12 phrases have no neighbourhoods worth speaking of and get their principal components.
+
+    Raises MissingLibraryError where umap-learn or faiss-cpu is not installed.
+    """
+    if len(vectors) < MIN_PHRASES_FOR_UMAP:
+        return principal_layout(vectors, dimensions)
+    umap = optional("umap", "The map", "models")
+    count = min(UMAP_NEIGHBOURS, len(vectors) - 1)
+    # Each phrase is its own first neighbour, as UMAP expects.
+    similarity, index = nearest(vectors, vectors, count)
+    progress("map", 1, 3)
+    start = principal_layout(vectors, dimensions)
+    flat = bool((np.ptp(start, axis=0) < FLAT).any())  # phrases on a line: UMAP would divide by zero
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # UMAP warns that a seed means one thread, which is what we want
+        fitted = umap.UMAP(
+            n_neighbors=count, n_components=dimensions, min_dist=min_dist, metric="cosine", random_state=seed,
+            precomputed_knn=(index, np.maximum(1 - similarity, 0)), init="random" if flat else start,
+        ).fit_transform(vectors)  # fmt: skip
+    progress("map", 3, 3)
+    return np.asarray(fitted, dtype=np.float32)
+
+
+# -- clusters -----------------------------------------------------------------------------------------------------------
+
+# A smaller cluster is not a theme.
 MIN_PHRASES = 2
-"""A smaller cluster is not a theme."""
+# Mean cosine distance, after smoothing, up to which phrases form one theme: chosen on benchmarks/themes.py and the demo.
 CUT = 0.4
-"""Mean cosine distance, after smoothing, up to which phrases form one theme: chosen on benchmarks/themes.py and the demo."""
 SMOOTHING_NEIGHBOURS, SMOOTHING, SHARPNESS = 10, 0.5, 8
 BLOCK = 1024
+# BERTopic's defaults, which the pipeline of arXiv:2605.29084 follows.
 HDBSCAN_DIMENSIONS, HDBSCAN_SIZE = 5, 10
-"""BERTopic's defaults, which the pipeline of arXiv:2605.29084 follows."""
 
 
 @dataclass(frozen=True)
-class ClusteringOptions:
-    """How phrases are clustered.
+class ThemeBuildOptions:
+    """The options of a build, all of which are stored in the taxonomy.
 
-    target  number of themes to come closest to; None: as many as `cut` (average) or HDBSCAN's own size (hdbscan) gives
-    cut     mean cosine distance between smoothed vectors up to which clusters merge; only of average linkage
-    seed    of UMAP, before HDBSCAN; average linkage draws nothing
+    method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in arXiv:2605.29084)
+    target   number of themes to come closest to; None: what `cut` gives
+    cut      mean cosine distance (after smoothing) up to which phrases form one theme
+    seed     of UMAP
+    threads  of every library; the same seed and threads give the same bytes
+    layout   umap, or principal (components), which needs no extra; None: umap where it is installed
     """
 
-    target: int | None
-    cut: float
-    seed: int
+    method: str = "average"
+    target: int | None = None
+    cut: float = CUT
+    seed: int = 1
+    threads: int = 1
+    layout: str | None = None
 
 
 def smoothed(vectors: Vectors) -> Vectors:
@@ -57,14 +129,14 @@ def smoothed(vectors: Vectors) -> Vectors:
     return unit_rows(moved)
 
 
-def by_average(vectors: Vectors, options: ClusteringOptions, progress: Progress = no_progress) -> Labels:
+def by_average(vectors: Vectors, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
     """Average linkage on cosine distance between smoothed vectors, cut at a distance or for a number of themes."""
     tree = average_linkage(smoothed(vectors), progress)
     merges = tree.merges_below(options.cut) if options.target is None else tree.merges_for(options.target, MIN_PHRASES)
     return tree.labels(merges, MIN_PHRASES)
 
 
-def by_hdbscan(vectors: Vectors, options: ClusteringOptions, progress: Progress = no_progress) -> Labels:
+def by_hdbscan(vectors: Vectors, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
     """UMAP to five dimensions, then HDBSCAN, as in arXiv:2605.29084; a target sets the smallest size of a theme."""
     reduced = umap_layout(vectors, options.seed, dimensions=HDBSCAN_DIMENSIONS, min_dist=0.0, progress=progress)
     sizes = [HDBSCAN_SIZE] if options.target is None else range(MIN_PHRASES, max(MIN_PHRASES + 1, min(60, len(vectors) // 2)))
@@ -72,6 +144,7 @@ def by_hdbscan(vectors: Vectors, options: ClusteringOptions, progress: Progress 
     for size in sizes:
         tried.append(_hdbscan(reduced, size))
         progress("cluster", len(tried), len(sizes))
+        # Themes become fewer with their smallest size, so the first size at or below the target ends the search.
         if options.target is None or _theme_count(tried[-1]) <= options.target:
             break
     return min(tried, key=lambda labels: abs(_theme_count(labels) - (options.target or 0)))
@@ -90,7 +163,7 @@ def _theme_count(labels: Labels) -> int:
     return int(labels.max()) + 1
 
 
-METHODS: dict[str, Callable[[Vectors, ClusteringOptions, Progress], Labels]] = {"average": by_average, "hdbscan": by_hdbscan}
+METHODS: dict[str, Callable[[Vectors, ThemeBuildOptions, Progress], Labels]] = {"average": by_average, "hdbscan": by_hdbscan}
 
 
 def sums_by(vectors: Vectors, labels: Labels) -> Vectors:
@@ -107,6 +180,7 @@ def parents_of(vectors: Vectors, labels: Labels) -> Labels:
     Ward gives parents of similar size, so that a treemap is readable; average linkage would leave one giant and many crumbs.
     """
     directions = unit_rows(sums_by(vectors, labels))
+    # The square root of two themes is one parent anyway.
     if len(directions) < 3:
         return np.zeros(len(directions), dtype=np.int64)
     tree = linkage(directions.astype(np.float64), "ward")

@@ -14,13 +14,12 @@ from audit.embedding.vectors import Vectors
 from audit.themes.clusters import sums_by
 from audit.themes.linkage import Labels
 from audit.themes.naming import Card, Namer, exemplars_by, named, terms_by
-from audit.themes.phrases import plain_phrase, shown_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, plain_phrase, shown_phrase
 
 THEME_PREFIX, PARENT_PREFIX = "t-", "p-"
 ID_DIGITS = 10
+# Share of the members that lie within the reach of an exemplar of their own theme.
 REACH_QUANTILE = 0.95
-"""Share of the members that lie within the reach of an exemplar of their own theme."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +100,7 @@ class Draft:
     def reach(self) -> float:
         """The cosine distance within which 95 % of members have another exemplar of their theme; 0 without themes."""
         distances = [self._distances(theme, rows) for theme, rows in enumerate(self.exemplars)]
+        # Rounded, because the last bits differ between processors and would change the digest of the file.
         return round(float(np.quantile(np.concatenate(distances), REACH_QUANTILE)), 4) if distances else 0.0
 
     def _distances(self, theme: int, rows: Sequence[int]) -> Vectors:
@@ -145,6 +145,7 @@ def kept_ids(groups: Sequence[Sequence[str]], earlier: Mapping[str, Sequence[str
     heirs: dict[str, tuple[int, int]] = {}
     for number, counter in enumerate(shared):
         for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:1]:
+            # Of equal claims the first group wins, so that the same build gives the same ids.
             heirs[name] = max(heirs.get(name, (0, 0)), (count, -number))
     inherited = {-number: name for name, (_, number) in heirs.items()}
     taken = set(inherited.values())

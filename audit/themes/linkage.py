@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from audit.embedding.vectors import Progress, Vectors, no_progress
 
 BLOCK = 1024
+# Lower than any cosine, so that a cluster is never its own nearest.
 SELF_SIMILARITY = -2.0
-"""Lower than any cosine, so that a cluster is never its own nearest."""
 Labels = NDArray[np.int64]
 """One theme number per phrase; NO_THEME where it has none."""
 NO_THEME = -1
@@ -42,7 +42,7 @@ class Tree:
         return len(self.heights) + 1
 
     def labels(self, merges: int, smallest: int) -> Labels:
-        """A theme per phrase after the first `merges` merges; clusters of fewer than `smallest` phrases are no theme."""
+        """A theme per phrase after the first `merges` merges; clusters of fewer than `smallest` phrases are not a theme."""
         top = np.arange(self.count + merges)
         for made in range(self.count + merges - 1, self.count - 1, -1):
             top[self.children[made - self.count]] = top[made]

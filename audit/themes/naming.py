@@ -1,26 +1,32 @@
-"""Names of themes: the words that distinguish a theme, and the phrase at its centre."""
+"""Names of themes: the words that distinguish a theme, the phrase at its centre, and the name that a language model gives."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from itertools import pairwise
 from math import log
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from audit.embedding.vectors import Vectors, unit_rows
+from audit.llm.calls import Call, Reply
+from audit.llm.prompts import Prompt, PromptForm, load_templates
 from audit.text.tokens import content_words, stem
 from audit.themes.linkage import Labels
 
 MAX_TERMS, MAX_EXEMPLARS = 5, 8
+# How much farther (cosine) from the mean a shorter phrase may be and still be taken as the medoid.
 MEDOID_TOLERANCE = 0.02
-"""How much farther (cosine) from the mean a shorter phrase may be and still be taken as the medoid."""
+# Words of nearly every divergence topic, which say nothing about a theme.
 COMPARISON_WORDS = frozenset(map(stem, ("vs", "versus", "against")))
-"""Words of nearly every divergence topic, which say nothing about a theme."""
+# Share of words in common from which two names count as near-duplicates.
 NEAR_DUPLICATE = 0.75
-"""Share of words in common from which two names count as near-duplicates."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,7 @@ def _top_terms(counter: Counter[str], total: Counter[str], mean: float, forms: d
     ranked = sorted(counter, key=lambda term: (-counter[term] * log(1 + mean / total[term]), -len(term), term))
     chosen: list[str] = []
     for term in ranked:
+        # "live vaccine" after "vaccine" would add nothing.
         if not any(set(term.split()) & set(other.split()) for other in chosen):
             chosen.append(term)
         if len(chosen) == MAX_TERMS:
@@ -97,9 +104,10 @@ def exemplars_by(plain: Sequence[str], vectors: Vectors, labels: Labels) -> list
 
 
 def _medoid(plain: Sequence[str], vectors: Vectors, members: Labels) -> int:
-    """Place among the members of the shortest of those nearest to the mean."""
+    """Position among the members of the shortest of those nearest to the mean."""
     own = vectors[members]
     similar = own @ unit_rows(own.sum(axis=0, keepdims=True))[0]
+    # Of phrases about equally central, the shortest is the best name.
     close = np.flatnonzero(similar >= similar.max() - MEDOID_TOLERANCE)
     return int(min(close, key=lambda position: (len(plain[int(members[position])]), position)))
 
@@ -121,7 +129,42 @@ def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
     holding: defaultdict[str, list[int]] = defaultdict(list)
     shared: Counter[tuple[int, int]] = Counter()
     for number, own in enumerate(stems):
+        # By word instead of by pair: 1,000 names have half a million pairs, of which few share a word.
         for word in own:
             shared.update((other, number) for other in holding[word])
             holding[word].append(number)
     return sorted(pair for pair, count in shared.items() if count >= NEAR_DUPLICATE * len(stems[pair[0]] | stems[pair[1]]))
+
+
+# -- names by a language model ------------------------------------------------------------------------------------------
+
+MAX_NAME_LENGTH = 60
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": MAX_NAME_LENGTH}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+FORM = PromptForm("theme_name", "name", ("words", "phrases"), SCHEMA)
+
+
+def naming_prompt(folder: Path | None = None) -> Prompt:
+    """The template `theme_name`, from `folder` where one is given. Raises AuditError where it cannot be used."""
+    return load_templates([FORM], resources.files("audit.themes").joinpath("templates"), folder)[FORM.name]
+
+
+def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
+    """The request that asks `model` to name one theme; a parent is named by the names of its themes."""
+    phrases = card.children or card.exemplars
+    return prompt.call(model, f"theme {number}", {"words": ", ".join(card.terms), "phrases": "\n".join(phrases)})
+
+
+def parse_name(reply: Reply | None) -> str | None:
+    """The name in a reply, on one line; None where the reply has no name, or one that is too long."""
+    try:
+        record: Any = json.loads(reply.text or "", strict=False) if reply else None
+    except ValueError:
+        return None
+    name = record.get("name") if isinstance(record, dict) else None
+    name = " ".join(name.split()) if isinstance(name, str) else ""
+    return name if 0 < len(name) <= MAX_NAME_LENGTH else None

@@ -1,9 +1,14 @@
-"""The stored taxonomy: themes.json, and next to it the map as parquet. Written once, checked whenever it is read."""
+"""The stored taxonomy: themes.json, and next to it the map as parquet. Written once, checked whenever it is read.
+
+Its topics are compared as plain phrases: without the words that any of them could have.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,6 +19,57 @@ import pandas as pd
 from audit.atomic_io import sha256_of, write_atomic
 from audit.errors import ThemesError
 from audit.release.schema import canonical
+
+# -- plain phrases ------------------------------------------------------------------------------------------------------
+
+DIFFERING = r"(?:differ(?:ent|ing)|diverg(?:ent|ing)|conflicting|contradict(?:ory|ing)|inconsistent|varying|opposing|opposite)"
+ADVICE = r"(?:advice|guidance|recommendation|instruction|information|guideline|polic(?:y|ie)|position|statement|rule|view)s?"
+ABOUT = r"(?:on|about|for|regarding|concerning|over|as to|in|of|around)"
+CLASH = r"(?:difference|disagreement|divergence|discrepanc(?:y|ie)|conflict|contradiction|variation|inconsistenc(?:y|ie))s?"
+# How a judge begins whatever the subject: "different advice on", "disagreement about". Unrelated phrases would look alike.
+FRAMES = re.compile(
+    rf"^(?:(?:the )?(?:{DIFFERING} )?{ADVICE} {ABOUT} |{CLASH} {ABOUT} |{DIFFERING} "
+    rf"|whether (?:the )?\w+ (?:dis)?agree {ABOUT} )(?:the )?(?=\w)",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|once|twice|half)\b", re.IGNORECASE)
+CONTRAST = re.compile(r"\b(?:vs|versus|against|or|than|and)\b|[/;]", re.IGNORECASE)
+TAIL = re.compile(r"(?::\s|,\s|;\s|\s\()(?P<tail>(?:\d,\d|[^:,;()])*)\)?\s*$")
+
+
+def shown_phrase(phrase: str) -> str:
+    """The phrase without the frame that only states that sources differ, and without the two values at its end.
+
+    "Different advice on lifting limit: 5 kg vs. 10 kg" becomes "lifting limit". A phrase that would become empty is kept.
+    """
+    text = " ".join(unicodedata.normalize("NFKC", phrase).split()).strip(" .\"'") or phrase
+    while (shorter := _shorter(text)) != text:  # "disagreement about different advice on ..."
+        text = shorter
+    return text
+
+
+def _shorter(text: str) -> str:
+    text = FRAMES.sub("", text)
+    tail = TAIL.search(text)
+    if tail and tail.start() and NUMBER.search(tail["tail"]) and CONTRAST.search(tail["tail"]):
+        return text[: tail.start()]
+    return text
+
+
+def plain_phrase(phrase: str) -> str:
+    """The shown phrase in lower case: what is embedded. Phrases with the same one are the same."""
+    return shown_phrase(phrase).casefold()
+
+
+def by_plain_phrase(phrases: Iterable[str]) -> dict[str, list[str]]:
+    """Plain phrase -> the distinct phrases written so, both in alphabetical order: what is embedded once."""
+    written: dict[str, list[str]] = {}
+    for phrase in sorted(set(phrases)):
+        written.setdefault(plain_phrase(phrase), []).append(phrase)
+    return dict(sorted(written.items()))
+
+
+# -- the taxonomy and its file ------------------------------------------------------------------------------------------
 
 FORMAT = "themes 1"
 MAP_COLUMNS = ("phrase", "theme_id", "x", "y", "count")
@@ -69,7 +125,7 @@ class Taxonomy:
 
     @property
     def leaves(self) -> tuple[Theme, ...]:
-        """The themes that are no parent: those that phrases are put into."""
+        """The themes that are not parents: those that phrases are put into."""
         parents = {theme.theme_id for theme in self.parents}
         return tuple(theme for theme in self.themes if theme.theme_id not in parents)
 
@@ -88,17 +144,12 @@ def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxo
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     map_path = path.with_suffix(".parquet")
+    # The map first: a themes.json that exists is complete, and it contains the digest of the map.
     points[list(MAP_COLUMNS)].to_parquet(map_path, index=False)
-    content = _content(taxonomy) | {"map": {"sha256": sha256_of(map_path)}}
+    content = {"format": FORMAT, **asdict(taxonomy), "map": {"sha256": sha256_of(map_path)}}
     content["sha256"] = _digest(content)
     write_atomic(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return read_taxonomy(path)
-
-
-def _content(taxonomy: Taxonomy) -> dict[str, Any]:
-    content = {"format": FORMAT, **asdict(taxonomy)}
-    del content["sha256"]
-    return content
 
 
 def _digest(content: dict[str, Any]) -> str:
@@ -114,6 +165,7 @@ def read_taxonomy(path: Path) -> Taxonomy:
     contains a theme without id or name, an id twice, an unknown parent, parents in a circle, or a phrase in two themes.
     """
     content = _read_json(path)
+    # Files that others wrote have no digest and are taken as they are.
     if "sha256" in content and content["sha256"] != _digest(content):
         raise ThemesError(f"{path} was changed after it was built: its sha256 does not match. {FIX}")
     records = content.get("themes")
@@ -184,6 +236,7 @@ def _check_themes(themes: Sequence[Theme], no_theme: Iterable[str], path: Path) 
         if theme.parent_id is not None and theme.parent_id not in parent:
             raise ThemesError(f"{path}: theme '{theme.theme_id}' has the parent '{theme.parent_id}', which does not exist. {FIX}")
     _check_cycles(parent, path)
+    # A phrase counts once, so that the counts of all themes reconcile.
     holder: dict[str, str] = dict.fromkeys(no_theme, "no theme")
     for theme in themes:
         for topic in theme.topics:

@@ -24,13 +24,13 @@ def database() -> sqlite3.Connection:
 
 def save(item: int, label: str) -> None:
     database().execute("insert into ratings values (?, ?, ?)", (item, label, time.time()))
-    st.session_state.place = item + 1
+    st.session_state.current = item + 1
 
 
-place = st.session_state.setdefault("place", 0)
-st.header(f"{place + 1}. What should I know about medicines, work and wounds after my operation?", anchor=False)
+current = st.session_state.setdefault("current", 0)
+st.header(f"{current + 1}. What should I know about medicines, work and wounds after my operation?", anchor=False)
 first, second = st.columns(2)
-first.text(f"{place}. {ANSWER}")
-second.text(f"{place}. {ANSWER}")
+first.text(f"{current}. {ANSWER}")
+second.text(f"{current}. {ANSWER}")
 for number, (label, column) in enumerate(zip(LABELS, st.columns(5), strict=True), start=1):
-    column.button(label, shortcut=str(number), on_click=save, args=(place, label))
+    column.button(label, shortcut=str(number), on_click=save, args=(current, label))

@@ -21,17 +21,17 @@ window.seen = []; window.saved = []; window.tells = false
 addEventListener("keydown", () => { window.pressed = performance.now() }, true)
 """
 WATCH = """
-([element, question, told]) => {
+([element, question, status]) => {
   const root = element.getRootNode(), text = () => root.querySelector(question)?.textContent
   let shown = text(), unsaved = null
-  window.tells = Boolean(told)
+  window.tells = Boolean(status)
   new MutationObserver(() => {
     const key = window.pressed
     if (text() && text() !== shown) {
       shown = text(); unsaved = key
       requestAnimationFrame(() => setTimeout(() => window.seen.push(performance.now() - key)))
     }
-    if (told && unsaved && root.querySelector(told).textContent === "all saved") {
+    if (status && unsaved && root.querySelector(status).textContent === "all saved") {
       window.saved.push(performance.now() - unsaved); unsaved = null
     }
   }).observe(root, { subtree: true, childList: true, characterData: true })
@@ -93,5 +93,5 @@ def type_labels(pages: Sequence[Page], labels: int, pause_ms: int, *, one_key: b
         for page in pages:
             page.wait_for_function(f"seen.length > {number} && (!tells || saved.length > {number})")
             page.wait_for_timeout(pause_ms / len(pages))
-    told = [page.evaluate("[seen, saved]") for page in pages]  # the first label of a sitting warms caches
-    return Times([t for seen, _ in told for t in seen[1:]], [t for _, saved in told for t in saved[1:]])
+    times = [page.evaluate("[seen, saved]") for page in pages]  # the first label of a session warms caches
+    return Times([t for seen, _ in times for t in seen[1:]], [t for _, saved in times for t in saved[1:]])

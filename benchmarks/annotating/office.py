@@ -17,7 +17,8 @@ from pathlib import Path
 from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.ratings import NewRating, add_rating
-from annotation.label_store.studies import ItemKind, NewItem, NewStudy, create_study
+from annotation.label_store.studies import ItemKind
+from annotation.label_store.study_creation import NewItem, NewStudy, create_study
 from annotation.studies.accounts import add_account, open_session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,8 +43,8 @@ class Server:
 
     def cpu_ms(self) -> float:
         """CPU time of the process so far, all threads, user and system."""
-        told = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(told[11]) + int(told[12])) * 1_000 / os.sysconf("SC_CLK_TCK")
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1_000 / os.sysconf("SC_CLK_TCK")
 
     def script_runs(self) -> list[tuple[float, float]]:
         """(ms of a run, ms of it with the label store), since the start."""
@@ -114,8 +115,8 @@ def office(folder: Path, annotators: int, labels: int, stored: int = 0) -> Offic
     now = datetime.now(UTC)
     for name in pool:
         add_account(store, name, "annotator", None, now)
-    spare = 20 if len(pool) > 2 else 0  # open seats are taken some way ahead
-    size = (stored + (labels + spare) * len(pool)) // 2  # two seats an item
+    spare = 20 if len(pool) > 2 else 0  # assignments are prefetched
+    size = (stored + (labels + spare) * len(pool)) // 2  # two assignments an item
     with store.begin() as tx:
         create_study(tx, NewStudy(STUDY, "Benchmark", pool, [_item(n) for n in range(size)], seed=1), now)
     _rate(store, pool, stored, now)
@@ -132,7 +133,7 @@ def _item(number: int) -> NewItem:
 
 def _rate(store: LabelStore, names: Sequence[str], stored: int, now: datetime) -> None:
     for name in names[:2] if stored else ():
-        seats = [task.assignment_id for task in list_tasks(store, STUDY, name)][: stored // 2]
+        assignments = [task.assignment_id for task in list_tasks(store, STUDY, name)][: stored // 2]
         with store.begin() as tx:
-            for seat in seats:
-                add_rating(tx, name, NewRating(seat, Choice("CONSISTENT"), f"stored/{seat}"), now)
+            for assignment in assignments:
+                add_rating(tx, name, NewRating(assignment, Choice("CONSISTENT"), f"stored/{assignment}"), now)

@@ -67,9 +67,9 @@ class Wire:
 
     async def label(self) -> None:
         """Label what stands on the screen, and read on to the end of the run that brings the next item."""
-        seat, self.count = self.data["current"], self.count + 1
+        assignment, self.count = self.data["current"], self.count + 1
         key = f"{self.name}/{self.count}"
-        message = self._submit(key, seat)
+        message = self._submit(key, assignment)
         self.sizes.append(0)
         start = time.perf_counter()
         await self.socket.send(message)
@@ -77,12 +77,12 @@ class Wire:
             pass
         self.times.append((time.perf_counter() - start) * 1_000)
         assert not self.data["failed"], self.data["failed"]
-        assert self.data["current"] != seat
+        assert self.data["current"] != assignment
         while await self.read() != "script_finished":
             pass
 
-    def _submit(self, key: str, seat: str) -> bytes:
-        event = {"key": key, "kind": "submit", "assignment": seat, "label": LABELS[self.count % 3], "significance": None}
+    def _submit(self, key: str, assignment: str) -> bytes:
+        event = {"key": key, "kind": "submit", "assignment": assignment, "label": LABELS[self.count % 3], "significance": None}
         message = BackMsg()
         message.rerun_script.page_script_hash = self.script
         message.rerun_script.fragment_id = self.fragment
@@ -111,8 +111,8 @@ async def label_together(
 ) -> Work:
     """Everybody labels at the same time, a label every `pace_s` seconds each, or flat out; `mark` is called on both ends."""
     ready = asyncio.Barrier(len(tokens) + 1)
-    sittings = [_sit(address, name, token, ready, labels, pace_s, stopped) for name, token in tokens.items()]
-    work = [asyncio.create_task(sitting) for sitting in sittings]
+    sessions = [_session(address, name, token, ready, labels, pace_s, stopped) for name, token in tokens.items()]
+    work = [asyncio.create_task(session) for session in sessions]
     await ready.wait()
     mark()
     start = time.perf_counter()
@@ -125,14 +125,14 @@ async def label_together(
     return Work(times, sum(sizes) / max(len(sizes), 1) / 1_000, len(times) / seconds)
 
 
-async def _sit(
+async def _session(
     address: str, name: str, token: str, ready: asyncio.Barrier, labels: int, pace_s: float, stopped: Callable[[], bool]
 ) -> Wire:
     headers = {"Cookie": f"handbook_session={token}"}
     async with connect(address.replace("http", "ws") + "/_stcore/stream", additional_headers=headers, max_size=None) as socket:
         wire = Wire(f"{name}/{time.monotonic_ns()}", socket)
         await wire.open()
-        await wire.label()  # the first one of a sitting warms caches
+        await wire.label()  # the first one of a session warms caches
         wire.times, wire.sizes = [], []
         await ready.wait()
         await _work(wire, labels, pace_s, stopped)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +10,7 @@ import streamlit as st
 from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
 from annotation.agreement.comparisons import MAJORITY
 from annotation.agreement.report import HEADLINE, AgreementReport, agreement_report, report_without_judge
-from annotation.agreement.report_text import MEASURE_NAMES
+from annotation.agreement.tables import BASELINE_TABLE
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import ledger_heads
 from annotation.label_store.results import assignment_rows
@@ -22,7 +21,7 @@ from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from audit.errors import AuditError
-from audit.formatting import fixed, signed
+from audit.formatting import signed
 from audit.judging.baseline import NAME
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
@@ -32,7 +31,7 @@ LedgerHeads = tuple[tuple[str, int, str], ...]
 
 
 def pick_study() -> Study | None:
-    """The study to look at, newest first; None where there is none."""
+    """The study to look at, newest first; None without a study."""
     studies = {study.study_id: study for study in list_studies(label_store())}
     if not studies:
         return None
@@ -85,7 +84,7 @@ def current_shares(study_id: str, human: str) -> pd.DataFrame:
 
     Raises AuditError while nothing is rated.
     """
-    return with_interval_columns(prevalence(current_ratings(study_id), human))
+    return prevalence(current_ratings(study_id), human)
 
 
 def sensitivity_shares(study_id: str, human: str) -> tuple[pd.DataFrame, str]:
@@ -96,16 +95,11 @@ def sensitivity_shares(study_id: str, human: str) -> tuple[pd.DataFrame, str]:
 
 @st.cache_data(show_spinner="Checking ...", max_entries=20)
 def _cached_sensitivity(url: str, study_id: str, heads: LedgerHeads, human: str, _ratings: Ratings) -> tuple[pd.DataFrame, str]:
-    inverted = with_interval_columns(sensitivity_analyses(_ratings, human, [INVERSION]))
+    inverted = sensitivity_analyses(_ratings, human, [INVERSION])
     try:
-        return pd.concat([with_interval_columns(sensitivity_analyses(_ratings, human, [PPI])), inverted], ignore_index=True), ""
+        return pd.concat([sensitivity_analyses(_ratings, human, [PPI]), inverted], ignore_index=True), ""
     except AuditError as error:
         return inverted, escaped(error)
-
-
-def with_interval_columns(shares: pd.DataFrame) -> pd.DataFrame:
-    """The ends of the interval under the names that tables and charts look for."""
-    return shares.rename(columns={"low": "value_low", "high": "value_high"})
 
 
 BASELINE_TITLE = "The judge compared with plain rules"
@@ -119,9 +113,6 @@ SIMULATED_NOTE = (
     "without error, while the simulated judge errs as often as a real one. On the texts of the NIH institutes, which people "
     "wrote, the opposite is true."
 )
-COMPARISON_HEADINGS = {
-    "figure": "Figure", "difference": "Judge minus baseline", "judge": "Judge", "other": "Baseline", "n": "Items", "note": "Note",
-}  # fmt: skip
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -146,7 +137,7 @@ def baseline_section(study_id: str, by: str, scope: str, names: dict[str, str]) 
     rows = comparison[(comparison["by"] == reference) & (comparison["scope"] == scope)]
     st.header(BASELINE_TITLE, anchor=False)
     st.markdown(escaped(comparison_sentence(rows, names.get(reference, reference))))
-    table(comparison_rows(rows), "baseline", COMPARISON_HEADINGS)
+    table(rows, "baseline", BASELINE_TABLE.named("name", "difference", "judge", "other", "n", "note"))
     st.caption(escaped(BASELINE_NOTE))
     if any(row["source"] == "simulated" for row in assignment_rows(store, study_id)):
         st.caption(escaped(SIMULATED_NOTE))
@@ -161,18 +152,3 @@ def comparison_sentence(rows: pd.DataFrame, reference: str) -> str:
     finding = f"the judge {better or 'cannot be distinguished from'} the {NAME}"
     value, low, high = (signed(row[f"difference{end}"], 2) for end in ("", "_low", "_high"))
     return f"Compared with {reference}, {finding}: weighted kappa {value} (95 % interval {low} to {high}), {row['n']} items."
-
-
-def comparison_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """The figures as text, each with its 95 % interval in brackets."""
-    shown = {"figure": [MEASURE_NAMES[name] for name in rows["name"]], "n": rows["n"].tolist(), "note": rows["note"].tolist()}
-    for name, write in (("judge", fixed), ("other", fixed), ("difference", signed)):
-        columns = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
-        shown[name] = [_value_with_interval(value, low, high, write) for value, low, high in columns]
-    return pd.DataFrame(shown)
-
-
-def _value_with_interval(value: float, low: float, high: float, write: Callable[[float, int], str]) -> str:
-    if math.isnan(value):
-        return "undefined"
-    return write(value, 2) + ("" if math.isnan(low) else f" ({write(low, 2)} to {write(high, 2)})")

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from annotation.label_store.errors import ConflictError
+from annotation.label_store.engine import ConflictError
 from annotation.studies.accounts import Account
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
-from annotation.theme_edits.history import edits_to_jsonl, history_table
-from annotation.theme_edits.record import EDITOR_ROLES, NewEdit, list_edits, record_edit
+from annotation.theme_edits.record import EDITOR_ROLES, NewEdit, edits_to_jsonl, history_table, list_edits, record_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes, file_name

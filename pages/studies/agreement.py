@@ -9,18 +9,29 @@ import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import HEADLINE, AgreementReport
-from annotation.agreement.report_text import MEASURE_NAMES
+from annotation.agreement.tables import (
+    BY_LABEL_TABLE,
+    DRIFT_TABLE,
+    ERRORS_TABLE,
+    FIGURE,
+    FIGURES_TABLE,
+    LABEL_SHARES_TABLE,
+    RETEST_TABLE,
+    TIMES_TABLE,
+    with_interval,
+)
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
 from annotation.ratings.table import JUDGE
 from annotation.studies.accounts import Account, Role
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.verdict_store import verdicts_by_item
+from audit.charts.style import coefficient_interval
 from audit.errors import AuditError
 from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
-from pages._shared.study_figures import baseline_section, current_report, pick_study, rater_names, with_interval_columns
+from pages._shared.study_figures import baseline_section, current_report, pick_study, rater_names
 from pages._shared.tables import clicked_row, table
 
 LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
@@ -30,22 +41,9 @@ JUDGE_HIDDEN = (
     "dispute is decided."
 )
 REFRESH_S = 5
+DIGITS = 3
+"""Decimals of a coefficient here: an interval of kappa is often only a few hundredths wide."""
 SCOPES = {SAMPLE: "These items", POPULATION: "Weighted to the whole run"}
-FIGURES = {"figure": "Figure", "value": "Value", "interval": "95 % interval", "n": "Items", "word": "In words", "note": "Note"}
-ERRORS = {"by": "Reference standard", "right": "Label by people", "judged": "Label by the judge", "n": "Items"}
-TIMES = {
-    "annotator": "Annotator", "n": "Items", "median_s": "Median (s)", "fastest_tenth_s": "Fastest tenth (s)",
-    "slowest_tenth_s": "Slowest tenth (s)", "first_quarter_s": "First quarter (s)", "last_quarter_s": "Last quarter (s)",
-}  # fmt: skip
-DRIFT = {
-    "annotator": "Annotator",
-    "against": "Compared with",
-    "quarter": "Quarter of the work",
-    "n": "Items",
-    "value": "Same label",
-}
-LABEL_SHARES = {"first": "Rater", "label": "Label", "value": "Share", "n": "Items", "note": "Note"}
-INTRA_RATER = {"annotator": "Annotator", **FIGURES}
 ABOUT = {"label": "Label", "significance": "Clinical significance, where all chose one"}
 Comparison = tuple[str, str, str]
 """(label or significance, first rater, second rater); without a second rater, all raters together."""
@@ -77,36 +75,14 @@ def rows_of(frame: pd.DataFrame, comparison: Comparison, scope: str) -> pd.DataF
     return frame[wanted]
 
 
-def number(value: float) -> str:
-    """Three decimals; empty where undefined."""
-    return "" if math.isnan(value) else fixed(value, 3)
-
-
-def readable(rows: pd.DataFrame) -> pd.DataFrame:
-    """Figures as text; an undefined figure shows its reason."""
-    intervals = [
-        f"{fixed(low, 3)} to {fixed(high, 3)}" if not math.isnan(low) else ""
-        for low, high in zip(rows["low"], rows["high"], strict=True)
-    ]
-    figure_names = [
-        MEASURE_NAMES.get(name, name) + (f", {label}" if label else "")
-        for name, label in zip(rows["name"], rows["label"], strict=True)
-    ]
-    shown = [number(value) or "undefined" for value in rows["value"]]
-    return pd.DataFrame(
-        {"figure": figure_names, "value": shown, "interval": intervals, "n": rows["n"].tolist(), "word": rows["word"].tolist(),
-         "note": rows["note"].tolist()}
-    )  # fmt: skip
-
-
 def headline(rows: pd.DataFrame) -> None:
     """The weighted kappa and the raw agreement, each with interval and count."""
-    columns = st.columns(2)
-    for column, name in zip(columns, (HEADLINE, "agreement"), strict=True):
-        figure = rows[(rows["name"] == name) & (rows["label"] == "")]
-        for row in readable(figure).to_dict("records"):
-            column.metric(escaped(_capitalised(row["figure"])), row["value"])
-            interval = f"95 % interval {row['interval']}; " if row["interval"] else ""
+    for column, name in zip(st.columns(2), (HEADLINE, "agreement"), strict=True):
+        for row in rows[(rows["name"] == name) & (rows["label"] == "")].to_dict("records"):
+            value = "undefined" if math.isnan(row["value"]) else fixed(row["value"], DIGITS)
+            column.metric(escaped(_capitalised(FIGURE.display(name))), value)
+            known = not math.isnan(row["low"])
+            interval = f"95 % interval {coefficient_interval(row['low'], row['high'], DIGITS)}; " if known else ""
             parts = [f"{interval}{row['n']} items", row["word"], row["note"]]
             column.caption(escaped(" ".join(f"{_capitalised(part)}." for part in parts if part)))
 
@@ -136,7 +112,7 @@ def errors(report: AgreementReport, study: Study, names: dict[str, str]) -> None
         st.markdown("There are none among the items that both annotators have labelled.")
         return
     named = report.errors.assign(by=report.errors["by"].map(lambda rater: names.get(rater, rater)))
-    row = clicked_row(named, "errors", ERRORS, rows=8)
+    row = clicked_row(named, "errors", ERRORS_TABLE.named("by", "right", "judged", "n"), rows=8)
     st.caption("Click a row to read its items.")
     if row is not None:
         show_items(study, list(row["items"]))
@@ -160,11 +136,11 @@ def show_items(study: Study, items: list[str]) -> None:
 def effort(report: AgreementReport, names: dict[str, str]) -> None:
     """Time per item and drift over time."""
     with st.expander("Time per item, and drift from the first quarter of the work to the last"):
-        table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES)
+        table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES_TABLE.columns)
         named = report.drift.assign(
             **{name: report.drift[name].map(lambda rater: names.get(rater, rater)) for name in ("annotator", "against")}
         )
-        table(named, "drift", DRIFT, shares=("value",))
+        table(with_interval(named), "drift", DRIFT_TABLE.columns)
 
 
 def prevalence(report: AgreementReport, scope: str, names: dict[str, str]) -> None:
@@ -172,7 +148,7 @@ def prevalence(report: AgreementReport, scope: str, names: dict[str, str]) -> No
     rows = report.figures[(report.figures["name"] == "prevalence") & (report.figures["scope"] == scope)]
     with st.expander("How often each label was chosen"):
         named = rows.assign(first=rows["first"].map(lambda rater: names.get(rater, rater)))
-        table(with_interval_columns(named), "prevalence", LABEL_SHARES, shares=("value",))
+        table(with_interval(named, scope), "prevalence", LABEL_SHARES_TABLE.named("first", "label", scope, "n", "note"))
 
 
 def intra_rater(report: AgreementReport) -> None:
@@ -181,8 +157,7 @@ def intra_rater(report: AgreementReport) -> None:
         if report.retest.empty:
             st.markdown("No annotator has rated a repeated item twice yet.")
             return
-        shown = readable(report.retest.assign(label=""))
-        table(shown.assign(annotator=report.retest["annotator"].tolist()), "intra_rater", INTRA_RATER)
+        table(with_interval(report.retest), "intra_rater", RETEST_TABLE.columns, decimals=DIGITS)
 
 
 def judge_is_shown(study: Study, account: Account) -> bool:
@@ -206,14 +181,18 @@ def figures(study_id: str) -> None:
         st.info(JUDGE_HIDDEN)
     comparison, scope = pick_comparison(report, names)
     rows = rows_of(report.figures, comparison, scope)
+    shown = scope if len(rows) else SAMPLE
     if rows.empty:
         st.caption("For all raters together there are figures for these items only.")
         rows = rows_of(report.figures, comparison, SAMPLE)
     headline(rows)
-    table(readable(rows[rows["label"] == ""]), "figures", FIGURES, rows=14)
-    if (rows["label"] != "").any():
+    overall, of_labels = rows[rows["label"] == ""], rows[rows["label"] != ""]
+    columns = FIGURES_TABLE.named("figure", shown, "n", "word", "note")
+    table(with_interval(overall, shown), "figures", columns, rows=14, decimals=DIGITS)
+    if len(of_labels):
         with st.expander("By label: precision, recall and F1"):
-            table(readable(rows[rows["label"] != ""]), "by_label", FIGURES, rows=15)
+            columns = BY_LABEL_TABLE.named("label", "figure", shown, "n", "note")
+            table(with_interval(of_labels, shown), "by_label", columns, rows=15, decimals=DIGITS)
     matrix(report, comparison, scope, names)
     prevalence(report, scope, names)
     if judged:

@@ -5,9 +5,22 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from annotation.agreement.tables import with_interval
 from annotation.label_store.studies import Study
-from annotation.prevalence.estimates import DISAGREES, ROWS
-from annotation.prevalence.sample_size import sample_size_plan
+from annotation.prevalence.estimates import (
+    CORRECTED,
+    CORRECTED_TABLE,
+    DISAGREES,
+    JUDGE_ALONE,
+    METHOD_NAMES,
+    METHODS_TABLE,
+    PEOPLE_ALONE,
+    PLAN_TABLE,
+    ROWS,
+    UNWEIGHTED,
+    by_label,
+    sample_size_plan,
+)
 from annotation.ratings.table import GOLD
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
@@ -21,41 +34,22 @@ LEAD = (
     "stratum, show how common each label is in the whole run."
 )
 NO_STUDY = "There is no study yet."
-HEADLINE = "corrected"
-METHODS = {
-    HEADLINE: "Corrected",
-    "judge": "Judge's own count",
-    "human only": "People alone",
-    "ppi++": "PPI++",
-    "inversion": "Inverted matrix",
-    "sample": "Unweighted sample",
-}
 NOTES = {
-    HEADLINE: "people's labels, weighted by stratum",
-    "judge": "not corrected; an interval cannot show its bias",
-    "human only": "the same items and weights, ignoring the strata",
-    "sample": "does not represent the run, so not in the chart",
+    CORRECTED: "people's labels, weighted by stratum",
+    JUDGE_ALONE: "not corrected; an interval cannot show its bias",
+    PEOPLE_ALONE: "the same items and weights, ignoring the strata",
+    UNWEIGHTED: "does not represent the run, so not in the chart",
 }
 WHY = (
     "**Corrected** is the figure to use: in simulated studies its interval contained the true value in 93 to "
     "98\N{NO-BREAK SPACE}% for every label; the interval of PPI++ contained it in 88\N{NO-BREAK SPACE}% for a label with a "
     "share of 1 to 2\N{NO-BREAK SPACE}%. The other methods should give similar values."
 )
-SHARES = {"shown": "Label", "value": "Share of the run", "judge": "The judge's own count", "n": "Items rated", "note": "Note"}
-METHOD_TABLE = {"method": "Method", "value": "Share of the run", "n": "Items rated", "note": "Note"}
-PLAN = {"stratum": "Stratum", "pairs": "Pairs in the run", "rated": "Rated", "wanted": "Needed", "more": "Still to rate"}
 
 
 def headline(shares: pd.DataFrame) -> None:
     """The corrected share of each label, with the judge's own count next to it."""
-    rows, judge = (shares[shares["method"] == method] for method in (HEADLINE, "judge"))
-    table(
-        rows.assign(shown=rows["label"].str.capitalize(), judge=judge["value"].tolist()),
-        "shares",
-        SHARES,
-        ("value", "judge"),
-        digits=2,
-    )
+    table(by_label(shares), "shares", CORRECTED_TABLE.named("label", "value", "judge", "n", "note"), digits=2)
 
 
 def every_method(study: Study, human: str, shares: pd.DataFrame) -> None:
@@ -66,16 +60,13 @@ def every_method(study: Study, human: str, shares: pd.DataFrame) -> None:
     label = st.segmented_control(
         "Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="estimated_label"
     )
-    order = [method for method in METHODS if method in set(everything["method"])]
-    rows = everything[everything["label"] == label].set_index("method").loc[order].reset_index()
-    named = rows.assign(
-        method=[METHODS[method] for method in order],
-        note=[note or NOTES.get(method, "") for note, method in zip(rows["note"], order, strict=True)],
-    )
+    order = [method for method in METHOD_NAMES if method in set(everything["method"])]
+    rows = with_interval(everything[everything["label"] == label].set_index("method").loc[order].reset_index())
+    rows["note"] = [note or NOTES.get(method, "") for note, method in zip(rows["note"], order, strict=True)]
     share = Rate("value", "Share of the run", "n", "rated items")
-    drawn = named[(rows["method"] != "sample") & rows["value"].notna()]
-    chart(rate_dots(drawn, "method", [share], METHODS[HEADLINE]), "methods", f"Share of {label} in the run, by method")
-    table(named, "method_table", METHOD_TABLE, shares=("value",), digits=2)
+    drawn = rows[(rows["method"] != UNWEIGHTED) & rows["value"].notna()].replace({"method": METHOD_NAMES})
+    chart(rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]), "methods", f"Share of {label} in the run, by method")
+    table(rows, "method_table", METHODS_TABLE.named("method", "value", "n", "note"), digits=2)
     st.markdown(WHY)
     if missing:
         st.info(missing)
@@ -87,7 +78,7 @@ def planner(study: Study, human: str) -> None:
     label = left.selectbox("Share of", ROWS, index=ROWS.index(DISAGREES), format_func=str.lower, key="planned")
     points = right.number_input("Half-width of the interval, in percentage points", 0.1, 20.0, 2.0, 0.1, key="half_width")
     needed = sample_size_plan(current_ratings(study.study_id), points / 100, label, human)
-    table(needed, "plan", PLAN)
+    table(needed, "plan", PLAN_TABLE.named("stratum", "pairs", "rated", "wanted", "more"))
     st.caption(f"{int(needed['more'].sum()):,} more items, each rated by two annotators.")
 
 

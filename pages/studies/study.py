@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 import streamlit as st
 
@@ -25,8 +23,8 @@ from annotation.studies.accounts import Role, list_accounts
 from annotation.studies.adjudication import close_study, list_disputes
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
 from annotation.studies.sampling import SECOND_CRITERIA, SamplePlan, draw_sample, draw_study
-from annotation.studies.study_tables import codebook, ratings_table
-from annotation.studies.verdict_store import Stratum, list_strata
+from annotation.studies.study_tables import STRATA_TABLE, codebook, ratings_table, strata_frame
+from annotation.studies.verdict_store import list_strata
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from audit.vocabulary import LABELS
@@ -63,7 +61,6 @@ ADVANCE_EFFECTS = {
     StudyState.ADJUDICATION: "**Close the study** makes the decisions final. It is possible when every dispute is decided.",
 }
 SNAPSHOT = "A study keeps its own copy of questions, answers and verdicts, so reloading or deleting the run does not change it."
-STRATA = {"stratum": "Stratum (judge's label)", "population": "Pairs in the run", "sampled": "Study items", "weight": "Weight"}
 PROGRESS = {"annotator": "Annotator", "round": "Round", "rated": "Rated", "seats": "Items", "share": "Done"}
 SUCCESS = "success message for the next run of the page"
 
@@ -128,13 +125,7 @@ def state_section(study: Study) -> None:
 
 def strata_section(store: LabelStore, study: Study) -> None:
     """The sample, stratum by stratum."""
-    table(strata_frame(list_strata(store, study.study_id)), "strata", STRATA)
-
-
-def strata_frame(strata: Sequence[Stratum]) -> pd.DataFrame:
-    """One row per stratum: stratum, population, sampled, weight."""
-    rows = [{name: getattr(stratum, name) for name in STRATA} for stratum in strata]
-    return pd.DataFrame(rows, columns=list(STRATA))
+    table(strata_frame(list_strata(store, study.study_id)), "strata", STRATA_TABLE.columns)
 
 
 def packets_section(store: LabelStore, study: Study) -> None:
@@ -228,7 +219,7 @@ def new_study(store: LabelStore) -> None:
         create = st.form_submit_button("Draw sample and create study", type="primary")
     if preview:
         drawn = draw_sample(by_key[key], plan, study_id)
-        table(strata_frame(drawn.strata), "would_be", STRATA)
+        table(strata_frame(drawn.strata), "would_be", STRATA_TABLE.columns)
         kinds = [item.kind for item in drawn.items]
         st.caption(
             f"{kinds.count(ItemKind.STUDY)} study items, {kinds.count(ItemKind.REPEAT)} repeats, "

@@ -1,4 +1,4 @@
-"""The same tests on SQLite and on PostgreSQL."""
+"""The same tests on SQLite and on PostgreSQL, and the data folder of the demo with its studies."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from annotation.label_store.engine import LabelStore, open_label_store
+from audit.cli.main import main
 from tests.support.postgres import NoPostgresError, postgres_server
 
 NUMBERS = itertools.count()
@@ -56,3 +57,19 @@ def lite(tmp_path: Path) -> Iterator[LabelStore]:
     opened = open_label_store(f"sqlite:///{tmp_path / 'lite.db'}")
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder after `audit demo --studies`, one for each module of tests, because some load further runs into it."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(folder))
+        assert main(["demo", "--studies", "--no-serve"]) == 0
+    return folder
+
+
+@pytest.fixture
+def in_demo(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands use the demo's data folder."""
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))

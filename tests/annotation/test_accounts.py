@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.errors import SignInError, StudyError
+from annotation.label_store.engine import LabelStore, SignInError, StudyError, open_label_store
 from annotation.studies.accounts import (
     ALL_FAILURES,
     MAX_FREE_FAILURES,

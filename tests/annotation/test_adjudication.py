@@ -6,8 +6,7 @@ import dataclasses
 
 import pytest
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ledger import verify_study
 from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState, find_study

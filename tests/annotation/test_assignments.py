@@ -7,19 +7,11 @@ import dataclasses
 import pytest
 
 from annotation.label_store.assignments import Choice, list_tasks, next_task, prefetch_tasks, release_assignments
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_rating
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import (
-    AnnotatorProgress,
-    ItemKind,
-    NewItem,
-    StudyState,
-    list_annotators,
-    list_studies,
-    study_progress,
-)
+from annotation.label_store.studies import AnnotatorProgress, ItemKind, StudyState, list_annotators, list_studies, study_progress
+from annotation.label_store.study_creation import NewItem
 from tests.support.studies import NOW, item, rate, rate_all, seat_at, step, study_of
 
 

@@ -27,6 +27,7 @@ ANNOTATORS_MODULES = (
     "label_store.assignments",
     "label_store.ratings",
     "label_store.studies",
+    "label_store.study_creation",
 )
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
 from annotation.label_store.assignments import Choice, list_tasks
-from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ratings import NewRating, add_rating, save_draft
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.schema import storable_text

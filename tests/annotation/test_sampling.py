@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.studies.sampling import SamplePlan, allocate_items, apportion, draw_sample, draw_study

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ledger import verify_study
 from annotation.label_store.studies import StudyState, find_study, list_studies, study_progress
 from annotation.studies.accounts import Role, find_account

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from annotation.label_store.assignments import Choice, list_tasks
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, submit_rating
 from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState

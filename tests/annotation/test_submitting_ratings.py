@@ -7,8 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from annotation.label_store.assignments import Choice, list_tasks, next_task
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_and_next, submit_rating
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import StudyState

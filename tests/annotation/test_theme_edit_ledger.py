@@ -10,14 +10,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import ConflictError, StudyError
+from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ledger import verify_edits
 from annotation.label_store.theme_edits import count_edits, list_edit_rows
 from annotation.studies.accounts import Account, Role, find_account
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit
-from annotation.theme_edits.history import edits_from_jsonl, edits_to_jsonl, history_table
-from annotation.theme_edits.record import NewEdit, list_edits, record_edit
+from annotation.theme_edits.record import NewEdit, edits_from_jsonl, edits_to_jsonl, history_table, list_edits, record_edit
 from annotation.theme_edits.replay import apply_edits
 from tests.support.curating import LIFTING, TEETH, merge, move, outline, rename, small, split, undo
 from tests.support.studies import NOW, later, people

@@ -14,21 +14,11 @@ from audit.cli.main import main
 STUDY = "demo-finished"
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert main(["demo", "--studies", "--no-serve"]) == 0
-    return folder
-
-
 @pytest.fixture(autouse=True)
-def _data_dir(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _without_pictures(in_demo: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_: object) -> None:
         raise NoPicturesError("no Chromium here")
 
-    monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
     monkeypatch.setattr("audit.exports.package.pictures", none)
 
 

@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.theme_edits.history import edits_from_jsonl
-from annotation.theme_edits.record import list_edits
+from annotation.theme_edits.record import edits_from_jsonl, list_edits
 from audit.cli.main import main
 from audit.settings import Settings
 from audit.store.runs import Run, find_run

@@ -75,4 +75,4 @@ def test_the_release_has_the_checks_and_says_how_every_reply_was_read(tmp_path):
 
 
 def test_the_paper_s_shape_says_nothing_of_how_replies_were_read():
-    assert not paper_config(7).readings
+    assert not paper_config(7).parse_status

@@ -11,8 +11,8 @@ from audit.corpus.questions.checks import make_screen, read_tag_taxonomy
 from audit.corpus.questions.importing import import_questions
 from audit.embedding.encoders import words_encoder
 from audit.judging.baseline import judge
-from audit.judging.prompts import load_prompts
-from audit.themes.llm_names import naming_prompt
+from audit.judging.parse import load_prompts
+from audit.themes.naming import naming_prompt
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 
 LABELS = {"agree": {"CONSISTENT", "COMPLEMENTARY"}, "differ": {"DIVERGENT"}, "opposite": {"CONTRADICTORY"}}

@@ -26,6 +26,10 @@ def test_what_is_not_known_is_a_dash_and_not_zero(nothing):
     assert (decimal(nothing), count(nothing), estimate(nothing, 0.1, 0.2)) == (UNKNOWN, UNKNOWN, UNKNOWN)
 
 
+def test_what_is_zero_but_for_rounding_is_written_as_zero():
+    assert estimate(8.9e-16, -0.565187, 0.565187) == "0.000 [\N{MINUS SIGN}0.565, 0.565]"
+
+
 def test_zero_is_a_number():
     assert (decimal(0.0), count(0)) == ("0.000", "0")
 

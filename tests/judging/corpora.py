@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
-from audit.judging.prompts import load_prompts
+from audit.judging.parse import load_prompts
 from audit.judging.protocols import Protocol
 from audit.llm.calls import ANSWERED, Call, Reply
 from audit.llm.tasks import StageCost

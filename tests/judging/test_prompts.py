@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import annotation
 from audit.errors import AuditError
-from audit.judging import prompts
-from audit.judging.prompts import SCHEMAS, load_prompts
+from audit.judging import parse
+from audit.judging.parse import SCHEMAS, load_prompts
 from audit.llm.prompts import escaped
 from audit.vocabulary import LABELS
 
@@ -103,7 +103,7 @@ def test_the_rubric_asks_the_questions_of_the_annotation_protocol():
 
 
 def test_a_changed_word_or_bound_changes_the_digest(tmp_path):
-    template = (Path(prompts.__file__).parent / "templates" / "structured.md").read_text()
+    template = (Path(parse.__file__).parent / "templates" / "structured.md").read_text()
     (tmp_path / "structured.md").write_text(template.replace("three sentences", "two sentences"))
     words = load_prompts(tmp_path)["structured"].digest
     (tmp_path / "structured.md").write_text(template.replace("max_tokens: 800", "max_tokens: 900"))

@@ -8,8 +8,7 @@ import pytest
 
 from audit.judging.corpus import first_pairs
 from audit.judging.parse import is_readable
-from audit.judging.protocols import open_calls
-from audit.judging.task import JudgingTask
+from audit.judging.protocols import JudgingTask, open_calls
 from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
 from audit.llm.tasks import ask_stages, is_settled
 from tests.judging.corpora import Judge, Shelf, corpus, protocol, texts, verdict

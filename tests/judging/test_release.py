@@ -9,8 +9,8 @@ import pytest
 
 from audit.errors import AuditError
 from audit.judging.corpus import Verdict
+from audit.judging.protocols import JudgingTask
 from audit.judging.release import check_output_folder, write_judged_release
-from audit.judging.task import JudgingTask
 from audit.judging.verdict_sources import ModelVerdicts, RuleVerdicts
 from audit.llm.calls import FAILED, REFUSED, Reply
 from audit.llm.tasks import ask_stages

@@ -9,10 +9,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from audit.llm.calls import Call, Reply
+from audit.llm.calls import Busy, Call, Reply
 from audit.llm.client import Client, Endpoint
 from audit.llm.limits import Limits
-from audit.llm.responses import Busy
 from audit.llm.runner import CallStats, run_calls
 from tests.support.llm.fault_server import FaultServer
 

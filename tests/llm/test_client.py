@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 import pytest
 
 from audit.errors import AuditError
-from audit.llm.calls import Reply
+from audit.llm.calls import Busy, Reply, retry_after_seconds
 from audit.llm.client import Client, Endpoint
-from audit.llm.responses import Busy, retry_after_seconds
 from tests.llm.helpers import KEY, QUICK, ask, call
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS

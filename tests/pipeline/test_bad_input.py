@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.pipeline.context import Workspace
-from audit.pipeline.folder import taken
+from audit.pipeline.context import Workspace, taken
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.pipeline.project import Project, project_in

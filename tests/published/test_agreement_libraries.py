@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
+from annotation.agreement.comparisons import StratifiedTable
 from annotation.agreement.measures import f1, macro_f1, precision, recall, weighted_f1
-from annotation.agreement.variance import StratifiedTable
 from audit.stats import agreement
 from audit.stats.agreement import Chance, Floats, RatedItems, derivatives
 

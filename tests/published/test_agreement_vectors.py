@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
+from annotation.agreement.comparisons import StratifiedTable
 from annotation.agreement.measures import Measure, f1, macro_f1, precision, recall, two_rater_measures, weighted_f1
-from annotation.agreement.variance import StratifiedTable
 from audit.stats import agreement
 from audit.stats.agreement import Chance, CoefficientEstimate, Floats, RatedItems, derivatives
 

@@ -9,10 +9,11 @@ import numpy as np
 from audit.corpus.documents import Document, Section
 from audit.embedding.encoders import Encoder
 from audit.embedding.vectors import Progress, Vectors, unit_rows
+from audit.retrieval.index import build_index
 from audit.retrieval.model import Query, Retrieval
 from audit.retrieval.retrievers import Reranker
 from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import build_strategy
+from audit.retrieval.strategies import Strategy, make_strategy
 
 SECTIONS = (
     Section("s1", "Contents", "Travel 4\nFever 7\nDental work 9\nVaccines 12\n"),
@@ -42,6 +43,17 @@ def meanings() -> Encoder:
 def handbook(*sections: Section) -> Document:
     """A handbook of these sections."""
     return Document("heart_birch_pre", "heart", "Birch", "pre", sections)
+
+
+def build_strategy(
+    name: str,
+    document: Document,
+    settings: RetrievalSettings,
+    encoder: Encoder | None = None,
+    reranker: Reranker | None = None,
+) -> Strategy:
+    """The strategy `name` over one handbook."""
+    return make_strategy(name, build_index(document, settings, encoder), reranker)
 
 
 def hero(

@@ -11,11 +11,9 @@ import pytest
 from audit.corpus.documents import Section
 from audit.errors import RetrievalError
 from audit.retrieval.model import Query
-from audit.retrieval.query_expansion import expand_query, read_synonym_groups
-from audit.retrieval.retrievers import Reranker
+from audit.retrieval.retrievers import Reranker, expand_query, read_synonym_groups
 from audit.retrieval.settings import LAYERS, RetrievalSettings
-from audit.retrieval.strategies import build_strategy
-from tests.retrieval.handbooks import ALDER, FLY, PASSAGES, handbook, hero, meanings
+from tests.retrieval.handbooks import ALDER, FLY, PASSAGES, build_strategy, handbook, hero, meanings
 
 RENT = handbook(
     Section("s1", "Rent and receipts", "Rent is due on the first day."),

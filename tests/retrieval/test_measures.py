@@ -7,7 +7,7 @@ from math import log2
 
 import pytest
 
-from audit.retrieval.measures import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
+from audit.retrieval.gold import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
 
 LISTED = ["s1", "s2", "s3", "s4", "s5", "s6"]
 

@@ -11,8 +11,8 @@ from audit.embedding.encoders import default_model, sentence_encoder
 from audit.errors import RetrievalError
 from audit.retrieval.model import Query
 from audit.retrieval.retrievers import cross_encoder
-from audit.retrieval.strategies import STRATEGIES, build_strategy
-from tests.retrieval.handbooks import ALDER, FLY, PASSAGES, meanings
+from audit.retrieval.strategies import STRATEGIES
+from tests.retrieval.handbooks import ALDER, FLY, PASSAGES, build_strategy, meanings
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

@@ -13,7 +13,8 @@ from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ratings import NewRating, Rating, rating_of, submit_rating
 from annotation.label_store.schema import ratings
-from annotation.label_store.studies import ItemKind, NewItem, NewStudy, StudyState, advance_study, create_study
+from annotation.label_store.studies import ItemKind, StudyState, advance_study
+from annotation.label_store.study_creation import NewItem, NewStudy, create_study
 from annotation.studies.accounts import add_account
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

@@ -7,9 +7,9 @@ import pytest
 from audit.embedding.encoders import words_encoder
 from audit.errors import ThemesError
 from audit.themes.assign import assign, words_encoder_of
-from audit.themes.build import ThemeBuildOptions, build_taxonomy
-from audit.themes.phrases import by_plain_phrase
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.build import build_taxonomy
+from audit.themes.clusters import ThemeBuildOptions
+from audit.themes.taxonomy import Taxonomy, Theme, by_plain_phrase
 from benchmarks.theme_phrases import draw_phrases
 from tests.themes.vectors import compass
 

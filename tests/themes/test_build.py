@@ -14,7 +14,8 @@ import pytest
 from audit.embedding.encoders import Encoder, cached_encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import ThemesError
-from audit.themes.build import ThemeBuildOptions, build_taxonomy
+from audit.themes.build import build_taxonomy
+from audit.themes.clusters import ThemeBuildOptions
 from audit.themes.taxonomy import write_taxonomy
 from tests.themes.vectors import compass
 
@@ -142,7 +143,7 @@ from dataclasses import replace
 from pathlib import Path
 from audit.themes.build import build_taxonomy
 from audit.embedding.encoders import words_encoder
-from audit.themes.phrases import by_plain_phrase
+from audit.themes.taxonomy import by_plain_phrase
 from audit.themes.taxonomy import write_taxonomy
 from benchmarks.theme_phrases import draw_phrases
 phrases = draw_phrases(600, 60, seed=2).phrases

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit.themes.layout import principal_layout
+from audit.themes.clusters import principal_layout
 
 # Four phrases round (7, 5): far apart on the first axis, near on the second, alike on the third.
 PHRASES = np.array([[11, 5, 2], [3, 5, 2], [7, 6, 2], [7, 4, 2]], dtype=np.float32)

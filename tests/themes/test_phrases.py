@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.themes.phrases import by_plain_phrase, plain_phrase, shown_phrase
+from audit.themes.taxonomy import by_plain_phrase, plain_phrase, shown_phrase
 
 
 @pytest.mark.parametrize(

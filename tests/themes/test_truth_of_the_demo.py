@@ -8,14 +8,13 @@ from sklearn.metrics import adjusted_mutual_info_score, completeness_score, homo
 
 from audit.demo.config import small_config
 from audit.demo.judge import simulate_labels
-from audit.demo.policies import policies
-from audit.demo.questions import subject
+from audit.demo.policies import policies, subject
 from audit.demo.verdicts import comparisons
 from audit.demo.world import draw_world
 from audit.embedding.encoders import MINILM, default_model, sentence_encoder, words_encoder
-from audit.themes.build import ThemeBuildOptions, build_taxonomy
-from audit.themes.phrases import by_plain_phrase
-from audit.themes.taxonomy import Taxonomy
+from audit.themes.build import build_taxonomy
+from audit.themes.clusters import ThemeBuildOptions
+from audit.themes.taxonomy import Taxonomy, by_plain_phrase
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+# Temporary refusals: the same request may be answered later.
 TEMPORARY = (408, 409, 425, 429)
-"""Temporary refusals: the same request may be answered later."""
 
 
 def main(shard: str, todo: str, *outputs: str) -> int:

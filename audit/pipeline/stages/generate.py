@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.corpus.documents import read_document
 from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
-from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
+from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
-from audit.pipeline.handbook_search import query_of
-from audit.pipeline.judging_input import read_records
+from audit.retrieval.model import Query
 
 CODE = ("generation", "text")
 Records = Iterable[dict[str, Any]]
@@ -49,6 +49,7 @@ class GenerateStage(TaskByTask):
             yield from super().carry_out(tasks)
             return
         asked = [question for task in tasks for question in grounded_questions(self.context, self.context.source(task.handbook))]
+        # A handbook is written when all its answers are there; until then the journal holds the replies.
         records: dict[str, list[dict[str, Any]]] = {task.handbook: [] for task in tasks}
         for record in self.by_model(self.context, asked):
             records[record["handbook_id"]].append(record)
@@ -77,9 +78,9 @@ def _without_seconds(record: dict[str, Any]) -> dict[str, Any]:
 
 def grounded_questions(context: RunContext, source: SourceDocument) -> list[GroundedQuestion]:
     """Everything that was asked of a handbook, with what was retrieved, in the order of the questions."""
-    document = context.document(source)
-    queries = {question["question_id"]: query_of(question) for question in context.questions()}
-    records = read_records(context.workspace.retrieval(source.handbook_id))
+    document = read_document(source.document)
+    queries = {question["question_id"]: Query.of(question) for question in context.questions()}
+    records = read_lines(context.workspace.retrieval(source.handbook_id))
     return [
         GroundedQuestion(queries[record["question_id"]], document, record["retrieval"])
         for record in records

@@ -1,22 +1,78 @@
-"""What completes a release: its themes, and loading it as a run."""
+"""The stages that make the release: judging every pair as `audit judge` does it, its themes, and loading it as a run."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from audit.atomic_io import write_atomic
 from audit.embedding.encoders import LEXICAL, encoder_factory
-from audit.pipeline.build_cache import Task, code_digest
-from audit.pipeline.context import Figures, TaskByTask
+from audit.judging.corpus import Corpus
+from audit.judging.verdict_sources import JudgingSummary
+from audit.pipeline.build_cache import Task, code_digest, digest_of
+from audit.pipeline.config import MODEL
+from audit.pipeline.context import Figures, RunContext, TaskByTask
+from audit.pipeline.judging_input import check_questions_meet, judging_input, questions_without_pair, run_record
 from audit.store.load import load_release
-from audit.themes.build import PRINCIPAL, ThemeBuildOptions, build_taxonomy
-from audit.themes.phrases import by_plain_phrase
-from audit.themes.taxonomy import write_taxonomy
+from audit.themes.build import PRINCIPAL, build_taxonomy
+from audit.themes.clusters import ThemeBuildOptions
+from audit.themes.taxonomy import by_plain_phrase, write_taxonomy
 
-CODE = ("themes", "embedding")
+JUDGE_CODE = ("judging", "release", "text", "pipeline/judging_input.py")
+RELEASE_FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
+Judge = Callable[[RunContext, Corpus], JudgingSummary]
+"""Judges the answers and writes the release into the workspace."""
+
+
+@dataclass
+class JudgeStage(TaskByTask):
+    """One task: the release. The replies of a model are kept in a journal, so that no call is made twice."""
+
+    judge: Judge
+    generator: str
+    name = "judge"
+
+    def tasks(self) -> list[Task]:
+        """All answers, questions, texts and trials, the judge, and the manifest fields of the release."""
+        context, workspace = self.context, self.context.workspace
+        options, compared = context.config.judge, bool(context.config.retrieval.compare)
+        files = [path for source in context.present for path in (workspace.answers(source.handbook_id), source.document)]
+        files += [workspace.trials(source.handbook_id) for source in context.present if compared]
+        digests = [context.cache.digest(path) for path in files]
+        inputs = {
+            "files": None if None in digests else digest_of([[path.name for path in files], digests]),
+            "questions": digest_of(context.questions()) if workspace.questions.is_file() else None,
+            "run": run_record(context, self.generator), "judge": options.model_dump(mode="json", exclude={"url", "templates"}),
+            "templates": context.cache.digest(options.templates) if options.templates else "",
+            "model": context.settings.judge_model if options.judge == MODEL else "", "code": code_digest(*JUDGE_CODE),
+        }  # fmt: skip
+        outputs = [workspace.release / name for name in (*RELEASE_FILES, *(["trials.jsonl"] if compared else []))]
+        return [Task(self.name, "release", inputs, tuple(outputs))]
+
+    def carry(self, task: Task) -> Figures:
+        """Judge, and write the release."""
+        check_questions_meet(self.context, 2)
+        answers = judging_input(self.context, self.generator)
+        unasked, sentence = questions_without_pair(answers.items())
+        figures = summary_figures(self.judge(self.context, answers))
+        message = f"{figures['message']} {sentence}".strip()
+        return {**figures, "findings": figures["findings"] + unasked, "message": message}
+
+
+def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
+    """What happened to the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
+    unscored = summary.unscored.total()
+    return {
+        "judged": summary.judged, "prescreened": summary.prescreened, "unscored": unscored, "not_asked": summary.not_asked,
+        "findings": unscored + summary.not_asked, "message": summary.sentence,
+    }  # fmt: skip
+
+
+THEMES_CODE = ("themes", "embedding")
 
 
 @dataclass
@@ -31,7 +87,7 @@ class ThemesStage(TaskByTask):
         if not options.build:
             return []
         pairs = self.context.cache.digest(release / "comparisons")
-        inputs = {"pairs": pairs, "model": options.model, "target": options.target, "code": code_digest(*CODE)}
+        inputs = {"pairs": pairs, "model": options.model, "target": options.target, "code": code_digest(*THEMES_CODE)}
         return [Task(self.name, "themes.json", inputs, (release / "themes.json",))]
 
     def carry(self, task: Task) -> Figures:
@@ -43,6 +99,7 @@ class ThemesStage(TaskByTask):
         encoder_of = encoder_factory(config.model, self.context.settings.data_dir / "vectors")
         assert encoder_of is not None  # the config reader refuses `none` for themes
         options = ThemeBuildOptions(target=config.target or None, layout=PRINCIPAL if config.model == LEXICAL else None)
+        # The encoder of words learns from the phrases which words are rare.
         encoder = encoder_of(list(by_plain_phrase(counts)))
         taxonomy, points = build_taxonomy(counts, encoder, options, progress=self.context.progress)
         write_taxonomy(taxonomy, points, task.outputs[0])
@@ -67,6 +124,7 @@ class LoadStage(TaskByTask):
         """Everything in the release, and the store it goes into."""
         if not self.context.config.load.load:
             return []
+        # The release as a whole: themes and a change by hand count as well.
         release = self.context.cache.digest(self.context.workspace.release)
         inputs = {"release": release, "store": str(self.context.settings.store_dir.resolve())}
         return [Task(self.name, self.context.config.release.run_id, inputs)]

@@ -2,31 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from audit.corpus.documents import Document
+from audit.corpus.documents import Document, read_document
+from audit.embedding.encoders import FULL_PRECISION, LEXICAL, Encoder, cached_encoder, sentence_encoder
 from audit.generation.evidence import meets
-from audit.pipeline.build_cache import Task, code_digest, digest_of
-from audit.pipeline.context import CachedStage, Outcome, SourceDocument
-from audit.pipeline.coverage_check import check_questions_meet
-from audit.pipeline.handbook_search import HandbookSearch, query_of, search_handbook
+from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
+from audit.pipeline.context import Outcome, SourceDocument, Stage
+from audit.pipeline.judging_input import check_questions_meet
 from audit.pipeline.workers import check_workers, run_tasks
 from audit.retrieval.gold import Gold, read_gold, unused_gold
+from audit.retrieval.index import build_index
+from audit.retrieval.model import Query, Retrieval
+from audit.retrieval.retrievers import cross_encoder
+from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.strategies import make_strategy
 
-CODE = ("retrieval", "embedding", "text", "pipeline/handbook_search.py")
+# -- one handbook: plain data in, files out, so that any process can do it ----------------------------------------------
+
+# Sections that a trial keeps, best first.
+MAX_RANKED = 20
+
+
+@dataclass(frozen=True)
+class HandbookSearch:
+    """What to search, how, and where to write the result.
+
+    strategies  answers are written from the passages of the first; all are compared where `trials` is a file
+    gold        question -> the sections that contain its answer, where that is known
+    precision   of the model (audit.embedding.encoders: FULL_PRECISION, or HALF, whose vectors differ slightly)
+    threads     of the model
+    """
+
+    handbook_id: str
+    document: Path
+    questions: tuple[Mapping[str, Any], ...]
+    strategies: tuple[str, ...]
+    options: RetrievalSettings
+    encoder: str
+    reranker: str
+    cache: Path
+    out: Path
+    trials: Path | None = None
+    gold: Mapping[str, Sequence[str]] | None = None
+    precision: str = FULL_PRECISION
+    threads: int = 1
+
+
+def search_handbook(task: HandbookSearch) -> dict[str, Any]:
+    """Search one handbook and write what was retrieved; returns how many questions and chunks there were."""
+    index = build_index(read_document(task.document), task.options, _encoder(task), task.cache / "indexes")
+    queries = [Query.of(question) for question in task.questions]
+    reranker = cross_encoder(task.reranker) if task.reranker else None
+    retrievals = {name: list(map(make_strategy(name, index, reranker).retrieve, queries)) for name in task.strategies}
+    records = [
+        {"question_id": query.question_id, "handbook_id": task.handbook_id, "retrieval": _record(retrieval)}
+        for query, retrieval in zip(queries, retrievals[task.strategies[0]], strict=True)
+    ]
+    write_lines(task.out, records)
+    if task.trials is not None:
+        write_lines(task.trials, _trials(task, queries, retrievals))
+    return {"questions": len(queries), "chunks": len(index.chunks)}
+
+
+def _encoder(task: HandbookSearch) -> Encoder | None:
+    """The model, with its vectors cached; None without a model: HERO-QA then searches by words alone."""
+    if task.encoder == LEXICAL:
+        return None
+    return cached_encoder(sentence_encoder(task.encoder, task.threads, task.precision), task.cache / "vectors")
+
+
+def _record(retrieval: Retrieval) -> dict[str, Any]:
+    # Seconds differ between runs. They are kept in the trials only, so that the same search writes the same bytes here.
+    return {name: value for name, value in retrieval.record().items() if name != "seconds"}
+
+
+def _trials(
+    task: HandbookSearch, queries: Sequence[Query], retrievals: Mapping[str, Sequence[Retrieval]]
+) -> Iterator[dict[str, Any]]:
+    gold = task.gold or {}
+    for position, query in enumerate(queries):
+        for name, by_query in retrievals.items():
+            retrieval = by_query[position]
+            yield {
+                "question_id": query.question_id, "handbook_id": task.handbook_id, "strategy": name, "mode": retrieval.mode,
+                "ranked": list(retrieval.ranked[:MAX_RANKED]), "gold": list(gold.get(query.question_id, ())),
+                "reason": retrieval.reason, "seconds": round(retrieval.seconds, 4),
+            }  # fmt: skip
+
+
+# -- the stage ----------------------------------------------------------------------------------------------------------
+
+CODE = ("retrieval", "embedding", "text", "pipeline/stages/retrieve.py")
 
 
 @dataclass
-class RetrieveStage(CachedStage):
+class RetrieveStage(Stage):
     """A task is a handbook."""
 
     name = "retrieve"
 
     def tasks(self) -> list[Task]:
         """Each handbook's text, the questions that concern it, and how it is searched."""
+        # Checked with the plan, before anything is searched.
         check_workers(self.context.config.retrieval.workers)
         check_questions_meet(self.context, 1)
         return [self._task(source, self._search(source)) for source in self.context.present]
@@ -41,7 +123,7 @@ class RetrieveStage(CachedStage):
         return Task(self.name, source.handbook_id, inputs, tuple(filter(None, (search.out, search.trials))), source.handbook_id)
 
     def _settings(self) -> dict[str, Any]:
-        """The settings of retrieval, with the table of synonyms by its content: a file may change under its name."""
+        # The table of synonyms by its content: a file may change under its name.
         settings = self.context.config.retrieval.options
         digest = self.context.cache.digest(settings.expansion) if settings.expansion else None
         return settings.record() | {"expansion": digest}
@@ -50,7 +132,7 @@ class RetrieveStage(CachedStage):
         options, workspace, handbook = self.context.config.retrieval, self.context.workspace, source.handbook_id
         return HandbookSearch(
             handbook, source.document,
-            questions=tuple(question for question in self.context.questions() if meets(query_of(question), source)),
+            questions=tuple(question for question in self.context.questions() if meets(Query.of(question), source)),
             strategies=tuple(dict.fromkeys((options.strategy, *options.compare))),
             options=options.options, encoder=options.encoder, reranker=options.reranker,
             cache=self.context.settings.data_dir.resolve() / "retrieval",
@@ -64,7 +146,7 @@ class RetrieveStage(CachedStage):
         return read_gold(path, self._documents()) if path else {}
 
     def _documents(self) -> Iterator[Document]:
-        return (self.context.document(source) for source in self.context.present if source.document.is_file())
+        return (read_document(source.document) for source in self.context.present if source.document.is_file())
 
     def warning(self) -> str:
         """Which entries of the file of gold sections match nothing."""

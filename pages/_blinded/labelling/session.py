@@ -14,8 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks, next_task, prefetch_tasks, restart_clock
-from annotation.label_store.engine import LabelStore
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_and_next
 from audit.errors import AuditError
 from pages._blinded.access import now

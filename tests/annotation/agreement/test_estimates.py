@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from annotation.agreement.comparisons import StratifiedTable, imagined_labels
 from annotation.agreement.estimates import Estimate, estimate_measure, landis_koch, multi_rater_estimates
 from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
-from annotation.agreement.variance import StratifiedTable, imagined_labels
 from audit.stats.agreement import derivatives
 from audit.stats.intervals import ShareEstimate, Z, quotient_interval, wilson
 from tests.annotation.tables import ratings

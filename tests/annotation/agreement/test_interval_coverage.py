@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from annotation.agreement import estimates, variance
+from annotation.agreement import comparisons, estimates
+from annotation.agreement.comparisons import StratifiedTable
 from annotation.agreement.estimates import estimate_measure
 from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
-from annotation.agreement.variance import StratifiedTable
 from audit.demo.config import paper_config
 from audit.demo.judge import UNSCORED, simulate_labels
 from audit.demo.world import draw_world
@@ -134,7 +134,7 @@ def test_macro_f1_of_the_run_is_covered_even_where_its_rarest_label_is_overrated
 def test_without_the_imagined_items_strata_where_nobody_disagreed_would_suggest_certainty(
     run: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(variance, "imagined_labels", lambda size: np.zeros((size, size)))
+    monkeypatch.setattr(comparisons, "imagined_labels", lambda size: np.zeros((size, size)))
     measure = OVERALL["kappa_quadratic"]
     covered, _, _ = coverage(measure, float(measure.formula(run.sum(axis=0))), by_stratum(run, 40))
     assert covered < 0.8

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.agreement.comparisons import comparisons, gold, majority
 from annotation.agreement.report import AgreementReport, agreement_report, report_without_judge
-from annotation.agreement.report_text import as_json, as_markdown
+from annotation.cli.ratings import report_json, report_markdown
 from tests.annotation.tables import ratings
 
 TWO = """
@@ -234,7 +234,7 @@ def test_significance_has_figures_of_annotators_and_judge_together_on_the_same_i
     """Of 14 items 6 have one word from all three; on the other 8 one couple of three agrees: (6 * 3 + 8) / 42."""
     row = value(agreement_report(ratings(GRADED)), "annotators and judge", "", "agreement", about="significance")
     assert (row["n"], row["value"]) == (14, pytest.approx(26 / 42))
-    assert "where all chose one: annotators and judge together" in as_markdown(agreement_report(ratings(GRADED)), "x")
+    assert "where all chose one: annotators and judge together" in report_markdown(agreement_report(ratings(GRADED)), "x")
 
 
 def test_without_an_item_that_all_three_graded_significance_names_who_has_to() -> None:
@@ -256,7 +256,7 @@ def test_a_report_without_the_judge_is_the_same_whatever_the_judge_gave() -> Non
     weighted = WEIGHTED.replace("COMPLEMENTARY -             5 ", "CONSISTENT    -             5 ")
     for one, changed in ((GRADED, other), (WEIGHTED, weighted)):
         reports = [report_without_judge(ratings(table)) for table in (one, changed)]
-        texts = [as_json(report, "x") for report in reports]
+        texts = [report_json(report, "x") for report in reports]
         assert one != changed
         assert texts[0] == texts[1]
         assert '"judge"' not in texts[0]
@@ -265,6 +265,6 @@ def test_a_report_without_the_judge_is_the_same_whatever_the_judge_gave() -> Non
 
 def test_a_value_that_rounds_to_zero_has_no_sign_in_the_markdown_report() -> None:
     report = agreement_report(ratings(TWO))
-    text = as_markdown(replace(report, figures=report.figures.assign(value=-0.00001, low=-0.2, high=-0.00002)), "labels.csv")
-    assert "0.0000 [-0.2000, 0.0000]" in text
-    assert "-0.0000" not in text
+    text = report_markdown(replace(report, figures=report.figures.assign(value=-0.1, low=-0.2, high=-0.00002)), "labels.csv")
+    assert "\N{MINUS SIGN}0.100 \\[\N{MINUS SIGN}0.200, 0.000\\]" in text
+    assert "\N{MINUS SIGN}0.000" not in text

@@ -9,19 +9,7 @@ import pytest
 
 from audit.cli.main import main
 
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert main(["demo", "--studies", "--no-serve"]) == 0
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def _data_dir(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
+pytestmark = pytest.mark.usefixtures("in_demo")
 
 
 def test_a_study_is_read_as_its_exported_labels_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ def test_a_figure_is_the_same_in_every_format(labels: str, capsys: pytest.Captur
     (other,) = [row for row in table if all(row[name] == value for name, value in key.items())]
     assert one["value"] == pytest.approx(4 / 6)
     assert float(other["value"]) == pytest.approx(4 / 6)
-    assert "| raw agreement | 0.7500 [" in printed(capsys, "agreement", "--labels", labels)
+    assert "| raw agreement | 4 | 0.750 \\[" in printed(capsys, "agreement", "--labels", labels)
 
 
 def test_an_undefined_figure_is_null_empty_or_explained(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,7 +55,7 @@ def test_an_undefined_figure_is_null_empty_or_explained(labels: str, capsys: pyt
 
 
 def test_sample_and_population_are_never_under_one_name(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "| figure | in the sample | weighted to the population | n |" in printed(capsys, "agreement", "--labels", labels)
+    assert "| Figure | n (items) | Sample | Run (weighted) |" in printed(capsys, "agreement", "--labels", labels)
 
 
 def test_time_and_drift_are_printed_where_the_table_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +63,7 @@ def test_time_and_drift_are_printed_where_the_table_has_them(tmp_path: Path, cap
     more = [f"{header},seconds_a,order_a", *(f"{line},{10 * position},{position}" for position, line in enumerate(lines, 1))]
     (tmp_path / "labels.csv").write_text("\n".join(more))
     text = printed(capsys, "agreement", "--labels", str(tmp_path / "labels.csv"))
-    assert "| annotator_a | 4 | 25.0 | 13.0 | 37.0 | 10.0 | 40.0 |" in text
+    assert "| annotator A | 4 | 25.0 | 13.0 | 37.0 | 10.0 | 40.0 |" in text
     assert "## Same label as others, by quarter of the work" in text
 
 
@@ -85,7 +85,7 @@ def test_prevalence_prints_the_corrected_shares_and_the_judges(labels: str, caps
     values = {(row["method"], row["label"]): row["value"] for row in data["rows"]}
     assert values["corrected", "disagrees"] == pytest.approx(5 / 6)
     assert values["judge", "disagrees"] == pytest.approx(4 / 6)
-    assert "| corrected | DIVERGENT | 0.8333 |" in printed(capsys, "prevalence", "--labels", labels, "--human", "annotator_a")
+    assert "| Corrected | divergent | 0.833 \\[" in printed(capsys, "prevalence", "--labels", labels, "--human", "annotator_a")
 
 
 def test_known_pairs_of_the_strata_may_come_from_a_file(labels: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from annotation.label_store.assignments import prefetch_tasks
-from annotation.label_store.engine import open_label_store
-from annotation.label_store.errors import StudyError
+from annotation.label_store.engine import StudyError, open_label_store
 from audit.cli.main import parse
 from audit.settings import Settings
 from tests.annotation.test_sampling import TABLE

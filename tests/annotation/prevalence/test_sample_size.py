@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.prevalence.sample_size import allocate, sample_size_plan
+from annotation.prevalence.estimates import allocate, sample_size_plan
 from audit.errors import AuditError
 from audit.stats.intervals import stratified_share
 from tests.annotation.prevalence.test_estimates import STUDY

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from sqlalchemy import update
 
@@ -37,14 +39,14 @@ def judged(folk):
 
 def figures_on(at) -> dict[str, object]:
     table = next(frame.value for frame in at.dataframe if "figure" in frame.value)
-    return dict(zip(table["figure"], zip(table["value"], table["n"], strict=True), strict=True))
+    return dict(zip(table["figure"], zip(table["sample"], table["n"], strict=True), strict=True))
 
 
 @pytest.mark.parametrize("name", ["petra", "ada"])
 def test_raw_agreement_is_eight_of_ten_with_its_interval(name, judged, as_user: SignIn):
     at = as_user(name, "agreement")
     assert not at.exception
-    assert figures_on(at)["raw agreement"] == ("0.800", 10)
+    assert figures_on(at)["raw agreement"] == (0.8, 10)
     assert "State: labelling" in words_on(at)
     assert "95 % interval" in words_on(at)
     assert [metric.label for metric in at.metric][1] == "Raw agreement"
@@ -59,7 +61,7 @@ def test_captions_of_headline_figures_are_sentences(judged, as_user: SignIn):
 def test_a_new_rating_changes_the_figures(judged, as_user: SignIn):
     at = as_user("petra", "agreement")
     rate(judged, "ben", 9, "CONSISTENT")
-    assert figures_on(at.run())["raw agreement"] == ("0.900", 10)
+    assert figures_on(at.run())["raw agreement"] == (0.9, 10)
 
 
 def test_an_undefined_figure_explains_why(folk, as_user: SignIn):
@@ -69,7 +71,11 @@ def test_an_undefined_figure_explains_why(folk, as_user: SignIn):
         store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], stored)
     at = as_user("petra", "agreement")
     assert not at.exception
-    assert figures_on(at)["raw agreement"] == ("undefined", 0)
+    value, n = figures_on(at)["raw agreement"]
+    assert (math.isnan(value), n) == (True, 0)
+    notes = next(frame.value for frame in at.dataframe if "figure" in frame.value)["note"]
+    assert notes.str.startswith("undefined: ").all()
+    assert [metric.value for metric in at.metric] == ["undefined", "undefined"]
 
 
 def test_the_items_behind_an_error_of_the_judge_are_one_click_away(judged, as_user: SignIn):
@@ -121,7 +127,7 @@ def test_what_an_adjudicator_sees_before_does_not_depend_on_the_judge(judged, as
 def test_how_often_each_label_was_chosen_is_shown(judged, as_user: SignIn):
     shares = next(frame.value for frame in as_user("petra", "agreement").dataframe if "first" in frame.value)
     ben = shares[shares["first"] == "B (ben)"].set_index("label")
-    assert (ben.loc["COMPLEMENTARY", "value"], ben.loc["COMPLEMENTARY", "n"]) == (20.0, 10)
+    assert (ben.loc["complementary", "sample"], ben.loc["complementary", "n"]) == (20.0, 10)
 
 
 def test_intra_rater_agreement_has_n_and_interval(folk, as_user: SignIn):
@@ -135,10 +141,10 @@ def test_intra_rater_agreement_has_n_and_interval(folk, as_user: SignIn):
         rate(folk, "ana", number, "ABSENT")
         rate(folk, "ben", number, "CONSISTENT" if number == 12 else "ABSENT")
     at = as_user("petra", "agreement")
-    shown = next(frame.value for frame in at.dataframe if "annotator" in frame.value and "interval" in frame.value)
+    shown = next(frame.value for frame in at.dataframe if "annotator" in frame.value and "figure" in frame.value)
     raw = shown[shown["figure"] == "raw agreement"].set_index("annotator")
-    assert [(raw.loc[name, "value"], raw.loc[name, "n"]) for name in ("ana", "ben")] == [("1.000", 2), ("0.500", 2)]
-    assert raw.loc["ben", "interval"] == "0.095 to 0.905"
+    assert [(raw.loc[name, "value"], raw.loc[name, "n"]) for name in ("ana", "ben")] == [(1.0, 2), (0.5, 2)]
+    assert raw.loc["ben", "value_interval"] == "0.095 to 0.905"
     assert "too small" in raw.loc["ben", "note"]
 
 
@@ -150,7 +156,7 @@ def test_significance_is_shown_for_all_three_together_or_says_why_not(judged, as
     at = box.set_value(("significance", "annotators and judge", "")).run()
     assert not at.exception
     table = next(frame.value for frame in at.dataframe if "figure" in frame.value)
-    assert set(table["value"]) == {"undefined"}
+    assert table["sample"].isna().all()
     assert "no item has a significance from each of" in table["note"].iloc[0]
 
 

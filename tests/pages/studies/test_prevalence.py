@@ -37,8 +37,8 @@ def test_the_corrected_share_is_shown_with_the_judges_own(judged, as_user: SignI
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert not at.error
-    shares = at.dataframe[0].value.set_index("shown")
-    assert shares.loc["Consistent", ["value", "judge", "n"]].tolist() == pytest.approx([80.0, 100.0, 10])
+    shares = at.dataframe[0].value.set_index("label")
+    assert shares.loc["consistent", ["value", "judge", "n"]].tolist() == pytest.approx([80.0, 100.0, 10])
     assert "Corrected is the figure to use" in words_on(at).replace("**", "")
 
 

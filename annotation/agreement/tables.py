@@ -1,0 +1,142 @@
+"""The tables of an agreement report, each specified once: pages, the command line and exports render these columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE
+from annotation.ratings.table import GOLD, JUDGE
+from audit.tables import HIGH, LOW, Column, TableSpec
+from audit.vocabulary import LABELS
+
+MEASURE_NAMES = {
+    "kappa_quadratic": "Cohen's kappa, quadratic weights",
+    "kappa_linear": "Cohen's kappa, linear weights",
+    "kappa": "Cohen's kappa, unweighted",
+    "kappa_fleiss": "Fleiss' kappa",
+    "agreement": "raw agreement",
+    "accuracy": "accuracy",
+    "ac1": "Gwet's AC1",
+    "pabak": "PABAK (Brennan-Prediger)",
+    "alpha_nominal": "Krippendorff's alpha, nominal",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "f1_macro": "macro F1",
+    "f1_weighted": "weighted F1",
+    "f1": "F1",
+}
+RATER_NAMES = {MAJORITY: "the majority", GOLD: "gold", JUDGE: "the judge"}
+INTERVALS = "In brackets: 95 % intervals. A dash means undefined, or no interval; the note gives the reason."
+SCOPES = "Sample: the sampled items, unweighted. Run: weighted by stratum to all pairs of the run that have a verdict."
+
+ANNOTATOR = Column.text("annotator", "Annotator")
+REFERENCE = Column.text("by", "Reference standard")
+LABEL = Column.text("label", "Label", words={label.value: label.lower() for label in LABELS})
+FIGURE = Column.text("figure", "Figure", words=MEASURE_NAMES)
+ITEMS = Column.count("n", "n", "items")
+# Named by scope, so that a table of one scope on a page has the heading of the table of both in an export.
+VALUES = Column.decimal(SAMPLE, "Sample"), Column.decimal(POPULATION, "Run", "weighted")
+IN_WORDS = Column.text("word", "In words")
+NOTE = Column.text("note", "Note")
+
+FIGURES_TABLE = TableSpec(
+    "Agreement of annotators and judge on the label",
+    (Column.text("who", "Between"), FIGURE, ITEMS, *VALUES, IN_WORDS, NOTE),
+    (
+        "Majority: the label on which both annotators agree. Gold: that label, or else the adjudicated one.",
+        SCOPES,
+        INTERVALS,
+        "Kappa with quadratic weights is the headline because labels are ordered. Words, for the sample: Landis and Koch (1977).",
+    ),
+)
+SIGNIFICANCE_TABLE = replace(
+    FIGURES_TABLE,
+    title="Agreement on clinical significance",
+    notes=("Only items for which annotators and judge all chose a significance.", SCOPES, INTERVALS),
+)
+BY_LABEL_TABLE = TableSpec(
+    "The judge, label by label",
+    (REFERENCE, LABEL, FIGURE, ITEMS, *VALUES, NOTE),
+    (
+        "n: items in the denominator: for precision, those with this label by the judge; for recall, by people; for F1, by "
+        "either.",
+        SCOPES,
+        INTERVALS,
+    ),
+)
+LABEL_SHARES_TABLE = TableSpec(
+    "How often each rater gave each label",
+    (
+        Column.text("first", "Rater"), LABEL, ITEMS, Column.share(SAMPLE, "Sample"), Column.share(POPULATION, "Run", "weighted"),
+        NOTE,
+    ),
+)  # fmt: skip
+ERRORS_TABLE = TableSpec(
+    "The judge's errors by kind",
+    (
+        REFERENCE, Column.text("right", "Label by people", words=LABEL.words),
+        Column.text("judged", "Label by the judge", words=LABEL.words), ITEMS, Column.text("items", "Item ids"),
+    ),
+    ("Items without a label by people, or without a readable verdict, are not counted as errors.",),
+)  # fmt: skip
+BASELINE_TABLE = TableSpec(
+    "The judge compared with a baseline",
+    (
+        REFERENCE, Column.text("scope", "Scope", words={POPULATION: "run, weighted"}), replace(FIGURE, name="name"), ITEMS,
+        Column.decimal("judge", "Judge"), Column.decimal("other", "Baseline"),
+        Column.decimal("difference", "Difference", "judge minus baseline"), NOTE,
+    ),
+    ("The baseline judge uses plain rules, no model; a language model has to do better. " + SCOPES, INTERVALS),
+)  # fmt: skip
+TIMES_TABLE = TableSpec(
+    "Time per item",
+    (
+        ANNOTATOR, ITEMS, Column.decimal("median_s", "Median", "s"), Column.decimal("fastest_tenth_s", "Fastest tenth", "s"),
+        Column.decimal("slowest_tenth_s", "Slowest tenth", "s"), Column.decimal("first_quarter_s", "First quarter", "s"),
+        Column.decimal("last_quarter_s", "Last quarter", "s"),
+    ),
+)  # fmt: skip
+DRIFT_TABLE = TableSpec(
+    "Same label as others, by quarter of the work",
+    (
+        ANNOTATOR, Column.text("against", "Compared with"), Column.count("quarter", "Quarter of the work"), ITEMS,
+        Column.share("value", "Same label"), NOTE,
+    ),
+)  # fmt: skip
+RETEST_TABLE = TableSpec(
+    "Intra-rater (test-retest) reliability, on hidden repeats",
+    (ANNOTATOR, FIGURE, ITEMS, Column.decimal("value", "Value"), IN_WORDS, NOTE),
+)
+
+
+def rater_name(rater: str) -> str:
+    """A rater in words: `annotator_a` is annotator A."""
+    prefix, _, letter = rater.rpartition("_")
+    return f"{prefix} {letter.upper() if len(letter) == 1 else letter}" if prefix else RATER_NAMES.get(rater, rater)
+
+
+def with_interval(frame: pd.DataFrame, column: str = "value") -> pd.DataFrame:
+    """A frame of figures (name, value, low, high) under the names that a table looks for; `column` is that of the value."""
+    return frame.rename(columns={"name": "figure", "value": column, "low": column + LOW, "high": column + HIGH})
+
+
+def by_scope(figures: pd.DataFrame) -> pd.DataFrame:
+    """One row per figure: the values for the sample and for the run side by side, with interval ends, words and notes."""
+    keys = ["about", "first", "second", "figure", "label"]
+    scopes = [scope for scope in (SAMPLE, POPULATION) if scope in set(figures["scope"])]
+    sides = {scope: with_interval(figures[figures["scope"] == scope], scope).set_index(keys) for scope in scopes}
+    wide = sides[SAMPLE][["n", "word"]].copy()
+    for scope, own in sides.items():
+        wide[[scope, scope + LOW, scope + HIGH]] = own[[scope, scope + LOW, scope + HIGH]]
+    notes = pd.DataFrame({scope: own["note"] for scope, own in sides.items()}).reindex(wide.index).fillna("")
+    wide["note"] = [_combined_note(row) for row in notes.to_dict("records")]
+    return wide.reset_index()
+
+
+def _combined_note(notes: Mapping[Any, str]) -> str:
+    if len(set(notes.values())) == 1:
+        return next(iter(notes.values()))
+    return "; ".join(f"{'run' if scope == POPULATION else scope}: {note}" for scope, note in notes.items() if note)
