@@ -15,16 +15,15 @@ from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, de
 from audit.errors import RetrievalError
 from audit.generation.evidence import meets
 from audit.generation.files import read_questions
-from audit.pipeline.build_cache import BuildCache, Task, code_digest, digest_of, read_lines, write_lines
-from audit.pipeline.stages.retrieve import HandbookSearch, search_handbook
+from audit.pipeline.build_cache import BuildCache, read_lines, write_lines
+from audit.pipeline.stages.retrieve import HandbookSearch, search_handbook, search_task
 from audit.retrieval.gold import Gold, read_gold, unused_gold
 from audit.retrieval.model import Query
 from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 
-# CODE is part of what a task depends on: after a change of it, handbooks are searched again
-TRIALS, CODE = "trials", ("retrieval", "embedding", "text", "pipeline/stages/retrieve.py")
+TRIALS = "trials"
 TUNABLE: dict[str, tuple[Any, str]] = {
     "whole_characters": (count_or_zero, "a handbook of at most this many characters is used in full; 0: never"),
     "passages": (count, "number of passages per question"),
@@ -91,7 +90,7 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit retrieve DOCUMENTS --questions FILE --out DIR`"""
     searches = _searches(arguments, settings)
     cache = BuildCache(arguments.out / ".done")
-    tasks = [(search, _task(search, cache)) for search in searches]
+    tasks = [(search, search_task(search, cache)) for search in searches]
     open_tasks = [(search, task) for search, task in tasks if not cache.done(task)]
     for search, task in tqdm(open_tasks, desc="retrieve", unit="handbook", disable=None, dynamic_ncols=True):
         cache.store(task, search_handbook(search))
@@ -156,21 +155,3 @@ def _encoder(arguments: argparse.Namespace) -> str:
     if model is None:
         note("No sentence model is installed, so passages are found by their words.")
     return model or LEXICAL
-
-
-def _task(search: HandbookSearch, cache: BuildCache) -> Task:
-    # By content: a list of synonyms that was edited means another search
-    expansion = cache.digest(search.options.expansion) if search.options.expansion else "shipped"
-    inputs = {
-        "document": cache.digest(search.document), "questions": digest_of(search.questions), "strategies": search.strategies,
-        "options": search.options.record(), "expansion": expansion, "encoder": (search.encoder, search.precision),
-        "reranker": search.reranker,
-        "gold": digest_of(search.gold), "code": code_digest(*CODE),
-    }  # fmt: skip
-    return Task(
-        "retrieve",
-        search.handbook_id,
-        inputs,
-        (search.out, search.trials) if search.trials else (search.out,),
-        search.handbook_id,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from audit.corpus.documents import Document, read_document
 from audit.embedding.encoders import FULL_PRECISION, LEXICAL, Encoder, cached_encoder, sentence_encoder
 from audit.generation.evidence import meets
-from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
+from audit.pipeline.build_cache import BuildCache, Task, code_digest, digest_of, write_lines
 from audit.pipeline.context import Outcome, SourceDocument, Stage
 from audit.pipeline.judging_input import check_questions_meet
 from audit.pipeline.workers import check_workers, run_tasks
@@ -95,9 +95,24 @@ def _trials(
             }  # fmt: skip
 
 
-# -- the stage ----------------------------------------------------------------------------------------------------------
-
 CODE = ("retrieval", "embedding", "text", "pipeline/stages/retrieve.py")
+
+
+def search_task(search: HandbookSearch, cache: BuildCache) -> Task:
+    """The search as a task of the build cache: it is repeated when anything that determines its result has changed."""
+    # The table of synonyms by its content: a file may change under its name.
+    expansion = cache.digest(search.options.expansion) if search.options.expansion else None
+    inputs = {
+        "document": cache.digest(search.document), "questions": digest_of(search.questions), "strategies": search.strategies,
+        "trials": search.trials is not None, "options": search.options.record() | {"expansion": expansion},
+        "encoder": (search.encoder, search.precision), "reranker": search.reranker, "gold": digest_of(search.gold),
+        "code": code_digest(*CODE),
+    }  # fmt: skip
+    outputs = tuple(filter(None, (search.out, search.trials)))
+    return Task("retrieve", search.handbook_id, inputs, outputs, search.handbook_id)
+
+
+# -- the stage ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -111,22 +126,13 @@ class RetrieveStage(Stage):
         # Checked with the plan, before anything is searched.
         check_workers(self.context.config.retrieval.workers)
         check_questions_meet(self.context, 1)
-        return [self._task(source, self._search(source)) for source in self.context.present]
+        return [self._task(source) for source in self.context.present]
 
-    def _task(self, source: SourceDocument, search: HandbookSearch) -> Task:
-        inputs = {
-            "document": self.context.cache.digest(source.document),
-            "questions": digest_of(search.questions) if search.questions else None,
-            "strategies": search.strategies, "trials": search.trials is not None, "options": self._settings(),
-            "encoder": search.encoder, "reranker": search.reranker, "gold": digest_of(search.gold), "code": code_digest(*CODE),
-        }  # fmt: skip
-        return Task(self.name, source.handbook_id, inputs, tuple(filter(None, (search.out, search.trials))), source.handbook_id)
-
-    def _settings(self) -> dict[str, Any]:
-        # The table of synonyms by its content: a file may change under its name.
-        settings = self.context.config.retrieval.options
-        digest = self.context.cache.digest(settings.expansion) if settings.expansion else None
-        return settings.record() | {"expansion": digest}
+    def _task(self, source: SourceDocument) -> Task:
+        search = self._search(source)
+        task = search_task(search, self.context.cache)
+        # Before the import of questions there is nothing to search for, so the task cannot be done yet.
+        return task if search.questions else replace(task, inputs={**task.inputs, "questions": None})
 
     def _search(self, source: SourceDocument) -> HandbookSearch:
         options, workspace, handbook = self.context.config.retrieval, self.context.workspace, source.handbook_id
