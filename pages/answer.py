@@ -10,13 +10,13 @@ from audit.queries.answer_view import Answer, answer
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
+from audit.terms import fill
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.passages import CSS, answer_html, layers_html, passages_html, retrieval_html
 from pages._shared.pickers import named_by, pick_one, pick_question
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.side_by_side import verdict_html
-from pages._shared.terms import fill
 from pages._shared.widgets import counts, link
 
 LEAD = "Where an answer comes from: how it was found, its passages in the {handbook}, and the results of each search step."
@@ -36,7 +36,8 @@ def pick_answers(run: Run, names: dict[str, str]) -> tuple[str, str, str | None]
 
 
 def first_answering(run: Run, question_id: str, names: dict[str, str]) -> str:
-    """The first handbook that answers the question: without a choice, an empty answer is not what the reader came for."""
+    """The first handbook that answers the question."""
+    # Without a choice, an empty answer is not what the reader came for.
     table = load(position_groups, run, question_id=question_id)
     answering = set(table.loc[table["state"] == "answers", "handbook_id"])
     return next((handbook_id for handbook_id in names if handbook_id in answering), next(iter(names)))

@@ -5,8 +5,7 @@ from audit.metrics.handbooks import centers
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.tables import table
-from pages._shared.widgets import chart, counts, footer
+from pages._shared.widgets import chart, counts, footer, table
 
 LEAVES_OUT = Rate("absence", "Not addressed", "asked", "questions asked", NOT_ADDRESSED_RATE.colour)
 WITHIN = Rate("r_div_within", "Disagreement within", "within_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)

@@ -6,11 +6,11 @@ from audit.charts.coverage import ORDERS, coverage_figure, coverage_rows
 from audit.charts.style import handbook_names
 from audit.metrics.coverage import coverage
 from audit.metrics.handbooks import handbooks
+from audit.terms import fill
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
-from pages._shared.terms import fill, say
-from pages._shared.widgets import clicked_point, counts, footer, go_to
+from pages._shared.widgets import clicked_point, counts, footer, go_to, say
 
 LEAD = (
     "Each number is the percentage of questions that {a_handbook} does not address. "
@@ -35,6 +35,7 @@ with page("Coverage", LEAD) as run:
     figure = coverage_figure(rows, cells, run.term("handbook"))
     names = handbook_names(rows)
 
+    # A chart cannot be clicked with the keyboard, so the handbooks can be opened from a list as well.
     to_open = st.selectbox(
         say(run, "Open {a_handbook} (or click its row)"), sorted(names, key=names.__getitem__), index=None,
         format_func=names.__getitem__, key="to_open",

@@ -10,23 +10,23 @@ from audit.metrics.disagreements import disagreements
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
-from pages._shared.filters import pick_filters
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pair_list import (
     PARAMS,
     PER_PAGE,
     close_when_changed,
+    link_for_a_pair,
+    link_for_all,
     opened_pair,
     page_number,
     page_picker,
     pair_list,
+    pick_filters,
     step_buttons,
 )
-from pages._shared.rejudge_rights import link_for_a_pair, link_for_all
 from pages._shared.side_by_side import side_by_side
-from pages._shared.terms import say
-from pages._shared.widgets import counts, footer, link
+from pages._shared.widgets import counts, footer, link, say
 
 LEAD = "Where {handbooks} disagree, the most serious first. Click a row to read both answers side by side."
 

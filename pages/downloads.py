@@ -20,7 +20,7 @@ from pages._shared.package_cache import ZIP_TYPE, PackageKey, package_cache, sho
 from pages._shared.page import page
 from pages._shared.pickers import pick_one, run_label
 from pages._shared.study_figures import study_heads
-from pages._shared.theme_edits import current_curation
+from pages._shared.themes import current_curation
 from pages._shared.widgets import counts
 
 LEAD = "Every table and figure of this dashboard as files, for a paper, a spreadsheet or a colleague."

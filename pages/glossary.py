@@ -8,7 +8,7 @@ from audit.metrics import glossary
 from audit.store.runs import Run
 from audit.vocabulary import LABELS
 from pages._shared.page import page
-from pages._shared.terms import say
+from pages._shared.widgets import say
 
 LABEL_MEANINGS = {
     "ABSENT": "At least one of the two {handbooks} does not address the question, so there is nothing to compare.",

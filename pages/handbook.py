@@ -13,12 +13,10 @@ from audit.terms import display_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
-from pages._shared.tables import clicked_row
-from pages._shared.terms import say, title_of
-from pages._shared.widgets import chart, counts, footer, go_to, link
+from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
 
 
-def summary(run: Run, one: pd.Series) -> None:
+def summary(run: Run, row: pd.Series) -> None:
     """Organ, center and phase, then the two rates of this handbook in one sentence each."""
     st.markdown(
         say(
@@ -27,20 +25,21 @@ def summary(run: Run, one: pd.Series) -> None:
             "It does not address **{absence}** of the {asked} questions it was asked (95 % interval {absence_span}). "
             "In **{r_div}** of {present} pairs in which another {handbook} answers too, they disagree (95 % interval "
             "{div_span}).",
-            organ_of=display_name(one["organ"]), center_of=one["center"], phase_of=one["phase"],
-            absence=percent(one["absence"]), asked=f"{one['asked']:,}",
-            absence_span=interval(one["absence_low"], one["absence_high"]),
-            r_div=percent(one["r_div"]), present=f"{one['present']:,}",
-            div_span=interval(one["r_div_low"], one["r_div_high"]) or "unknown",
+            organ_of=display_name(row["organ"]), center_of=row["center"], phase_of=row["phase"],
+            absence=percent(row["absence"]), asked=f"{row['asked']:,}",
+            absence_span=interval(row["absence_low"], row["absence_high"]),
+            r_div=percent(row["r_div"]), present=f"{row['present']:,}",
+            div_span=interval(row["r_div_low"], row["r_div_high"]) or "unknown",
         )
     )  # fmt: skip
 
 
-def pairs_with_others(couples: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd.DataFrame:
+def pairs_with_others(table: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd.DataFrame:
     """The pairs of handbooks that include this one: one row per other handbook with which it shares an answered question."""
-    a, b = couples["handbook_a_id"], couples["handbook_b_id"]
-    own = couples[((a == handbook_id) | (b == handbook_id)) & (couples["present"] > 0)]
+    a, b = table["handbook_a_id"], table["handbook_b_id"]
+    own = table[((a == handbook_id) | (b == handbook_id)) & (table["present"] > 0)]
     other = own["handbook_b_id"].where(own["handbook_a_id"] == handbook_id, own["handbook_a_id"])
+    # By the lower end of the interval, so that a handbook with few shared answers does not lead the list.
     return own.assign(other=other, name=other.map(names)).sort_values(
         ["r_div_low", "present"], ascending=False, ignore_index=True
     )
@@ -53,8 +52,8 @@ def gap_section(run: Run, handbook_id: str) -> None:
     if frame.empty:
         st.info(say(run, "No question that most other {handbooks} answer is left unanswered here."))
         return
-    many = "1 {question}" if len(frame) == 1 else "{n} {questions}, the clearest gap first"
-    counts(run, f"{many}. Click a row to see what all {{handbooks}} say on it.", n=len(frame))
+    number = "1 {question}" if len(frame) == 1 else "{n} {questions}, the clearest gap first"
+    counts(run, f"{number}. Click a row to see what all {{handbooks}} say on it.", n=len(frame))
     columns = gaps.table.pick(run, "text", "share", "peers_answering", "peers_asked", "organ", "topics")
     row = clicked_row(frame, "gap_table", columns)
     footer(frame, "gaps", run, "gaps")

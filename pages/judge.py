@@ -15,12 +15,11 @@ from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, judge_checks, judge_r
 from audit.metrics.judge_length import judge_length
 from audit.store.runs import Run
 from audit.tables import Column
+from audit.terms import fill
 from audit.vocabulary import Label
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.tables import table
-from pages._shared.terms import fill, say
-from pages._shared.widgets import chart, counts, footer, link
+from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = (
     "How far can the labels of this run be trusted? Who the judge was, how consistent it is, and which pairs it left unlabelled."
@@ -132,6 +131,7 @@ def length_section(run: Run) -> None:
     """Disagreement by fifths of the difference in length between the two answers."""
     st.header("Do the judge's labels depend on the length of answers?", anchor=False)
     frame = load(judge_length, run)
+    # The last row has the correlation, the others the fifths.
     fifths, rho = frame[frame["fifth"] != "(rho)"], frame.iloc[-1]
     if fifths.empty:
         counts(run, "Not measured: no pair has two answers of known length.")

@@ -5,14 +5,12 @@ import streamlit as st
 from audit.charts.labels import share_heatmap
 from audit.charts.rates import AUDIT_RATES, rate_dots
 from audit.metrics.questions import organs
-from audit.terms import RATE_TITLES, display_name
+from audit.terms import RATE_TITLES, display_name, fill
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.tables import table
-from pages._shared.terms import fill, say
-from pages._shared.widgets import chart, counts, footer
+from pages._shared.widgets import chart, counts, footer, say, table
 
 ALL = "(all)"
 COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")

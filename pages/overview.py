@@ -9,15 +9,13 @@ from audit.charts.style import LABEL_WORDS, interval, percent
 from audit.metrics.labels import labels
 from audit.metrics.questions import organs
 from audit.store.runs import Run
-from audit.terms import RATE_MEANINGS
+from audit.terms import RATE_MEANINGS, terms
 from audit.vocabulary import LABELS
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.tables import table
-from pages._shared.terms import say, terms
-from pages._shared.widgets import chart, counts, footer, link
+from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = "Each {handbook} was asked the same {patient} questions, and a judge then compared the answers in pairs."
 OUTCOMES = {"pre-screened": "absent, pre-screened (the judge was not asked)", "unscored": "unscored (no readable verdict)"}
@@ -51,6 +49,7 @@ def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 with page("{Run}", LEAD) as run:
     tour(current_account(), terms(run))
+    # The last row of `organs` counts the whole run.
     outcomes, total = load(labels, run), load(organs, run).iloc[-1]
     run_facts(run)
     headline(run, total)

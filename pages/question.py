@@ -13,16 +13,15 @@ from audit.metrics.questions import questions
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
+from audit.terms import fill
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pair_list import click_opens, close_when_changed, opened_on
+from pages._shared.pair_list import click_opens, close_when_changed, link_for_a_pair, opened_on
 from pages._shared.pickers import choose, named_by, pick_question
 from pages._shared.position_groups import all_answers, group_cards, summary
-from pages._shared.rejudge_rights import link_for_a_pair
 from pages._shared.side_by_side import side_by_side
-from pages._shared.tables import table as draw_table
-from pages._shared.terms import fill, say
-from pages._shared.widgets import clicked_point, counts, footer
+from pages._shared.widgets import clicked_point, counts, footer, say
+from pages._shared.widgets import table as draw_table
 
 LEAD = "Who agrees with whom on one question. {Handbooks} that agree are placed next to each other and form a position group."
 GROUPS = (

@@ -7,13 +7,12 @@ from audit.settings import Settings
 from pages._shared.page import page
 from pages._shared.pair_list import PARAMS
 from pages._shared.rejudge_job import earlier_jobs, job_view
-from pages._shared.rejudge_request import request_pair, request_selection
-from pages._shared.rejudge_rights import only_for_the_owner
+from pages._shared.rejudge_request import only_for_the_owner, request_pair, request_selection
 
 LEAD = "Judge pairs again: one that you doubt, or a selection. Existing verdicts do not change."
 
 with page("Re-judge", LEAD) as run:
-    only_for_the_owner()
+    only_for_the_owner()  # the menu hides the page from others, but this session may have ended since it was drawn
     name = st.query_params.get("job")
     if name:
         job_view(find_job(Settings(), name))

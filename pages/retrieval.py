@@ -12,25 +12,17 @@ from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE, handbook_names, interval, percent
 from audit.exports.figures import RETRIEVAL_RATES
 from audit.formatting import signed
-from audit.metrics.retrieval import (
-    COST_TABLE,
-    MEANINGS,
-    MEANS,
-    MODE_TITLES,
-    retrieval,
-    retrieval_paired,
-)
+from audit.metrics.retrieval import COST_TABLE, MEANINGS, MEANS, MODE_TITLES, retrieval, retrieval_paired
 from audit.metrics.retrieval_answers import retrieval_answers, retrieval_missed
 from audit.queries.lookup import handbook_list
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import display_name
+from pages._blinded.frame import escaped
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.tables import clicked_row, table
-from pages._shared.terms import escaped, say, title_of
-from pages._shared.widgets import chart, counts, footer, go_to
+from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, say, table, title_of
 
 LEAD = "Which search strategy finds the section that contains the answer? All strategies are tried on the same {questions}."
 NO_TRIALS = (

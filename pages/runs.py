@@ -7,13 +7,11 @@ import streamlit as st
 
 from audit.metrics.records import findings
 from audit.store.runs import Run
-from pages._blinded.frame import explain
+from pages._blinded.frame import escaped, explain
 from pages._shared.loaders import damaged_stores, load, loaded_runs
 from pages._shared.page import page
 from pages._shared.pickers import pick_many
-from pages._shared.tables import table
-from pages._shared.terms import escaped
-from pages._shared.widgets import counts, footer, link
+from pages._shared.widgets import counts, footer, link, table
 
 RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)", "digest": "Digest (SHA-256)"}
 KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
@@ -98,7 +96,7 @@ def manifest_section(run: Run) -> None:
 
 
 with page("Runs", "All loaded releases, and the load report of the one you chose.") as run:
-    for problem in damaged_stores():
+    for problem in damaged_stores():  # one damaged store must not hide the other runs
         explain(problem)
     listed = run_list(loaded_runs())
     table(listed, "runs", RUNS)

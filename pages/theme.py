@@ -18,15 +18,13 @@ from audit.store.runs import Run
 from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy, Theme
 from audit.vocabulary import LABELS, Label
+from pages._blinded.frame import escaped
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import pick_one
-from pages._shared.tables import clicked_row, table
-from pages._shared.terms import escaped, say, title_of
-from pages._shared.theme_edit_form import edit_form
-from pages._shared.theme_edits import FORM, ThemeView, edit_list, show_result
-from pages._shared.themes import theme_names, themes_or_stop
-from pages._shared.widgets import chart, counts, footer, go_to, link
+from pages._shared.theme_edits import FORM, edit_form, edit_list, show_result
+from pages._shared.themes import ThemeView, theme_names, themes_or_stop
+from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, table, title_of
 
 LEAD = "One subject on which {handbooks} disagree: what the judge wrote, who says what, and the pairs behind it."
 ANSWERED = tuple(label.value for label in reversed(LABELS) if label is not Label.ABSENT)

@@ -15,19 +15,19 @@ from audit.tables import Column
 from pages._shared.loaders import load, theme_map_points
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, type_words
-from pages._shared.tables import clicked_row
-from pages._shared.theme_edits import ThemeView, edit_list
-from pages._shared.theme_map import theme_map
+from pages._shared.theme_edits import edit_list
 from pages._shared.themes import (
+    ThemeView,
     find_by_meaning,
     is_theme,
     meaning_search_available,
     moved_section,
+    theme_map,
     themes_or_stop,
     with_shown_names,
     with_top,
 )
-from pages._shared.widgets import chart, counts, footer, go_to
+from pages._shared.widgets import chart, clicked_row, counts, footer, go_to
 
 LEAD = (
     "What do the {handbooks} disagree about? What the judge wrote about each pair is grouped into themes. "
@@ -85,7 +85,7 @@ def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     )
 
 
-@st.fragment
+@st.fragment  # so that moving the pointer does not redraw the page
 def point_map(run: Run, view: ThemeView, frame: pd.DataFrame) -> None:
     """The map; a click on a point opens its theme, and the phrase under the pointer is shown below."""
     points = theme_map_points(run)
@@ -125,7 +125,7 @@ def search(run: Run, view: ThemeView, frame: pd.DataFrame) -> pd.DataFrame:
 
 def search_by_meaning(run: Run, view: ThemeView, frame: pd.DataFrame, words: str) -> pd.DataFrame:
     """The themes closest to the words in meaning, closest first."""
-    nearest = find_by_meaning(run, view.built, words)
+    nearest = find_by_meaning(run.key, view.built.sha256, words)
     current = nearest.assign(theme_id=nearest["theme_id"].map(view.current_id))
     counts(run, "The **{n}** themes closest in meaning, closest first; each is ranked by its closest phrase.", n=len(current))
     return current[["theme_id", "similarity"]].drop_duplicates("theme_id").merge(frame, on="theme_id")

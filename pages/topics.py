@@ -4,12 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from audit.charts.rates import (
-    ANY_DISAGREEMENT_RATE,
-    DISAGREEMENT_RATE,
-    NOT_ADDRESSED_RATE,
-    rate_dots,
-)
+from audit.charts.rates import ANY_DISAGREEMENT_RATE, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, rate_dots
 from audit.charts.style import coefficient
 from audit.metrics.questions import topics
 from audit.metrics.severity import severity, severity_rho
@@ -18,9 +13,7 @@ from audit.terms import RATE_TITLES
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.tables import table
-from pages._shared.terms import title_of
-from pages._shared.widgets import chart, counts, footer
+from pages._shared.widgets import chart, counts, footer, table, title_of
 
 ORDERS = {"r_div": "disagreement", "pct_any_div": "disputed questions", "r_abs": "not addressed", "topic": "name"}
 MAX_DRAWN = 60

@@ -20,7 +20,7 @@ TOKEN = "session token"  # noqa: S105 - the key in the session state, not a toke
 SIGN_IN_CHANGED = "the user has just signed in or out"
 SQLITE = "sqlite:///"
 
-STUDY_PAGES = {
+STUDY_PAGES = {  # script in pages/studies -> title
     "annotate": "Annotate",
     "study": "Studies",
     "adjudicate": "Adjudicate",
@@ -30,7 +30,7 @@ STUDY_PAGES = {
     "sign_in": "Sign in",
     "sign_out": "Sign out",
 }
-"""Script in pages/studies -> title."""
+# The study pages of each role; None: not signed in. Pages that are not listed do not exist for the role.
 OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     None: ("sign_in",),
     Role.VIEWER: ("sign_out",),
@@ -38,9 +38,8 @@ OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
     Role.PI: ("study", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"),
 }
-"""The study pages of each role; None: not signed in. Pages that are not listed do not exist for the role."""
+# Browsing would unblind annotators, and adjudicators decide without the judge.
 BROWSERS = (Role.VIEWER, Role.PI)
-"""Browsing would unblind annotators, and adjudicators decide without the judge."""
 
 
 def now() -> datetime:
@@ -59,7 +58,8 @@ def _open_store(url: str) -> LabelStore:
 
 
 def accounts_exist() -> bool:
-    """Whether any account exists. The check never creates a database."""
+    """Whether any account exists."""
+    # Opening a store creates its file, which a mere visit must not do.
     return database_exists() and bool(accounts.list_accounts(label_store()))
 
 
@@ -75,6 +75,7 @@ def current_account() -> Account | None:
         return None
     if user := proxy_user():  # an older cookie in a shared browser must not make this person somebody else
         return accounts.find_account(label_store(), user)
+    # The cookie is the one that was sent when the page was opened, so a sign-in since then is known from the session only.
     token = st.session_state.get(TOKEN) or cookie_token()
     account = accounts.account_of_token(label_store(), token, now()) if token else None
     return account or _provider_account()
@@ -89,10 +90,7 @@ def sign_in(username: str, password: str) -> None:
 
 
 def sign_out() -> None:
-    """End this browser's session everywhere and clear its state.
-
-    If the identity provider signed the user in, this leaves the page through the provider.
-    """
+    """End this browser's session everywhere and clear its state; an identity provider is left through its own page."""
     token = st.session_state.get(TOKEN) or cookie_token()
     if token:
         accounts.sign_out(label_store(), token)
@@ -107,6 +105,7 @@ def sign_out() -> None:
 
 def provider_configured() -> bool:
     """Whether secrets.toml has an identity provider for `st.login`."""
+    # Streamlit raises when it looks into secrets that do not exist, so whether they do is asked first.
     return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
 
 
@@ -136,12 +135,10 @@ def _provider_account() -> Account | None:
 
 
 def _provider_signed_in() -> bool:
-    """Whether the identity provider has signed somebody in within the length of a session, and they have not signed out.
-
-    Streamlit itself trusts its cookie for 30 days, and an open tab for ever.
-    """
+    """Whether the identity provider has signed somebody in within the length of a session, and they have not signed out."""
     if not provider_configured() or not st.user.get("is_logged_in"):
         return False
+    # Streamlit itself trusts its cookie for 30 days, and an open tab for ever.
     issued_at = datetime.fromtimestamp(float(str(st.user.get("iat") or 0)), UTC)
     return now() < issued_at + accounts.SESSION_LENGTH and _provider_session() not in _ended_provider_sessions()
 
@@ -174,7 +171,7 @@ def _on_loopback() -> bool:
     host = str(st.get_option("server.address") or "")
     try:
         return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
+    except ValueError:  # a host name, or empty: Streamlit then listens on every address
         return False
 
 
@@ -184,11 +181,9 @@ def may_browse(account: Account | None) -> bool:
 
 
 def may_rejudge(account: Account | None) -> bool:
-    """Whether this account may start a judge, which costs model calls: a PI, or any visitor where there are no accounts yet.
-
-    An installation without accounts belongs to its owner if it listens on loopback; otherwise anybody could spend money.
-    """
+    """Whether this account may start a judge, which costs model calls: a PI, or any visitor where there are no accounts yet."""
     if account is None:
+        # Without accounts an installation on loopback belongs to its owner; on a network anybody could spend the money.
         return _on_loopback() and browsing_is_open() and not accounts_exist()
     return account.role is Role.PI
 

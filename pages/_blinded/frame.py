@@ -1,4 +1,4 @@
-"""The frame of the study pages: heading, safe text, and errors shown as sentences."""
+"""The frame of a page: heading, safe text, errors shown as sentences, and colours that follow light or dark mode."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from annotation.label_store.studies import Study
 from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
 from pages._blinded.access import require_role
-from pages._blinded.theme import STYLE, rerun_on_theme_change
 
 PUNCTUATION = re.compile(f"([{re.escape(string.punctuation)}])")
 SYNTHETIC = ":orange-badge[Synthetic data] No real {handbook}, {center} or {patient}. Not for clinical use."
@@ -21,11 +20,13 @@ SYNTHETIC = ":orange-badge[Synthetic data] No real {handbook}, {center} or {pati
 
 def escaped(text: object) -> str:
     """Untrusted text on one line, escaped so that Streamlit shows every character and interprets none as Markdown."""
+    # Every mark is escaped, not only those of Markdown: Streamlit adds `:red[x]`, `$x$` and bare addresses, and may add more.
     return PUNCTUATION.sub(r"\\\1", " ".join(str(text).split()))
 
 
 def synthetic_notice(study: Study) -> None:
-    """Say that a study's texts are synthetic, where they are. It applies to every item, so it reveals nothing about any one."""
+    """Say that a study's texts are synthetic, where they are."""
+    # This breaks no blinding: it applies to every item, so it reveals nothing about any one.
     if study.synthetic:
         words = {word: escaped(study.terms.get(word, word)) for word in ("handbook", "center", "patient")}
         st.caption(SYNTHETIC.format(**words))
@@ -34,6 +35,52 @@ def synthetic_notice(study: Study) -> None:
 def explain(error: AuditError) -> None:
     """Show an error as a sentence."""
     st.error(escaped(error))
+
+
+# Corrections to Streamlit's own style, and the colours of our HTML in both themes. The wide layout leaves 5 rem on each side,
+# which a narrow screen cannot spare. Captions and shortcut names have a contrast of 3.7 to 1, and WCAG asks for 4.5; the outline
+# of a focused link has 1.1 to 1. `light-dark` follows Streamlit's color-scheme.
+STYLE = """<style>
+.stMainBlockContainer { padding: 2.2rem 2.5rem 4rem; max-width: 1500px; }
+[data-testid="stMetricValue"] { font-size: 1.9rem; }
+.stApp [data-testid="stCaptionContainer"], .stApp [data-has-shortcut] kbd { color: var(--quiet); opacity: 1; }
+.stApp h2 { padding-top: 0.5rem; }
+.stApp a:focus-visible { outline: 2px solid light-dark(#0b4f6c, #5cb6dd); outline-offset: 1px; }
+.stApp button[kind^="primary"]:enabled, .stApp button[kind^="primary"]:enabled * { color: light-dark(#fff, #12151a); }
+.stApp { --letters: light-dark(#31333f, #e6e8ec); --quiet: light-dark(#5b6270, #a3aab5); --line: light-dark(#dfe2e6, #343a43);
+  --edge: light-dark(#c9ced4, #4a515c); --sheet: light-dark(#fff, #181c23); }
+</style>"""
+
+SCRIPT = """
+export default function (component) {
+  const app = document.querySelector(".stApp"), parent = component.parentElement
+  const frame = (parent.host ?? parent).closest('[data-testid="stElementContainer"]')
+  if (frame) frame.style.display = "none"
+  const check = () => {
+    const scheme = getComputedStyle(app).colorScheme
+    if (scheme !== component.data.drawn) component.setStateValue("theme", scheme)
+  }
+  const watcher = new MutationObserver(check)
+  watcher.observe(app, { attributes: true, attributeFilter: ["class"] })
+  check()
+  return () => { watcher.disconnect(); if (frame) frame.style.display = "" }
+}
+"""
+_watcher = st.components.v2.component("theme_watcher", js=SCRIPT)
+
+
+def is_dark() -> bool:
+    """Whether the page is shown in dark mode."""
+    return st.context.theme.type == "dark"
+
+
+def rerun_on_theme_change() -> None:
+    """Rerun the page when the theme changes."""
+    # Charts get their colours on the server, and Streamlit would not redraw them.
+    data = {"drawn": "dark" if is_dark() else "light"}
+    with st.sidebar:
+        # Streamlit keeps a component's state only if it has a callback; the rerun happens by itself.
+        _watcher(key="theme_watcher", data=data, on_theme_change=lambda: None, height=1)
 
 
 @contextmanager

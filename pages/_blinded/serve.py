@@ -1,18 +1,6 @@
 """Starts Streamlit on app.py: `python pages/_blinded/serve.py run app.py [--server.port ...]`; `audit serve` runs it.
 
 Four things have to be changed before the first visit, and Streamlit has no setting for them.
-
-Streamlit treats a folder called `pages` next to the script as its older kind of multi-page app until `st.navigation` is called
-for the first time. The first visitor after a start who follows a link to one of our pages would get "Page not found".
-
-Streamlit binds its socket in a way that makes asyncio leave TCP_NODELAY unset. A reply is sent in several small frames, and
-each then waits for the browser to acknowledge the one before, which takes 40 ms (Nagle's algorithm and delayed ACKs): most of
-the time from key press to next item.
-
-Uvicorn takes a visitor's address from X-Forwarded-For wherever a connection comes from this machine. `TrustedProxy` has to
-know the real peer, and itself decides whom to believe.
-
-Streamlit and uvicorn format their own logs. All of them go through `audit.logs`, so that AUDIT_LOG=json leaves no other line.
 """
 
 from __future__ import annotations
@@ -34,9 +22,16 @@ TCP_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
 def patch_server() -> None:
-    """Apply these changes to the server that starts in this process."""
+    """Apply the first three changes to the server that starts in this process."""
+    # Uvicorn takes a visitor's address from X-Forwarded-For wherever a connection comes from this machine. `TrustedProxy` has to
+    # know the real peer, and itself decides whom to believe.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
+    # Streamlit treats a folder called `pages` next to the script as its older kind of multi-page app until `st.navigation` is
+    # called for the first time: the first visitor after a start who follows a link to a page would get "Page not found".
     PagesManager.uses_pages_directory = False
+    # Streamlit binds its socket in a way that makes asyncio leave TCP_NODELAY unset. A reply is sent in several small frames, and
+    # each then waits for the browser to acknowledge the one before, which takes 40 ms (Nagle's algorithm and delayed ACKs): most
+    # of the time from key press to next item.
     startup = uvicorn.Server.startup
 
     async def startup_without_delay(self: uvicorn.Server, sockets: list[socket.socket] | None = None) -> None:
@@ -50,6 +45,7 @@ def patch_server() -> None:
 
 def log_through_one_handler(settings: Settings) -> None:
     """Make every logger of Streamlit and uvicorn pass its lines on to the root logger, which writes them as set."""
+    # Streamlit and uvicorn format their own logs; through `audit.logs`, AUDIT_LOG=json leaves no other line.
     start_logging(settings.log_format, settings.log_level)
     streamlit.logger.setup_formatter = _pass_on
     streamlit.logger.update_formatter()

@@ -25,8 +25,7 @@ ADDRESS = "/session"
 TICKET_S = 60
 JSON = "application/json"
 COOKIE_REQUEST = "ticket that the browser should exchange"
-DELETE_COOKIE = ""
-"""Instead of a ticket, after signing out."""
+DELETE_COOKIE = ""  # instead of a ticket, after signing out
 SCRIPT = """
 let handled = null
 export default function (component) {
@@ -39,8 +38,7 @@ export default function (component) {
 """
 
 _cookie_component = st.components.v2.component("session_cookie", js=SCRIPT)
-_tickets: dict[str, tuple[str, float]] = {}
-"""Ticket -> (token, expiry by the monotonic clock)."""
+_tickets: dict[str, tuple[str, float]] = {}  # ticket -> (token, expiry by the monotonic clock)
 
 
 def cookie_token() -> str | None:
@@ -60,7 +58,8 @@ def forget_token() -> None:
 
 
 def write_cookie() -> None:
-    """Draw the component that requests the cookie; later runs draw it again, because a rerun may interrupt the first."""
+    """Draw the component that requests the cookie."""
+    # Drawn in every later run too, because a rerun may interrupt the first; the script handles a ticket once.
     if COOKIE_REQUEST in st.session_state:
         with st.sidebar:
             _cookie_component(
@@ -71,6 +70,7 @@ def write_cookie() -> None:
 def ticket_for(token: str) -> str:
     """A ticket for the cookie with this token."""
     now = time.monotonic()
+    # A copy of the items: requests change the tickets from another thread.
     for expired in [ticket for ticket, (_, until) in list(_tickets.items()) if until < now]:
         _tickets.pop(expired, None)
     ticket = secrets.token_urlsafe(32)
@@ -94,10 +94,8 @@ def _address() -> str:
 
 
 async def _change_cookie(request: Request) -> Response:
-    """Set the cookie for a ticket, or delete it.
-
-    CSRF: a page of another origin cannot send JSON or DELETE without a preflight request, which is never granted.
-    """
+    """Set the cookie for a ticket, or delete it."""
+    # CSRF: a page of another origin cannot send JSON or DELETE without a preflight request, which is never granted.
     response = Response(status_code=204, headers={"Cache-Control": "no-store"})
     if request.method == "DELETE":
         response.delete_cookie(NAME, httponly=True, samesite="strict")
@@ -107,6 +105,7 @@ async def _change_cookie(request: Request) -> Response:
     token = sys.modules[__name__].redeem(str(body.get("ticket")))
     if token is None:
         return Response(status_code=403)
+    # Behind a proxy that ends TLS the request looks like plain HTTP, so the browser also reports the protocol that it uses.
     secure = bool(body.get("secure")) or request.url.scheme == "https"
     response.set_cookie(NAME, token, max_age=int(SESSION_LENGTH.total_seconds()), httponly=True, samesite="strict", secure=secure)
     return response

@@ -1,8 +1,4 @@
-"""Cached loading: runs, metrics of one or two runs, taxonomies. These and the study figures are the dashboard's only caches.
-
-The cache identifies a run by its digest and its load time, so a run that is loaded again is read again. Streamlit cannot hash a
-function, so the cache identifies a metric by its full name.
-"""
+"""Cached loading: runs, metrics of one or two runs, taxonomies."""
 
 from __future__ import annotations
 
@@ -49,6 +45,7 @@ def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
     Raises what the metric raises (AuditError), and AuditError when the store file is gone or damaged.
     """
     with _explain_unreadable(run):
+        # A run is identified by its digest and its load time, so a run that is loaded again is read again.
         return _cached_metric(run.digest, run.loaded_at, _full_name(metric), arguments, _metric=metric, _path=run.path)
 
 
@@ -75,17 +72,18 @@ def theme_map_points(run: Run) -> pd.DataFrame:
 
 
 def _taxonomy_key(run: Run) -> tuple[str, str, str, int]:
-    """Identifies the taxonomy of a run to the caches; its modification time changes when it is rebuilt."""
     path = taxonomy_path(run, Settings().themes_dir)
+    # The modification time changes when the taxonomy is rebuilt.
     return run.digest, run.loaded_at, str(path), path.stat().st_mtime_ns if path.is_file() else 0
 
 
 def _taxonomy_hash(taxonomy: Taxonomy) -> int:
-    """Hash by content: a curated taxonomy is a new object in every page run, often with the same content."""
+    # By content: a curated taxonomy is a new object in every page run, often with the same content.
     return hash((taxonomy.themes, taxonomy.no_theme))
 
 
 def _full_name(metric: Callable[..., Any]) -> str:
+    # Streamlit cannot hash a function, so the caches know a metric by its full name.
     return f"{metric.__module__}.{metric.__qualname__}"
 
 
@@ -95,6 +93,7 @@ def _explain_unreadable(*runs: Run) -> Iterator[None]:
     try:
         yield
     except DuckDBError as error:
+        # Of two runs, the one whose store is damaged is named.
         run = next((run for run in runs if store_problem(run.path)), runs[0])
         raise AuditError(
             f"Run {run.key} could not be read from {run.path} ({error}). Nothing is shown. "
@@ -102,6 +101,7 @@ def _explain_unreadable(*runs: Run) -> Iterator[None]:
         ) from error
 
 
+# A resource and not data, because a taxonomy never changes: sessions share it without copies.
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _cached_taxonomy(digest: str, loaded_at: str, path: str, written: int, *, _run: Run) -> Taxonomy | None:
     return taxonomy_of(_run, Path(path).parent)
@@ -127,6 +127,7 @@ def _listing(folder: str, files: tuple[tuple[str, int], ...]) -> tuple[list[Run]
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _connection(path: str, loaded_at: str) -> Connection:
+    # Threads share it: each query takes a cursor of its own.
     return open_store(Path(path))
 
 

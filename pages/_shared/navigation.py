@@ -11,10 +11,10 @@ from streamlit.navigation.page import StreamlitPage
 from annotation.studies.accounts import Account
 from audit.errors import AuditError
 from pages._blinded.access import SIGN_IN_CHANGED, STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
-from pages._blinded.frame import explain
+from pages._blinded.frame import escaped, explain
 from pages._blinded.tour import tour_link
 from pages._shared.pickers import current_run
-from pages._shared.terms import escaped, title_of
+from pages._shared.widgets import title_of
 
 MENU_SEEN = "the menu was drawn"
 PAGES = {
@@ -38,8 +38,7 @@ PAGES = {
     "Coverage": [("coverage", "Coverage"), ("handbook", "handbook"), ("retrieval", "Retrieval")],
     "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }
-OWNER_PAGES = ("rejudge",)
-"""Pages that cost money to use and are not open to everybody who browses: see `may_rejudge`."""
+OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`
 
 
 def menu() -> dict[str, list[StreamlitPage]]:
@@ -81,7 +80,8 @@ def _groups(account: Account | None) -> dict[str, list[StreamlitPage]]:
 
 
 def _sign_in_entries(existing: set[str]) -> Iterator[StreamlitPage]:
-    """The sign-in page at every address that needs an account, so that a bookmark works again after signing in."""
+    """The sign-in page at every address that needs an account."""
+    # So that a bookmark works again after signing in.
     for script in [*STUDY_PAGES, *(script for scripts in PAGES.values() for script, _ in scripts)]:
         if script not in existing:
             yield st.Page("pages/studies/sign_in.py", title=STUDY_PAGES["sign_in"], url_path=script, visibility="hidden")
@@ -100,10 +100,9 @@ def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
 
 
 def _pages(path: str, title: str, first: str, *, hidden: bool = False) -> Iterator[StreamlitPage]:
-    """The page of a script. The first page exists twice, because Streamlit serves the default page at `/` only.
-
-    The menu lists whichever of the two was opened, so that the right entry is highlighted.
-    """
+    """The page of a script, or both pages of the script that opens first."""
+    # The first page exists twice, because Streamlit serves the default page at `/` only. The menu lists whichever of the two was
+    # opened, so that the right entry is highlighted.
     by_name = path != first or _address_names(path)
     yield st.Page(path, title=title, visibility="visible" if by_name and not hidden else "hidden")
     if path == first:

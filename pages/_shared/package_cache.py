@@ -14,10 +14,8 @@ from streamlit import runtime
 from audit.exports.package import ExportRequest, package
 from audit.exports.package_files import zipped
 
-MAX_PACKAGES = 4
-"""Packages that the server keeps in memory; each is about 15 MB."""
-MAX_WAIT_S = 15
-"""A browser that was asked to download and has not started within this time never will."""
+MAX_PACKAGES = 4  # kept in memory; each is about 15 MB
+MAX_WAIT_S = 15  # a browser that was asked to download and has not started within this time never will
 REQUESTED = "Starting"
 ZIP_TYPE = "application/zip"
 PackageKey = tuple[object, ...]
@@ -51,7 +49,7 @@ class PackageCache:
 
     def fetch(self, key: PackageKey, order: Callable[[], ExportRequest], name: str) -> bytes:
         """The package under a file name, built now where it is not cached. Raises AuditError as the build does."""
-        with self._one_at_a_time:
+        with self._one_at_a_time:  # so that a second click waits for the package instead of building it again
             try:
                 if key not in self._packages:
                     self._put(key, zipped(package(order(), lambda step: self._set_step(key, step))), name)
@@ -70,12 +68,10 @@ class PackageCache:
 
 
 def keep_available(data: bytes, name: str, slot: int) -> None:
-    """Keep a file available for download until a later one takes its slot.
-
-    Streamlit drops a file made by a click at the end of the second page run of any visitor, which may be before a slow browser
-    has started to fetch it. Streamlit identifies files by content and name, so registering the same bytes under coordinates of
-    our own adds a reference that no page run removes.
-    """
+    """Keep a file available for download until a later one takes its slot."""
+    # Streamlit drops a file made by a click at the end of the second page run of any visitor, which may be before a slow browser
+    # has started to fetch it. Streamlit identifies files by content and name, so registering the same bytes under coordinates of
+    # our own adds a reference that no page run removes.
     if runtime.exists():
         files = runtime.get_instance().media_file_mgr
         files.add(data, ZIP_TYPE, f"package {slot}", file_name=name, is_for_static_download=True)

@@ -11,20 +11,17 @@ import streamlit as st
 from audit.errors import AuditError
 from audit.store.runs import Run
 from pages._blinded.access import current_account, may_browse
-from pages._blinded.frame import SYNTHETIC, explain
-from pages._blinded.theme import STYLE, rerun_on_theme_change
+from pages._blinded.frame import STYLE, SYNTHETIC, explain, rerun_on_theme_change
 from pages._shared import loaders
-from pages._shared.copy_link import copy_link
 from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import pick_run
-from pages._shared.terms import say
+from pages._shared.widgets import say
 
 NOTHING_LOADED = "No run is loaded yet. Run one of these two commands in a terminal, then reload this page."
 COMMANDS = """\
 audit demo          # load a synthetic release to explore
 audit load PATH     # load your own release: a folder, .zip or .tar.gz"""
-NO_RUN = Run("", "No run yet", "", False, False, "", Path())
-"""Provides the default terms for a page before anything is loaded."""
+NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default terms
 
 
 @contextmanager
@@ -36,7 +33,7 @@ def page(title: str, lead: str) -> Iterator[Run]:
     _enter_through_menu()
     st.html(STYLE)
     rerun_on_theme_change()
-    heading = st.container()
+    heading = st.container()  # filled in later: an unknown run in the address is reported below the title
     run = _run_or_stop(heading, title)
     heading.title(say(run, title), anchor=False)
     heading.markdown(say(run, lead))
@@ -49,11 +46,9 @@ def page(title: str, lead: str) -> Iterator[Run]:
 
 
 def _enter_through_menu() -> None:
-    """Draw the menu and rerun where Streamlit skipped app.py; stop where the page does not exist for this session.
-
-    For the first address opened after a start, Streamlit runs the page script directly, because `pages/` is the folder name of
-    its older kind of multi-page app. A copied link would then open with a menu of bare file names.
-    """
+    """Draw the menu and rerun where Streamlit skipped app.py; stop where the page does not exist for this session."""
+    # For the first address opened after a start, Streamlit runs the page script directly, because `pages/` is the folder name of
+    # its older kind of multi-page app. A copied link would then open with a menu of bare file names.
     if not st.session_state.get(MENU_SEEN):
         st.navigation(menu())
         st.rerun()
@@ -68,7 +63,7 @@ def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
         st.stop()
     run = pick_run(runs)
     with st.sidebar:
-        copy_link("copy_view")
+        _copy_link(key="copy_view", width="content")
     return run
 
 
@@ -78,3 +73,51 @@ def _show_nothing_loaded(heading: st.delta_generator.DeltaGenerator, title: str)
         explain(problem)
     st.info(NOTHING_LOADED)
     st.code(COMMANDS, language="bash")
+
+
+# The address contains the whole view: filters, page numbers, the open pair. The script also replaces the browser's
+# `history.pushState`, and is here because this component is on every page: Streamlit adds a history entry for every parameter
+# that a page writes, so a page that writes its run a moment after it opens would take two presses of Back to leave. The
+# replacement keeps the first entry after a click or key press and turns all further ones into `replaceState`.
+COPY_HTML = '<button type="button"><span>Copy link</span></button>'
+COPY_CSS = """
+button { font: inherit; font-size: 0.875rem; color: inherit; background: var(--st-background-color);
+  cursor: pointer; padding: 0 0.75rem; width: 100%;
+  min-height: 2.5rem; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); white-space: nowrap; }
+button:hover, button:focus-visible { color: var(--st-primary-color); border-color: var(--st-primary-color); }
+"""
+# navigator.clipboard exists only on https and localhost, and a dashboard on an intranet is often neither.
+COPY_SCRIPT = """
+const oneHistoryEntryPerAction = () => {
+  const history = window.history, push = history.pushState.bind(history)
+  if (history.oneHistoryEntryPerAction) return
+  history.oneHistoryEntryPerAction = true
+  let userActed = false
+  for (const type of ["pointerdown", "click", "keydown"]) window.addEventListener(type, () => { userActed = true }, true)
+  history.pushState = (...entry) => {
+    userActed ? push(...entry) : history.replaceState(...entry)
+    userActed = false
+  }
+}
+export default function (component) {
+  oneHistoryEntryPerAction()
+  const button = component.parentElement.querySelector("button"), label = button.querySelector("span")
+  const copyBySelection = (text) => {
+    const area = document.createElement("textarea")
+    area.value = text; area.style.position = "fixed"; area.style.opacity = "0"
+    document.body.append(area); area.select()
+    const done = document.execCommand("copy")
+    area.remove()
+    return done
+  }
+  button.onclick = async () => {
+    const link = window.location.href
+    let done
+    try { await navigator.clipboard.writeText(link); done = true } catch { done = copyBySelection(link) }
+    label.textContent = done ? "Link copied" : "Copy it from the address bar"
+    setTimeout(() => { label.textContent = "Copy link" }, 2500)
+  }
+}
+"""
+
+_copy_link = st.components.v2.component("copy_link", html=COPY_HTML, css=COPY_CSS, js=COPY_SCRIPT)

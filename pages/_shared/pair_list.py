@@ -1,4 +1,4 @@
-"""The ranked list of pairs, a page at a time, and which pair is open: parameters question, a and b of the address."""
+"""The list of disagreements: its filters, its rows a page at a time, the open pair (all kept in the address), and re-judging."""
 
 from __future__ import annotations
 
@@ -12,15 +12,21 @@ import streamlit as st
 
 from audit.charts.dark_mode import DARK_BACKGROUND, DARK_LABEL_COLOURS, LIGHT_BACKGROUND
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
+from audit.metrics.disagreements import UNSCORED, Filters
+from audit.metrics.theme import theme_topics
+from audit.queries.lookup import filter_values
 from audit.store.runs import Run
-from audit.vocabulary import Label
-from pages._blinded.theme import is_dark
-from pages._shared.pickers import param_value, warn_unknown_value
-from pages._shared.terms import title_of
+from audit.terms import display_name, fill
+from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label
+from pages._blinded.access import current_account, may_rejudge
+from pages._blinded.frame import is_dark
+from pages._shared.loaders import load
+from pages._shared.pickers import named_by, param_value, pick_many, pick_one, type_words, warn_unknown_value
+from pages._shared.themes import current_taxonomy_or_none, theme_names
+from pages._shared.widgets import link, title_of
 
 PER_PAGE = 100
-ROW_HEIGHT_PX, MAX_VISIBLE_ROWS = 68, 7
-"""Streamlit wraps text in rows that are higher than 4 rem."""
+ROW_HEIGHT_PX, MAX_VISIBLE_ROWS = 68, 7  # Streamlit wraps text in rows that are higher than 4 rem
 PairKey = tuple[str, str, str]
 """Question id and the ids of both handbooks."""
 PARAMS = ("question", "a", "b")
@@ -99,7 +105,7 @@ def _with_label_colours(frame: pd.DataFrame) -> object:
 
 
 def _tint(colour: str, background: str, share: float = 0.3) -> str:
-    """A label's colour mixed into the background, so that text on it stays readable in light and in dark mode."""
+    # Mixed into the background and not used in full, so that text on it stays readable in light and in dark mode.
     mixed = (round((1 - share) * int(background[i : i + 2], 16) + share * int(colour[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
@@ -108,14 +114,12 @@ def step_buttons(table: pd.DataFrame, current: PairKey) -> None:
     """Buttons for the previous and the next pair of the list, also on the keys P and N."""
     pairs = pairs_of(table)
     index = pairs.index(current) if current in pairs else -1
-    _step_button("Previous", "P", pairs, index - 1, index > 0)
-    _step_button("Next", "N", pairs, index + 1, index + 1 < len(pairs))
+    _step_button("Previous", "P", pairs[index - 1] if index > 0 else None)
+    _step_button("Next", "N", pairs[index + 1] if index + 1 < len(pairs) else None)
 
 
-def _step_button(label: str, key: str, pairs: list[PairKey], target: int, possible: bool) -> None:
-    st.button(
-        label, shortcut=key, key=label, disabled=not possible, on_click=_step_to, args=(pairs[target] if possible else None,)
-    )
+def _step_button(label: str, key: str, target: PairKey | None) -> None:
+    st.button(label, shortcut=key, key=label, disabled=target is None, on_click=_step_to, args=(target,))
 
 
 def _step_to(pair: PairKey) -> None:
@@ -144,10 +148,8 @@ def open_pair(pair: PairKey) -> None:
 
 
 def close_when_changed(name: str, view: Any, params: tuple[str, ...]) -> None:
-    """Drop `params` from the address when the view called `name` has changed since the previous run of the page.
-
-    The first run after a link is opened has no previous one, so a linked pair stays open.
-    """
+    """Drop `params` from the address when the view called `name` has changed since the previous run of the page."""
+    # The first run after a link is opened has no previous one, so a linked pair stays open.
     key = f"{name} seen"
     if st.session_state.get(key, view) != view:
         for param in params:
@@ -168,3 +170,79 @@ def click_opens(clicked: tuple[str, str], opened: tuple[str, str]) -> None:
     if clicked != opened:
         st.query_params.update(zip(("a", "b"), clicked, strict=True))
         st.rerun()
+
+
+# -- filters -----------------------------------------------------------------------------------------------------------
+
+LABEL_CHOICES = (*(label.value for label in reversed(LABELS)), UNSCORED)
+MAX_WORDS = 8
+
+
+def pick_filters(run: Run, names: dict[str, str]) -> Filters:
+    """Draw the filters (the most used in one row, the others behind a button) and return what was chosen."""
+    values = load(filter_values, run)
+    words, labels, organs, topics, more = st.columns([4, 4, 3, 3, 2], vertical_alignment="bottom")
+    with words:
+        typed = type_words("Words", "words", placeholder="in question, answers or reasoning")
+    with labels:
+        label = pick_many("Labels", LABEL_CHOICES, "label", _label_word, placeholder="Disagreeing")
+    with organs:
+        organ = pick_many(title_of(run, "organ"), values["organ"], "organ")
+    with topics:
+        topic = pick_many(title_of(run, "topic"), values["topic"], "topic")
+    with more:
+        further = _more_filters(run, values, names)
+    return Filters(
+        organs=tuple(organ),
+        topics=tuple(topic),
+        labels=tuple(label) or tuple(label.value for label in DISAGREEING),
+        words=tuple(typed.split()[:MAX_WORDS]),
+        **further,
+    )
+
+
+def _more_filters(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
+    params = {"theme", "subtopic", "significance", "center", "handbook", "phase"}
+    used = len(params & set(st.query_params))
+    with st.popover(f"More ({used})" if used else "More", icon=":material/tune:", width="stretch"):
+        return {
+            "divergence_topics": _topics_of_theme(run),
+            "subtopics": tuple(pick_many(title_of(run, "subtopic"), values["subtopic"], "subtopic")),
+            "significances": tuple(pick_many("Clinical significance", tuple(SIGNIFICANCES)[::-1], "significance")),
+            "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", named_by(names))),
+            "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
+            "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),
+        }
+
+
+def _topics_of_theme(run: Run) -> tuple[str, ...] | None:
+    """The divergence topics of the chosen theme; None where none is chosen or the run has no themes."""
+    taxonomy = current_taxonomy_or_none(run)
+    if taxonomy is None:
+        return None
+    titles = theme_names(taxonomy)
+    theme_id = pick_one("Theme", list(titles), "theme", format_func=lambda name: display_name(titles.get(name, name)))
+    return None if theme_id is None else tuple(load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"])
+
+
+def _label_word(label: str) -> str:
+    return display_name(LABEL_WORDS.get(label, label.lower()))
+
+
+# -- links to the page Re-judge ------------------------------------------------------------------------------------------
+
+FILTERS = ("words", "label", "organ", "topic", "subtopic", "significance", "center", "handbook", "phase")
+"""The parameters in which the list of disagreements keeps its filters."""
+
+
+def link_for_a_pair(run: Run, question_id: str, a: str, b: str) -> None:
+    """The link from an opened pair, for those who may use it."""
+    if may_rejudge(current_account()):
+        link("rejudge", "Re-judge this pair", run, icon=":material/gavel:", question=question_id, a=a, b=b)
+
+
+def link_for_all(run: Run) -> None:
+    """The link from the list of disagreements, with its filters, for those who may use it."""
+    if may_rejudge(current_account()):
+        filters = {name: st.query_params.get_all(name) for name in FILTERS if name in st.query_params}
+        link("rejudge", "Re-judge all of them", run, icon=":material/gavel:", **filters)

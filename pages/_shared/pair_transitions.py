@@ -14,17 +14,15 @@ from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import Pair, pair
 from audit.store.runs import Run
 from audit.tables import Column
+from pages._blinded.frame import escaped
 from pages._shared.loaders import load, load_two
 from pages._shared.run_comparison import ComparedRuns
 from pages._shared.side_by_side import CSS, answers_html, verdict_html
-from pages._shared.tables import clicked_row, table
-from pages._shared.terms import escaped
-from pages._shared.widgets import chart, clicked_point, counts, footer, link
+from pages._shared.widgets import chart, clicked_point, clicked_row, counts, footer, link, table
 
 MAX_LISTED = 200
 PRESCREENED_NOTE = "{n} pairs that are pre-screened in both runs are not drawn. Very thin flows are drawn thicker than to scale."
-CELL = "cell"
-"""The clicked cell in the session: the comparison it belongs to, and the states in the first and the second run."""
+CELL = "cell"  # in the session: the comparison that the clicked cell belongs to, its state in the first and in the second run
 
 
 def transitions_section(compared: ComparedRuns) -> None:
@@ -64,14 +62,15 @@ def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
 def changed_pairs_section(compared: ComparedRuns) -> None:
     """The pairs of the clicked cell, or all whose label changed; the clicked one with both verdicts."""
     key, first, second = st.session_state.get(CELL, (compared.id, ANY, ANY))
-    if key != compared.id:
+    if key != compared.id:  # the cell was clicked in another comparison
         first = second = ANY
     listed = load_two(changed_pairs, compared.first, compared.second, first=first, second=second, limit=MAX_LISTED)
     if listed.empty:
         counts(compared.run, "No pair changed its label.")
         return
     total = int(listed["total"].iloc[0])
-    change = "changed their label" if first == ANY else f"{STATE_WORDS[first]} before and {STATE_WORDS[second]} after"
+    changed = "changed its label" if total == 1 else "changed their labels"
+    change = changed if first == ANY else f"{STATE_WORDS[first]} before and {STATE_WORDS[second]} after"
     st.header("Pairs whose label changed", anchor=False)
     counts(
         compared.run, "**{total}** {change}{cut}. Click one to read both verdicts.",
@@ -80,9 +79,9 @@ def changed_pairs_section(compared: ComparedRuns) -> None:
     )  # fmt: skip
     names = handbook_names(load(handbook_list, compared.first))
     rows = listed.assign(a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names))
-    question, one, other, before, after = changed_pairs.table.pick(compared.run)
+    question, a, b, before, after = changed_pairs.table.pick(compared.run)
     titles = replace(before, heading=compared.names[0]), replace(after, heading=compared.names[1])
-    columns = (question, replace(one, name="a"), replace(other, name="b"), *titles)
+    columns = (question, replace(a, name="a"), replace(b, name="b"), *titles)
     picked = clicked_row(rows, f"moved_{compared.id}_{first}_{second}", columns, rows=8)
     footer(listed.drop(columns="total"), "moved", compared.run)
     if picked is not None:

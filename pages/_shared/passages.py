@@ -11,8 +11,8 @@ from pathlib import Path
 
 from audit.queries.answer_view import Answer, AnswerSection, LayerResult, ShownPassage, passages_by_section
 from audit.store.runs import Run
-from pages._shared.side_by_side import ABSENCE_METHODS, NO_ANSWER, shortened, source_link_html
-from pages._shared.terms import fill, terms
+from audit.terms import fill, terms
+from pages._shared.side_by_side import shortened, side_head_html, source_link_html
 
 CSS = Path(__file__).with_name("passages.css")
 MODES = {
@@ -38,10 +38,8 @@ NO_TEXTS = {
     "shown in context.",
     "others": "This release includes texts, but not the text of this {handbook}.",
 }
-MAX_AROUND = 280
-"""Characters of a section that are shown before its first and after its last passage."""
-MAX_BETWEEN = 600
-"""Characters that are shown between two passages; a longer stretch is cut to its last `MAX_AROUND`."""
+MAX_AROUND = 280  # characters of a section that are shown before its first and after its last passage
+MAX_BETWEEN = 600  # characters that are shown between two passages; a longer stretch is cut to its last `MAX_AROUND`
 
 
 def answer_html(run: Run, details: Answer, name: str, key: str) -> str:
@@ -49,12 +47,8 @@ def answer_html(run: Run, details: Answer, name: str, key: str) -> str:
 
     `key` keeps the anchors of two answers on one page apart.
     """
-    side = details.side
-    reason = NO_ANSWER.get(side.state, "").format(how=ABSENCE_METHODS.get(side.absence_method or "", ""), why=side.unread_reason)
-    notice = f'<div class="no-answer">{escape(reason)}</div>' if reason else ""
-    answer = f'<div class="answer-text">{"".join(_cited_fragments(details, key))}</div>' if side.answer else ""
-    head = f'<div class="name">{escape(name)}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>'
-    return f'<div class="behind">{head}{notice}{answer}{_citations_html(run, details)}</div>'
+    answer = f'<div class="answer-text">{"".join(_cited_fragments(details, key))}</div>' if details.side.answer else ""
+    return f'<div class="behind">{side_head_html(details.side, name)}{answer}{_citations_html(run, details)}</div>'
 
 
 def _cited_fragments(details: Answer, key: str) -> Iterator[str]:
@@ -163,7 +157,7 @@ def _text_fragments(section: AnswerSection, passages: list[ShownPassage]) -> Ite
     spans = sorted((p.start, p.end) for p in passages if p.start is not None and p.end is not None)
     done = 0
     for start, end in spans:
-        begin = max(start, done)
+        begin = max(start, done)  # passages may overlap, and text is shown once
         if end <= begin:
             continue
         yield _context_html(section.text[done:begin], first=not done)

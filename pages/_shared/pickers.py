@@ -14,9 +14,9 @@ import streamlit as st
 
 from audit.queries.lookup import question_list
 from audit.store.runs import Run, newest_full_run
-from audit.terms import display_name
+from audit.terms import display_name, fill
+from pages._blinded.frame import escaped
 from pages._shared import loaders
-from pages._shared.terms import escaped, fill
 
 LAST_RUN = "last run seen"
 IGNORED_VALUE = "which this run does not have. It was ignored."
@@ -35,7 +35,7 @@ def pick_run(runs: list[Run]) -> Run:
     )  # fmt: skip
     st.sidebar.caption(f"{escaped(key)}  \nloaded {escaped(by_key[str(key)].loaded_at[:10])}")
     st.session_state[LAST_RUN] = key
-    if "run" not in st.query_params:
+    if "run" not in st.query_params:  # written at once, so that a copied link names the run that was seen
         st.query_params["run"] = str(key)
     return by_key[str(key)]
 
@@ -87,7 +87,7 @@ def pick_many(
     label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = display_name, placeholder: str = "All"
 ) -> list[str]:
     """Any number of `options`; none chosen means no filter."""
-    st.session_state[param] = param_values(param, set(options), [])
+    st.session_state[param] = _param_values(param, set(options))
     chosen: list[str] = st.multiselect(
         escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
         on_change=remember_choice, args=(param, [], options),
@@ -129,13 +129,13 @@ def param_value(name: str, allowed: Collection[Any] | None, default: str | None,
     return default
 
 
-def param_values(name: str, allowed: Collection[Any], default: list[str]) -> list[str]:
-    """The allowed values of a parameter that may be repeated, or `default` where the address has none."""
+def _param_values(name: str, allowed: Collection[Any]) -> list[str]:
+    """The allowed values of a parameter that may be repeated."""
     values = st.query_params.get_all(name)
     for value in values:
         if value not in allowed:
             warn_unknown_value(name, value)
-    return [value for value in values if value in allowed] if values else default
+    return [value for value in values if value in allowed]
 
 
 def warn_unknown_value(name: str, value: str, otherwise: str = IGNORED_VALUE) -> None:
@@ -144,13 +144,11 @@ def warn_unknown_value(name: str, value: str, otherwise: str = IGNORED_VALUE) ->
 
 
 def remember_choice(name: str, default: Any, options: Collection[Any] | None = None) -> None:
-    """Write the state of the widget `name` to the address; a default is left out.
-
-    A browser reports a choice by its label. Where the label has changed in the meantime (somebody else renamed a theme), the
-    value is not among the options: nobody chose that, so the address stays as it is.
-    """
+    """Write the state of the widget `name` to the address; a default is left out."""
     value = st.session_state.get(name)
     chosen = value if isinstance(value, list) else [value]
+    # A browser reports a choice by its label. Where the label has changed in the meantime (somebody else renamed a theme), the
+    # value is not among the options: nobody chose that, so the address stays as it is.
     if options is not None and not all(choice is None or choice in options for choice in chosen):
         return
     if value == default or value is None or value == []:

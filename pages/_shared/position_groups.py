@@ -9,9 +9,9 @@ import streamlit as st
 
 from audit.charts.style import interval, percent
 from audit.store.runs import Run
+from audit.terms import terms
 from pages._shared.side_by_side import CSS, shortened
-from pages._shared.terms import listed, say, terms
-from pages._shared.widgets import link
+from pages._shared.widgets import link, listed, say
 
 ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
 UNREAD = "The replies of **{unread}** could not be read. "
@@ -19,27 +19,23 @@ DISPUTED = (
     "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}; 95 % interval {span})"
     "{unscored}. There {groups_are}."
 )
-NAMED_MEMBERS = 14
-"""Members of a group that are visible at once; a click shows the others."""
-WITHOUT_ANSWER = {
+NAMED_MEMBERS = 14  # visible at once; a click shows the other members of a group
+WITHOUT_ANSWER = {  # state of a handbook in the metric's table -> the sentence below the answers
     "not addressed": "Not addressed ({n}): {who}.",
     "unread": "Reply not readable ({n}): {who}.",
     "not asked": "Not asked ({n}): {who}.",
 }
-"""State of a handbook in the metric's table -> the sentence below the answers."""
 
 
 def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
     """How many were asked, answer and disagree: the counts behind the rate, and its interval (a row of `questions`)."""
-    asked, answering, not_addressing, unread = (
-        (table["state"].isin(states)).sum()
-        for states in (("answers", "not addressed", "unread"), ("answers",), ("not addressed",), ("unread",))
-    )
+    states = table["state"].value_counts().reindex(["answers", "not addressed", "unread"], fill_value=0)
+    answering, not_addressing, unread = states
     groups = table["group"].nunique()
     st.markdown(
         say(
             run, ASKED + (UNREAD if unread else "") + (DISPUTED if rates["present"] else ""),
-            asked=asked, answering=answering, not_addressing=not_addressing, unread=unread,
+            asked=states.sum(), answering=answering, not_addressing=not_addressing, unread=unread,
             disagreeing=f"{rates['disagreeing']:,}", present=f"{rates['present']:,}", share=percent(rates["r_div"]),
             span=interval(rates["r_div_low"], rates["r_div_high"]) or "unknown",
             unscored=_unscored_words(rates["unscored"]),
@@ -70,14 +66,14 @@ def _card_html(run: Run, group: pd.DataFrame, names: dict[str, str]) -> str:
 
 
 def _members_html(names: list[str]) -> str:
-    if len(names) <= NAMED_MEMBERS + 2:
+    if len(names) <= NAMED_MEMBERS + 2:  # a click for one or two more names is not worth it
         return "; ".join(names)
     first, others = names[:NAMED_MEMBERS], names[NAMED_MEMBERS:]
     return f"{'; '.join(first)}<details><summary>and {len(others)} more</summary>{'; '.join(others)}</details>"
 
 
 def _inner_disagreement_html(group: pd.Series) -> str:
-    """Pairs within a group that disagree: verdicts that deserve a second look."""
+    # A pair that disagrees within a group of one position is a verdict that deserves a second look.
     if not group["inside_disagreeing"]:
         return ""
     return f'<div class="count">{group["inside_disagreeing"]} of {group["inside"]} pairs within this group disagree</div>'

@@ -18,14 +18,12 @@ from audit.llm.journal import count_answered_calls
 from audit.queries.lookup import handbook_list
 from audit.settings import Settings
 from audit.store.runs import Run
+from pages._blinded.frame import escaped
 from pages._shared.loaders import load, loaded_runs
 from pages._shared.pair_list import PARAMS
-from pages._shared.rejudge_request import pairs
+from pages._shared.rejudge_request import only_for_the_owner, pairs
 from pages._shared.rejudge_result import result
-from pages._shared.rejudge_rights import only_for_the_owner
-from pages._shared.tables import clicked_row, table
-from pages._shared.terms import escaped
-from pages._shared.widgets import counts
+from pages._shared.widgets import clicked_row, counts, table
 
 OUTCOMES = ("answered", "unreadable", "cut", "refused", "failed")
 STOPPING = "asked to stop"
@@ -66,6 +64,7 @@ def earlier_jobs(run: Run) -> None:
         return
     st.header("Earlier", anchor=False)
     frame = pd.DataFrame([_job_row(job) for job in jobs[:MAX_LISTED]])
+    # A new job moves every row down, and the selected row must not move to another job, so the key changes.
     picked = clicked_row(frame, f"jobs_{len(jobs)}_{jobs[0].name}", LIST_HEADINGS, rows=8)
     counts(run, "Click a row to open it.")
     if picked is not None:
@@ -168,6 +167,7 @@ def _discard(job: Job) -> None:
 @st.fragment(run_every=1.0)
 def _watch(name: str) -> None:
     """The progress, every second; when the process has ended, the whole page is drawn again."""
+    # The sign-in is checked in each run: a fragment runs without the page around it.
     try:
         only_for_the_owner()
         job = find_job(Settings(), name)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from audit.charts.style import handbook_names
+from audit.errors import AuditError
 from audit.jobs.judging import PairIds
 from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, start_judging
 from audit.judging import baseline
@@ -17,9 +18,9 @@ from audit.queries.pair_view import pair
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name
-from pages._blinded.access import current_account
-from pages._shared.filters import pick_filters
+from pages._blinded.access import current_account, may_rejudge
 from pages._shared.loaders import load
+from pages._shared.pair_list import pick_filters
 from pages._shared.pickers import choose, pick_many
 from pages._shared.side_by_side import side_by_side
 from pages._shared.widgets import counts
@@ -43,11 +44,18 @@ RULES = (
 DEFAULT_SAMPLE, MAX_REPEATS = 200, 9
 
 
+def only_for_the_owner() -> None:
+    """Raise AuditError where this session may not start a judge, for instance because its sign-in has ended."""
+    if not may_rejudge(current_account()):
+        raise AuditError("Only an investigator may have pairs judged again. Nothing was done. Sign in as an investigator.")
+
+
 def request_pair(run: Run, question_id: str, a: str, b: str) -> None:
     """One pair: judged at once."""
     opened = load(pair, run, question_id=question_id, handbook_a=a, handbook_b=b)
     request = _pick_judge(run, replace(_empty_request(run), selection="one pair", count=1, pair=(question_id, a, b)))
     if st.button("Judge now", type="primary", icon=":material/gavel:"):
+        # One pair needs a few calls, so there is nothing to estimate.
         _create_job(request, [(question_id, a, b)], at_once=True)
     side_by_side(run, opened, handbook_names(load(handbook_list, run)))
 
@@ -68,6 +76,7 @@ def request_selection(run: Run) -> None:
     request = _pick_judge(run, request)
     label = "Choose these pairs" if request.baseline else "Estimate calls, tokens and time"
     if st.button(label, type="primary", disabled=not request.count):
+        # Only for filters are the pairs listed here; the job itself draws a sample, and takes all pairs from the run.
         selected = list(load(matching, run, filters=filters).itertuples(index=False, name=None)) if selection == "filters" else []
         _create_job(request, selected, at_once=False)
 
@@ -127,7 +136,8 @@ def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
 
 
 def model_text(settings: Settings) -> str:
-    """The model and its host. Only the host is shown, because an address may contain a password."""
+    """The model and its host."""
+    # Only the host is shown, because an address may contain a password.
     hosts = [urlsplit(url) for url in settings.judge_urls]
     where = ", ".join(f"{host.hostname}:{host.port}" if host.port else str(host.hostname) for host in hosts)
     return f"{settings.judge_model or 'The only model'} at {where}"

@@ -16,12 +16,12 @@ from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.settings import Settings
 from audit.store.runs import Run
+from pages._blinded.frame import escaped
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose
+from pages._shared.rejudge_request import pairs
 from pages._shared.side_by_side import CSS, answers_html, verdict_html
-from pages._shared.tables import clicked_row
-from pages._shared.terms import escaped, listed, say
-from pages._shared.widgets import chart, counts, footer, link
+from pages._shared.widgets import chart, clicked_row, counts, footer, link, listed, say
 
 SUBSETS = {ALL: "All", CHANGED: "Changed", SAME: "Unchanged"}
 HEADINGS = {
@@ -65,6 +65,7 @@ def _outcome(run: Run, job: Job) -> None:
 def _changes(run: Run, new: Run, job: Job) -> None:
     """The transition matrix, and kappa."""
     cells, kappa = load_two(transitions, run, new), load_two(run_agreement, run, new).set_index("figure").loc["kappa"]
+    # The new run has only the pairs that were judged again, so shares are recomputed without all the others.
     cells = cells[cells["second"] != NOT_THERE]
     total = cells.groupby("first")["pairs"].transform("sum")
     cells = cells.assign(share=cells["pairs"] / total.where(total > 0))
@@ -76,7 +77,7 @@ def _changes(run: Run, new: Run, job: Job) -> None:
         n=f"{kappa['of']:,}", value=coefficient(kappa["value"]),
         span=coefficient_interval(kappa["value_low"], kappa["value_high"]),
     )  # fmt: skip
-    if request_of(job).pairs == "file":
+    if request_of(job).pairs == "file":  # a list of pairs, and neither a random sample nor all of them
         st.caption(SELECTED)
     footer(cells, "moves", run, "transitions", "run_agreement")
 
@@ -92,7 +93,7 @@ def _pair_table(run: Run, new: Run, names: dict[str, str]) -> None:
     total = int(frame["total"].iloc[0])
     counts(
         run, "**{total}** {word}{cut}. Click a row to read both verdicts.",
-        total=f"{total:,}", word="pair" if total == 1 else "pairs",
+        total=f"{total:,}", word=pairs(total),
         cut=f", the first {MAX_LISTED} listed" if total > MAX_LISTED else "",
     )  # fmt: skip
     shown = frame.assign(

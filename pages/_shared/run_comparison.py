@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -20,12 +21,10 @@ from audit.queries.lookup import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
 from audit.tables import Column
-from audit.terms import ALL, display_name
+from audit.terms import ALL, display_name, fill
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, named_by, pick_one, run_label
-from pages._shared.tables import clicked_row, table
-from pages._shared.terms import fill, say, title_of
-from pages._shared.widgets import chart, counts, footer, link
+from pages._shared.widgets import chart, clicked_row, counts, footer, link, say, table, title_of
 
 ONLY_RUN = "Only this run is loaded. To compare two runs, judge this one again or load another release with the same questions:"
 REJUDGE_COMMAND = "audit judge {run} --out rejudged --load"
@@ -63,6 +62,7 @@ def pick_two_runs(run: Run) -> ComparedRuns | None:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         other = others[_pick_other(loaded, run, others)]
+    # A run that was judged again is loaded after the one that it comes from, so the later one is read as the change.
     older, newer = sorted((run, other), key=lambda loaded_run: loaded_run.loaded_at)
     directions = {FORWARD: ComparedRuns(run, older, newer), BACK: ComparedRuns(run, newer, older)}
     with right:
@@ -77,7 +77,7 @@ def _pick_other(loaded: list[Run], run: Run, others: dict[str, Run]) -> str:
     index = [loaded_run.key for loaded_run in loaded].index(run.key)
     default = loaded[index + 1 if index + 1 < len(loaded) else index - 1].key
     key = pick_one("Compare with", list(others), "against", default, format_func=lambda key: run_label(others[key]))
-    if "against" not in st.query_params:
+    if "against" not in st.query_params:  # written at once, so that a copied link names both runs
         st.query_params["against"] = str(key)
     return str(key) if key in others else default
 
@@ -126,6 +126,9 @@ WHERE_BOTH_CHANGED = (
     "(95 % interval {span})."
 )  # fmt: skip
 CHANGE_KINDS = {DISAGREEMENT: "disagreement", ABSENCE: "not addressed", LABEL: "any label"}
+RATE_COLUMNS = (
+    "organ", "rate", "first", "second", "change", "span", "moves", "count_first", "of_first", "count_second", "of_second",
+)  # fmt: skip
 MOVED = ("moved", "compared", "share", "revealed", "lost", "judged_new", "judged_gone", "change")
 
 
@@ -210,21 +213,8 @@ def _rates_table(compared: ComparedRuns, named: pd.DataFrame) -> None:
     )  # fmt: skip
     # Only the change has an interval. As text, the shares do not get an empty interval column of their own.
     as_text = {name: Column.text(name, by_name[name].heading) for name in ("first", "second", "change")}
-    order = [
-        "organ",
-        "rate",
-        "first",
-        "second",
-        "change",
-        "span",
-        "moves",
-        "count_first",
-        "of_first",
-        "count_second",
-        "of_second",
-    ]
     columns = {**by_name, **as_text, "span": Column.text("span", "95 % interval")}
-    table(rows, f"rates_{compared.id}", [columns[name] for name in order], rows=14)
+    table(rows, f"rates_{compared.id}", [columns[name] for name in RATE_COLUMNS], rows=14)
 
 
 def moved_section(compared: ComparedRuns) -> None:
@@ -235,34 +225,24 @@ def moved_section(compared: ComparedRuns) -> None:
     if questions.empty:
         counts(compared.run, "No pair changed in this respect.")
         return
-    picked = clicked_row(
-        questions, f"questions_{compared.id}_{kind}", questions_moved.table.pick(compared.run, "text", *MOVED), rows=8
-    )
-    if picked is not None:
-        link(
-            "question",
-            "Open this {question}",
-            compared.second,
-            icon=":material/open_in_new:",
-            question=str(picked["question_id"]),
-        )
+    _linked_rows(compared, questions, kind, "question", questions_moved.table.pick(compared.run, "text", *MOVED))
     footer(questions, "questions-moved", compared.run, "questions_moved")
     names = handbook_names(load(handbook_list, compared.second))
     handbooks = load_two(handbooks_moved, compared.first, compared.second, kind=kind)
     rows = handbooks.assign(name=handbooks["handbook_id"].map(names))
     columns = (Column.text("name", title_of(compared.run, "handbook")), *handbooks_moved.table.pick(compared.run, *MOVED))
-    picked = clicked_row(rows, f"handbooks_{compared.id}_{kind}", columns, rows=8)
-    if picked is not None:
-        link(
-            "handbook",
-            "Open this {handbook}",
-            compared.second,
-            icon=":material/open_in_new:",
-            handbook=str(picked["handbook_id"]),
-        )
+    _linked_rows(compared, rows, kind, "handbook", columns)
     counts(
         compared.run,
         "Ranked by the lower end of the interval, so that a few pairs do not lead by chance. Click a row to open it. The "
         "columns for found, lost and judged count disagreeing pairs. A pair counts for both of its {handbooks}.",
     )
     footer(handbooks, "handbooks-moved", compared.run, "handbooks_moved")
+
+
+def _linked_rows(compared: ComparedRuns, rows: pd.DataFrame, kind: str, script: str, columns: Sequence[Column]) -> None:
+    """The rows, and for the clicked one a link to its page `script`, which is also the word and the parameter for it."""
+    picked = clicked_row(rows, f"{script}s_{compared.id}_{kind}", columns, rows=8)
+    if picked is not None:
+        chosen = {script: str(picked[f"{script}_id"])}
+        link(script, f"Open this {{{script}}}", compared.second, icon=":material/open_in_new:", **chosen)

@@ -27,9 +27,9 @@ from audit.queries.pair_view import (
     Side,
 )
 from audit.store.runs import Run
+from audit.terms import terms
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from pages._shared.pickers import choose, named_by
-from pages._shared.terms import terms
 from pages._shared.widgets import link
 
 CSS = Path(__file__).with_name("pair.css")
@@ -79,7 +79,7 @@ def verdict_html(run: Run, pair: Pair) -> str:
 
 def answers_html(pair: Pair, names: dict[str, str], marks: str) -> str:
     """Both answers, each under its handbook, and the legend of the marks."""
-    if pair.a.state == pair.b.state == PRESENT:
+    if pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
         left, right = mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks])
         legend = LEGEND.format(words=WORD_LEGEND if marks == "all" else "") if marks != "none" else ""
     else:
@@ -100,18 +100,23 @@ def _badges_html(judgement: Judgement) -> str:
 
 def _badge_html(text: str, colour: str) -> str:
     ink = f"light-dark({ink_on(colour)}, {ink_on(DARK_COLOURS[colour])})"
+    # The colour of "not asked" is that of the page, so only its edge shows.
     edge = "var(--quiet)" if colour == LABEL_COLOURS["not asked"] else light_dark(colour)
     style = f"background:{light_dark(colour)};color:{ink};border:1px solid {edge}"
     return f'<span class="badge" style="{style}">{escape(text)}</span>'
 
 
 def _side_html(side: Side, names: dict[str, str], text: str) -> str:
+    answer = f'<div class="answer-text{" no-answer" if side.state in NO_ANSWER else ""}">{text}</div>' if text else ""
+    head = side_head_html(side, names.get(side.handbook_id, side.handbook_id))
+    return f'<div class="side">{head}{answer}{_sources_html(side)}</div>'
+
+
+def side_head_html(side: Side, name: str) -> str:
+    """The handbook's name and title and, where it has no answer, the reason."""
     reason = NO_ANSWER.get(side.state, "").format(how=ABSENCE_METHODS.get(side.absence_method or "", ""), why=side.unread_reason)
     notice = f'<div class="no-answer">{escape(reason)}</div>' if reason else ""
-    answer = f'<div class="answer-text{" no-answer" if reason else ""}">{text}</div>' if text else ""
-    name = escape(names.get(side.handbook_id, side.handbook_id))
-    head = f'<div class="name">{name}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>'
-    return f'<div class="side">{head}{notice}{answer}{_sources_html(side)}</div>'
+    return f'<div class="name">{escape(name)}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>{notice}'
 
 
 def _sources_html(side: Side) -> str:
@@ -142,8 +147,7 @@ def _usage_html(judgement: Judgement) -> str:
 
 # -- marking differences -----------------------------------------------------------------------------------------------
 
-MAX_ANSWER_LENGTH = 20_000
-"""Characters of an answer that are compared and shown; no handbook answer comes near, a broken release may."""
+MAX_ANSWER_LENGTH = 20_000  # characters that are compared and shown; no handbook answer comes near, a broken release may
 MARK_TITLES = {
     DifferenceKind.NUMBER: "an amount that the other answer does not state",
     DifferenceKind.NEGATION: "a negation that the other answer does not contain",
@@ -151,11 +155,13 @@ MARK_TITLES = {
 }
 
 
-def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind] = tuple(DifferenceKind)) -> tuple[str, str]:
+def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind]) -> tuple[str, str]:
     """HTML of both texts, with the differences of these kinds in `<mark>`."""
     texts = (shortened(a), shortened(b))
     left, right = differences(*texts)
-    return _mark_spans(texts[0], left, kinds), _mark_spans(texts[1], right, kinds)
+    marked = ([span for span in spans if span.kind in kinds] for spans in (left, right))
+    first, second = ("".join(_html_fragments(text, spans)) for text, spans in zip(texts, marked, strict=True))
+    return first, second
 
 
 def shortened(text: str) -> str:
@@ -163,10 +169,6 @@ def shortened(text: str) -> str:
     if len(text) <= MAX_ANSWER_LENGTH:
         return text
     return f"{text[:MAX_ANSWER_LENGTH]} ... (cut after {MAX_ANSWER_LENGTH:,} of {len(text):,} characters)"
-
-
-def _mark_spans(text: str, spans: Iterable[DifferenceSpan], kinds: Collection[DifferenceKind]) -> str:
-    return "".join(_html_fragments(text, (span for span in spans if span.kind in kinds)))
 
 
 def _html_fragments(text: str, spans: Iterable[DifferenceSpan]) -> Iterator[str]:

@@ -24,18 +24,20 @@ from audit.errors import AuditError
 from audit.formatting import signed
 from audit.judging.baseline import NAME
 from pages._blinded.access import label_store
-from pages._blinded.frame import escaped
-from pages._shared.tables import table
+from pages._blinded.frame import escaped, synthetic_notice
+from pages._shared.widgets import table
 
 LedgerHeads = tuple[tuple[str, int, str], ...]
 
 
-def pick_study() -> Study | None:
-    """The study to look at, newest first; None without a study."""
+def pick_study_or_stop() -> Study:
+    """The study to look at, newest first; without any, the page says so and stops."""
     studies = {study.study_id: study for study in list_studies(label_store())}
     if not studies:
-        return None
+        st.info("There is no study yet.")
+        st.stop()
     chosen = st.selectbox("Study", list(studies), format_func=lambda key: f"{studies[key].title} ({key})", key="study_seen")
+    synthetic_notice(studies[chosen])
     return studies[chosen]
 
 
@@ -44,9 +46,10 @@ def study_heads(study_id: str) -> LedgerHeads:
     return tuple((name, entries, digest) for name, (entries, digest) in sorted(ledger_heads(label_store(), study_id).items()))
 
 
+# In the functions below, arguments with an underscore are not part of the cache key: the address of the database, the study and
+# the ends of its ledgers stand for everything in them.
 @st.cache_data(show_spinner=False, max_entries=20)
 def _cached_ratings(url: str, study_id: str, heads: LedgerHeads, _store: LabelStore) -> Ratings:
-    """The study as a table of ratings, with those entered so far."""
     return study_ratings(_store, study_id)
 
 
@@ -54,7 +57,6 @@ def _cached_ratings(url: str, study_id: str, heads: LedgerHeads, _store: LabelSt
 def _cached_report(
     url: str, study_id: str, heads: LedgerHeads, judged: bool, _ratings: Ratings, _store: LabelStore
 ) -> AgreementReport:
-    """Every figure of the study, or those without the judge."""
     return (agreement_report if judged else report_without_judge)(_ratings, repeats_table(_store, study_id))
 
 
@@ -80,10 +82,7 @@ def rater_names(study_id: str) -> dict[str, str]:
 
 
 def current_shares(study_id: str, human: str) -> pd.DataFrame:
-    """How common each label currently is in the run, by the estimators that need no optional package.
-
-    Raises AuditError while nothing is rated.
-    """
+    """How common each label currently is in the run. Raises AuditError while nothing is rated."""
     return prevalence(current_ratings(study_id), human)
 
 
@@ -95,6 +94,7 @@ def sensitivity_shares(study_id: str, human: str) -> tuple[pd.DataFrame, str]:
 
 @st.cache_data(show_spinner="Checking ...", max_entries=20)
 def _cached_sensitivity(url: str, study_id: str, heads: LedgerHeads, human: str, _ratings: Ratings) -> tuple[pd.DataFrame, str]:
+    # PPI++ needs an optional package; without it the other estimator is still shown.
     inverted = sensitivity_analyses(_ratings, human, [INVERSION])
     try:
         return pd.concat([sensitivity_analyses(_ratings, human, [PPI]), inverted], ignore_index=True), ""
@@ -117,7 +117,7 @@ SIMULATED_NOTE = (
 
 @st.cache_data(show_spinner=False, max_entries=20)
 def _cached_baseline(url: str, study_id: str, items: tuple[str, ...], _store: LabelStore) -> Comparator:
-    """The baseline judge's verdicts on a study's items; their texts never change, so it runs once."""
+    # No ledger in the key: the texts of a study's items never change, so the baseline runs once.
     return baseline_of_study(_store, study_id, items)
 
 

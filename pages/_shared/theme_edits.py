@@ -1,10 +1,9 @@
-"""Edits to themes on the pages about them: the curated taxonomy, who changed it, and the list of edits with undo."""
+"""Edits to themes: the form with which a clinician or a PI makes one, saving it, and the list of edits with undo."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -12,22 +11,21 @@ import streamlit as st
 from annotation.label_store.engine import ConflictError
 from annotation.studies.accounts import Account
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
-from annotation.theme_edits.record import EDITOR_ROLES, NewEdit, edits_to_jsonl, history_table, list_edits, record_edit
-from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
+from annotation.theme_edits.record import EDITOR_ROLES, MAX_NAME_LENGTH, NewEdit, edits_to_jsonl, history_table, record_edit
+from annotation.theme_edits.replay import CuratedTaxonomy
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes, file_name
+from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy
+from audit.themes.taxonomy import Taxonomy, Theme
 from pages._blinded.access import accounts_exist, current_account, label_store, now
-from pages._shared.pickers import choose
-from pages._shared.tables import clicked_row
-from pages._shared.terms import escaped
-from pages._shared.widgets import counts
+from pages._blinded.frame import escaped
+from pages._shared.themes import ThemeView
+from pages._shared.widgets import clicked_row, counts
 
-CURATED, AS_BUILT = "curated", "as built"
 RESULT = "result of the last edit"
 FORM, EDIT_LIST = "controls", "list"
-"""The two parts of a page with buttons; each shows the result of its own."""
+"""The two parts of a page that can save an edit; each shows the result of its own."""
 EDITS_SEEN = "edits that existed when somebody began to fill in the form"
 PRESS_TOKEN = "idempotency key of the next edit"  # noqa: S105 - a session key, not a password
 HEADINGS = {
@@ -42,74 +40,6 @@ SIGN_IN = (
     "A clinician (viewer) or a PI can rename, merge, split, move and set aside themes after signing in, because every edit needs "
     "an author. To create an account, run in a terminal: `audit account add NAME --role viewer`."
 )
-
-
-@dataclass(frozen=True)
-class ThemeView:
-    """The themes of a run as a page shows them.
-
-    taxonomy  what to count and draw: the curated taxonomy or, at the reader's choice, the original one
-    built     the original taxonomy, as it was built or released
-    curated   the result of all edits
-    edits     all of them, first to last
-    """
-
-    taxonomy: Taxonomy
-    built: Taxonomy
-    curated: CuratedTaxonomy
-    edits: Sequence[ThemeEdit]
-
-    @property
-    def shows_original(self) -> bool:
-        """Whether the reader looks at the original themes although people have edited them."""
-        return self.taxonomy is self.built and self.curated.edits > 0
-
-    def current_id(self, theme_id: str) -> str:
-        """The id of the theme today: the id of a merged theme leads to the theme that it is now part of."""
-        return theme_id if self.shows_original else self.curated.merged.get(theme_id, theme_id)
-
-
-def theme_view(run: Run, built: Taxonomy) -> ThemeView:
-    """The themes of a run with people's edits; draws who edited them, with the original themes one click away."""
-    edits, curated = current_curation(run, built)
-    if not curated.edits:
-        return ThemeView(built, built, curated, edits)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, show_label=False)
-        _show_last_edit(run, curated)
-    return ThemeView(curated.taxonomy if version == CURATED else built, built, curated, edits)
-
-
-def current_taxonomy(run: Run, built: Taxonomy) -> Taxonomy:
-    """The curated taxonomy, without drawing anything: for pages that are about something else."""
-    return current_curation(run, built)[1].taxonomy
-
-
-def edits_of_run(run: Run) -> list[ThemeEdit]:
-    """Every edit to the themes of a run, first to last."""
-    return list_edits(label_store(), run.digest) if accounts_exist() else []
-
-
-def current_curation(run: Run, built: Taxonomy) -> tuple[list[ThemeEdit], CuratedTaxonomy]:
-    """Every edit to the themes of a run, first to last, and their result."""
-    edits = edits_of_run(run)
-    if not edits:
-        return edits, CuratedTaxonomy(built)
-    return edits, _cached_curation((run.digest, built.sha256, len(edits), edits[-1].made_at), built, edits)
-
-
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _cached_curation(cache_key: tuple[str, str, int, str], _built: Taxonomy, _edits: Sequence[ThemeEdit]) -> CuratedTaxonomy:
-    return apply_edits(_built, _edits)
-
-
-def _show_last_edit(run: Run, curated: CuratedTaxonomy) -> None:
-    last = curated.last
-    edits = "1 edit" if curated.edits == 1 else f"{curated.edits:,} edits"
-    counts(
-        run, "**Curated**: {edits}, the last by {author} on {day}.", edits=edits,
-        author=last.author if last else "", day=last.made_at[:10] if last else "",
-    )  # fmt: skip
 
 
 def signed_in_curator() -> Account | None:
@@ -128,10 +58,8 @@ def explain_who_may_edit() -> None:
 
 
 def save_edit(run: Run, built: Taxonomy, new_edit: NewEdit, part: str) -> bool:
-    """Record an edit and keep the result for a `part` of the page; whether it was saved.
-
-    For callbacks: Streamlit runs them before the page, with the arguments that the page had when the button was drawn.
-    """
+    """Record an edit and keep the result for a `part` of the page; whether it was saved. For callbacks."""
+    # Streamlit runs a callback before the page, with arguments from when the button was drawn, so it checks the sign-in again.
     try:
         account = signed_in_curator()
         if account is None:
@@ -139,7 +67,7 @@ def save_edit(run: Run, built: Taxonomy, new_edit: NewEdit, part: str) -> bool:
         edit = record_edit(label_store(), run.digest, built, account, new_edit, now())
     except AuditError as error:
         report_refusal(str(error), part)
-        if isinstance(error, ConflictError):
+        if isinstance(error, ConflictError):  # the page now shows the other edits, so the next attempt knows them
             st.session_state.pop(EDITS_SEEN, None)
         return False
     st.session_state.pop(EDITS_SEEN, None)
@@ -164,6 +92,113 @@ def show_result(part: str) -> None:
     if st.session_state.get(RESULT, ("",))[0] == part:
         _, saved, message = st.session_state.pop(RESULT)
         (st.success if saved else st.error)(escaped(message))
+
+
+# -- the form ----------------------------------------------------------------------------------------------------------
+
+RENAME, MERGE, SPLIT, MOVE, PARENT = "Rename", "Merge", "Split", "Move phrases", "Move theme"
+ASIDE, BACK = "Not clinically meaningful", "Clinically meaningful"
+NOWHERE, TOP = "No theme", "None (top level)"
+EFFECTS = {
+    RENAME: "Gives this theme another name. It keeps its id, its phrases and its history.",
+    MERGE: "Merges this theme into another and retires it. Links to it lead to the other theme.",
+    SPLIT: "Makes some of the phrases a new theme under the same parent.",
+    MOVE: "Moves some of the phrases to another theme, or out of all themes.",
+    PARENT: "Moves this theme, with everything in it, under another parent.",
+    ASIDE: "Marks this theme as not clinically meaningful. It is kept and still counted.",
+    BACK: "Removes the mark.",
+}
+KINDS = {
+    RENAME: EditKind.RENAME, MERGE: EditKind.MERGE, SPLIT: EditKind.SPLIT, MOVE: EditKind.MOVE_PHRASES,
+    PARENT: EditKind.MOVE_THEME, ASIDE: EditKind.SET_ASIDE, BACK: EditKind.BRING_BACK,
+}  # fmt: skip
+PHRASE_ACTIONS = (SPLIT, MOVE)
+NAME_LABELS = {RENAME: "New name", SPLIT: "Name of the new theme"}
+TARGET_LABELS = {MERGE: "Merge into", MOVE: "Move to theme", PARENT: "New parent"}
+EMPTY_FIELDS: dict[str, object] = {"name": "", "into": None, "phrases": [], "reason": ""}
+
+
+def edit_form(run: Run, view: ThemeView, theme: Theme | None) -> None:
+    """Every edit that is possible for one theme or, with None, for the phrases without a theme; collapsed at first."""
+    title = "Edit this theme" if theme else "Assign phrases to a theme"
+    theme = theme or Theme(NO_THEME, "no theme", None, view.taxonomy.no_theme)
+    with st.expander(title, icon=":material/edit:", key=f"curate_{theme.theme_id}"):
+        if signed_in_curator() is None:
+            explain_who_may_edit()
+        elif view.shows_original:
+            st.info("These are the original themes. To edit themes, choose the curated version above.")
+        else:
+            _fields_and_save(run, view, theme)
+
+
+def _fields_and_save(run: Run, view: ThemeView, theme: Theme) -> None:
+    possible = _possible_actions(view, theme)
+    action = str(
+        st.segmented_control("What to do", possible, key=_key(theme, "action"), default=possible[0], required=True, wrap=True)
+    )
+    st.caption(EFFECTS[action])
+    targets = _targets(view.taxonomy, theme, action)
+    if action in PHRASE_ACTIONS:
+        st.multiselect("Phrases", theme.topics, key=_key(theme, "phrases"), placeholder="Choose one or more", select_all=False)
+    if action in NAME_LABELS:
+        placeholder = theme.name if action == RENAME else ""
+        st.text_input(NAME_LABELS[action], key=_key(theme, "name"), max_chars=MAX_NAME_LENGTH, placeholder=placeholder)
+    if action in TARGET_LABELS:
+        st.selectbox(TARGET_LABELS[action], list(targets), index=None, key=_key(theme, "into"), placeholder="Choose one")
+    st.text_input("Reason, in a sentence", key=_key(theme, "reason"), max_chars=4000)
+    arguments = (run, view.built, theme, action, targets, press_token(), _edits_seen(theme, len(view.edits)))
+    st.button("Save", type="primary", key=_key(theme, "save"), on_click=_save, args=arguments)
+
+
+def _edits_seen(theme: Theme, edits: int) -> int:
+    """How many edits existed when somebody began to fill in the form."""
+    # Counted then and not now: the page may have been redrawn since, with another person's edits, without anybody noticing.
+    begun = any(st.session_state.get(_key(theme, field)) for field in EMPTY_FIELDS)
+    if not begun or st.session_state.get(EDITS_SEEN, ("",))[0] != theme.theme_id:
+        st.session_state[EDITS_SEEN] = (theme.theme_id, edits)
+    seen: int = st.session_state[EDITS_SEEN][1]
+    return seen
+
+
+def _possible_actions(view: ThemeView, theme: Theme) -> list[str]:
+    if theme.theme_id == NO_THEME:
+        return [MOVE]
+    mark = BACK if theme.theme_id in view.curated.set_aside else ASIDE
+    return [RENAME, MERGE, *(PHRASE_ACTIONS if theme.topics else ()), PARENT, mark]
+
+
+def _key(theme: Theme, field: str) -> str:
+    return f"curate_{field}_{theme.theme_id}"
+
+
+def _targets(taxonomy: Taxonomy, theme: Theme, action: str) -> dict[str, str | None]:
+    """Label of each theme that can be chosen -> its id. All labels differ, even where two themes have the same name."""
+    # A merge stays on its level: a parent goes into a parent, a theme with phrases into another one.
+    same_level = taxonomy.parents if theme in taxonomy.parents else taxonomy.leaves
+    fixed: dict[str, dict[str, str | None]] = {MOVE: {NOWHERE: None}, PARENT: {TOP: None}}
+    offered: dict[str, Sequence[Theme]] = {MERGE: same_level, MOVE: taxonomy.leaves, PARENT: taxonomy.parents}
+    names = {other.theme_id: other.name for other in taxonomy.themes}
+    targets = fixed.get(action, {}) if theme.theme_id != NO_THEME else {}
+    for other in sorted(offered.get(action, ()), key=lambda other: other.name.casefold()):
+        if other.theme_id not in (theme.theme_id, theme.parent_id):
+            label = f"{other.name} ({names[other.parent_id]})" if other.parent_id else other.name
+            targets[label if label not in targets else f"{label} {other.theme_id}"] = other.theme_id
+    return targets
+
+
+def _save(run: Run, built: Taxonomy, theme: Theme, action: str, targets: dict[str, str | None], key: str, seen: int) -> None:
+    """Save what was filled in; where the edit is refused, the fields keep their content."""
+    typed = {field: st.session_state.get(_key(theme, field)) for field in EMPTY_FIELDS}
+    if action in TARGET_LABELS and typed["into"] is None:
+        report_refusal("Choose a target theme from the list. Nothing was saved.", FORM)
+        return
+    # A field keeps what was typed for another action, so only the fields of this one are used.
+    phrases = tuple(typed["phrases"] or ()) if action in PHRASE_ACTIONS else ()
+    name = typed["name"] or "" if action in NAME_LABELS else ""
+    theme_id = None if theme.theme_id == NO_THEME else theme.theme_id
+    change = ThemeChange(KINDS[action], theme_id, targets.get(str(typed["into"])), name, phrases)
+    if save_edit(run, built, NewEdit(change, typed["reason"] or "", key, seen), FORM):
+        st.session_state.update({_key(theme, field): empty for field, empty in EMPTY_FIELDS.items()})
 
 
 # -- the list of edits ------------------------------------------------------------------------------------------------
@@ -205,6 +240,7 @@ def _history(run: Run, view: ThemeView, shown: Sequence[ThemeEdit]) -> None:
     table = history_table(view.edits, view.curated.conflicts)
     table = table[table["act"].isin([edit.seq for edit in shown])].reset_index(drop=True)
     table = table.assign(when=table["made_at"].str[:16].str.replace("T", " "))
+    # A new edit moves the rows, and a selection must not move to another edit, so the key changes with the number of edits.
     picked = clicked_row(table, f"curation_{len(view.edits)}", HEADINGS, rows=8)
     if picked is None:
         counts(run, "Click an edit to read it in full or to undo it.")

@@ -1,15 +1,22 @@
-"""The themes of a run as pages show them: which version, under which names, found by meaning, compared with another run."""
+"""The themes of a run as pages show them: curated or as built, named, as a map, found by meaning, compared with another run."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from annotation.theme_edits.edits import ThemeEdit
+from annotation.theme_edits.record import list_edits
+from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
+from audit.charts.themes import map_script, map_style
 from audit.embedding.encoders import LEXICAL
 from audit.errors import ThemesError
 from audit.metrics.themes_moved import themes_moved
@@ -17,18 +24,71 @@ from audit.queries.themes import NO_THEME, NO_TOPIC, REST, tops
 from audit.store.runs import Run
 from audit.terms import display_name
 from audit.themes.taxonomy import Taxonomy
+from pages._blinded.access import accounts_exist, label_store
 from pages._shared.loaders import built_taxonomy, load_two, loaded_runs
-from pages._shared.pickers import pick_one, run_label
-from pages._shared.tables import table
-from pages._shared.terms import say
-from pages._shared.theme_edits import ThemeView, current_taxonomy, theme_view
-from pages._shared.widgets import counts, footer
+from pages._shared.pickers import choose, pick_one, run_label
+from pages._shared.widgets import counts, footer, say, table
 
 NO_THEMES = (
     "This run has no themes yet. To group what its {handbooks} disagree about, run the following command in a "
     "terminal and reload this page."
 )
+CURATED, AS_BUILT = "curated", "as built"
 BUILD_COMMAND = "audit themes build --run {key}"
+
+
+@dataclass(frozen=True)
+class ThemeView:
+    """The themes of a run as a page shows them.
+
+    taxonomy  what to count and draw: the curated taxonomy or, at the reader's choice, the original one
+    built     the original taxonomy, as it was built or released
+    curated   the result of all edits
+    edits     all of them, first to last
+    """
+
+    taxonomy: Taxonomy
+    built: Taxonomy
+    curated: CuratedTaxonomy
+    edits: Sequence[ThemeEdit]
+
+    @property
+    def shows_original(self) -> bool:
+        """Whether the reader looks at the original themes although people have edited them."""
+        return self.taxonomy is self.built and self.curated.edits > 0
+
+    def current_id(self, theme_id: str) -> str:
+        """The id of the theme today: the id of a merged theme leads to the theme that it is now part of."""
+        return theme_id if self.shows_original else self.curated.merged.get(theme_id, theme_id)
+
+
+def theme_view(run: Run, built: Taxonomy) -> ThemeView:
+    """The themes of a run with people's edits; draws who edited them, with the original themes one click away."""
+    edits, curated = current_curation(run, built)
+    if not curated.edits or curated.last is None:
+        return ThemeView(built, built, curated, edits)
+    number = "1 edit" if curated.edits == 1 else f"{curated.edits:,} edits"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, show_label=False)
+        counts(
+            run, "**Curated**: {edits}, the last by {author} on {day}.", edits=number, author=curated.last.author,
+            day=curated.last.made_at[:10],
+        )  # fmt: skip
+    return ThemeView(curated.taxonomy if version == CURATED else built, built, curated, edits)
+
+
+def current_curation(run: Run, built: Taxonomy) -> tuple[list[ThemeEdit], CuratedTaxonomy]:
+    """Every edit to the themes of a run, first to last, and their result."""
+    # Checked before the store is opened, because opening one creates the database.
+    edits = list_edits(label_store(), run.digest) if accounts_exist() else []
+    if not edits:
+        return edits, CuratedTaxonomy(built)
+    return edits, _cached_curation((run.digest, built.sha256, len(edits), edits[-1].made_at), built, edits)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _cached_curation(cache_key: tuple[str, str, int, str], _built: Taxonomy, _edits: Sequence[ThemeEdit]) -> CuratedTaxonomy:
+    return apply_edits(_built, _edits)
 
 
 def themes_or_stop(run: Run) -> ThemeView:
@@ -44,7 +104,7 @@ def themes_or_stop(run: Run) -> ThemeView:
 def current_taxonomy_or_none(run: Run) -> Taxonomy | None:
     """The curated taxonomy of a run, or None, without drawing anything: for pages about something else."""
     built = built_taxonomy(run)
-    return None if built is None else current_taxonomy(run, built)
+    return None if built is None else current_curation(run, built)[1].taxonomy
 
 
 def theme_names(taxonomy: Taxonomy) -> dict[str, str]:
@@ -106,6 +166,8 @@ def _has_any_theme(other: Run, ids: set[str]) -> bool:
     return taxonomy is not None and any(theme.theme_id in ids for theme in taxonomy.themes)
 
 
+# -- search by meaning --------------------------------------------------------------------------------------------------
+
 MAX_WAIT_S = 120
 
 
@@ -114,14 +176,14 @@ def meaning_search_available(taxonomy: Taxonomy) -> bool:
     return taxonomy.built.get("model") not in (None, LEXICAL) and find_spec("sentence_transformers") is not None
 
 
-def find_by_meaning(run: Run, taxonomy: Taxonomy, words: str) -> pd.DataFrame:
-    """The themes closest to the words in meaning: theme_id, similarity, phrase, name. Raises ThemesError with the reason."""
-    return _cached_search(run.key, taxonomy.sha256, words)
-
-
 @st.cache_data(show_spinner="Searching by meaning (a few seconds) ...", max_entries=100)
-def _cached_search(run: str, taxonomy_sha256: str, words: str) -> pd.DataFrame:
-    # A process of its own, so that the dashboard never loads the sentence model.
+def find_by_meaning(run: str, taxonomy_sha256: str, words: str) -> pd.DataFrame:
+    """The themes closest to the words in meaning: theme_id, similarity, phrase, name. Raises ThemesError with the reason.
+
+    run              its key
+    taxonomy_sha256  of the themes as built; only the cache uses it
+    """
+    # A process of its own, so that the dashboard never loads the sentence model. Words after `--` cannot become options.
     command = [sys.executable, "-m", "audit", "themes", "search", "--run", run, "--json", "--", words]
     try:
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=MAX_WAIT_S)  # noqa: S603 - no shell
@@ -130,3 +192,40 @@ def _cached_search(run: str, taxonomy_sha256: str, words: str) -> pd.DataFrame:
     if done.returncode:
         raise ThemesError(done.stderr.strip().removeprefix("audit: ") or "The search by meaning failed. Search by words instead.")
     return pd.DataFrame(json.loads(done.stdout), columns=["theme_id", "similarity", "phrase", "name"])
+
+
+# -- the map -----------------------------------------------------------------------------------------------------------
+
+HEIGHT_PX = 620
+COMPONENT_SCRIPT = """
+export default function (component) {
+  const host = component.parentElement.querySelector(".theme-map")
+  const send = (event, number) => component.setTriggerValue(event, number)
+  // This runs at every rerun of the page. The map keeps its position and zoom until its points change.
+  const content = `${component.data.places.length} ${component.data.places.slice(0, 400)} ${component.data.theme}`
+  if (host.content !== content) {
+    host.map?.stop()
+    host.content = content
+    host.map = themeMap(host, component.data, (event, number) => host.send(event, number))
+  } else host.map?.repaint()
+  host.send = send
+  return () => { host.map?.stop(); host.content = null }
+}
+"""
+_map = st.components.v2.component(
+    "theme_map",
+    html='<div class="theme-map"></div>',
+    css=f"{map_style()}\n.theme-map {{ height: {HEIGHT_PX}px; }}",
+    js=map_script() + COMPONENT_SCRIPT,
+)
+
+
+def theme_map(data: dict[str, Any], key: str) -> tuple[int | None, int | None]:
+    """Draw the map of `audit.charts.themes.map_data`; the index of the hovered point and of the clicked theme, once each.
+
+    The index of the theme is -1 where the clicked point has no theme.
+    """
+    # Streamlit requires a callback for each trigger; the value is read here, where the map is drawn.
+    events = _map(key=key, data=data, on_asked_change=lambda: None, on_opened_change=lambda: None)
+    hovered, opened = (getattr(events, event, None) for event in ("asked", "opened"))
+    return None if hovered is None else int(hovered), None if opened is None else int(opened)

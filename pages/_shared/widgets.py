@@ -1,22 +1,51 @@
-"""Parts of a page around a chart: the chart itself, its definition, its counts, its download, and links to other pages."""
+"""What a page writes and draws: text in the run's own terms, charts, tables, counts, downloads, links to other pages."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from audit.charts.dark_mode import to_dark_mode
-from audit.charts.style import Figure
+from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
 from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from pages._blinded.theme import is_dark
-from pages._shared.terms import say
+from audit.tables import HIGH, LOW, Column, ColumnKind
+from audit.terms import terms
+from pages._blinded.frame import escaped, is_dark
 
+BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
+
+
+def say(run: Run, template: str, **values: object) -> str:
+    """Markdown from one of our templates: `{handbooks}`, `{Organ}`, `{a_handbook}` are the run's terms; all values are escaped.
+
+    A number and its percent sign stay on one line.
+    """
+    values_by_name = {name: escaped(value) for name, value in {**terms(run), **values}.items()}
+    return BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", template.format(**values_by_name))
+
+
+def title_of(run: Run, word: str) -> str:
+    """The run's word for `word` as a column heading or a label: `Topic area` for `organ` in a release that says so.
+
+    Plain text: widget labels interpret Markdown, so pass it through `escaped` there.
+    """
+    return terms(run)[word.capitalize()]
+
+
+def listed(names: Iterable[object]) -> str:
+    """`a, b and c`."""
+    *first, last = [str(name) for name in names] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+# On hover, a single button: save the figure as an image, for a slide.
 CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True}
-"""On hover, a single button: save the figure as an image, for a slide."""
 
 
 def how_counted(*names: str) -> None:
@@ -41,47 +70,39 @@ def counts(run: Run, template: str, **values: object) -> None:
     st.caption(say(run, template, **values))
 
 
-def download(frame: pd.DataFrame, name: str, run: Run) -> None:
-    """A button that saves what is shown as CSV, safe to open in a spreadsheet; the file name has the run and its digest."""
-    st.download_button(
-        "Download CSV", data=lambda: csv_bytes(frame), file_name=file_name(run, name), mime="text/csv",
-        key=f"csv_{name}", on_click="ignore", icon=":material/download:",
-    )  # fmt: skip
-
-
 def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
-    """The download button and, where metrics are named, `how_counted` next to it."""
+    """A button that saves the frame as CSV, safe to open in a spreadsheet, and next to it how `metrics` are counted."""
     with st.container(horizontal=True):
-        download(frame, name, run)
+        st.download_button(
+            "Download CSV", data=lambda: csv_bytes(frame), file_name=file_name(run, name), mime="text/csv",
+            key=f"csv_{name}", on_click="ignore", icon=":material/download:",
+        )  # fmt: skip
         if metrics:
             how_counted(*metrics)
 
 
-def _config(key: str) -> dict[str, Any]:
-    return {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key}}
-
-
 def chart(figure: Figure, key: str, alt: str) -> None:
     """Draw a figure; `alt` describes it in a sentence for screen readers."""
-    st.plotly_chart(_in_page_theme(figure), width="stretch", key=key, config=_config(key), alt=alt, theme=None)
+    _plot(figure, key, alt)
 
 
 def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
     """Draw a figure and return the `customdata` of the clicked marker, None when none was clicked."""
-    event = st.plotly_chart(
-        _in_page_theme(figure), width="stretch", key=key, config=_config(key), alt=alt, theme=None, on_select="rerun",
-        selection_mode="points",
-    )  # fmt: skip
-    points = event["selection"]["points"]
+    points = _plot(figure, key, alt, on_select="rerun", selection_mode="points")["selection"]["points"]
     return points[0].get("customdata") if points else None
 
 
-def go_to(script: str, run: Run, **params: str | list[str]) -> None:
-    """Open another page on the same run: `go_to("question", run, question="q1")`.
+def _plot(figure: Figure, key: str, alt: str, **selection: Any) -> Any:
+    drawn = to_dark_mode(figure) if is_dark() else figure  # charts are drawn for light pages
+    config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key}}
+    # `theme=None`, because Streamlit's own theme would replace colours and fonts of the figure.
+    return st.plotly_chart(drawn, width="stretch", key=key, config=config, alt=alt, theme=None, **selection)
 
-    This page's own parameters are passed along: the browser records the new address for this page before it opens the other, so
-    without them the Back button would return to a view without its filters.
-    """
+
+def go_to(script: str, run: Run, **params: str | list[str]) -> None:
+    """Open another page on the same run: `go_to("question", run, question="q1")`."""
+    # This page's own parameters are passed along: the browser records the new address for this page before it opens the other,
+    # so without them the Back button would return to a view without its filters.
     here = {name: st.query_params.get_all(name) for name in st.query_params}
     st.switch_page(f"pages/{script}.py", query_params={**here, "run": run.key, **params})
 
@@ -91,6 +112,107 @@ def link(script: str, label: str, run: Run, /, icon: str | None = None, **params
     st.page_link(f"pages/{script}.py", label=say(run, label), icon=icon, query_params={"run": run.key, **params})
 
 
-def _in_page_theme(figure: Figure) -> Figure:
-    """Charts are drawn for light pages; on a dark page their colours are exchanged."""
-    return to_dark_mode(figure) if is_dark() else figure
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+ROW, HEADER = 35, 38  # pixels
+MAX_IN_SIGHT = 6  # a wider table scrolls sideways; its first column then stays in sight
+DECIMALS = 2  # of what is neither a share nor a count, unless a table asks for more
+Columns = Sequence[Column] | Mapping[str, str]
+"""Columns of a table specification (`TableSpec.pick`), or, for a table that no metric is behind, name -> heading."""
+
+
+def table(
+    frame: pd.DataFrame, key: str, columns: Columns, shares: Sequence[str] = (), rows: int = 12, digits: int = 1,
+    decimals: int = DECIMALS,
+) -> None:  # fmt: skip
+    """A sortable table of these columns, at most `rows` rows in sight.
+
+    Shares in [0, 1] are shown as percentages, coefficients as decimals, each followed by its 95 % interval where the frame has
+    one (`<name>_low`, `<name>_high`); `digits` are those of a percentage, `decimals` those of a coefficient. `shares` names the
+    shares where `columns` are only headings. Raises KeyError when a column is not there: a table never shrinks unseen.
+    """
+    _dataframe(frame, key, _specified(frame, columns, shares), rows, digits, decimals)
+
+
+def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, rows: int = 12) -> pd.Series | None:
+    """The same, returning the row of `frame` that was clicked, None when none was."""
+    event = _dataframe(frame, key, _specified(frame, columns, ()), rows, on_select="rerun", selection_mode="single-row")
+    picked = event["selection"]["rows"]
+    # A selection outlives the rows: with another filter the table may have become shorter.
+    return frame.iloc[picked[0]] if picked and picked[0] < len(frame) else None
+
+
+def _dataframe(
+    frame: pd.DataFrame,
+    key: str,
+    columns: Sequence[Column],
+    rows: int,
+    digits: int = 1,
+    decimals: int = DECIMALS,
+    **selection: Any,
+) -> Any:
+    options = _options(frame, columns, digits, decimals)
+    height = HEADER + ROW * max(1, min(len(frame), rows))
+    return st.dataframe(_readable(frame, columns, digits, decimals), key=key, **options, height=height, **selection)
+
+
+def _specified(frame: pd.DataFrame, columns: Columns, shares: Sequence[str]) -> list[Column]:
+    if not isinstance(columns, Mapping):
+        return list(columns)
+    kinds = {name: ColumnKind.SHARE if name in shares else _kind(frame[name]) for name in columns}
+    return [Column(name, heading, kind=kinds[name]) for name, heading in columns.items()]
+
+
+def _kind(values: pd.Series) -> ColumnKind:
+    if pd.api.types.is_integer_dtype(values):
+        return ColumnKind.COUNT
+    return ColumnKind.DECIMAL if pd.api.types.is_float_dtype(values) else ColumnKind.TEXT
+
+
+def _readable(frame: pd.DataFrame, columns: Sequence[Column], digits: int, decimals: int) -> pd.DataFrame:
+    readable: dict[str, Any] = {}
+    for column in columns:
+        readable[column.name] = _values(frame[column.name], column, digits, decimals)
+        if _has_interval(frame, column):
+            ends = zip(frame[column.name + LOW], frame[column.name + HIGH], strict=True)
+            readable[f"{column.name}_interval"] = [_written_interval(column, low, high, digits, decimals) for low, high in ends]
+    return pd.DataFrame(readable)
+
+
+def _has_interval(frame: pd.DataFrame, column: Column) -> bool:
+    return column.kind in (ColumnKind.SHARE, ColumnKind.DECIMAL) and column.name + LOW in frame
+
+
+def _written_interval(column: Column, low: float, high: float, digits: int, decimals: int) -> str:
+    if column.kind is ColumnKind.SHARE:
+        return interval(low, high, digits) or NO_VALUE
+    return coefficient_interval(low, high, decimals)
+
+
+def _values(values: pd.Series, column: Column, digits: int, decimals: int) -> pd.Series:
+    if column.kind is ColumnKind.SHARE:
+        return unsigned_zeros(values * 100, digits)
+    if column.is_text:
+        return values.map(column.display, na_action="ignore")
+    return unsigned_zeros(values, decimals) if pd.api.types.is_float_dtype(values) else values
+
+
+def _options(frame: pd.DataFrame, columns: Sequence[Column], digits: int, decimals: int) -> dict[str, Any]:
+    config: dict[str, Any] = {}
+    for column in columns:
+        config[column.name] = _column_config(frame[column.name], column, digits, decimals)
+        if _has_interval(frame, column):
+            config[f"{column.name}_interval"] = "95 % interval"
+    first = columns[0]
+    config[first.name] = st.column_config.Column(first.label, pinned=len(columns) > MAX_IN_SIGHT)
+    return {"column_config": config, "hide_index": True, "width": "stretch", "placeholder": NO_VALUE}
+
+
+def _column_config(values: pd.Series, column: Column, digits: int, decimals: int) -> Any:
+    if column.kind is ColumnKind.SHARE:
+        return st.column_config.NumberColumn(column.label, format=f"%.{digits}f %%")
+    if pd.api.types.is_integer_dtype(values):
+        return st.column_config.NumberColumn(column.label, format="localized")
+    if pd.api.types.is_float_dtype(values):
+        return st.column_config.NumberColumn(column.label, format=f"%.{decimals}f")
+    return column.label

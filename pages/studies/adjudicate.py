@@ -14,7 +14,7 @@ from annotation.studies.adjudication import BlindRating, Dispute, list_disputes
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 from pages._blinded.access import label_store, now
 from pages._blinded.frame import study_page, synthetic_notice
-from pages._blinded.labelling.rubric import rubric_html
+from pages._blinded.labelling import rubric_html
 from pages._blinded.tour import tour
 
 LEAD = "Decide the items on which the two annotators chose different labels. Their names and the judge's verdict are hidden."

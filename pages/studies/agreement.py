@@ -30,12 +30,11 @@ from audit.charts.style import coefficient_interval
 from audit.errors import AuditError
 from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
-from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
-from pages._shared.study_figures import baseline_section, current_report, pick_study, rater_names
-from pages._shared.tables import clicked_row, table
+from pages._blinded.frame import escaped, explain, study_page
+from pages._shared.study_figures import baseline_section, current_report, pick_study_or_stop, rater_names
+from pages._shared.widgets import clicked_row, table
 
 LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
-NO_STUDY = "There is no study yet."
 JUDGE_HIDDEN = (
     "Adjudicators decide without the judge, so these figures exclude it. Agreement with the judge appears here when every "
     "dispute is decided."
@@ -62,17 +61,16 @@ def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Com
 def in_words(comparison: Comparison, names: dict[str, str]) -> str:
     """A comparison in words, as plain text."""
     about, first, second = comparison
-    one, other = names.get(first, first), names.get(second, second)
+    first_name, second_name = names.get(first, first), names.get(second, second)
     if second == JUDGE:
-        return f"{ABOUT[about]}: {other} against {one}"
-    return f"{ABOUT[about]}: {one} and {other}" if second else f"{ABOUT[about]}: {one} together"
+        return f"{ABOUT[about]}: {second_name} against {first_name}"
+    return f"{ABOUT[about]}: {first_name} and {second_name}" if second else f"{ABOUT[about]}: {first_name} together"
 
 
 def rows_of(frame: pd.DataFrame, comparison: Comparison, scope: str) -> pd.DataFrame:
     """The rows of one comparison in one scope."""
     about, first, second = comparison
-    wanted = (frame["about"] == about) & (frame["first"] == first) & (frame["second"] == second) & (frame["scope"] == scope)
-    return frame[wanted]
+    return frame[(frame[["about", "first", "second", "scope"]] == [about, first, second, scope]).all(axis=1)]
 
 
 def headline(rows: pd.DataFrame) -> None:
@@ -169,6 +167,7 @@ def judge_is_shown(study: Study, account: Account) -> bool:
 def figures(study_id: str) -> None:
     """The current report."""
     try:
+        # Checked in each refresh: a fragment runs without the page around it, and the session may have ended.
         account, study = require_role(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
         judged = judge_is_shown(study, account)
         report, names = current_report(study_id, judged=judged), rater_names(study_id)
@@ -204,10 +203,6 @@ def figures(study_id: str) -> None:
 
 
 with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
-    study = pick_study()
-    if study is None:
-        st.info(NO_STUDY)
-    else:
-        synthetic_notice(study)
-        # A closed study does not change, so it needs no refresh.
-        st.fragment(figures, run_every=None if study.state is StudyState.CLOSED else REFRESH_S)(study.study_id)
+    study = pick_study_or_stop()
+    # A closed study does not change, so it needs no refresh.
+    st.fragment(figures, run_every=None if study.state is StudyState.CLOSED else REFRESH_S)(study.study_id)

@@ -7,17 +7,16 @@ from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.studies.accounts import Role
 from audit.errors import AuditError
 from pages._blinded.access import label_store, require_role
-from pages._blinded.frame import escaped, explain, synthetic_notice
+from pages._blinded.frame import STYLE, escaped, explain, synthetic_notice
 from pages._blinded.labelling.session import LabellingSession
 from pages._blinded.labelling.widget import labelling_widget, pending_events
-from pages._blinded.theme import STYLE
 from pages._blinded.tour import tour
 
+# The page starts next to Streamlit's header instead of below it, so that the label buttons stay in sight.
 COMPACT = """<style>
 .stMainBlockContainer { padding: 1rem 2rem 1rem; }
 [data-testid="stHeader"] { background: transparent; }
 </style>"""
-"""The page starts next to Streamlit's header instead of below it, so that the label buttons stay in sight."""
 NO_STUDY = "There is no study for you to label now. The investigator who runs your study will tell you when there is."
 DONE = {
     StudyState.CALIBRATION: "The calibration round is done. Thank you. Discuss it with the other annotators. The study opens "
@@ -50,6 +49,7 @@ def labelling_session(study: Study, annotator: str) -> LabellingSession:
 def labelling(study: Study) -> None:
     """Handle the key presses, and draw the next item."""
     try:
+        # Checked for each key press: a fragment runs without the page around it, and the session may have ended.
         account = require_role(Role.ANNOTATOR)
         session, events = labelling_session(study, account.username), pending_events()
         session.handle(label_store(), events)

@@ -24,16 +24,14 @@ from annotation.prevalence.estimates import (
 from annotation.ratings.table import GOLD
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
-from pages._blinded.frame import study_page, synthetic_notice
-from pages._shared.study_figures import current_ratings, current_shares, pick_study, rater_names, sensitivity_shares
-from pages._shared.tables import table
-from pages._shared.widgets import chart
+from pages._blinded.frame import study_page
+from pages._shared.study_figures import current_ratings, current_shares, pick_study_or_stop, rater_names, sensitivity_shares
+from pages._shared.widgets import chart, table
 
 LEAD = (
     "The judge makes errors, and these figures correct for them: people's labels, weighted by the exactly known size of each "
     "stratum, show how common each label is in the whole run."
 )
-NO_STUDY = "There is no study yet."
 NOTES = {
     CORRECTED: "people's labels, weighted by stratum",
     JUDGE_ALONE: "not corrected; an interval cannot show its bias",
@@ -83,19 +81,15 @@ def planner(study: Study, human: str) -> None:
 
 
 with study_page("Prevalence", LEAD, Role.PI):
-    study = pick_study()
-    if study is None:
-        st.info(NO_STUDY)
-    else:
-        synthetic_notice(study)
-        names = {
-            GOLD: "gold: agreed or adjudicated; undecided items are split between both labels",
-            **rater_names(study.study_id),
-        }
-        people = [name for name in names if name != "judge"]
-        human = st.selectbox("Reference labels", people, format_func=lambda name: names[name], key="human")
-        shares = current_shares(study.study_id, human)
-        headline(shares)
-        every_method(study, human, shares)
-        st.header("How many ratings are enough?", anchor=False)
-        planner(study, human)
+    study = pick_study_or_stop()
+    names = {
+        GOLD: "gold: agreed or adjudicated; undecided items are split between both labels",
+        **rater_names(study.study_id),
+    }
+    people = [name for name in names if name != "judge"]
+    human = st.selectbox("Reference labels", people, format_func=lambda name: names[name], key="human")
+    shares = current_shares(study.study_id, human)
+    headline(shares)
+    every_method(study, human, shares)
+    st.header("How many ratings are enough?", anchor=False)
+    planner(study, human)

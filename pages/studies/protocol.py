@@ -4,7 +4,7 @@ import streamlit as st
 
 from annotation.studies.accounts import Role
 from pages._blinded.frame import study_page
-from pages._blinded.labelling.rubric import protocol_text
+from pages._blinded.labelling import protocol_text
 
 with study_page("Protocol", "", Role.ANNOTATOR, Role.ADJUDICATOR, Role.PI), st.container(width=900):
     st.markdown(protocol_text())

@@ -12,8 +12,7 @@ from pages._blinded.access import (
     proxy_refusal,
     sign_in,
 )
-from pages._blinded.frame import escaped, explain
-from pages._blinded.theme import STYLE
+from pages._blinded.frame import STYLE, escaped, explain
 from pages._shared.navigation import home
 
 NO_ACCOUNT = "There are no accounts yet. Create the first one in a terminal, then reload this page."
@@ -22,6 +21,7 @@ COMMAND = "audit account add NAME --role pi"
 
 def password_form() -> None:
     """Ask for name and password; the error message does not reveal which of them was wrong."""
+    # `autocomplete` lets password managers fill in the form.
     with st.form("sign_in", width=420):
         name = st.text_input("Name", autocomplete="username", max_chars=64)
         password = st.text_input("Password", type="password", autocomplete="current-password", max_chars=256)
@@ -46,7 +46,7 @@ def provider_button() -> None:
 
 account = current_account()
 if account is not None:
-    st.session_state.pop(SIGN_IN_CHANGED, None)
+    st.session_state.pop(SIGN_IN_CHANGED, None)  # it kept this page in the menu until here
     st.switch_page(home(account))
 st.html(STYLE)
 st.title("Sign in", anchor=False)

@@ -11,6 +11,6 @@ if proxy_user():
     st.stop()
 if current_account() is not None:
     sign_out()
-    st.rerun()
+    st.rerun()  # the menu was drawn for the account that has just left
 st.session_state.pop(SIGN_IN_CHANGED, None)
 st.switch_page(home(None))

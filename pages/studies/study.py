@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
@@ -31,7 +33,7 @@ from audit.vocabulary import LABELS
 from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
-from pages._shared.tables import table
+from pages._shared.widgets import table
 
 LEAD = "Draw a sample from a run, assign it to two annotators, watch their progress, and export the results."
 OPEN_BROWSING = (
@@ -67,6 +69,7 @@ SUCCESS = "success message for the next run of the page"
 
 def rerun_with_message(message: str) -> None:
     """Rerun the page, so that it shows the new state, and show the message on it."""
+    # A message that is drawn before a rerun disappears with it.
     st.session_state[SUCCESS] = message
     st.rerun()
 
@@ -86,6 +89,7 @@ def progress_section(store: LabelStore, study: Study) -> None:
 def release_section(store: LabelStore, study: Study) -> None:
     """With more than two annotators, release the items of somebody who does not return."""
     people = list_annotators(store, study.study_id)
+    # Two annotators both rate every item, so neither reserves any.
     if len(people) <= RATINGS_PER_ITEM or study.state is not StudyState.LABELLING:
         return
     with st.expander("Release items that an annotator has reserved and not rated"):
@@ -123,11 +127,6 @@ def state_section(study: Study) -> None:
         st.caption(f"{ADVANCE_EFFECTS[study.state]} A study only moves forward.")
 
 
-def strata_section(store: LabelStore, study: Study) -> None:
-    """The sample, stratum by stratum."""
-    table(strata_frame(list_strata(store, study.study_id)), "strata", STRATA_TABLE.columns)
-
-
 def packets_section(store: LabelStore, study: Study) -> None:
     """Export and import packets, for one annotator at a time."""
     annotator = st.selectbox("Annotator", list_annotators(store, study.study_id), key="packet_of")
@@ -137,6 +136,7 @@ def packets_section(store: LabelStore, study: Study) -> None:
                            on_click="ignore", key="packet_csv")  # fmt: skip
         st.download_button("Packet as XLSX", lambda: packet_xlsx(store, study.study_id, annotator), f"{name}.xlsx",
                            on_click="ignore", key="packet_xlsx")  # fmt: skip
+    # Imported on a click and not with the upload, because every rerun of the page has the uploaded file again.
     file = st.file_uploader("Completed packet", type=["csv", "xlsx"], key="packet_in")
     if file is not None and st.button("Import ratings", key="import"):
         result = import_packet(store, study.study_id, annotator, file.name, file.getvalue(), now())
@@ -174,7 +174,7 @@ def one_study(store: LabelStore, study: Study) -> None:
     release_section(store, study)
     with st.expander("Sample"):
         st.caption(SNAPSHOT)
-        strata_section(store, study)
+        table(strata_frame(list_strata(store, study.study_id)), "strata", STRATA_TABLE.columns)
     with st.expander("Packets, for offline work"):
         packets_section(store, study)
     export_section(store, study)
@@ -187,13 +187,13 @@ def plan_fields() -> SamplePlan:
         str(label): int(column.number_input(label.capitalize(), 0, 1000, 40, key=f"items_{label}"))
         for label, column in zip(LABELS, columns, strict=True)
     }
-    one, two, three, four = st.columns(4)
+    seed, second, calibration, repeats = st.columns(4)
     return SamplePlan(
-        seed=int(one.number_input("Seed", 0, 2**31 - 1, 1, key="seed")),
+        seed=int(seed.number_input("Seed", 0, 2**31 - 1, 1, key="seed")),
         per_label=per_label,
-        second=two.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
-        calibration=int(three.number_input("Calibration items", 0, 100, SamplePlan.calibration, key="calibration")),
-        repeats=int(four.number_input("Silent repeats", 0, 100, SamplePlan.repeats, key="repeats")),
+        second=second.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
+        calibration=int(calibration.number_input("Calibration items", 0, 100, SamplePlan.calibration, key="calibration")),
+        repeats=int(repeats.number_input("Silent repeats", 0, 100, SamplePlan.repeats, key="repeats")),
         names_shown=st.checkbox("Show annotators which handbook an answer is from", key="names_shown"),
     )
 
@@ -231,10 +231,10 @@ def new_study(store: LabelStore) -> None:
         rerun_with_message("The study was created; its annotators can see it now.")
 
 
-def guarded(section: object, *arguments: object) -> None:
+def guarded(section: Callable[..., None], *arguments: object) -> None:
     """Draw a section; an error in it is shown there, and the rest of the page stays usable."""
     try:
-        section(*arguments)  # type: ignore[operator]
+        section(*arguments)
     except AuditError as error:
         explain(error)
 

@@ -25,8 +25,8 @@ from tests.support.studies import people
 
 SCRIPT = """
 import streamlit as st
-from pages._shared.theme_edit_form import edit_form
-from pages._shared.theme_edits import FORM, edit_list, show_result, theme_view
+from pages._shared.theme_edits import FORM, edit_form, edit_list, show_result
+from pages._shared.themes import theme_view
 from pages._shared.loaders import loaded_runs
 from tests.support.curating import outline, small
 

@@ -13,8 +13,10 @@ from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics.questions import organs
 from audit.store.runs import Run
+from audit.terms import fill
+from pages._blinded.frame import escaped
 from pages._shared import loaders, pickers
-from pages._shared.terms import escaped, fill, say
+from pages._shared.widgets import say
 
 RUN = Run("r 1/../x", "T", "0123456789abcdef", False, True, "", Path(), terms={"handbook": "institute", "organ": "topic_area"})
 

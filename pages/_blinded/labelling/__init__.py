@@ -1,1 +1,40 @@
-"""Labelling by keyboard: the widget in the browser, the labelling session on the server, and the rubric between them."""
+"""Labelling by keyboard: session on the server, widget in the browser, and here the rubric, taken from PROTOCOL.md."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import annotation
+
+# Page and protocol share one text, so that they cannot differ.
+PROTOCOL = Path(annotation.__file__).with_name("PROTOCOL.md")
+
+
+def protocol_text() -> str:
+    """The protocol as Markdown, without its title."""
+    return PROTOCOL.read_text(encoding="utf-8").partition("\n")[2]
+
+
+@cache
+def rubric_html() -> str:
+    """The tables of the sections on labels and on significance."""
+    text = protocol_text()
+    sections = text[text.index("## 4. Labels") : text.index("## 6. ")]
+    tables = re.findall(r"(?:^\|.*\n)+", sections, flags=re.MULTILINE)
+    return "".join(_table_html(table) for table in tables)
+
+
+def _table_html(markdown: str) -> str:
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in markdown.strip().splitlines()]
+    head, _, *body = rows
+    lines = "".join(f"<tr>{''.join(f'<td>{_bold_html(cell)}</td>' for cell in row)}</tr>" for row in body)
+    return (
+        f"<table><thead><tr>{''.join(f'<th>{_bold_html(cell)}</th>' for cell in head)}</tr></thead><tbody>{lines}</tbody></table>"
+    )
+
+
+def _bold_html(cell: str) -> str:
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(cell))

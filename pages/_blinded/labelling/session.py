@@ -19,8 +19,8 @@ from annotation.label_store.ratings import NewRating, save_draft, submit_and_nex
 from audit.errors import AuditError
 from pages._blinded.access import now
 
+# Tasks kept in the browser: rated ones to go back to, and the next ones, so that fast typing meets the right item.
 TASKS_BEHIND, TASKS_AHEAD = 6, 14
-"""Tasks kept in the browser: rated ones to go back to, and the next ones, so that fast typing meets the right item."""
 
 Event = Mapping[str, Any]
 
@@ -65,7 +65,7 @@ class LabellingSession:
         """Handle the events in order, each once. One that fails is reported, changes nothing, and does not stop the others."""
         for event in events:
             key = str(event["key"])
-            if key in self.handled:
+            if key in self.handled:  # the browser sends an event again until it is confirmed
                 continue
             try:
                 self._handle_event(store, event)
@@ -147,7 +147,8 @@ def choice_of(event: Event) -> Choice:
 
 
 def task_view(task: LabellingTask) -> dict[str, Any]:
-    """A task as the browser gets it: what is on the screen, and nothing else."""
+    """A task as the browser gets it."""
+    # Blinding: what is on the screen and nothing else, because a browser shows its user everything that it was sent.
     choice = task.choice
     return {
         "assignment": task.assignment_id, "position": task.position, "calibration": task.calibration,

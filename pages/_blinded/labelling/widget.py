@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
-from pages._blinded.labelling.rubric import rubric_html
+from pages._blinded.labelling import rubric_html
 
 HERE = Path(__file__).parent
 KEY = "labelling"
@@ -76,8 +76,5 @@ def pending_events() -> list[dict[str, Any]]:
 
 def labelling_widget(data: dict[str, Any]) -> None:
     """Draw the widget; a change of its outbox reruns the fragment around it."""
-    _widget(key=KEY, data=data, default={"outbox": []}, on_outbox_change=_rerun)
-
-
-def _rerun() -> None:
-    """Streamlit keeps a component's state only if it has a callback; the fragment itself reads the outbox."""
+    # Streamlit keeps a component's state only if it has a callback; the fragment itself reads the outbox.
+    _widget(key=KEY, data=data, default={"outbox": []}, on_outbox_change=lambda: None)

@@ -1,7 +1,6 @@
 """The tour on a start page: what the dashboard is, what to do here, the first three steps, and a picture.
 
-The browser remembers that it was dismissed, under a hash that does not identify the user; the server stores nothing. A browser
-without storage shows the tour again in the next session. "Tour" in the menu brings it back.
+The browser remembers that it was dismissed; the server stores nothing. "Tour" in the menu brings it back.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def tour(account: Account | None, words: Mapping[str, str]) -> None:
 
     words  the run's words for handbook, organ and patient
     """
-    if st.query_params.pop(PARAM, None):
+    if st.query_params.pop(PARAM, None):  # popped, so that a reload does not bring the tour back once more
         st.session_state[REQUESTS] = st.session_state.get(REQUESTS, 0) + 1
     texts = TOURS[account.role if account else None]
     _tour(

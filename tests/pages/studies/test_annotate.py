@@ -11,7 +11,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState
 from audit.vocabulary import LABELS
-from pages._blinded.labelling.rubric import rubric_html
+from pages._blinded.labelling import rubric_html
 from pages._blinded.labelling.session import TASKS_AHEAD, LabellingSession
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
