@@ -16,6 +16,7 @@ def test_a_connection_sends_every_frame_at_once(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(uvicorn.Server, "startup", started)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")  # restored afterwards, or servers that later tests start would have it too
     patch_server()
     with socket.socket() as listening, socket.socket() as browser:  # made as Streamlit makes it: without naming TCP
         listening.bind(("127.0.0.1", 0))
