@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 
 import streamlit.logger
 import uvicorn
@@ -15,6 +16,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.cli import main
 from uvicorn.config import LOGGING_CONFIG
 
+from annotation.label_store.engine import lock_for_serving
+from audit.errors import AuditError
 from audit.logs import start_logging
 from audit.settings import Settings
 
@@ -59,7 +62,22 @@ def _pass_on(logger: logging.Logger) -> None:
     logger.propagate = True
 
 
-if __name__ == "__main__":
+def start() -> None:
+    """Start the dashboard, unless another one serves the same SQLite store."""
+    settings = Settings()
     patch_server()
-    log_through_one_handler(Settings())
-    main()
+    log_through_one_handler(settings)
+    try:
+        held = lock_for_serving(settings.studies_url)
+    except AuditError as error:
+        logging.getLogger("audit.serve").error(error)
+        sys.exit(2)
+    try:
+        main()
+    finally:
+        if held:
+            held.release()
+
+
+if __name__ == "__main__":
+    start()

@@ -1,13 +1,20 @@
 """How the server is started."""
 
 import asyncio
+import os
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import uvicorn
 from streamlit.runtime.pages_manager import PagesManager
 
+from annotation.label_store.engine import lock_for_serving, open_label_store
 from pages._blinded.serve import patch_server
+from tests.browser.conftest import ROOT, free_port, server
+from tests.support.studies import people
 
 
 def test_a_connection_sends_every_frame_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +23,7 @@ def test_a_connection_sends_every_frame_at_once(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(uvicorn.Server, "startup", started)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")  # restored afterwards, or servers that later tests start would have it too
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # restored afterwards, or servers that later tests start would have it too
     patch_server()
     with socket.socket() as listening, socket.socket() as browser:  # made as Streamlit makes it: without naming TCP
         listening.bind(("127.0.0.1", 0))
@@ -27,3 +34,32 @@ def test_a_connection_sends_every_frame_at_once(monkeypatch: pytest.MonkeyPatch)
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     assert PagesManager.uses_pages_directory is False
+    assert os.environ["FORWARDED_ALLOW_IPS"] == ""
+
+
+def second_server(folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "AUDIT_DATA_DIR": str(folder)}
+    command = [sys.executable, "-m", "audit", "serve", f"--port={free_port()}"]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_a_second_server_on_one_sqlite_store_is_refused_in_a_sentence_and_commands_are_not(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    open_label_store(url).close()
+    with server(tmp_path):
+        refused = second_server(tmp_path)
+        assert refused.returncode == 2
+        assert "Another dashboard already serves the studies" in refused.stderr
+        assert "PostgreSQL" in refused.stderr
+        assert "Traceback" not in refused.stderr
+        store = open_label_store(url)
+        people(store, "petra", role="pi")
+        store.close()
+    lock = lock_for_serving(url)  # the first one has ended, however it did
+    assert lock is not None
+    lock.release()
+
+
+@pytest.mark.parametrize("url", ["sqlite:////nowhere/studies.db", "postgresql://user@host/studies"])
+def test_a_store_that_does_not_exist_yet_or_is_a_server_of_its_own_is_not_locked(url: str) -> None:
+    assert lock_for_serving(url) is None

@@ -26,8 +26,7 @@ STREAMLIT_RUN = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def new_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sso")
     store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
     people(store, "petra", role="pi")
@@ -39,11 +38,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def serving(folder: Path, proxy: str, command: tuple[str, ...] = AUDIT_SERVE) -> Iterator[str]:
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:  # for the server that starts, and not for the tests
+            patch.delenv("FORWARDED_ALLOW_IPS", raising=False)
             patch.setenv("AUDIT_BROWSING", "signed-in")
             patch.setenv("AUDIT_TRUSTED_USER_HEADER", HEADER)
             patch.setenv("AUDIT_TRUSTED_PROXY", proxy)
             address = stack.enter_context(server(folder, command=command))
         yield address
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return new_folder(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +58,9 @@ def behind_proxy(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def reached_directly(folder: Path) -> Iterator[str]:
+def reached_directly(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server whose proxy is elsewhere: every connection of a test is anybody's."""
-    yield from serving(folder, "192.0.2.7, 198.51.100.0/24")
+    yield from serving(new_folder(tmp_path_factory), "192.0.2.7, 198.51.100.0/24")
 
 
 def test_the_proxys_header_signs_somebody_in(behind_proxy):
@@ -107,8 +112,8 @@ def test_our_own_headers_cannot_be_sent_through_the_proxy(behind_proxy):
     assert visit(behind_proxy, MALLORY).pages == ["Sign in"]
 
 
-def test_started_without_audit_serve_the_real_peer_is_unknown_and_the_header_is_not_believed(folder):
-    for address in serving(folder, "127.0.0.1", STREAMLIT_RUN):
+def test_started_without_audit_serve_the_real_peer_is_unknown_and_the_header_is_not_believed(tmp_path_factory):
+    for address in serving(new_folder(tmp_path_factory), "127.0.0.1", STREAMLIT_RUN):
         assert visit(address, {HEADER: "petra"}).pages == ["Sign in"]
 
 
