@@ -184,10 +184,12 @@ AUDIT_SERVE = ("audit", "serve", "--port={port}")
 
 
 @contextmanager
-def server(data_dir: Path, log: Path | None = None, command: Sequence[str] = AUDIT_SERVE) -> Iterator[str]:
+def server(
+    data_dir: Path, log: Path | None = None, command: Sequence[str] = AUDIT_SERVE, base_path: str = ""
+) -> Iterator[str]:
     """The address of a server in its own process, which inherits the current environment and writes its output to `log`.
 
-    `command`: the module to run and its arguments, where {port} stands for a free port.
+    `command`: the module to run and its arguments, where {port} stands for a free port. `base_path`: where it was set to serve.
     """
     port = free_port()
     words = [word.format(port=port) for word in command]
@@ -195,7 +197,7 @@ def server(data_dir: Path, log: Path | None = None, command: Sequence[str] = AUD
     with (log or Path(os.devnull)).open("wb") as output:
         process = subprocess.Popen([sys.executable, "-m", *words], cwd=ROOT, env=environment, stdout=output, stderr=output)
         try:
-            yield answering_at(process, port)
+            yield answering_at(process, port, base_path)
         finally:
             process.terminate()
             process.wait(10)
@@ -208,13 +210,13 @@ def free_port() -> int:
         return port
 
 
-def answering_at(process: subprocess.Popen[bytes], port: int) -> str:
+def answering_at(process: subprocess.Popen[bytes], port: int, base_path: str = "") -> str:
     """The server's address once it answers, 30 s at most."""
     address = f"http://127.0.0.1:{port}"
     for _ in range(300):
         assert process.poll() is None, "the server has stopped"
         try:
-            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1)
+            urllib.request.urlopen(f"{address}/{base_path}/_stcore/health".replace("//_", "/_"), timeout=1)
             return address
         except OSError:
             time.sleep(0.1)

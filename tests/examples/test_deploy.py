@@ -1,0 +1,178 @@
+"""The deployment example: every file of it is tried by the program that reads it, where a machine has that program."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from annotation.label_store.engine import open_label_store
+from audit.settings import Settings
+from pages._blinded.session_cookie import NAME as COOKIE
+from tests.browser.conftest import free_port, server
+from tests.support.studies import PASSWORD, people
+from tests.support.visitor import sign_in, visit
+
+FOLDER = Path(__file__).parents[2] / "examples" / "deploy"
+NAME = "audit.example.org"
+SINGLE_SIGN_ON = {
+    "nginx": ('proxy_set_header X-Remote-User "";', "proxy_set_header X-Remote-User $arg_user;"),
+    "caddy": ("header_up -X-Remote-User", "header_up X-Remote-User {query.user}"),
+}
+"""For the test a proxy takes anybody's word, in the address; a real one asks for a password or an identity provider."""
+
+
+def tool(name: str) -> str:
+    """The path of a program, or a skip."""
+    path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    return path or pytest.skip(f"{name} is not installed on this machine")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a PI, and a certificate."""
+    folder = tmp_path_factory.mktemp("deployed")
+    store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
+    people(store, "petra", role="pi")
+    store.close()
+    subprocess.run(
+        [tool("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", folder / "tls.key", "-out", folder / "tls.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module", params=["", "audit"], ids=["own name", "sub-path"])
+def dashboard(request: pytest.FixtureRequest, folder: Path) -> Iterator[tuple[str, str]]:
+    """(address behind the proxy, sub-path) of a dashboard with the settings of the example and a header for single sign-on."""
+    settings = dict(re.findall(r"^(AUDIT_\w+)=(.*)$", (FOLDER / "audit.env").read_text(), re.MULTILINE))
+    settings.update(AUDIT_TRUSTED_USER_HEADER="X-Remote-User", STREAMLIT_SERVER_BASE_URL_PATH=request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        with server(folder, folder / "log", base_path=request.param) as address:
+            yield address, request.param
+
+
+@contextmanager
+def nginx(folder: Path, backend: str, change: Callable[[str], str]) -> Iterator[str]:
+    """The shipped configuration with names, ports and files of this test."""
+    port, plain = free_port(), free_port()
+    site = (FOLDER / "nginx.conf").read_text()
+    for old, new in {
+        "listen 443 ssl http2": f"listen 127.0.0.1:{port} ssl http2", "listen 80": f"listen 127.0.0.1:{plain}",
+        "127.0.0.1:8501": backend, NAME + ";": "localhost;",
+        f"/etc/ssl/certs/{NAME}.pem": f"{folder}/tls.pem", f"/etc/ssl/private/{NAME}.key": f"{folder}/tls.key",
+    }.items():  # fmt: skip
+        assert old in site
+        site = site.replace(old, new)
+    paths = " ".join(f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx.log; events {{}}\n"
+        f"http {{ access_log off; {paths}\n{change(site)}\n}}\n"
+    )
+    with running([tool("nginx"), "-c", str(folder / "nginx.conf"), "-p", str(folder)], port):
+        yield f"https://localhost:{port}"
+
+
+@contextmanager
+def caddy(folder: Path, backend: str, change: Callable[[str], str]) -> Iterator[str]:
+    """The shipped configuration with the name, port and files of this test, and without asking for a certificate."""
+    port = free_port()
+    site = (FOLDER / "Caddyfile").read_text()
+    for old, new in {
+        f"\n{NAME} {{": f"\n{{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1\n}}\nhttps://localhost:{port} {{\n"
+        f"\ttls {folder}/tls.pem {folder}/tls.key",
+        "127.0.0.1:8501": backend,
+    }.items():  # fmt: skip
+        assert old in site
+        site = site.replace(old, new)
+    (folder / "Caddyfile").write_text(change(site))
+    with running([tool("caddy"), "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")], port):
+        yield f"https://localhost:{port}"
+
+
+@contextmanager
+def running(command: list[str], port: int) -> Iterator[None]:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        for _ in range(200):
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            try:
+                ssl.get_server_certificate(("localhost", port))
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def status(address: str, tls: ssl.SSLContext) -> int:
+    try:
+        with urllib.request.urlopen(address, timeout=30, context=tls) as response:
+            return int(response.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+PROXIES = {"nginx": nginx, "caddy": caddy}
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_one_signs_in_by_password_and_reads_a_page_through_the_proxy(proxy, dashboard, folder):
+    backend, path = dashboard
+    tls = ssl.create_default_context(cafile=str(folder / "tls.pem"))
+    with PROXIES[proxy](folder, backend.removeprefix("http://"), str) as host:
+        address = f"{host}/{path}".rstrip("/")
+        assert status(f"{address}/_stcore/health", tls) == 200
+        assert status(f"{address}/ready", tls) == 200
+        assert visit(address, tls=tls).pages == ["Sign in"]
+        assert visit(address, {"X-Remote-User": "petra", "X-Forwarded-For": "127.0.0.1"}, tls).pages == ["Sign in"]
+        cookie = sign_in(address, "petra", PASSWORD, tls)
+        assert {"HttpOnly", "SameSite=strict", "Secure"} <= set(cookie.split("; "))
+        token = re.search(f"{COOKIE}=([^;]+)", cookie)
+        assert token is not None
+        assert "Studies" in visit(address, {"Cookie": token[0]}, tls).pages
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_the_proxy_signs_people_in_by_a_header_that_nobody_else_can_send(proxy, dashboard, folder):
+    backend, path = dashboard
+    tls = ssl.create_default_context(cafile=str(folder / "tls.pem"))
+    old, new = SINGLE_SIGN_ON[proxy]
+    with PROXIES[proxy](folder, backend.removeprefix("http://"), lambda site: site.replace(old, new)) as host:
+        address = f"{host}/{path}".rstrip("/")
+        assert visit(address, {"X-Remote-User": "petra"}, tls).pages == ["Sign in"]
+        assert "Studies" in visit(address, {}, tls, query="user=petra").pages
+
+
+def test_the_unit_is_valid_and_little_of_the_system_is_exposed_to_it(tmp_path):
+    analyze = tool("systemd-analyze")
+    unit = tmp_path / "handbook-audit.service"
+    unit.write_text(re.sub("ExecStart=.*", "ExecStart=/bin/true", (FOLDER / unit.name).read_text()))
+    verified = subprocess.run([analyze, "verify", unit], capture_output=True, text=True)
+    assert (verified.returncode, verified.stderr) == (0, "")
+    checked = subprocess.run([analyze, "security", "--offline=true", "--threshold=20", unit], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout.splitlines()[-1:]
+
+
+def test_the_environment_file_names_every_setting():
+    documented = set(re.findall(r"^    .*?(AUDIT_[A-Z_]+)", Settings.__doc__ or "", re.MULTILINE)) | {"AUDIT_PORT"}
+    assert documented == set(re.findall(r"AUDIT_[A-Z_]+", (FOLDER / "audit.env").read_text()))
+
+
+def test_the_containerfile_has_no_finding_of_hadolint():
+    subprocess.run([tool("hadolint"), FOLDER / "Containerfile"], check=True)
