@@ -184,9 +184,7 @@ AUDIT_SERVE = ("audit", "serve", "--port={port}")
 
 
 @contextmanager
-def server(
-    data_dir: Path, log: Path | None = None, command: Sequence[str] = AUDIT_SERVE, base_path: str = ""
-) -> Iterator[str]:
+def server(data_dir: Path, log: Path | None = None, command: Sequence[str] = AUDIT_SERVE, base_path: str = "") -> Iterator[str]:
     """The address of a server in its own process, which inherits the current environment and writes its output to `log`.
 
     `command`: the module to run and its arguments, where {port} stands for a free port. `base_path`: where it was set to serve.

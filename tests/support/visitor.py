@@ -95,7 +95,12 @@ async def _visit(
     url = address.replace("http", "ws", 1).rstrip("/") + "/_stcore/stream?" + query
     origin: Any = "/".join(address.split("/", 3)[:3])
     async with connect(
-        url, additional_headers=headers, origin=origin, subprotocols=["streamlit"], ssl=tls, max_size=None  # type: ignore[list-item]
+        url,
+        additional_headers=headers,
+        origin=origin,
+        subprotocols=["streamlit"],
+        ssl=tls,
+        max_size=None,  # type: ignore[list-item]
     ) as socket:
         visited = Visit(socket)
         await visited.rerun()
