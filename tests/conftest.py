@@ -26,6 +26,7 @@ SLOW = (
     "cli/test_metrics.py",
     "demo/test_build.py",
     "demo/test_command.py",
+    "examples/test_deploy.py",
     "exports/test_on_paper.py",
     "exports/test_package.py",
     "exports/test_retrieval_and_themes.py",

@@ -123,7 +123,8 @@ def lock_for_serving(url: str) -> FileLock | None:
     except Timeout:
         raise AuditError(
             f"Another dashboard already serves the studies at {path}, and SQLite lets one process write at a time. "
-            "This one was not started. Stop the other, or keep the studies in PostgreSQL (AUDIT_STUDIES_URL), which any number may share."
+            "This one was not started. Stop the other, or keep the studies in PostgreSQL (AUDIT_STUDIES_URL), which any number "
+            "may share."
         ) from None
     return lock
 
