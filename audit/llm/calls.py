@@ -144,7 +144,7 @@ def retry_after_seconds(header: str | None, now: datetime | None = None) -> floa
 def _seconds_until(date: str, now: datetime) -> float:
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year or a zone of twenty digits
         return math.nan
     # A date without a zone is in UTC: HTTP knows no other.
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now.timestamp()

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import partial
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,8 +19,9 @@ from audit.errors import AuditError
 from audit.llm.calls import FAILED, Busy, Call, Reply, Response, read_response
 from audit.llm.limits import Limits
 
-# Far above any reply; a longer body is a fault of the server.
+# Far above any reply; a longer body is a fault of the server. Of an error only the status and its message count.
 MAX_BODY_BYTES = 4 * 2**20
+MAX_ERROR_BODY_BYTES = 2**16
 # uvicorn closes a connection after 5 s without a request, and a request sent at that very moment is lost. Ours close earlier.
 KEEPALIVE_S = 3.0
 # The library would describe this machine in these headers, and would send the organisation and the project of another
@@ -183,27 +185,21 @@ def _describe(error: BaseException) -> str:
 
 
 async def _bound_body(response: Any) -> None:
-    """Let the body of a response end in BodyTooLongError at MAX_BODY_BYTES: an endless one would fill the memory."""
-    response.stream = _bounded_stream_type()(response.stream)
+    """Bound what is read of a body after unpacking: an endless one, or a few bytes of gzip, would fill the memory."""
+    # The library reads an error's body itself, in full, before anything else sees the response.
+    response.aiter_bytes = partial(_bounded_parts, response, response.aiter_bytes)
 
 
-@cache
-def _bounded_stream_type() -> Callable[[Any], Any]:
-    import httpx2
-
-    class BoundedStream(httpx2.AsyncByteStream):
-        def __init__(self, stream: Any) -> None:
-            self._stream = stream
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            length = 0
-            async for part in self._stream:
-                length += len(part)
-                if length > MAX_BODY_BYTES:
-                    raise BodyTooLongError
-                yield part
-
-        async def aclose(self) -> None:
-            await self._stream.aclose()
-
-    return BoundedStream
+async def _bounded_parts(response: Any, read: Callable[[], AsyncGenerator[bytes]]) -> AsyncGenerator[bytes]:
+    """The parts of a body. A reply ends in BodyTooLongError at MAX_BODY_BYTES, an error just ends at MAX_ERROR_BODY_BYTES."""
+    left = MAX_BODY_BYTES if response.is_success else MAX_ERROR_BODY_BYTES
+    async with aclosing(read()) as parts:
+        async for part in parts:
+            yield part[:left]
+            left -= len(part)
+            if left < 0:
+                break
+    if left < 0:
+        await response.aclose()  # frees the connection, which still has bytes to deliver
+        if response.is_success:
+            raise BodyTooLongError

@@ -71,10 +71,11 @@ class ConcurrencyLimiter:
 
     def record_busy(self, now: float, after_s: float | None) -> None:
         """The endpoint is busy and asks to wait `after_s`. Everything within one cooldown is one episode."""
+        # Our own pause is the least: a wait of 0 s, or a date that is past on our clock, would take the brake off.
+        if now >= self.not_before:
+            self.pause(now)
         if after_s is not None:
             self.not_before = max(self.not_before, now + after_s)
-        elif now >= self.not_before:
-            self.pause(now)
         # All calls that were open when it became busy come back busy: together they shrink the limit once.
         if now >= self._shrinks_again_at:
             self.limit = max(1.0, self.limit * SHRINK)

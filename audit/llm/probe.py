@@ -224,7 +224,7 @@ async def _ask_patiently(client: Client, call: Call) -> Reply:
         reply = await client.ask(call)
         if isinstance(reply, Reply):
             break
-        await asyncio.sleep(min(reply.after_s or PAUSE_S, MAX_PAUSE_S))
+        await asyncio.sleep(min(max(reply.after_s or 0.0, PAUSE_S), MAX_PAUSE_S))
     if isinstance(reply, Reply) and reply.status in KEY_REFUSED:
         raise AuditError(_key_refused(client.endpoint.base_url, reply.status))
     if isinstance(reply, Busy) or reply.outcome not in (ANSWERED, CUT):

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import subprocess
 import sys
+import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
@@ -15,7 +16,7 @@ from audit.llm.calls import Busy, Reply, retry_after_seconds
 from audit.llm.client import Client, Endpoint
 from tests.llm.helpers import KEY, QUICK, ask, call
 from tests.support.llm.fault_server import fault_server
-from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS
+from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS, LARGE_FAULTS
 
 ONE_ATTEMPT = """
     none         answered
@@ -53,6 +54,16 @@ ONE_ATTEMPT = """
     503-after    busy
     429          busy
     429-day      busy
+    large-200    failed
+    large-400    refused
+    large-429    busy
+    large-500    failed
+    large-503    busy
+    bomb-200     failed
+    bomb-400     refused
+    bomb-429     busy
+    bomb-500     failed
+    bomb-503     busy
 """
 
 
@@ -70,6 +81,23 @@ def test_every_fault_of_one_attempt_has_its_outcome(server):
         reply = ask(server, f"fault:{fault}" if fault != "none" else "well")
         outcomes[fault] = "busy" if isinstance(reply, Busy) else reply.outcome
     assert outcomes == expected
+
+
+@pytest.mark.parametrize("fault", LARGE_FAULTS)
+def test_a_large_body_takes_little_memory_whatever_the_status_and_however_it_is_packed(server, fault):
+    ask(server, "well")  # loads the library
+    tracemalloc.start()
+    ask(server, f"fault:{fault}")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # 4 MiB of a reply are kept in parts and joined, 64 KiB of an error; gzip is unpacked by the MiB. The body has 20 MiB.
+    assert peak < (12 if fault.endswith("200") else 4) * 2**20
+
+
+def test_the_status_decides_what_a_large_error_means_and_its_beginning_is_the_message(server):
+    reply = ask(server, "fault:large-400")
+    assert isinstance(reply, Reply)
+    assert (reply.status, reply.error) == (400, f"status 400: {'x' * 500}")
 
 
 def test_a_normal_reply_has_text_usage_model_and_server(server):
@@ -210,6 +238,9 @@ def test_a_key_with_a_line_break_is_refused_without_being_repeated():
         ("soon", None),
         ("nan", None),
         ("inf", None),
+        ("1 Jan 1 00:00:00 +2359", 0),
+        ("1 Jan 99999999999 00:00:00", None),
+        ("1 Jan 2026 00:00:00 +99999999999999", None),
         ("", None),
         (None, None),
     ],

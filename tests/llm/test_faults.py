@@ -11,7 +11,7 @@ import pytest
 from audit.llm.client import Endpoint
 from audit.llm.limits import Limits, StoppedError
 from audit.llm.runner import run_calls
-from tests.llm.helpers import QUICK, call, limits_for, readable, run
+from tests.llm.helpers import QUICK, call, limits_for, questions, readable, run
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS
 
@@ -54,6 +54,16 @@ EVERY_FAULT = """
     503             stopped     0  -
     429             stopped     0  -
     429-day         stopped     0  1
+    large-200       failed      3  3
+    large-400       refused     1  1
+    large-500       failed      3  3
+    large-429       stopped     0  -
+    large-503       stopped     0  -
+    bomb-200        failed      3  3
+    bomb-400        refused     1  1
+    bomb-500        failed      3  3
+    bomb-429        stopped     0  -
+    bomb-503        stopped     0  -
     401             stopped     0  1
     403             stopped     0  1
     404             stopped     0  1
@@ -92,6 +102,22 @@ def test_the_table_names_every_fault():
         *FAULTS,
         *CONNECTION_FAULTS,
     }
+
+
+@pytest.mark.parametrize("retry_after", ["0", "-5", "1 Jan 1 00:00:00 +2359", "Sat, 21 Nov 2020 10:00:30 GMT", "nan", "0.0001"])
+def test_a_retry_after_that_asks_for_no_wait_does_not_remove_the_pauses(retry_after):
+    with fault_server(always="fault:503", retry_after=retry_after) as server:
+        with pytest.raises(StoppedError, match="because it is busy"):
+            run(server, questions(2, 20), replace(QUICK, busy_s=1.0))
+        # pauses of 0.02, 0.04, ... 0.64 s, and at most the 8 open calls, fewer with each episode, after each of them
+        assert server.asked <= 8 * 7
+
+
+def test_a_retry_after_of_ages_stops_the_run_at_once():
+    with fault_server(always="fault:503", retry_after="1e18") as server:
+        with pytest.raises(StoppedError, match="asks to wait"):
+            run(server, questions(2, 20), QUICK)
+        assert server.asked <= 8
 
 
 def test_stored_texts_can_be_written_as_utf8():

@@ -30,6 +30,7 @@ class FaultServer:
     delay_s, capacity   how long an answer takes; more calls than `capacity` at once are answered 503
     models, context, key, version   what it is; context in words
     obeys, thinks       whether it knows response_format, and whether its model thinks first
+    always, retry_after a fault of every call; the Retry-After header of every fault
     keys, groups        how often each X-Request-Id came; the order in which texts `group:NAME` came
     """
 
@@ -42,6 +43,7 @@ class FaultServer:
     obeys: bool = True
     thinks: bool = False
     always: str = ""
+    retry_after: str = ""
     port: int = 0
     asked: int = 0
     open: int = 0
@@ -85,8 +87,16 @@ class FaultServer:
         fault = self._fault(request.headers.get("X-Request-Id", ""), body)
         if fault:
             self.faults[fault] += 1
-            return await CONNECTION_FAULTS[fault](request, body) if fault in CONNECTION_FAULTS else FAULTS[fault](body)
+            return await self._fault_response(fault, request, body)
         return self._normal_response(body)
+
+    async def _fault_response(self, fault: str, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        if fault in CONNECTION_FAULTS:
+            return await CONNECTION_FAULTS[fault](request, body)
+        response: web.Response = FAULTS[fault](body)
+        if self.retry_after:
+            response.headers["Retry-After"] = self.retry_after
+        return response
 
     def _record_request(self, request: web.Request, body: dict[str, Any]) -> None:
         self.keys[request.headers.get("X-Request-Id", "")] += 1

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zlib
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -12,6 +15,7 @@ from tests.support.llm.fitting import answer
 
 FLOOD = 200_000
 HUGE = 5 * 2**20
+LARGE = 20 * 2**20
 
 
 def completion(body: dict[str, Any], text: str | None, finish: str | None = "stop", **message: Any) -> dict[str, Any]:
@@ -129,4 +133,22 @@ async def silent(request: web.Request, body: dict[str, Any]) -> web.StreamRespon
     return web.Response()
 
 
-CONNECTION_FAULTS = {"cut-body": cut_body, "reset": reset, "slow": slow, "silent": silent}
+async def large(status: int, packed: bool, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    """LARGE bytes piece by piece, so that the server itself needs no memory; `packed` as a few kilobytes of gzip."""
+    response = web.StreamResponse(status=status, headers={"Content-Encoding": "gzip"} if packed else None)
+    await response.prepare(request)
+    packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    piece = b"x" * 2**16
+    with suppress(ConnectionResetError):  # a client that has read enough closes the connection
+        for _ in range(LARGE // len(piece)):
+            await response.write(packer.compress(piece) if packed else piece)
+        if packed:
+            await response.write(packer.flush())
+    return response
+
+
+LARGE_FAULTS = {
+    **{f"large-{status}": partial(large, status, False) for status in (200, 400, 429, 500, 503)},
+    **{f"bomb-{status}": partial(large, status, True) for status in (200, 400, 429, 500, 503)},
+}
+CONNECTION_FAULTS = {"cut-body": cut_body, "reset": reset, "slow": slow, "silent": silent, **LARGE_FAULTS}
