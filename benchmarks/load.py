@@ -57,8 +57,10 @@ def pandas(release: Path, scratch: Path) -> int:
     pairs = pd.concat(frames, ignore_index=True)
     answers = pd.read_json(release / "answers.jsonl", lines=True)[["question_id", "handbook_id", "answer", "absent"]]
     con = duckdb.connect(str(scratch / "pandas.duckdb"))
+    # DuckDB takes a column's type from a sample of its rows; one with nothing there (most topics) would get the type NULL.
+    con.execute("set pandas_analyze_sample = 0")
     for name, frame in (("pairs", pairs), ("answers", answers)):
-        con.register("frame", frame.drop(columns=[c for c in frame if frame[c].isna().all()]))  # DuckDB has no type for those
+        con.register("frame", frame)
         con.execute(f"create table {name} as select * from frame")
     con.close()
     return len(pairs)

@@ -77,7 +77,7 @@ SEVERITY_NOTE = (
 TABLE = TableSpec(
     "Disagreement weighted by clinical significance",
     (
-        Column.named("unit", "{Topic}"), PRESENT, *SIGNIFICANCES, Column.share("r_div", "Disagreement", "R_div"),
+        Column.named("unit", "Name"), PRESENT, *SIGNIFICANCES, Column.share("r_div", "Disagreement", "R_div"),
         Column.decimal("severity", "Severity", "score"), Column.count("rank_r_div", "Rank", "R_div"),
         Column.count("rank_severity", "Rank", "severity"), Column.count("rank_shift", "Places gained"),
     ),

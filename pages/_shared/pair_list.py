@@ -231,7 +231,7 @@ def _label_word(label: str) -> str:
 
 # -- links to the page Re-judge ------------------------------------------------------------------------------------------
 
-FILTERS = ("words", "label", "organ", "topic", "subtopic", "significance", "center", "handbook", "phase")
+FILTERS = ("words", "label", "organ", "topic", "subtopic", "theme", "significance", "center", "handbook", "phase")
 """The parameters in which the list of disagreements keeps its filters."""
 
 

@@ -155,3 +155,12 @@ sys.exit(", ".join(name for name in {HEAVY} if name in sys.modules) or None)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-800:]
+
+
+def test_the_list_of_a_theme_s_disagreements_hands_the_theme_on_to_rejudging(themed, open_page):
+    at = open_page("disagreements", theme="t1", label=["DIVERGENT", "CONTRADICTORY"])
+    links = {link.proto.label: link.proto.query_string for link in at.get("page_link")}
+    assert "theme=t1" in links["Re-judge all of them"]
+    for theme, count in (("t1", 0), ("t2", 2)):
+        asked = words_on(open_page("rejudge", label=["COMPLEMENTARY"], theme=theme)).replace("*", "")
+        assert f"{count} pairs." in asked, asked
