@@ -9,20 +9,19 @@ import csv
 import hashlib
 import io
 import re
-import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from openpyxl import Workbook, load_workbook
+from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font
-from openpyxl.utils.exceptions import InvalidFileException
 
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
 from annotation.label_store.schema import MAX_COMMENT_LENGTH, storable_text
+from annotation.studies.packet_reader import MAX_PACKET_BYTES, read_lines
 from audit.formatting import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
@@ -33,12 +32,11 @@ LABEL_WORDS = {spelling: label for spelling, label in LABEL_SPELLINGS.items() if
 """Numbers are refused as ambiguous: in a release 1 is CONSISTENT, on the page key 1 is ABSENT."""
 YES, NO = ("yes", "y", "x", "1", "true"), ("no", "n", "0", "false")
 MAX_FAULTS_LISTED = 20
-MAX_PACKET_BYTES, MAX_UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
+ENDINGS = (".csv", ".xlsx")
 MAX_XLSX_CELL = 32_767
 """Characters that fit into a cell of a spreadsheet."""
 # A workbook writes control characters as _xHHHH_, so a text that looks like that has to be escaped as well.
 XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
-XLSX_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 WIDTHS = {"question": 40, "answer_1": 70, "answer_2": 70, "comment": 40, "label": 18, "significance": 14}
 
 PacketRows = list[tuple[int, dict[str, str]]]
@@ -121,7 +119,8 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
     Rows may be in any order, rows without a label are skipped, and a rating that differs from the stored one is a revision.
     Importing the same packet twice changes nothing. Offline ratings have no time per item.
 
-    Raises StudyError naming file, row and column of every fault (the first twenty).
+    Raises StudyError naming file, row and column of every fault (the first twenty), and UnreadablePacketError when the file
+    cannot be read at all.
     """
     rows = _read_rows(name, data)
     tasks = {task.assignment_id: task for task in list_tasks(store, study_id, annotator)}
@@ -141,13 +140,11 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
 
 
 def _read_rows(name: str, data: bytes) -> PacketRows:
-    readers: dict[str, Callable[[str, bytes], Iterable[Sequence[str]]]] = {".csv": _csv_lines, ".xlsx": _xlsx_lines}
-    ending = name[name.rfind(".") :].lower()
-    if ending not in readers:
-        raise StudyError(f"{name} is not a packet. Allowed: {' and '.join(readers)} files. No rating was stored.")
+    if not name.lower().endswith(ENDINGS):
+        raise StudyError(f"{name} is not a packet. Allowed: {' and '.join(ENDINGS)} files. No rating was stored.")
     if len(data) > MAX_PACKET_BYTES:
         raise StudyError(f"{name} is larger than {MAX_PACKET_BYTES >> 20} MB, so it is not a packet. No rating was stored.")
-    lines = [list(line) for line in readers[ending](name, data)]
+    lines = read_lines(name, data)
     header = [cell.strip().lower() for cell in lines[0]] if lines else []
     missing = [column for column in COLUMNS if column not in header]
     if missing or len(set(header)) != len(header):
@@ -160,42 +157,6 @@ def _read_rows(name: str, data: bytes) -> PacketRows:
 def _row_of(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
     cells = [*line, *[""] * (len(header) - len(line))]
     return {column: plain_cell(cell) for column, cell in zip(header, cells, strict=False)}
-
-
-def _csv_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data[: error.start].count(b"\n") + 1
-        raise StudyError(
-            f"{name}, near row {row}: the text is not UTF-8. No rating was stored. Save the file as 'CSV UTF-8'."
-        ) from None
-    first = text.partition("\n")[0]
-    # The default of 128 KiB is shorter than a long answer may be.
-    csv.field_size_limit(MAX_PACKET_BYTES)
-    try:  # spreadsheets in some countries write semicolons
-        return list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True))
-    except csv.Error as error:
-        raise StudyError(f"{name} cannot be read as CSV ({error}). No rating was stored. Save it as 'CSV UTF-8'.") from None
-
-
-def _xlsx_lines(name: str, data: bytes) -> Iterable[Sequence[str]]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            # Summed before anything is unpacked: a small archive can unpack to gigabytes.
-            if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:
-                raise StudyError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB. No rating was stored.")
-        book = load_workbook(io.BytesIO(data), read_only=True)  # without data_only, a formula is read as its text
-        sheet = book["packet"] if "packet" in book.sheetnames else book.worksheets[0]
-        return [[_cell_text(value) for value in line] for line in sheet.iter_rows(values_only=True)]
-    except (zipfile.BadZipFile, InvalidFileException, KeyError, IndexError, ValueError) as error:
-        raise StudyError(f"{name} cannot be read as a workbook ({error}). No rating was stored. Save it as .xlsx.") from None
-
-
-def _cell_text(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return "" if value is None else XLSX_ESCAPED.sub(lambda match: chr(int(match[1], 16)), str(value))
 
 
 def _new_rating(

@@ -18,6 +18,7 @@ from annotation.label_store.ratings import NewRating, add_rating, save_draft
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.schema import storable_text
 from annotation.studies.packets import COLUMNS, MAX_XLSX_CELL, PacketImport, import_packet, packet_csv, packet_xlsx
+from audit.errors import AuditError
 from audit.formatting import plain_cell, safe_cell
 from tests.support.studies import NOW, history, item, rate, rating_history, seat_at, study_of
 
@@ -57,7 +58,7 @@ def imported(store: LabelStore, data: bytes, name: str = "p.csv", annotator: str
 
 
 def refused(store: LabelStore, data: bytes, name: str = "p.csv") -> str:
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(AuditError) as caught:
         imported(store, data, name)
     assert rating_history(store, "s") == []
     return str(caught.value)
