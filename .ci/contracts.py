@@ -111,6 +111,8 @@ CONTRACTS = [
         [
             "annotation.studies.packets",
             "annotation.studies.accounts",
+            "annotation.studies.passwords",
+            "annotation.studies.signing_in",
             "annotation.label_store.assignments",
             "annotation.label_store.ratings",
             "annotation.label_store.studies",

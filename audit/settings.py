@@ -11,6 +11,7 @@ from pathlib import Path
 from audit.errors import AuditError
 
 MAX_PORT = 65_535
+MAX_LOG_DAYS = 36_500
 Network = IPv4Network | IPv6Network
 
 
@@ -90,6 +91,7 @@ class Settings:
     AUDIT_TRUSTED_USER_HEADER  header in which that proxy names who has signed in, such as X-Remote-User (default: none)
     AUDIT_LOG               text or json: the form of the server's log on standard error (default: text)
     AUDIT_LOG_LEVEL         debug, info, warning or error: the least severe lines that are logged (default: info)
+    AUDIT_ACCESS_LOG_DAYS   `audit account log --prune` removes entries of the access log that are older (default: 365)
     AUDIT_JUDGE_URL         OpenAI-compatible endpoint of the judge, such as http://127.0.0.1:8000/v1; several separated by commas
     AUDIT_JUDGE_MODEL       the model's name there (default: the only one that the endpoint lists)
     AUDIT_JUDGE_KEY         its key, where it needs one; never printed
@@ -108,6 +110,7 @@ class Settings:
     trusted_user_header: str = field(default_factory=_trusted_user_header)
     log_format: str = field(default_factory=lambda: _one_of("AUDIT_LOG", LOG_FORMATS, "text"))
     log_level: str = field(default_factory=lambda: _one_of("AUDIT_LOG_LEVEL", LOG_LEVELS, "info"))
+    access_log_days: int = field(default_factory=lambda: _integer("AUDIT_ACCESS_LOG_DAYS", 365, 1, MAX_LOG_DAYS))
     judge_urls: tuple[str, ...] = field(default_factory=lambda: _comma_separated("AUDIT_JUDGE_URL"))
     judge_model: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_MODEL", "").strip())
     judge_key: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_KEY", "").strip(), repr=False)

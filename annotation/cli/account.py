@@ -1,16 +1,38 @@
-"""`audit account add | password | list`: the accounts of the people who sign in."""
+"""`audit account ...`: the accounts of the people who sign in, and the log of who did what with them."""
 
 from __future__ import annotations
 
 import argparse
 import getpass
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 
-from annotation.label_store.engine import StudyError, open_label_store
-from annotation.studies.accounts import ROLES, add_account, change_password, list_accounts
+from annotation.label_store.access_log import COMMAND_LINE, Actor
+from annotation.label_store.engine import LabelStore, StudyError, open_label_store
+from annotation.studies.accounts import (
+    ONE_TIME_PASSWORD_LENGTH,
+    ROLES,
+    add_account,
+    change_password,
+    change_role,
+    disable_account,
+    enable_account,
+    list_account_states,
+    normal_username,
+    reset_password,
+    sign_out_everywhere,
+)
 from audit.cli.conventions import OK, add_json, print_result
 from audit.settings import Settings
+
+
+def terminal_user() -> Actor:
+    """Who uses the command line, as the operating system knows them."""
+    try:
+        return Actor(f"{COMMAND_LINE} {getpass.getuser()}")
+    except (KeyError, OSError):  # a container may run under a number that has no name
+        return Actor(COMMAND_LINE)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +46,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit account add NAME --role ROLE`"""
     password = None if arguments.no_password else _read_password(arguments)
-    store = open_label_store(settings.studies_url)
-    account = add_account(store, arguments.username, arguments.role, password, datetime.now(UTC), name=arguments.name)
+    store, now = open_label_store(settings.studies_url), datetime.now(UTC)
+    account = add_account(store, arguments.username, arguments.role, password, now, name=arguments.name, actor=terminal_user())
     text = f"Account '{account.username}' has the role {account.role}."
     print_result(arguments, text, {"username": account.username, "role": str(account.role)})
     return OK
@@ -40,7 +62,8 @@ def password_options(parser: argparse.ArgumentParser) -> None:
 
 def password(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit account password NAME`"""
-    change_password(open_label_store(settings.studies_url), arguments.username, _read_password(arguments))
+    store, new_password = open_label_store(settings.studies_url), _read_password(arguments)
+    change_password(store, arguments.username, new_password, datetime.now(UTC), terminal_user())
     text = f"Account '{arguments.username}' has a new password, and its sessions have ended."
     print_result(arguments, text, {"username": arguments.username})
     return OK
@@ -63,8 +86,79 @@ def list_all_options(parser: argparse.ArgumentParser) -> None:
 
 def list_all(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit account list`"""
-    listed = list_accounts(open_label_store(settings.studies_url))
-    text = "\n".join(f"{account.username:<32}{account.role:<14}{account.name}" for account in listed)
-    records = [{"username": account.username, "role": str(account.role), "name": account.name} for account in listed]
-    print_result(arguments, text, records)
+    states = list_account_states(open_label_store(settings.studies_url), datetime.now(UTC))
+    lines = [f"{state.account.username:<32}{state.account.role:<14}{state.state:<20}{state.account.name}" for state in states]
+    records = [
+        {
+            "username": state.account.username, "role": str(state.account.role), "name": state.account.name, "state": state.state,
+            "last_sign_in_at": state.last_sign_in_at, "sessions": state.sessions,
+        }
+        for state in states
+    ]  # fmt: skip
+    print_result(arguments, "\n".join(lines), records)
+    return OK
+
+
+# -- changing an account -----------------------------------------------------------------------------------------------
+
+
+def _account_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("username")
+    add_json(parser)
+
+
+disable_options = enable_options = sign_out_options = reset_options = _account_options
+
+
+def disable(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit account disable NAME`"""
+    _apply(disable_account, arguments, settings)
+    return _report(arguments, "is disabled, and its sessions have ended. Its ratings stay", state="disabled")
+
+
+def enable(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit account enable NAME`"""
+    _apply(enable_account, arguments, settings)
+    return _report(arguments, "is enabled and can sign in again", state="enabled")
+
+
+def role_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit account role`."""
+    parser.add_argument("username")
+    parser.add_argument("role", metavar="ROLE", help=", ".join(ROLES))
+    add_json(parser)
+
+
+def role(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit account role NAME ROLE`"""
+    store = open_label_store(settings.studies_url)
+    change_role(store, arguments.username, arguments.role, datetime.now(UTC), terminal_user())
+    return _report(arguments, f"has the role {arguments.role}", role=arguments.role)
+
+
+def sign_out(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit account sign-out NAME`"""
+    ended = _apply(sign_out_everywhere, arguments, settings)
+    return _report(arguments, "is signed out everywhere", sessions_ended=ended)
+
+
+def reset(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit account reset NAME`"""
+    new_password = _apply(reset_password, arguments, settings)
+    text = (
+        f"has the one-time password {new_password} and its sessions have ended. It is shown only here, can be used for "
+        f"{ONE_TIME_PASSWORD_LENGTH.days} days, and has to be changed at the first sign-in"
+    )
+    return _report(arguments, text, one_time_password=new_password)
+
+
+def _apply(
+    change: Callable[[LabelStore, str, datetime, Actor], object], arguments: argparse.Namespace, settings: Settings
+) -> object:
+    return change(open_label_store(settings.studies_url), arguments.username, datetime.now(UTC), terminal_user())
+
+
+def _report(arguments: argparse.Namespace, text: str, **record: object) -> int:
+    username = normal_username(arguments.username)
+    print_result(arguments, f"Account '{username}' {text}.", {"username": username, **record})
     return OK

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from annotation.cli.account import terminal_user
+from annotation.label_store.access_log import Event, record_event
 from annotation.label_store.assignments import release_assignments
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ledger import ledger_heads, verify_study
@@ -219,6 +221,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
             write_out(out, {".csv": lambda: csv_bytes(ratings_table(store, study))}),
             write_out(out.with_name(f"{out.stem}_codebook.csv"), {".csv": lambda: csv_bytes(codebook())}),
         ]
+    record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"study {study}: {', '.join(written)}")
     print_result(arguments, "\n".join(f"Wrote {path}" for path in written), {"files": written})
     return OK
 
@@ -273,7 +276,10 @@ def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]
 
 def study_tables(study_id: str, settings: Settings) -> StudyPart:
     """What a study adds to `audit export`. Raises AuditError where there is no such study, or nothing is rated."""
-    return study_part(_store(settings), study_id)
+    store = _store(settings)
+    part = study_part(store, study_id)
+    record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"study {study_id}: its tables, with those of its run")
+    return part
 
 
 def make_demo_studies(run: Run, settings: Settings) -> tuple[str, dict[str, Any]]:

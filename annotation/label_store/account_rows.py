@@ -1,4 +1,4 @@
-"""Accounts, sessions and sign-in attempts as rows of the database. The rules are in `annotation.studies.accounts`."""
+"""Accounts and sessions as rows of the database. The rules are in `annotation.studies.accounts`."""
 
 from __future__ import annotations
 
@@ -8,28 +8,40 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from annotation.label_store.access_log import Actor, Event, log_event
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.schema import record_of, sessions, sign_in_attempts, to_timestamp, users
+from annotation.label_store.schema import record_of, sessions, to_timestamp, users
 
 
 @dataclass(frozen=True)
 class UserRow:
-    """A row of `users`. Without a password_hash, the account signs in through the identity provider only."""
+    """A row of `users`.
+
+    password_hash    None: signs in through the identity provider only
+    disabled_at      None: may sign in
+    one_time_until   not None: the password is good for one sign-in until then, and has to be changed there
+    signed_out_at    when every session was last ended
+    """
 
     username: str
     name: str
     role: str
     password_hash: str | None
+    disabled_at: str | None = None
+    one_time_until: str | None = None
+    last_sign_in_at: str | None = None
+    signed_out_at: str | None = None
 
 
-def add_user(store: LabelStore, user: UserRow, now: datetime) -> None:
-    """Insert an account.
+def add_user(store: LabelStore, user: UserRow, actor: Actor, now: datetime) -> None:
+    """Insert an account, and log it.
 
     Raises StudyError when the username is taken.
     """
     try:
         with store.begin() as tx:
             tx.execute(insert(users).values(**user.__dict__, created_at=to_timestamp(now)))
+            log_event(tx, Event.ACCOUNT_ADDED, actor, now, f"{user.username}: {user.role}")
     # The constraint decides instead of a query before: two people may add the same name at once.
     except IntegrityError:
         raise StudyError(f"The account '{user.username}' already exists. Nothing was changed.") from None
@@ -48,59 +60,58 @@ def list_users(store: LabelStore) -> list[UserRow]:
         return [record_of(UserRow, row) for row in con.execute(select(users).order_by(users.c.username)).mappings()]
 
 
-def set_password_hash(store: LabelStore, username: str, password_hash: str, *, sign_out: bool) -> None:
-    """Replace the hash; with `sign_out`, also end every session of the account."""
-    with store.begin() as tx:
-        tx.execute(update(users).where(users.c.username == username).values(password_hash=password_hash))
-        # Whoever changes a password may have lost the old one to somebody who is signed in with it.
-        if sign_out:
-            tx.execute(delete(sessions).where(sessions.c.username == username))
+def locked_user(tx: Connection, username: str) -> UserRow | None:
+    """The account of that name, which nobody else changes until the transaction ends."""
+    row = tx.execute(select(users).where(users.c.username == username).with_for_update()).mappings().first()
+    return None if row is None else record_of(UserRow, row)
 
 
-def add_session(store: LabelStore, token_hash: str, username: str, now: datetime, expires_at: datetime) -> None:
+def active_users_with_role(tx: Connection, role: str) -> list[str]:
+    """The names of the accounts with this role that are not disabled; none of them changes until the transaction ends."""
+    query = select(users.c.username).where(users.c.role == role, users.c.disabled_at.is_(None)).order_by(users.c.username)
+    return list(tx.execute(query.with_for_update()).scalars())
+
+
+def update_user(tx: Connection, username: str, **values: str | None) -> None:
+    """Replace values of an account."""
+    tx.execute(update(users).where(users.c.username == username).values(**values))
+
+
+def end_sessions(tx: Connection, username: str, now: datetime) -> int:
+    """End every session of an account, those through the identity provider too; the number of those begun by password."""
+    update_user(tx, username, signed_out_at=to_timestamp(now))
+    return tx.execute(delete(sessions).where(sessions.c.username == username)).rowcount
+
+
+def count_sessions(store: LabelStore, now: datetime) -> dict[str, int]:
+    """Username -> sessions begun by password that go on."""
+    query = (
+        select(sessions.c.username, func.count()).where(sessions.c.expires_at > to_timestamp(now)).group_by(sessions.c.username)
+    )
+    with store.read() as con:
+        return dict(map(tuple, con.execute(query)))
+
+
+def add_session(tx: Connection, token_hash: str, username: str, now: datetime, expires_at: datetime) -> None:
     """Insert a session and delete expired ones."""
     times = {"created_at": to_timestamp(now), "expires_at": to_timestamp(expires_at)}
-    with store.begin() as tx:
-        # Removed whenever somebody signs in, so that no other job has to clean up.
-        tx.execute(delete(sessions).where(sessions.c.expires_at <= times["created_at"]))
-        tx.execute(insert(sessions).values(token_hash=token_hash, username=username, **times))
+    # Removed whenever somebody signs in, so that no other job has to clean up.
+    tx.execute(delete(sessions).where(sessions.c.expires_at <= times["created_at"]))
+    tx.execute(insert(sessions).values(token_hash=token_hash, username=username, **times))
 
 
 def session_user(store: LabelStore, token_hash: str, now: datetime) -> UserRow | None:
-    """The account that the session belongs to; None when the session is unknown or has expired."""
-    valid = (sessions.c.token_hash == token_hash, sessions.c.expires_at > to_timestamp(now))
+    """The account that the session belongs to; None when the session is unknown or has expired, or the account is disabled."""
+    valid = (sessions.c.token_hash == token_hash, sessions.c.expires_at > to_timestamp(now), users.c.disabled_at.is_(None))
     query = select(users).join(sessions, sessions.c.username == users.c.username).where(*valid)
     with store.read() as con:
         row = con.execute(query).mappings().first()
         return None if row is None else record_of(UserRow, row)
 
 
-def end_session(store: LabelStore, token_hash: str) -> None:
-    """Delete a session."""
-    with store.begin() as tx:
-        tx.execute(delete(sessions).where(sessions.c.token_hash == token_hash))
-
-
-def recent_failures(tx: Connection, since: datetime, username: str | None = None) -> tuple[int, str | None]:
-    """(failed sign-ins since then, time of the last one), of one account or of all; a success clears the account's count."""
-    attempt = sign_in_attempts.c
-    query = select(func.count(), func.max(attempt.at)).where(attempt.failed, attempt.at > to_timestamp(since))
-    if username is not None:
-        last_success = select(func.max(attempt.at)).where(~attempt.failed, attempt.username == username).scalar_subquery()
-        # Times are stored as texts, and every text sorts after the empty one.
-        query = query.where(attempt.username == username, attempt.at > func.coalesce(last_success, ""))
-    count, last = tx.execute(query).one()
-    return int(count), last
-
-
-def record_attempt(tx: Connection, username: str, now: datetime, forget_before: datetime) -> int:
-    """Record an attempt as failed before its password is checked, and return its number; delete old attempts."""
-    tx.execute(delete(sign_in_attempts).where(sign_in_attempts.c.at <= to_timestamp(forget_before)))
-    new_row = insert(sign_in_attempts).values(username=username, at=to_timestamp(now), failed=True)
-    return int(tx.execute(new_row.returning(sign_in_attempts.c.attempt)).scalar_one())
-
-
-def record_success(store: LabelStore, attempt: int) -> None:
-    """Mark an attempt as successful after all."""
-    with store.begin() as tx:
-        tx.execute(update(sign_in_attempts).where(sign_in_attempts.c.attempt == attempt).values(failed=False))
+def end_session(tx: Connection, token_hash: str) -> str | None:
+    """Delete a session; the username it belonged to, None where there was none."""
+    username: str | None = tx.execute(
+        delete(sessions).where(sessions.c.token_hash == token_hash).returning(sessions.c.username)
+    ).scalar()
+    return username

@@ -17,7 +17,7 @@ from audit.errors import AuditError
 from audit.optional_imports import install_hint
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0004"
+HEAD = "0006"
 """The schema version that this code reads and writes."""
 
 BUSY_MS = 30_000
@@ -26,6 +26,10 @@ INVALID_ADDRESS = (
     "AUDIT_STUDIES_URL is not a supported database address. Nothing was opened. "
     "Allowed: sqlite:///path/to/studies.db or postgresql://user:password@host/database"
 )
+
+
+Transaction = Connection
+"""What `LabelStore.begin` yields, for rules that are outside this package and pass it on."""
 
 
 class StudyError(AuditError):

@@ -28,7 +28,8 @@ class Rating:
     """A stored rating.
 
     revision  1 for the first rating of its assignment; the highest one is the current revision
-    seconds   from the first showing of the item in the labelling session to the submission, by the server's clock; None: offline
+    seconds   from the first showing of the item in the labelling session to the submission, by the server's clock; None: not
+              known, because it was rated offline or the clock was set back
     """
 
     assignment_id: str
@@ -202,4 +203,5 @@ def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, now: datetim
 def _milliseconds(opened_at: str | None, source: str, now: datetime) -> int | None:
     if opened_at is None or source == PACKET:  # nobody can know how long an offline rating took
         return None
-    return round((now - from_timestamp(opened_at)).total_seconds() * 1000)
+    milliseconds = round((now - from_timestamp(opened_at)).total_seconds() * 1000)
+    return milliseconds if milliseconds >= 0 else None  # the clock was set back in between, so the time is not known

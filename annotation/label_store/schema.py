@@ -54,6 +54,10 @@ users = Table(
     Column("role", Text, nullable=False),
     Column("password_hash", Text),  # null: signs in through the identity provider only
     Column("created_at", Text, nullable=False),
+    Column("disabled_at", Text),  # null: may sign in
+    Column("one_time_until", Text),  # not null: the password is good for one sign-in until then, and has to be changed there
+    Column("last_sign_in_at", Text),
+    Column("signed_out_at", Text),  # a sign-in at the identity provider that is older is no longer believed
     CheckConstraint("role in ('viewer', 'annotator', 'adjudicator', 'pi')", name="role"),
 )
 
@@ -70,11 +74,27 @@ sign_in_attempts = Table(
     "attempts",
     metadata,
     Column("attempt", Integer, primary_key=True, autoincrement=True),
-    Column("username", Text, nullable=False),
+    Column("username", Text, nullable=False),  # a hash of what was typed, which may be a password in the wrong field
+    Column("address", Text, nullable=False, server_default=""),
     Column("at", Text, nullable=False, index=True),
     Column("failed", Boolean, nullable=False),
     Index("ix_attempts_username_at", "username", "at"),
+    Index("ix_attempts_address_at", "address", "at"),
 )
+
+access_log = Table(  # append-only (triggers), but for entries older than an entry that says from when on they are kept
+    "access_log",
+    metadata,
+    Column("entry", Integer, primary_key=True, autoincrement=True),
+    Column("at", Text, nullable=False, index=True),
+    Column("account", Text, nullable=False),  # who acted; not a foreign key, as the command line acts too
+    Column("address", Text, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("kept_from", Text),
+)
+KEPT_FROM = access_log.c.kept_from.is_not(None)
+Index("ix_access_log_kept_from", access_log.c.kept_from, sqlite_where=KEPT_FROM, postgresql_where=KEPT_FROM)
 
 studies = Table(
     "studies",
@@ -189,7 +209,7 @@ ratings = Table(  # append-only (triggers); a revision is another row
     *_label_columns(),
     Column("flagged", Boolean, nullable=False),
     Column("comment", Text, nullable=False),
-    Column("milliseconds", Integer),  # time on screen, by the server's clock; null: rated offline
+    Column("milliseconds", Integer),  # time on screen, by the server's clock; null: not known
     Column("source", Text, nullable=False),
     Column("submitted_at", Text, nullable=False),
     *_chain_columns(),

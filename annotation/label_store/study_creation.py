@@ -108,7 +108,7 @@ def _item_row(item: NewItem) -> dict[str, Any]:
 
 
 def _check_new_study(tx: Connection, new: NewStudy) -> None:
-    roles = dict(map(tuple, tx.execute(select(users.c.username, users.c.role))))
+    roles = dict(map(tuple, tx.execute(select(users.c.username, users.c.role).where(users.c.disabled_at.is_(None)))))
     wrong_role = [name for name in new.annotators if roles.get(name) != "annotator"]
     checks = {
         f"'{', '.join(wrong_role)}' has no account with the role annotator": bool(wrong_role),

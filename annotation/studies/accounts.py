@@ -1,4 +1,4 @@
-"""Accounts, roles and signing in: argon2id hashes, throttled guessing, and sessions that survive a restart and expire.
+"""Accounts, their roles, and sessions that survive a restart and expire; who changed an account is in the access log.
 
 The clock is passed in, so that a test can move it.
 """
@@ -6,21 +6,20 @@ The clock is passed in, so that a test can move it.
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cache
 
-from argon2 import PasswordHasher, Type
-from argon2.exceptions import InvalidHashError, VerifyMismatchError
+from argon2 import PasswordHasher
 
 from annotation.label_store import account_rows
+from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event
 from annotation.label_store.account_rows import UserRow
-from annotation.label_store.engine import LabelStore, SignInError, StudyError
-from annotation.label_store.schema import from_timestamp
+from annotation.label_store.engine import LabelStore, StudyError, Transaction
+from annotation.label_store.schema import from_timestamp, to_timestamp
+from annotation.studies.passwords import hash_password, one_time_password
 from audit.vocabulary import nearest
 
 
@@ -29,7 +28,7 @@ class Role(StrEnum):
 
     VIEWER browses runs and edits themes. ANNOTATOR rates in studies they belong to, and cannot reach a verdict. ADJUDICATOR
     decides where two annotators disagree, and sees agreement. PI does everything but rate: draws samples, advances studies,
-    sees agreement, edits themes, exports.
+    sees agreement, edits themes, exports, manages accounts.
     """
 
     VIEWER = "viewer"
@@ -40,16 +39,9 @@ class Role(StrEnum):
 
 ROLES = tuple(Role)
 USERNAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{1,63}")
-USERNAME_LIMIT = 64
-PASSWORD_LENGTH = (12, 256)
 SESSION_LENGTH = timedelta(hours=12)
-WINDOW = timedelta(minutes=15)
-MAX_FREE_FAILURES = 5
-"""Wrong passwords of one account in WINDOW before it has to wait: 1 s, then twice as long each time, up to MAX_WAIT."""
-MAX_WAIT = timedelta(minutes=5)
-ALL_WINDOW, ALL_FAILURES = timedelta(minutes=1), 60
-"""Limit on wrong passwords of all accounts together: above it, nobody can sign in until the window has moved on."""
-WRONG_CREDENTIALS = "The name or the password is wrong."
+ONE_TIME_PASSWORD_LENGTH = timedelta(days=7)
+"""How long a one-time password can be used."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +53,33 @@ class Account:
     role: Role
 
 
-@cache
-def default_hasher() -> PasswordHasher:
-    """argon2id with the second recommendation of RFC 9106 (64 MiB, 3 passes, 4 lanes): about 50 ms a password."""
-    return PasswordHasher(time_cost=3, memory_cost=65_536, parallelism=4, type=Type.ID)
+@dataclass(frozen=True)
+class AccountState:
+    """An account as its PI sees it.
+
+    sessions         those begun by password that go on; an identity provider does not tell how many it keeps
+    last_sign_in_at  UTC, ISO 8601; None: never
+    one_time         whether its password is for one sign-in only
+    """
+
+    account: Account
+    disabled: bool
+    one_time: bool
+    by_password: bool
+    sessions: int
+    last_sign_in_at: str | None
+
+    @property
+    def state(self) -> str:
+        """One or two words."""
+        if self.disabled:
+            return "disabled"
+        return "one-time password" if self.one_time else "active"
+
+
+def normal_username(username: str) -> str:
+    """A username as it is stored: identity providers report the same address in different cases."""
+    return username.strip().casefold()
 
 
 def add_account(
@@ -75,6 +90,7 @@ def add_account(
     now: datetime,
     *,
     name: str = "",
+    actor: Actor = TERMINAL,
     hasher: PasswordHasher | None = None,
 ) -> Account:
     """Create an account.
@@ -84,54 +100,43 @@ def add_account(
 
     Raises StudyError when the name is taken or not allowed, the role unknown, or the password too short or too long.
     """
-    # Identity providers report the same address in different cases.
-    username = username.strip().casefold()
-    _check_new_account(username, role, password)
-    hashed = None if password is None else (hasher or default_hasher()).hash(password)
-    account_rows.add_user(store, UserRow(username, name.strip() or username, Role(role), hashed), now)
-    return Account(username, name.strip() or username, Role(role))
-
-
-def _check_new_account(username: str, role: str, password: str | None) -> None:
+    username = normal_username(username)
     if not USERNAME.fullmatch(username):
         raise StudyError(
             f"'{username}' is not a valid account name. Allowed: 2 to 64 of a-z, 0-9 and . _ @ + -. Nothing was created."
         )
+    known_role = _known_role(role)
+    hashed = None if password is None else hash_password(password, hasher)
+    account_rows.add_user(store, UserRow(username, name.strip() or username, known_role, hashed), actor, now)
+    return Account(username, name.strip() or username, known_role)
+
+
+def _known_role(role: str) -> Role:
     if role not in ROLES:
-        raise StudyError(f"Role '{role}' is unknown.{nearest(role, ROLES)} Allowed: {', '.join(ROLES)}. Nothing was created.")
-    if password is not None:
-        _check_password(password)
-
-
-def _check_password(password: str) -> None:
-    shortest, longest = PASSWORD_LENGTH
-    if not shortest <= len(password) <= longest:
-        raise StudyError(
-            f"The password has {len(password)} characters. Allowed: {shortest} to {longest}. Nothing was changed. "
-            "Four random words make a good one."
-        )
-
-
-def change_password(store: LabelStore, username: str, password: str, hasher: PasswordHasher | None = None) -> None:
-    """Change an account's password and end its sessions.
-
-    Raises StudyError when there is no such account, or when the password is too short or too long.
-    """
-    username = username.strip().casefold()
-    _check_password(password)
-    if account_rows.find_user(store, username) is None:
-        raise StudyError(f"There is no account '{username}'. Nothing was changed. See: audit account list")
-    account_rows.set_password_hash(store, username, (hasher or default_hasher()).hash(password), sign_out=True)
+        raise StudyError(f"Role '{role}' is unknown.{nearest(role, ROLES)} Allowed: {', '.join(ROLES)}. Nothing was changed.")
+    return Role(role)
 
 
 def list_accounts(store: LabelStore) -> list[Account]:
-    """All accounts by name."""
+    """All accounts by name, disabled ones included."""
     return [_account(user) for user in account_rows.list_users(store)]
 
 
+def list_account_states(store: LabelStore, now: datetime) -> list[AccountState]:
+    """All accounts by name, with what their PI should know about each."""
+    sessions = account_rows.count_sessions(store, now)
+    return [
+        AccountState(
+            _account(user), user.disabled_at is not None, user.one_time_until is not None, user.password_hash is not None,
+            sessions.get(user.username, 0), user.last_sign_in_at,
+        )
+        for user in account_rows.list_users(store)
+    ]  # fmt: skip
+
+
 def find_account(store: LabelStore, username: str) -> Account | None:
-    """The account of that name, without a password: for somebody whom the identity provider has authenticated."""
-    user = account_rows.find_user(store, username.strip().casefold())
+    """The account of that name, disabled or not."""
+    user = account_rows.find_user(store, normal_username(username))
     return None if user is None else _account(user)
 
 
@@ -139,82 +144,151 @@ def _account(user: UserRow) -> Account:
     return Account(user.username, user.name, Role(user.role))
 
 
-# -- signing in --------------------------------------------------------------------------------------------------------
+# -- changing an account -----------------------------------------------------------------------------------------------
 
 
-def sign_in(store: LabelStore, username: str, password: str, now: datetime, hasher: PasswordHasher | None = None) -> str:
-    """A session token for the right name and password; the browser keeps it, the store only its hash.
+def change_password(
+    store: LabelStore,
+    username: str,
+    password: str,
+    now: datetime,
+    actor: Actor = TERMINAL,
+    hasher: PasswordHasher | None = None,
+) -> None:
+    """Change an account's password and end its sessions.
 
-    Raises SignInError when they are wrong, and after too many wrong ones with the time to wait. An unknown name takes as long
-    and counts as much as a known one, so that nobody can find out which accounts exist.
+    Raises StudyError when there is no such account, or when the password is too short or too long.
     """
-    hasher = hasher or default_hasher()
-    # Cut, because every attempt is stored with its name.
-    username = username.strip().casefold()[:USERNAME_LIMIT]
-    attempt = _admit_attempt(store, username, now)
-    user = account_rows.find_user(store, username)
-    known = user.password_hash if user is not None else None
-    # The password is checked even where the account is unknown, so that both refusals take the same time.
-    if not _password_matches(hasher, known or _unmatchable_hash(hasher), password) or user is None or known is None:
-        raise SignInError(WRONG_CREDENTIALS)
-    account_rows.record_success(store, attempt)
-    # Recommended costs rise over the years, and only a correct password can be hashed again.
-    if hasher.check_needs_rehash(known):
-        account_rows.set_password_hash(store, username, hasher.hash(password), sign_out=False)
-    return open_session(store, username, now)
-
-
-def _admit_attempt(store: LabelStore, username: str, now: datetime) -> int:
-    """Record the attempt before the password is checked, so that parallel guesses are all counted."""
+    hashed = hash_password(password, hasher)
     with store.begin() as tx:
-        own_failures, last = account_rows.recent_failures(tx, now - WINDOW, username)
-        all_failures, _ = account_rows.recent_failures(tx, now - ALL_WINDOW)
-        wait = max(_account_wait(own_failures, last, now), ALL_WINDOW if all_failures >= ALL_FAILURES else timedelta(0))
-        if wait > timedelta(0):
-            raise SignInError(f"Too many wrong passwords. Try again in {math.ceil(wait.total_seconds())} seconds.")
-        return account_rows.record_attempt(tx, username, now, forget_before=now - WINDOW)
+        user = _existing(tx, username)
+        account_rows.update_user(tx, user.username, password_hash=hashed, one_time_until=None)
+        # Whoever changes a password may have lost the old one to somebody who is signed in with it.
+        account_rows.end_sessions(tx, user.username, now)
+        log_event(tx, Event.PASSWORD_CHANGED, actor, now, user.username)
 
 
-def _account_wait(failed: int, last: str | None, now: datetime) -> timedelta:
-    if failed < MAX_FREE_FAILURES or last is None:
-        return timedelta(0)
-    # The exponent is bounded so that the timedelta cannot overflow; 2**20 s is far above MAX_WAIT.
-    return from_timestamp(last) + min(timedelta(seconds=2 ** min(failed - MAX_FREE_FAILURES, 20)), MAX_WAIT) - now
+def reset_password(
+    store: LabelStore, username: str, now: datetime, actor: Actor = TERMINAL, hasher: PasswordHasher | None = None
+) -> str:
+    """A one-time password in place of the account's own; it has to be changed at the first sign-in. Its sessions end.
+
+    The password is returned here only, and cannot be used after ONE_TIME_PASSWORD_LENGTH.
+
+    Raises StudyError when there is no such account.
+    """
+    password = one_time_password()
+    hashed, until = hash_password(password, hasher), to_timestamp(now + ONE_TIME_PASSWORD_LENGTH)
+    with store.begin() as tx:
+        user = _existing(tx, username)
+        account_rows.update_user(tx, user.username, password_hash=hashed, one_time_until=until)
+        account_rows.end_sessions(tx, user.username, now)
+        log_event(tx, Event.PASSWORD_RESET, actor, now, user.username)
+    return password
 
 
-@cache
-def _unmatchable_hash(hasher: PasswordHasher) -> str:
-    """A hash that no password matches, so that an unknown name takes as long to refuse as a known one."""
-    return hasher.hash(secrets.token_urlsafe(32))
+def change_role(store: LabelStore, username: str, role: str, now: datetime, actor: Actor = TERMINAL) -> None:
+    """Give an account another role; open pages have it from their next step on.
+
+    Raises StudyError when there is no such account or role, or when no PI would be left.
+    """
+    new_role = _known_role(role)
+    with store.begin() as tx:
+        user = _existing(tx, username) if new_role is Role.PI else _with_other_pi(tx, username)
+        account_rows.update_user(tx, user.username, role=new_role)
+        log_event(tx, Event.ROLE_CHANGED, actor, now, f"{user.username}: {user.role} → {new_role}")
 
 
-def _password_matches(hasher: PasswordHasher, hashed: str, password: str) -> bool:
-    try:
-        # Cut, so that nobody can occupy the server with a huge password; one character more than allowed never matches a prefix.
-        return hasher.verify(hashed, password[: PASSWORD_LENGTH[1] + 1])
-    except (VerifyMismatchError, InvalidHashError):
-        return False
+def disable_account(store: LabelStore, username: str, now: datetime, actor: Actor = TERMINAL) -> None:
+    """Keep an account from signing in and end its sessions; its ratings and edits stay, under its name.
+
+    Raises StudyError when there is no such account, or when no PI would be left.
+    """
+    with store.begin() as tx:
+        user = _with_other_pi(tx, username)
+        account_rows.update_user(tx, user.username, disabled_at=to_timestamp(now))
+        account_rows.end_sessions(tx, user.username, now)
+        log_event(tx, Event.DISABLED, actor, now, user.username)
+
+
+def enable_account(store: LabelStore, username: str, now: datetime, actor: Actor = TERMINAL) -> None:
+    """Let a disabled account sign in again. Raises StudyError when there is no such account."""
+    with store.begin() as tx:
+        user = _existing(tx, username)
+        account_rows.update_user(tx, user.username, disabled_at=None)
+        log_event(tx, Event.ENABLED, actor, now, user.username)
+
+
+def sign_out_everywhere(store: LabelStore, username: str, now: datetime, actor: Actor = TERMINAL) -> int:
+    """End every session of an account, those through the identity provider too; the number of those begun by password.
+
+    Raises StudyError when there is no such account.
+    """
+    with store.begin() as tx:
+        user = _existing(tx, username)
+        ended = account_rows.end_sessions(tx, user.username, now)
+        log_event(tx, Event.SIGN_OUT_EVERYWHERE, actor, now, user.username)
+    return ended
+
+
+def _existing(tx: Transaction, username: str) -> UserRow:
+    user = account_rows.locked_user(tx, normal_username(username))
+    if user is None:
+        raise StudyError(f"There is no account '{normal_username(username)}'. Nothing was changed. See: audit account list")
+    return user
+
+
+def _with_other_pi(tx: Transaction, username: str) -> UserRow:
+    # The PIs are locked before the account, so that two who demote each other wait and do not block each other for good.
+    investigators = account_rows.active_users_with_role(tx, Role.PI)
+    user = _existing(tx, username)
+    if investigators == [user.username]:
+        raise StudyError(
+            f"'{user.username}' is the only PI who can sign in, and nobody else could undo this. Nothing was changed. "
+            "Give another account the role pi first."
+        )
+    return user
 
 
 # -- sessions ----------------------------------------------------------------------------------------------------------
 
 
 def open_session(store: LabelStore, username: str, now: datetime) -> str:
-    """A token for an account authenticated by password or by the identity provider. It expires after SESSION_LENGTH."""
+    """A token for an account that has proved who it is. It expires after SESSION_LENGTH."""
+    with store.begin() as tx:
+        return begin_session(tx, username, now)
+
+
+def begin_session(tx: Transaction, username: str, now: datetime) -> str:
+    """`open_session` inside a transaction."""
     token = secrets.token_urlsafe(32)
-    account_rows.add_session(store, _token_hash(token), username, now, now + SESSION_LENGTH)
+    account_rows.add_session(tx, _token_hash(token), username, now, now + SESSION_LENGTH)
     return token
 
 
 def account_of_token(store: LabelStore, token: str, now: datetime) -> Account | None:
-    """The account that a token belongs to; None when the session is unknown, ended or expired."""
+    """The account that a token belongs to; None when the session is unknown, ended or expired, or the account disabled."""
     user = account_rows.session_user(store, _token_hash(token), now)
     return None if user is None else _account(user)
 
 
-def sign_out(store: LabelStore, token: str) -> None:
-    """End a session everywhere."""
-    account_rows.end_session(store, _token_hash(token))
+def vouched_account(store: LabelStore, username: str, signed_in_at: datetime) -> Account | None:
+    """The account of somebody whom the identity provider or the proxy signed in at that time.
+
+    None when there is none, it is disabled, or its sessions were ended since.
+    """
+    user = account_rows.find_user(store, normal_username(username))
+    if user is None or user.disabled_at is not None:
+        return None
+    ended = user.signed_out_at is not None and signed_in_at <= from_timestamp(user.signed_out_at)
+    return None if ended else _account(user)
+
+
+def sign_out(store: LabelStore, token: str, now: datetime, address: str = "") -> None:
+    """End one session."""
+    with store.begin() as tx:
+        if username := account_rows.end_session(tx, _token_hash(token)):
+            log_event(tx, Event.SIGN_OUT, Actor(username, address), now)
 
 
 def _token_hash(token: str) -> str:

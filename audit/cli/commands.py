@@ -135,7 +135,22 @@ COMMANDS = (
         "account password", "Set a new password for an account, and end its sessions.",
         "annotation.cli.account:password",
     ),
-    Command("account list", "List the accounts.", "annotation.cli.account:list_all"),
+    Command("account list", "List the accounts, with role and state.", "annotation.cli.account:list_all"),
+    Command("account role", "Give an account another role.", "annotation.cli.account:role"),
+    Command(
+        "account disable", "Keep an account from signing in, and end its sessions; its ratings stay.",
+        "annotation.cli.account:disable",
+    ),
+    Command("account enable", "Let a disabled account sign in again.", "annotation.cli.account:enable"),
+    Command("account sign-out", "End every session of an account.", "annotation.cli.account:sign_out"),
+    Command(
+        "account reset", "Print a one-time password for an account, and end its sessions.",
+        "annotation.cli.account:reset",
+    ),
+    Command(
+        "account log", "Print the access log: sign-ins, failures, exports, changes of accounts.",
+        "annotation.cli.access_log:log",
+    ),
     Command(
         "completion", "Print a script that completes commands and options in your shell.",
         "audit.cli.main:completion",

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.studies import accounts
+from annotation.studies import accounts, signing_in
 from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
 from audit.settings import Settings
@@ -57,6 +57,12 @@ def _open_store(url: str) -> LabelStore:
     return open_label_store(url)
 
 
+def visitor_address() -> str:
+    """The address of the browser, as the server or its trusted proxy sees it; empty in a test without a browser."""
+    address = st.context.ip_address
+    return address if isinstance(address, str) else ""
+
+
 def accounts_exist() -> bool:
     """Whether any account exists."""
     # Opening a store creates its file, which a mere visit must not do.
@@ -83,7 +89,7 @@ def current_account() -> Account | None:
 
 def sign_in(username: str, password: str) -> None:
     """Begin a session. Raises SignInError when the name or the password is wrong, or after too many wrong ones."""
-    token = accounts.sign_in(label_store(), username, password, now())
+    token = signing_in.sign_in(label_store(), username, password, now(), address=visitor_address())
     st.session_state[TOKEN] = token
     st.session_state[SIGN_IN_CHANGED] = True
     keep_token(token)
@@ -93,7 +99,7 @@ def sign_out() -> None:
     """End this browser's session everywhere and clear its state; an identity provider is left through its own page."""
     token = st.session_state.get(TOKEN) or cookie_token()
     if token:
-        accounts.sign_out(label_store(), token)
+        accounts.sign_out(label_store(), token, now(), visitor_address())
     st.session_state.clear()
     st.session_state[SIGN_IN_CHANGED] = True
     forget_token()

@@ -11,14 +11,16 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from annotation.label_store import schema
+from annotation.label_store.access_log import list_log
 from annotation.label_store.engine import HEAD, MIGRATIONS, LabelStore, open_label_store
 from annotation.label_store.ledger import verify_study
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import list_studies
 from annotation.studies import verdict_store
+from annotation.studies.accounts import list_account_states
 from audit.errors import AuditError
 from audit.settings import Settings
-from tests.support.studies import rate, study_of
+from tests.support.studies import NOW, rate, study_of
 
 
 def test_the_migrated_tables_are_those_of_the_code(store: LabelStore) -> None:
@@ -70,14 +72,22 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
     study_of(store, 2)
     rate(store, "ana", 1, "ABSENT")
     with store.begin() as tx:
-        for made in ("table theme_acts", "table theme_heads", "index ix_seats_unrated"):
+        for made in (
+            "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "index ix_attempts_address_at",
+        ):  # fmt: skip
             tx.execute(text(f"drop {made}"))
         if not store.sqlite:
-            tx.execute(text("drop function theme_acts_sealed"))
+            for function in ("theme_acts_sealed", "access_log_sealed", "access_log_kept"):
+                tx.execute(text(f"drop function {function}"))
+        for column in ("disabled_at", "one_time_until", "last_sign_in_at", "signed_out_at"):
+            tx.execute(text(f"alter table users drop column {column}"))
+        tx.execute(text("alter table attempts drop column address"))
         tx.execute(text("alter table studies drop column synthetic"))
         tx.execute(text("update alembic_version set version_num = '0001'"))
     again = open_label_store(url)
     assert [(study.study_id, study.synthetic) for study in list_studies(again)] == [("s", False)]
     assert [row["label"] for row in assignment_rows(again, "s") if row["label"]] == ["ABSENT"]
+    assert [state.state for state in list_account_states(again, NOW)] == ["active", "active"]
+    assert list_log(again) == []
     assert verify_study(again, "s") == []
     again.close()

@@ -116,6 +116,14 @@ def test_the_servers_clock_runs_from_showing_to_submitting_within_one_session(st
     assert submit_rating(store, "ana", NewRating(second.assignment_id, Choice("ABSENT"), "2"), later(90_007)).seconds == 7.0
 
 
+def test_where_the_clock_was_set_back_in_between_the_time_is_unknown_and_not_negative(store: LabelStore) -> None:
+    study_of(store, 1)
+    task = next_task(store, "s", "ana", later(86_400), "v")
+    rating = submit_rating(store, "ana", NewRating(task.assignment_id, Choice("ABSENT"), "1"), NOW)
+    assert rating.seconds is None
+    assert [row["milliseconds"] for row in rating_history(store, "s")] == [None]
+
+
 def test_the_database_itself_refuses_to_change_or_delete_a_rating(store: LabelStore) -> None:
     study_of(store, 1)
     rate(store, "ana", 1, "ABSENT")

@@ -44,7 +44,7 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
     typed("account add ana --role annotator"), typed("account add ben --role annotator --name Ben")
     assert typed("account password Ana", "another long password\n")[1].startswith("Account 'Ana' has a new password")
     assert [line.split() for line in typed("account list")[1].splitlines()] == [
-        ["ana", "annotator", "ana"], ["ben", "annotator", "Ben"], ["pat", "pi", "pat"],
+        ["ana", "annotator", "active", "ana"], ["ben", "annotator", "active", "Ben"], ["pat", "pi", "active", "pat"],
     ]  # fmt: skip
     _, printed = typed("sample v1 --annotators ana,ben --per-label 2 --items ABSENT=1 --calibration 0 --repeats 0")
     assert ["ABSENT", "16", "1", "16.00"] in [line.split() for line in printed.splitlines()]
