@@ -121,6 +121,7 @@ def _strata_text(drawn: DrawnSample) -> str:
     lines.append(f"{study} study items, {calibration} for calibration, {repeats} repeats.")
     lines.append(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
     lines.append(f"{drawn.origin.unscored:,} of {drawn.origin.pairs:,} pairs have no verdict and are in no stratum.")
+    lines += [drawn.names_left_text()] if drawn.names_left_text() else []
     return "\n".join(lines)
 
 
@@ -135,7 +136,7 @@ def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
         for stratum in drawn.strata
     ]
     counts = dict(zip(("study_items", "calibration_items", "repeats"), _items_by_kind(drawn), strict=True))
-    return {"strata": strata, **counts, "unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs}
+    return {"strata": strata, **counts, "unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs, "names_left": dict(drawn.names_left)}
 
 
 # -- progress of a study -------------------------------------------------------------------------------------------------

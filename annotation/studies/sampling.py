@@ -16,7 +16,7 @@ from annotation.label_store.study_creation import NewItem, NewStudy, check_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
-from audit.text.tokens import hide_names
+from audit.text.blinding import Masker, masker_of
 from audit.vocabulary import LABELS, NOT_ADDRESSED, Label
 
 ITEMS_PER_LABEL = 40
@@ -45,7 +45,7 @@ with wanted as (
     where p.label is not null
 )
 select n.label, n.second, n.position, q.question_id, q.text, a.handbook_id, b.handbook_id,
-       coalesce(a.title, a.handbook_id), coalesce(b.title, b.handbook_id), a.center, b.center,
+       coalesce(a.title, a.handbook_id), coalesce(b.title, b.handbook_id),
        answer_a.answer, answer_b.answer,
        p.significance::varchar, p.divergence_topic, p.reasoning
 from wanted w
@@ -57,6 +57,8 @@ join handbooks b on b.handbook = n.handbook_b
 left join answers answer_a on answer_a.question = n.question and answer_a.handbook = n.handbook_a
 left join answers answer_b on answer_b.question = n.question and answer_b.handbook = n.handbook_b
 """
+NAME_COLUMNS = ("handbook_id", "organ", "phase", "center", "title", "url", "aliases")
+NAMES = f"select {', '.join(NAME_COLUMNS)} from handbooks order by handbook"
 RUN_COUNTS = "select has_answers, (select count(*) from pairs), (select count(*) from pairs where label is null) from run"
 
 PairKey = tuple[str, str | None, int]
@@ -72,7 +74,8 @@ class SamplePlan:
                  least two from each organ that has any
     calibration  items of the calibration round, spread over the labels, separate from the study and not counted
     repeats      study items that are silently shown again, for intra-rater agreement
-    names_shown  whether annotators see which handbook an answer is from; if not, names are also removed from the answers
+    names_shown  whether annotators see which handbook an answer is from; if not, names, contacts and credits are also masked
+                 in the answers
     """
 
     seed: int = 1
@@ -101,12 +104,26 @@ class StratumPlan:
 
 @dataclass(frozen=True)
 class DrawnSample:
-    """A sample: the items as annotators see them, the judge's verdict on each, the strata, and the sample's origin."""
+    """A sample: the items as annotators see them, the judge's verdict on each, the strata, and the sample's origin.
+
+    names_left  item id -> words of its masked answers that contain a word of an institution's name; repeats excluded
+    """
 
     items: list[NewItem]
     verdicts: list[StoredVerdict]
     strata: list[Stratum]
     origin: SampleOrigin
+    names_left: Mapping[str, list[str]] = field(default_factory=dict)
+
+    def names_left_text(self) -> str:
+        """What is left of names in the answers, in words for the principal investigator; "" where names are shown."""
+        if self.origin.plan["names_shown"]:
+            return ""
+        if not self.names_left:
+            return "No answer still holds a word of an institution's name."
+        listed = "; ".join(f"{item_id}: {', '.join(words)}" for item_id, words in sorted(self.names_left.items()))
+        count = f"{len(self.names_left):,} {'item still holds' if len(self.names_left) == 1 else 'items still hold'}"
+        return f"{count} a word of an institution's name. Read them before the study begins: {listed}."
 
 
 def draw_study(
@@ -157,11 +174,13 @@ def _draw(con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items:
     positions = [_draw_positions(stratum, rng) for stratum in strata]
     texts = _pair_texts(con, plan, strata, positions)
     order = rng.permutation(sum(map(len, positions)))  # item ids in randomised order, so that none reveals a stratum
-    items, verdicts = _items_and_verdicts(study_id, plan, strata, positions, texts, order.tolist())
+    masker = None if plan.names_shown else masker_of(dict(zip(NAME_COLUMNS, row, strict=True)) for row in rows(con, NAMES))
+    items, verdicts = _items_and_verdicts(study_id, strata, positions, texts, order.tolist(), masker)
+    names_left = _names_left(items, masker) if masker else {}
     items, verdicts = _with_repeats(study_id, items, verdicts, plan.repeats, rng)
     drawn = [Stratum(s.name, s.label, s.second, s.population, s.study) for s in strata]
     requested = {**asdict(plan), "per_label": dict(plan.per_label)}
-    return DrawnSample(items, verdicts, drawn, SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested))
+    return DrawnSample(items, verdicts, drawn, SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested), names_left)
 
 
 def _check_plan(plan: SamplePlan) -> None:
@@ -248,11 +267,11 @@ def _pair_texts(
 
 def _items_and_verdicts(
     study_id: str,
-    plan: SamplePlan,
     strata: Sequence[StratumPlan],
     positions: Sequence[Sequence[int]],
     texts: Mapping[PairKey, tuple[Any, ...]],
     order: Sequence[int],
+    masker: Masker | None,
 ) -> tuple[list[NewItem], list[StoredVerdict]]:
     number = iter(order)
     items, verdicts = [], []
@@ -261,18 +280,22 @@ def _items_and_verdicts(
             item_id = f"{study_id}-{next(number) + 1:04}"
             kind = ItemKind.STUDY if rank < stratum.study else ItemKind.CALIBRATION
             *shown, significance, topic, reasoning = texts[stratum.label, stratum.second, position]
-            items.append(_new_item(item_id, kind, shown, not plan.names_shown))
+            items.append(_new_item(item_id, kind, shown, masker))
             verdicts.append(StoredVerdict(item_id, stratum.name, stratum.label, significance, topic, reasoning))
     return items, verdicts
 
 
-def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], hidden: bool) -> NewItem:
-    question_id, question, handbook_a, handbook_b, name_a, name_b, center_a, center_b, *answers = shown
-    # Answers name their own handbook or hospital, which would tell an annotator where they are from.
-    names = (name_a, name_b, center_a, center_b) if hidden else ()
+def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], masker: Masker | None) -> NewItem:
+    question_id, question, handbook_a, handbook_b, name_a, name_b, *answers = shown
     # A generator may omit the text of an absent answer; annotators then read the words that mark absence.
-    first, second = (hide_names(answer or f"{NOT_ADDRESSED}.", names) for answer in answers)
+    texts = (answer or f"{NOT_ADDRESSED}." for answer in answers)
+    first, second = (masker.mask(text) if masker else text for text in texts)
     return NewItem(item_id, kind, question_id, question, handbook_a, handbook_b, name_a, name_b, first, second)
+
+
+def _names_left(items: Sequence[NewItem], masker: Masker) -> dict[str, list[str]]:
+    words = {item.item_id: masker.words_left(f"{item.answer_a}\n{item.answer_b}") for item in items}
+    return {item_id: found for item_id, found in words.items() if found}
 
 
 def _with_repeats(

@@ -52,6 +52,7 @@ class Document:
     digest  sha256 of that file
     pages   number of its pages; None: unknown
     engine  the program that extracted it, with its version
+    aliases other names and abbreviations of the center, which blinded texts mask
 
     Raises ValueError where two sections have the same id.
     """
@@ -67,6 +68,7 @@ class Document:
     pages: int | None = None
     url: str | None = None
     engine: str | None = None
+    aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         counts = Counter(section.section_id for section in self.sections)
@@ -101,6 +103,8 @@ def _document_record(document: Document) -> dict[str, Any]:
     order = ("section_id", "heading", "above", "text", "pages", "url")
     sections = [{name: asdict(section)[name] for name in order} for section in document.sections]
     fields = {name: getattr(document, name) for name in (*IDENTITY_FIELDS, *SOURCE_FIELDS)}
+    if document.aliases:
+        fields["aliases"] = document.aliases
     return {**fields, "sections": sections, "full_text": document.full_text}
 
 
@@ -127,6 +131,7 @@ def _document_of(record: Mapping[str, Any]) -> Document:
         center=record["center"] if "center" in record else record["institution"],
         phase=phase,
         sections=tuple(_section_of(section, number) for number, section in enumerate(record["sections"], start=1)),
+        aliases=tuple(record.get("aliases") or ()),
         **{name: record.get(name) for name in SOURCE_FIELDS},
     )
 

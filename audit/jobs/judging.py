@@ -28,8 +28,8 @@ from audit.store.connection import Connection, rows
 from audit.store.runs import Run
 from audit.vocabulary import nearest
 
-HANDBOOKS = "select handbook_id, organ, center, phase, title, url, pages from handbooks order by handbook"
-HANDBOOK_FIELDS = ("handbook_id", "organ", "center", "phase", "title", "url", "pages")
+HANDBOOKS = "select handbook_id, organ, center, phase, title, url, aliases, pages from handbooks order by handbook"
+HANDBOOK_FIELDS = ("handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages")
 QUESTIONS = """
 select question, question_id, text, organ,
        (select coalesce(list(topic), []) from topics t where t.question = q.question),

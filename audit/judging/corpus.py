@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from audit.text.blinding import Masker, masker_of
 from audit.vocabulary import NOT_ADDRESSED
 
 HandbookPair = tuple[str, str]
@@ -89,11 +90,9 @@ class Corpus:
     trials: Callable[[], Iterator[Record]] | None = None
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names of centers and the titles of handbooks, which `--blind-centers` masks."""
-        # A title often contains the center's name, so both are masked.
-        names = {str(handbook[key]) for handbook in self.handbooks for key in ("center", "title") if handbook.get(key)}
-        return tuple(sorted(names))
+    def masker(self) -> Masker:
+        """Masks whatever tells whose answer a text is, for `--blind-centers`."""
+        return masker_of(self.handbooks)
 
     @property
     def source(self) -> Record:

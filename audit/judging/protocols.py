@@ -15,7 +15,6 @@ from audit.judging.parse import is_readable, read_presence, read_verdict
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
 from audit.llm.tasks import Replies, StageCost, batches, stage_cost, unsettled
-from audit.text.tokens import hide_names
 from audit.vocabulary import DISAGREEING, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
@@ -124,7 +123,7 @@ class Protocol:
 
     def _blind_requests(self, corpus: Corpus, item: QuestionToJudge, present: list[HandbookPair]) -> Iterator[JudgeRequest]:
         texts = {handbook: item.answers[handbook].text or "" for pair in present for handbook in pair}
-        masked = {handbook: hide_names(text, corpus.names) for handbook, text in texts.items()}
+        masked = {handbook: corpus.masker.mask(text) for handbook, text in texts.items()}
         for a, b in present:
             # Without a name to mask it would be the request of the verdict itself.
             if (masked[a], masked[b]) != (texts[a], texts[b]):

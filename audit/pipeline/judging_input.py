@@ -18,7 +18,7 @@ from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Record, RunContext, SourceDocument
 from audit.retrieval.model import Query
 
-HANDBOOK_FIELDS = ("handbook_id", "organ", "center", "phase", "title", "url", "pages")
+HANDBOOK_FIELDS = ("handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages")
 SECTION_FIELDS = ("section_id", "heading", "text", "url")
 
 

@@ -56,6 +56,9 @@ HANDBOOK = (
     Field("phase", "text", "part of the journey it covers", aliases=("stage",), allowed=tuple(PHASES)),
     Field("title", "text", "title as printed"),
     Field("url", "text", "where it was found", aliases=("link",)),
+    Field(
+        "aliases", "texts", "other names and abbreviations of the center, masked in blinded texts", aliases=("other_names", "alias")
+    ),
     Field("pages", "integer", "number of pages", aliases=("n_pages", "page_count")),
 )
 QUESTION = (

@@ -67,7 +67,7 @@ def fields_of(record: Any, kind: str) -> dict[str, Any]:
 
 
 def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """A handbook's record: handbook_id, organ, center, phase, title, url, pages."""
+    """A handbook's record: handbook_id, organ, center, phase, title, url, aliases, pages."""
     raw = fields_of(record, "handbook")
     required: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "organ", "center")}
     phase = vocabulary_term(raw.get("phase"), PHASE_SPELLINGS, "phase", PHASES) if raw.get("phase") is not None else None
@@ -75,6 +75,7 @@ def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
         "phase": phase or "combined",
         "title": text(raw.get("title"), "title"),
         "url": text(raw.get("url"), "url"),
+        "aliases": optional(texts, raw, "aliases", repairs) or [],
         "pages": optional(integer, raw, "pages", repairs),
     }
 

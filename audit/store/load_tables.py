@@ -11,7 +11,7 @@ from audit.release.report import NOTED, FileCount
 from audit.store.connection import Connection, append
 from audit.store.record_reader import ABSENT, NOT_ASKED, PRESENT, UNPARSEABLE, LoadState, RecordReader, append_records
 
-HANDBOOK_COLUMNS = ("handbook_id", "organ", "center", "phase", "title", "url", "pages")
+HANDBOOK_COLUMNS = ("handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages")
 QUESTION_COLUMNS = {"text": "question", "question_id": "question_id", "organ": "organ", "source": "source"}
 """Column -> field of the record: `question` is the row number in every table of the store."""
 ANSWER_COLUMNS = (

@@ -27,6 +27,7 @@ create table handbooks (
     phase       varchar not null,   -- pre, post, combined
     title       varchar,
     url         varchar,
+    aliases     varchar[] not null, -- other names of the center
     pages       integer
 );
 

@@ -1,1 +1,1 @@
-"""Comparison of two texts: quantities, negations, differing words, citations and masked names. Standard library only."""
+"""Comparison of two texts: quantities, negations, differing words, citations; the masking of names. Standard library only."""

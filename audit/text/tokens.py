@@ -1,9 +1,9 @@
-"""What is found in a text: its words in a form in which two texts can be compared, names to mask, and citation marks."""
+"""What is found in a text: its words in a form in which two texts can be compared, and citation marks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,9 +19,6 @@ upon us very via was we were what when where whether which while who whom whose 
 your yours
 """
 STOP_WORDS = frozenset(_STOP.split())
-HIDDEN_NAME = "[name]"
-# Shorter names stay: masking every `ana` or `uw` would damage more words than it hides names
-MIN_NAME_LENGTH = 4
 MARK = re.compile(r"\[\s*(\d{1,4}(?:\s*(?:[,;]|-|–|and)\s*\d{1,4})*)\s*\]")
 MARK_AND_SPACE_BEFORE = re.compile(r"[ \t]*" + MARK.pattern)
 NUMBER_OR_RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
@@ -69,17 +66,6 @@ def stem(word: str) -> str:
             base = base.removesuffix(ending) + replacement
             break
     return base[:-1] if base.endswith("e") and len(base) > 4 else base
-
-
-# -- names -------------------------------------------------------------------------------------------------------------
-
-
-def hide_names(text: str, names: Iterable[str]) -> str:
-    """`text` with every occurrence of one of `names` replaced by HIDDEN_NAME; upper and lower case are equal."""
-    for name in sorted(names, key=len, reverse=True):  # a title before the center named inside it
-        if len(name) >= MIN_NAME_LENGTH:
-            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", HIDDEN_NAME, text, flags=re.IGNORECASE)
-    return text
 
 
 # -- citations of numbered passages ------------------------------------------------------------------------------------

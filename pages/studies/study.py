@@ -226,9 +226,10 @@ def new_study(store: LabelStore) -> None:
             f"{kinds.count(ItemKind.CALIBRATION)} calibration items. {drawn.origin.unscored:,} unscored pairs are in no "
             "stratum. Nothing was created."
         )
+        st.caption(escaped(drawn.names_left_text()))
     if create:
-        draw_study(store, by_key[key], plan, study_id=study_id, title=title or study_id, annotators=chosen, now=now())
-        rerun_with_message("The study was created; its annotators can see it now.")
+        drawn = draw_study(store, by_key[key], plan, study_id=study_id, title=title or study_id, annotators=chosen, now=now())
+        rerun_with_message(f"The study was created; its annotators can see it now. {drawn.names_left_text()}")
 
 
 def guarded(section: Callable[..., None], *arguments: object) -> None:

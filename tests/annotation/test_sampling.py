@@ -15,7 +15,6 @@ from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.studies.sampling import SamplePlan, allocate_items, apportion, draw_sample, draw_study
 from annotation.studies.verdict_store import find_origin, list_strata, verdicts_by_item
 from audit.store.runs import Run
-from audit.text.tokens import hide_names
 from tests.support.loading import load
 from tests.support.studies import NOW, people
 from tests.support.tiny import handbook, release_from
@@ -161,11 +160,33 @@ def test_an_impossible_plan_is_refused(run: Run, wrong: dict[str, object], messa
         draw_sample(run, plan(**wrong), "s")
 
 
-def test_names_are_removed_from_answers_unless_the_study_shows_them(run: Run) -> None:
-    assert hide_names("At ALDER, call Alder Clinic; alders are trees.", ("Alder", "Alder Clinic")) == (
-        "At [name], call [name]; alders are trees."
+def named_run(folder: Path, answer: str) -> Run:
+    """A run in which every answer of the handbook a reads `answer`."""
+    handbooks = [handbook("a", center="Hazel Clinic"), handbook("b", center="Birch"), handbook("c", center="Cedar")]
+    release = release_from(folder / "releases", "q1 kidney ab=DIVERGENT/low ac=CONSISTENT bc=CONSISTENT", handbooks)
+    answers = release / "answers.jsonl"
+    answers.write_text(answers.read_text().replace("Handbook a on q1.", answer))
+    return load(release, folder / "data").run
+
+
+def test_names_and_contacts_are_masked_in_answers_unless_the_study_shows_them(tmp_path: Path) -> None:
+    named = named_run(tmp_path, "At Hazel, call 555-0110 or Birch; take 500-1000 mg.")
+    masked = draw_sample(named, plan(), "s")
+    assert {item.answer_a for item in masked.items if item.handbook_a == "a"} == {"At [name], call [contact] or [name]; take 500-1000 mg."}
+    assert masked.names_left_text() == "No answer still holds a word of an institution's name."
+    shown = draw_sample(named, plan(names_shown=True), "s")
+    assert {item.answer_a for item in shown.items if item.handbook_a == "a"} == {"At Hazel, call 555-0110 or Birch; take 500-1000 mg."}
+    assert shown.names_left_text() == ""
+
+
+def test_items_that_still_hold_a_word_of_a_name_are_listed(tmp_path: Path) -> None:
+    drawn = draw_sample(named_run(tmp_path, "Avoid hazelnuts."), plan(), "s")
+    of_hazel = sorted(item.item_id for item in drawn.items if item.handbook_a == "a")
+    assert drawn.names_left == {item_id: ["hazelnuts"] for item_id in of_hazel}
+    assert drawn.names_left_text() == (
+        "2 items still hold a word of an institution's name. Read them before the study begins: "
+        f"{of_hazel[0]}: hazelnuts; {of_hazel[1]}: hazelnuts."
     )
-    assert hide_names("ana is not banana", ("ana",)) == "ana is not banana"
 
 
 def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_deleted(store: LabelStore, tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from audit.corpus.documents import DEFAULT_PHASE
 from audit.errors import DocumentError
 from audit.release.records import delimiter_of
+from audit.release.values import texts
 from audit.vocabulary import GENERAL, PHASES
 
-CATALOG_COLUMNS = ("file", "handbook_id", "organ", "center", "phase", "title", "url")
+CATALOG_COLUMNS = ("file", "handbook_id", "organ", "center", "phase", "title", "url", "aliases")
 REQUIRED_COLUMNS = ("file", "center")
 # It becomes the name of a file, so it has no slash and no dot at its beginning
 HANDBOOK_ID = re.compile(r"[\w][\w.-]*")
@@ -34,6 +35,7 @@ class Identity:
     phase: str
     title: str | None = None
     url: str | None = None
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ def _checked_identity(organ: str | None, center: str, phase: str | None, row: Ma
         raise DocumentError(
             f"handbook id '{handbook_id}' cannot be used as a file name: letters, digits, '_', '-' and '.' are allowed"
         )
-    return Identity(handbook_id, organ, center, phase, row.get("title") or None, row.get("url") or None)
+    aliases = tuple(texts(row.get("aliases"), "aliases"))
+    return Identity(handbook_id, organ, center, phase, row.get("title") or None, row.get("url") or None, aliases)
 
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:

@@ -70,6 +70,7 @@ def extract(pdf: Path, identity: Identity, engine: Engine | str | None = None, p
         digest=digest,
         pages=extracted.page_count,
         url=identity.url,
+        aliases=identity.aliases,
         engine=chosen.version,
     )
 

@@ -1,0 +1,259 @@
+"""Masking of whatever tells whose text it is: names of institutions, contacts and credits. For studies, packets and blind judging.
+
+Names are compared as sequences of folded words without what stands between them, so that `Mayo Clinic`, `mayo-clinic`,
+`MAYO` + line break + `CLINIC` and `MayoClinic` are one name, and `U.C.S.F.` is `UCSF`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from audit.text.contacts import Span, contacts, credits
+from audit.text.folding import FoldedText, fold, fold_word
+from audit.text.name_words import INSTITUTION_WORDS, MEDICAL_ABBREVIATIONS, ORDINARY_WORDS, SMALL_WORDS
+
+HIDDEN_NAME, HIDDEN_CONTACT, HIDDEN_SOURCE = "[name]", "[contact]", "[source]"
+# How a name has to be written in a text: anyhow; each word of it with a capital; in capitals
+ANY, CAPITAL, UPPER = range(3)
+MIN_WORD, MIN_ABBREVIATION, MAX_ABBREVIATION = 4, 3, 8
+# Of more handbooks than this share an id's part is a habit, such as `nih_`, and tells none from another
+COMMON_PART = 0.5
+TOKEN = re.compile(r"[^\W_]+")
+MAX_GAP = 3
+PART = re.compile(r"[()\[\]|:;,/]| - ")
+UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "å": "aa", "ø": "oe"})
+_AFTER = rf"(?:{'|'.join(INSTITUTION_WORDS.split())})\b"
+AFTER = re.compile(rf"(?:\s{_AFTER})+")
+BEFORE = re.compile(r"(?:\b(?:University|College|Hospital|Hospitals|Clinic|Center)\s(?:of|at)\s|\b(?:St\.?|Saint)\s)$")
+DOTTED = re.compile(r"(?:\w\. ?)+\w")
+BETWEEN = re.compile(r"[\s,&-]{0,3}")
+
+
+@dataclass(frozen=True)
+class Masker:
+    """Masks the names of a release in a text; `names_of` collects them.
+
+    names  folded name -> how it has to be written to be taken for one: ANY, CAPITAL or UPPER
+    words  folded words of names that tell an institution from others
+    """
+
+    names: Mapping[str, int] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        return frozenset(name[:end] for name in self.names for end in range(1, len(name) + 1))
+
+    def mask(self, text: str) -> str:
+        """`text` with [name], [contact] or [source] in place of what tells whose it is; everything else is unchanged."""
+        folded = fold(text)
+        pieces, end = [], 0
+        for start, stop, marker in self._found(folded):
+            first, last = folded.span(start, stop)
+            pieces += [text[end:first], marker]
+            end = last
+        return "".join([*pieces, text[end:]])
+
+    def words_left(self, masked: str) -> list[str]:
+        """The words of a masked text that contain a word of a name, each once: a person has to judge them.
+
+        It is found in any case and inside other words: "Hazel" in "hazelnut".
+        """
+        tokens = dict.fromkeys(match[0] for match in TOKEN.finditer(fold(masked).text))
+        return [token for token in tokens if any(word in token.casefold() for word in self.words)]
+
+    def _found(self, folded: FoldedText) -> list[tuple[int, int, str]]:
+        text = folded.text
+        hidden = [(start, end, HIDDEN_CONTACT) for start, end in contacts(text)]
+        hidden += [(start, end, HIDDEN_NAME) for start, end in self._names_in(text)]
+
+        def is_named(start: int, end: int) -> bool:
+            return any(first < end and start < last for first, last, _ in hidden)
+
+        sources = [(start, end, HIDDEN_SOURCE) for start, end in credits(text, is_named)]
+        return _merged([*sources, *hidden], text)
+
+    def _names_in(self, text: str) -> Iterator[Span]:
+        tokens = [(match.start(), match.end(), match[0].casefold()) for match in TOKEN.finditer(text)]
+        number = 0
+        while number < len(tokens):
+            length = self._name_at(text, tokens, number)
+            if length:
+                yield _with_institution(text, tokens[number][0], tokens[number + length - 1][1])
+            number += length or 1
+
+    def _name_at(self, text: str, tokens: list[tuple[int, int, str]], first: int) -> int:
+        """How many tokens from the `first` on are the longest name that begins there; 0 for none."""
+        joined, found = "", 0
+        for number in range(first, len(tokens)):
+            start, end, word = tokens[number]
+            if number > first and start - tokens[number - 1][1] > MAX_GAP:
+                break
+            # "and" is as often written "&", so that names are compared without it
+            if word == "and" and number > first:
+                continue
+            joined += word
+            if self._is_name(joined, text[tokens[first][0] : end]) or self._is_plural(joined, text[tokens[first][0] : end]):
+                found = number - first + 1
+            if joined not in self._beginnings:
+                break
+        return found
+
+    def _is_name(self, joined: str, written: str) -> bool:
+        rule = self.names.get(joined)
+        return rule is not None and (rule == ANY or (_is_upper(written) if rule == UPPER else _is_capital(written)))
+
+    def _is_plural(self, joined: str, written: str) -> bool:
+        # In lower case a plural is more often a word of its own: "alders are trees"; the s of a possessive stays
+        plural = joined.endswith("s") and written[0].isupper() and written[-2:-1].isalnum()
+        return plural and self._is_name(joined[:-1], written[:-1])
+
+
+def _is_capital(written: str) -> bool:
+    words = [word for word in TOKEN.findall(written) if word.casefold() not in SMALL_WORDS]
+    return all(word[0].isupper() or word[0].isdigit() for word in words if len(word) > 1)
+
+
+def _is_upper(written: str) -> bool:
+    return all(word.isupper() or word.isdigit() for word in TOKEN.findall(written))
+
+
+def _with_institution(text: str, start: int, end: int) -> Span:
+    end += bool(DOTTED.fullmatch(text, start, end) and text.startswith(".", end))
+    after, before = AFTER.match(text, end), BEFORE.search(text, 0, start)
+    return before.start() if before else start, after.end() if after else end
+
+
+def _merged(found: list[tuple[int, int, str]], text: str) -> list[tuple[int, int, str]]:
+    """Spans in order without overlaps; of two that meet, the marker that comes first in `found` stays."""
+    rank = {HIDDEN_SOURCE: 0, HIDDEN_CONTACT: 1, HIDDEN_NAME: 2}
+    merged: list[tuple[int, int, str]] = []
+    for start, end, marker in sorted(found):
+        previous = merged[-1] if merged else (0, 0, "")
+        adjacent = marker == previous[2] and BETWEEN.fullmatch(text, previous[1], max(start, previous[1]))
+        if merged and (start < previous[1] or adjacent):
+            merged[-1] = previous[0], max(end, previous[1]), min(marker, previous[2], key=rank.__getitem__)
+        else:
+            merged.append((start, end, marker))
+    return merged
+
+
+# -- the names of a release ----------------------------------------------------------------------------------------------
+
+
+def masker_of(handbooks: Iterable[Mapping[str, Any]]) -> Masker:
+    """The masker for all names of these handbooks.
+
+    handbooks  their records: center, and where known handbook_id, organ, phase, title, url and aliases (a list)
+
+    Names are the centers, their aliases, their words that are not ordinary English, their initials, the titles, and the
+    parts of web hosts and ids that only some handbooks have.
+    """
+    records = list(handbooks)
+    names: dict[str, int] = {}
+    words: set[str] = set()
+    for record in records:
+        for name in (record["center"], *(record.get("aliases") or ())):
+            _add_institution(names, words, str(name))
+        _add_title(names, str(record.get("title") or ""))
+        for label in _host_labels(record.get("url")):
+            names.setdefault(label, CAPITAL)
+            words.add(label)
+    for part in _telling_id_parts(records):
+        names.setdefault(part, UPPER)
+    return Masker(names, frozenset(words))
+
+
+def _add_institution(names: dict[str, int], words: set[str], name: str) -> None:
+    for part in (name, *(PART.split(name) if PART.search(name) else ())):
+        own = _own_words(part)
+        telling = [word for word in own if len(word) >= MIN_WORD and fold_word(word) not in ORDINARY_WORDS]
+        if part is name or telling:
+            _add(names, part, _how_written(part, own, bool(telling)))
+        elif part.strip().isupper() and _is_abbreviation(fold_word(part)):
+            _add(names, part, UPPER)
+        for word in telling:
+            _add(names, word, CAPITAL)
+            words.update(_foldings(word))
+    for initials in _initials(name):
+        names.setdefault(initials, UPPER)
+
+
+def _add(names: dict[str, int], name: str, rule: int) -> None:
+    for folded in _foldings(re.sub(r"^\W*the\b|\band\b", "", name, flags=re.IGNORECASE)):
+        names[folded] = min(rule, names.get(folded, rule))
+
+
+def _foldings(name: str) -> set[str]:
+    """A name folded, with umlauts as one letter and as two."""
+    folded = {fold_word(name), fold_word(unicodedata.normalize("NFC", name).translate(UMLAUTS))}
+    return {spelling for spelling in folded | {re.sub("([aou])e", r"\1", one) for one in folded} if len(spelling) > 1}
+
+
+def _how_written(name: str, own: list[str], telling: bool) -> int:
+    if len(own) < 2 and len(fold_word(name)) < MIN_WORD:
+        return UPPER if name.strip().isupper() else CAPITAL
+    return ANY if telling or len(own) >= MIN_ABBREVIATION else CAPITAL
+
+
+def _own_words(name: str) -> list[str]:
+    words = (match[0] for match in TOKEN.finditer(unicodedata.normalize("NFC", name)))
+    return [word for word in words if word.casefold() not in SMALL_WORDS]
+
+
+def _add_title(names: dict[str, int], title: str) -> None:
+    own = _own_words(title)
+    telling = any(fold_word(word) not in ORDINARY_WORDS for word in own)
+    # "Kidney Transplant" is also a title, and masking it would take the subject out of the answers
+    if len(own) >= MIN_ABBREVIATION or (own and telling and len(fold_word(title)) >= MIN_WORD):
+        _add(names, title, CAPITAL)
+    for word in TOKEN.findall(fold(title).text):
+        if word.isupper() and _is_abbreviation(word.casefold()):
+            names.setdefault(word.casefold(), UPPER)
+
+
+def _initials(name: str) -> Iterator[str]:
+    outside = re.sub(r"\(.*?\)", "", fold(name).text)
+    all_words = re.findall(r"([^\W_]+)(?:'s\b)?", outside)
+    own = [word for word in all_words if word.casefold() not in SMALL_WORDS]
+    for words in (own, all_words):
+        initials = "".join(word[0] for word in words).casefold()
+        if len(own) > 1 and _is_abbreviation(initials):
+            yield initials
+
+
+def _is_abbreviation(word: str) -> bool:
+    return (
+        MIN_ABBREVIATION <= len(word) <= MAX_ABBREVIATION
+        and word.isalpha()
+        and word not in MEDICAL_ABBREVIATIONS
+        and word not in ORDINARY_WORDS
+    )
+
+
+def _host_labels(url: Any) -> Iterator[str]:
+    try:
+        host = urlsplit(str(url or "")).hostname or ""
+    except ValueError:
+        return
+    for label in host.split(".")[:-1]:
+        folded = fold_word(label)
+        if len(folded) > MIN_WORD and folded not in ORDINARY_WORDS:
+            yield folded
+
+
+def _telling_id_parts(records: list[Mapping[str, Any]]) -> set[str]:
+    parts: dict[str, set[str]] = {}
+    centers = {str(record["center"]) for record in records}
+    for record in records:
+        known = {fold_word(str(record.get(name) or "")) for name in ("organ", "phase")}
+        for part in TOKEN.findall(str(record.get("handbook_id") or "").replace("_", " ")):
+            if _is_abbreviation(part.casefold()) and part.casefold() not in known:
+                parts.setdefault(part.casefold(), set()).add(str(record["center"]))
+    return {part for part, of in parts.items() if len(centers) < 3 or len(of) <= COMMON_PART * len(centers)}
