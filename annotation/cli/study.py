@@ -136,7 +136,8 @@ def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
         for stratum in drawn.strata
     ]
     counts = dict(zip(("study_items", "calibration_items", "repeats"), _items_by_kind(drawn), strict=True))
-    return {"strata": strata, **counts, "unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs, "names_left": dict(drawn.names_left)}
+    run = {"unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs}
+    return {"strata": strata, **counts, **run, "names_left": dict(drawn.names_left)}
 
 
 # -- progress of a study -------------------------------------------------------------------------------------------------

@@ -180,7 +180,8 @@ def _draw(con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items:
     items, verdicts = _with_repeats(study_id, items, verdicts, plan.repeats, rng)
     drawn = [Stratum(s.name, s.label, s.second, s.population, s.study) for s in strata]
     requested = {**asdict(plan), "per_label": dict(plan.per_label)}
-    return DrawnSample(items, verdicts, drawn, SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested), names_left)
+    origin = SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested)
+    return DrawnSample(items, verdicts, drawn, origin, names_left)
 
 
 def _check_plan(plan: SamplePlan) -> None:

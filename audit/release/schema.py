@@ -56,9 +56,7 @@ HANDBOOK = (
     Field("phase", "text", "part of the journey it covers", aliases=("stage",), allowed=tuple(PHASES)),
     Field("title", "text", "title as printed"),
     Field("url", "text", "where it was found", aliases=("link",)),
-    Field(
-        "aliases", "texts", "other names and abbreviations of the center, masked in blinded texts", aliases=("other_names", "alias")
-    ),
+    Field("aliases", "texts", "other names of the center, which blinded texts mask", aliases=("other_names", "alias")),
     Field("pages", "integer", "number of pages", aliases=("n_pages", "page_count")),
 )
 QUESTION = (

@@ -1,4 +1,6 @@
-"""Masking of whatever tells whose text it is: names of institutions, contacts and credits. For studies, packets and blind judging.
+"""Masking of whatever tells whose text it is: names of institutions, contacts and credits.
+
+For studies, their packets, and the judge's blind check.
 
 Names are compared as sequences of folded words without what stands between them, so that `Mayo Clinic`, `mayo-clinic`,
 `MAYO` + line break + `CLINIC` and `MayoClinic` are one name, and `U.C.S.F.` is `UCSF`.
@@ -31,6 +33,7 @@ UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "
 _AFTER = rf"(?:{'|'.join(INSTITUTION_WORDS.split())})\b"
 AFTER = re.compile(rf"(?:\s{_AFTER})+")
 BEFORE = re.compile(r"(?:\b(?:University|College|Hospital|Hospitals|Clinic|Center)\s(?:of|at)\s|\b(?:St\.?|Saint)\s)$")
+BEFORE_REACH = 40
 DOTTED = re.compile(r"(?:\w\. ?)+\w")
 BETWEEN = re.compile(r"[\s,&-]{0,3}")
 
@@ -126,7 +129,7 @@ def _is_upper(written: str) -> bool:
 
 def _with_institution(text: str, start: int, end: int) -> Span:
     end += bool(DOTTED.fullmatch(text, start, end) and text.startswith(".", end))
-    after, before = AFTER.match(text, end), BEFORE.search(text, 0, start)
+    after, before = AFTER.match(text, end), BEFORE.search(text, max(0, start - BEFORE_REACH), start)
     return before.start() if before else start, after.end() if after else end
 
 

@@ -172,10 +172,14 @@ def named_run(folder: Path, answer: str) -> Run:
 def test_names_and_contacts_are_masked_in_answers_unless_the_study_shows_them(tmp_path: Path) -> None:
     named = named_run(tmp_path, "At Hazel, call 555-0110 or Birch; take 500-1000 mg.")
     masked = draw_sample(named, plan(), "s")
-    assert {item.answer_a for item in masked.items if item.handbook_a == "a"} == {"At [name], call [contact] or [name]; take 500-1000 mg."}
+    assert {item.answer_a for item in masked.items if item.handbook_a == "a"} == {
+        "At [name], call [contact] or [name]; take 500-1000 mg."
+    }
     assert masked.names_left_text() == "No answer still holds a word of an institution's name."
     shown = draw_sample(named, plan(names_shown=True), "s")
-    assert {item.answer_a for item in shown.items if item.handbook_a == "a"} == {"At Hazel, call 555-0110 or Birch; take 500-1000 mg."}
+    assert {item.answer_a for item in shown.items if item.handbook_a == "a"} == {
+        "At Hazel, call 555-0110 or Birch; take 500-1000 mg."
+    }
     assert shown.names_left_text() == ""
 
 

@@ -11,10 +11,24 @@ from audit.demo.config import small_config
 from audit.demo.world import draw_world
 from audit.text.blinding import masker_of
 
-NIH_NAMES = (
-    "centersfordiseasecontrol cdc geneticandrarediseases gard geneticshomereference ghr medlineplus nationalcancerinstitute nci "
-    "nationalheartlung nhlbi nationalinstituteofdiabetes niddk nihseniorhealth nationalinstituteofneurological ninds"
-).split()
+NIH_NAMES = [
+    "centersfordiseasecontrol",
+    "cdc",
+    "geneticandrarediseases",
+    "gard",
+    "geneticshomereference",
+    "ghr",
+    "medlineplus",
+    "nationalcancerinstitute",
+    "nci",
+    "nationalheartlung",
+    "nhlbi",
+    "nationalinstituteofdiabetes",
+    "niddk",
+    "nihseniorhealth",
+    "nationalinstituteofneurological",
+    "ninds",
+]
 
 
 def letters(text: str) -> str:
