@@ -83,7 +83,9 @@ SOURCE = re.compile(
 )
 CAPITALISED = r"(?:[A-Z][\w'-]*|and|of|on|for|the|in|&)(?![\w'-])"
 # An organisation as the last words of a line, without a verb or a full stop: "NIH: National Institute on Aging"
-LAST_WORDS = re.compile(rf"\b[A-Z]{{2,10}}:\s(?=[^.!?\n]*{ORGANISATIONS}){CAPITALISED}(?:,? {CAPITALISED})*(?=\s*(?:\n|$))")
+LAST_WORDS = re.compile(
+    rf"\b[A-Z]{{2,10}}:\s(?=[^.!?\n]{{0,200}}{ORGANISATIONS}){CAPITALISED}(?:,? {CAPITALISED}){{0,25}}(?=\s*(?:\n|$))"
+)
 NAMED_SOURCE = re.compile(rf"{ORGANISATIONS}|\b(?:19|20)\d{{2}}\b|\b[A-Z]{{3,}}\b")
 
 

@@ -55,6 +55,11 @@ def test_blinding_masks_names_and_asks_only_if_there_is_one():
     assert asked(calls)[3:] == [("At [name]: 3.", "4."), ("At [name]: 3.", "5.")]
 
 
+def test_blinding_masks_contacts_and_asks_only_if_there_is_one():
+    calls = run_protocol(protocol(blind=True), corpus({"q1": {"a": "Call 555-0110.", "b": "4 mg."}})).asked
+    assert asked(calls)[1:] == [("Call [contact].", "4 mg.")]
+
+
 def test_a_check_that_would_repeat_the_request_is_left_out():
     assert len(run_protocol(protocol(swap=True, blind=True), corpus({"q1": {"a": "same", "b": "same"}})).asked) == 1
 

@@ -1,6 +1,11 @@
 """Masking of names, contacts and credits: every way to write them that a reader would recognise, and nothing else."""
 
+import re
+import time
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from audit.text.blinding import Masker, masker_of
 
@@ -160,3 +165,19 @@ def test_a_part_of_an_id_that_most_handbooks_share_is_not_a_name():
 def test_masking_twice_changes_nothing(masker: Masker):
     for text, masked in (*VARIANTS, *CONTACTS, *CREDITS):
         assert masker.mask(masker.mask(text)) == masked
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("Mayo Clinc.'-5 0(+)@\n\u00a0\u200bо©é[]"), max_size=60))
+def test_whatever_is_masked_the_rest_is_unchanged(masker: Masker, text: str):
+    kept = re.split(r"\[(?:name|contact|source)\]", masker.mask(text))
+    place = 0
+    for part in kept:
+        place = text.index(part, place) + len(part)
+
+
+@pytest.mark.parametrize("unit", ["-", "a.", "A ", "NIH: Aa ", "0 ", "555-", "a@", "(", "Mayo ", "Source: "])
+def test_long_and_hostile_texts_are_masked_in_time_that_grows_with_their_length(masker: Masker, unit: str):
+    started = time.process_time()
+    masker.mask(unit * (40_000 // len(unit)))
+    assert time.process_time() - started < 5  # CPU seconds: some 0.1 where they grow with the length, 15 with its square

@@ -74,6 +74,7 @@ def test_a_dry_run_prints_the_strata_and_creates_nothing(typed) -> None:
     code, printed = typed("sample v1 --annotators ana,ben --dry-run --by organ")
     assert code == 0
     assert "DIVERGENT/kidney" in printed
+    assert "No answer still holds a word of an institution's name." in printed
     with pytest.raises(StudyError, match="There is no study 'v1'"):
         typed("verify v1")
 

@@ -50,6 +50,7 @@ def test_the_strata_are_previewed_before_anything_is_created(ready, as_user: Sig
     at = next(button for button in at.button if button.label == "Preview strata").click().run()
     assert not at.exception
     assert "Nothing was created." in words_on(at)
+    assert "No answer still holds a word of an institution's name." in words_on(at)
     assert list_studies(ready) == []
 
 
