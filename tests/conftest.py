@@ -54,6 +54,7 @@ SLOW = (
     "store/test_load.py",
     "store/test_load_pairs.py",
     "test_logs.py",
+    "test_windows.py",
     "themes/test_build.py",
     "themes/test_demo_and_release.py",
     "themes/test_truth_of_the_demo.py",

@@ -105,7 +105,8 @@ def cancel_job(settings: Settings, job: Job, *, force: bool = False) -> None:
     """Ask the job's process to stop, or kill it with `force`; either way the job can be continued."""
     current = find_job(settings, job.name)
     if current.active and current.pid and _is_locked(current):  # so the number still belongs to our process
-        os.kill(current.pid, signal.SIGKILL if force else signal.SIGTERM)
+        # Windows has no SIGKILL, and ends a process at once for SIGTERM.
+        os.kill(current.pid, getattr(signal, "SIGKILL", signal.SIGTERM) if force else signal.SIGTERM)
 
 
 def discard_job(settings: Settings, job: Job) -> None:
