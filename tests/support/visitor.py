@@ -61,7 +61,9 @@ class Visit:
         elif element.WhichOneof("type") == "button":
             self.buttons[element.button.label] = element.button.id
         elif element.WhichOneof("type") == "bidi_component":
-            self.components[element.bidi_component.component_name.rpartition(".")[2]] = json.loads(element.bidi_component.json)
+            self.components[element.bidi_component.component_name.rpartition(".")[2]] = json.loads(
+                element.bidi_component.json or "{}"
+            )
 
 
 def visit(address: str, headers: Headers = (), tls: SSLContext | None = None, query: str = "") -> Visit:
