@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -61,11 +61,12 @@ def dashboard(request: pytest.FixtureRequest, folder: Path) -> Iterator[tuple[st
     settings.update(
         AUDIT_PUBLIC_HOSTS="localhost", AUDIT_TRUSTED_USER_HEADER="X-Remote-User", STREAMLIT_SERVER_BASE_URL_PATH=request.param
     )
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in settings.items():
-            patch.setenv(name, value)
-        with server(folder, folder / "log", base_path=request.param) as address:
-            yield address, request.param
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # for the server that starts, and not for the tests
+            for name, value in settings.items():
+                patch.setenv(name, value)
+            address = stack.enter_context(server(folder, folder / "log", base_path=request.param))
+        yield address, request.param
 
 
 @contextmanager
