@@ -1,8 +1,9 @@
-"""`audit study sample | advance | release | verify | export | import`: from a random sample to a closed study."""
+"""`audit study sample | advance | release | export | import`: from a random sample to a closed study."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -13,7 +14,6 @@ from annotation.cli.account import terminal_user
 from annotation.label_store.access_log import Event, record_event
 from annotation.label_store.assignments import release_assignments
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
-from annotation.label_store.ledger import ledger_heads, verify_study
 from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_annotator, find_study
 from annotation.studies.accounts import find_account
 from annotation.studies.adjudication import close_study
@@ -30,8 +30,9 @@ from annotation.studies.sampling import (
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
 from annotation.studies.study_tables import codebook, ratings_table
 from annotation.studies.validation import study_part
-from audit.atomic_io import write_atomic
-from audit.cli.conventions import FINDINGS, OK, add_json, add_run, print_result
+from annotation.studies.verification import heads_record
+from audit.atomic_io import sha256_of, write_atomic
+from audit.cli.conventions import OK, add_json, add_run, print_result
 from audit.exports.package import StudyPart
 from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
@@ -152,13 +153,13 @@ def advance_options(parser: argparse.ArgumentParser) -> None:
 def advance(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study advance STUDY`"""
     store = _store(settings)
-    state = find_study(store, arguments.study).state
+    state, now = find_study(store, arguments.study).state, datetime.now(UTC)
     # Closing also checks that every dispute is decided.
     if state is StudyState.ADJUDICATION:
-        following = close_study(store, arguments.study)
+        following = close_study(store, arguments.study, now)
     else:
         with store.begin() as tx:
-            following = advance_study(tx, arguments.study, state, incomplete=arguments.incomplete)
+            following = advance_study(tx, arguments.study, state, now, incomplete=arguments.incomplete)
     text = f"Study '{arguments.study}' was in {state} and is now in {following}."
     print_result(arguments, text, {"study": arguments.study, "from": str(state), "to": str(following)})
     return OK
@@ -181,24 +182,6 @@ def release(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def verify_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `audit study verify`."""
-    _add_study(parser)
-
-
-def verify(arguments: argparse.Namespace, settings: Settings) -> int:
-    """`audit study verify STUDY`"""
-    store = _store(settings)
-    find_study(store, arguments.study)
-    faults = verify_study(store, arguments.study)
-    heads = ledger_heads(store, arguments.study)
-    lines = [*faults, *(f"{ledger}: {entries:,} entries, the last one {last}" for ledger, (entries, last) in heads.items())]
-    lines.append("Ratings or decisions were altered after they were written." if faults else "No rating or decision was altered.")
-    ledgers = {ledger: {"entries": entries, "last": last} for ledger, (entries, last) in heads.items()}
-    print_result(arguments, "\n".join(lines), {"study": arguments.study, "faults": list(faults), "ledgers": ledgers})
-    return FINDINGS if faults else OK
-
-
 # -- ratings as files ----------------------------------------------------------------------------------------------------
 
 
@@ -219,13 +202,21 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
 
         written = [write_out(out, {".csv": lambda: packet(packet_csv), ".xlsx": lambda: packet(packet_xlsx)})]
     else:
-        written = [
-            write_out(out, {".csv": lambda: csv_bytes(ratings_table(store, study))}),
-            write_out(out.with_name(f"{out.stem}_codebook.csv"), {".csv": lambda: csv_bytes(codebook())}),
-        ]
+        written = _write_ratings(store, study, out)
     record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"study {study}: {', '.join(written)}")
     print_result(arguments, "\n".join(f"Wrote {path}" for path in written), {"files": written})
     return OK
+
+
+def _write_ratings(store: LabelStore, study_id: str, out: Path) -> list[str]:
+    heads = heads_record(store, study_id)  # before the ratings are read, so that the manifest seals none that the file lacks
+    written = [
+        write_out(out, {".csv": lambda: csv_bytes(ratings_table(store, study_id))}),
+        write_out(out.with_name(f"{out.stem}_codebook.csv"), {".csv": lambda: csv_bytes(codebook())}),
+    ]
+    files = {Path(name).name: {"sha256": sha256_of(Path(name))} for name in written}
+    manifest = json.dumps({"study": {"study_id": study_id, "ledgers": heads}, "files": files}, indent=1) + "\n"
+    return [*written, write_out(out.with_name(f"{out.stem}_manifest.json"), {".json": manifest.encode})]
 
 
 def write_out(out: Path, writers: Mapping[str, Callable[[], bytes]]) -> str:

@@ -12,11 +12,13 @@ from sqlalchemy import ColumnElement, Connection, Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.schema import assignments, decisions, heads, ratings, theme_edits, theme_heads
+from annotation.label_store.schema import assignments, decisions, heads, ratings, study_events, theme_edits, theme_heads
 
 Entry = dict[str, Any]
+Heads = Mapping[str, tuple[int, str]]
+"""Ledger -> (entries, hash of the last one)."""
 
-STUDY_LEDGERS = (ratings, decisions)
+STUDY_LEDGERS = (ratings, decisions, study_events)
 """The ledgers of a study; `theme_edits` is the ledger of a run."""
 GENESIS_HASH = "0" * 64
 """The previous hash of a ledger's first entry."""
@@ -87,27 +89,46 @@ def _lock_head(tx: Connection, table: Table, owner: str) -> Entry | None:
 # -- verification ------------------------------------------------------------------------------------------------------
 
 
-def verify_study(store: LabelStore, study_id: str) -> list[str]:
-    """What is wrong with a study's ledgers, one sentence per fault; an empty list when every entry is unchanged.
+def study_ledger_faults(con: Connection, study_id: str) -> list[str]:
+    """What is wrong with the ledgers of a study, one sentence per fault; an empty list when every entry is unchanged.
 
     It detects an entry that was changed, removed, added or moved, a missing head, and an assignment that does not point to its
-    last rating. A ledger that was rewritten completely, head included, is detected by comparing `ledger_heads` with an export.
+    last rating or names somebody else. A ledger that was rewritten completely, head included, is detected by `head_faults`.
     """
-    with store.read() as con:
-        faults = [fault for table in STUDY_LEDGERS for fault in _chain_faults(con, table, study_id)]
-        return faults + _pointer_faults(con, study_id)
+    faults = [fault for table in STUDY_LEDGERS for fault in _chain_faults(con, table, study_id)]
+    return faults + _pointer_faults(con, study_id)
+
+
+def head_faults(con: Connection, study_id: str, sealed: Heads) -> list[str]:
+    """How the ledgers of a study differ from heads that `ledger_heads` returned earlier; they may only have grown."""
+    return [
+        fault
+        for table in STUDY_LEDGERS
+        if table.name in sealed
+        for fault in _head_faults(con, table, study_id, *sealed[table.name])
+    ]
+
+
+def _head_faults(con: Connection, table: Table, study_id: str, entries: int, last_hash: str) -> list[str]:
+    own = select(table.c.seq, table.c.hash).where(table.c.study_id == study_id)
+    hashes: dict[int, str] = dict(map(tuple, con.execute(own)))
+    if entries and entries not in hashes:
+        return [f"{table.name}: {entries:,} entries were sealed, and there are {len(hashes):,} now: later ones were removed"]
+    if entries and hashes[entries] != last_hash:
+        return [f"{table.name}: entry {entries:,} is not the one that was sealed: the ledger was rewritten"]
+    return []
 
 
 def verify_edits(store: LabelStore, run: str) -> list[str]:
-    """The same for the theme edits of a run; a run without edits has no faults."""
+    """What is wrong with the theme edits of a run, as for a study; a run without edits has no faults."""
     with store.read() as con:
         # The ledger of a run begins with its first edit; a missing head is a fault only after that.
         started = con.execute(select(theme_heads).where(*_head_condition(theme_edits, run))).first()
         return _chain_faults(con, theme_edits, run) if started else []
 
 
-def ledger_heads(store: LabelStore, study_id: str) -> dict[str, tuple[int, str]]:
-    """Ledger -> (entries, hash of the last one). Written into an export, it pins every entry made before."""
+def ledger_heads(store: LabelStore, study_id: str) -> Heads:
+    """Where the ledgers of a study end. Written into an export, it seals every entry made before."""
     with store.read() as con:
         rows = con.execute(select(heads).where(heads.c.study_id == study_id)).mappings()
         return {row["ledger"]: (row["entries"], row["hash"]) for row in rows}
@@ -137,8 +158,13 @@ def _entry_faults(table: Table, entries: Sequence[Entry], index: int, entry: Ent
 
 
 def _pointer_faults(con: Connection, study_id: str) -> list[str]:
-    rated = select(ratings.c.seat_id, ratings.c.seq).where(ratings.c.study_id == study_id).order_by(ratings.c.seq)
-    last_seq = dict(map(tuple, con.execute(rated)))
-    pointers = con.execute(select(assignments.c.seat_id, assignments.c.current).where(assignments.c.study_id == study_id))
+    rated = select(ratings.c.seat_id, ratings.c.seq, ratings.c.annotator).where(ratings.c.study_id == study_id)
+    last = {seat_id: (seq, annotator) for seat_id, seq, annotator in con.execute(rated.order_by(ratings.c.seq))}
+    slot = assignments.c
+    query = select(slot.seat_id, slot.current, slot.annotator).where(slot.study_id == study_id)
     # `seats` is the stored name of the assignments.
-    return [f"seats: {seat_id} does not point to its last rating" for seat_id, seq in pointers if seq != last_seq.get(seat_id)]
+    return [
+        f"seats: {seat_id} does not point to its last rating, or names somebody else than who gave it"
+        for seat_id, seq, annotator in con.execute(query)
+        if (seq, annotator) != last.get(seat_id, (None, annotator))
+    ]

@@ -183,9 +183,9 @@ def _label_columns() -> tuple[Column[Any], ...]:
     return Column("label", Text, nullable=False), Column("significance", Text)
 
 
-def _chain_columns() -> tuple[Column[Any], ...]:
-    """The idempotency key (an entry that is sent twice is stored once) and the hash chain of a ledger."""
-    return tuple(Column(name, Text, nullable=False) for name in ("key", "previous", "hash"))
+def _chain_columns(*, key: bool = True) -> tuple[Column[Any], ...]:
+    """The hash chain of a ledger, and the idempotency key: an entry that is sent twice is stored once."""
+    return tuple(Column(name, Text, nullable=False) for name in (*(["key"] if key else []), "previous", "hash"))
 
 
 heads = _heads_table("heads", Column("study_id", Text, ForeignKey("studies.study_id"), primary_key=True))
@@ -235,6 +235,17 @@ decisions = Table(  # append-only (triggers)
     UniqueConstraint("item_id", "revision"),
     CheckConstraint(LABEL_CHECK, name="label"),
     CheckConstraint(SIGNIFICANCE_CHECK, name="significance"),
+)
+
+study_events = Table(  # append-only (triggers); what a study was created from, and each change of its state
+    "study_events",
+    metadata,
+    Column("study_id", Text, ForeignKey("studies.study_id"), primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("body", Text, nullable=False),  # JSON; annotation.label_store.seals
+    Column("happened_at", Text, nullable=False),
+    *_chain_columns(key=False),
 )
 
 theme_edits = Table(  # append-only (triggers); an undo is another row

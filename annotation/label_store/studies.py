@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import Connection, and_, case, func, select, update
@@ -16,6 +17,7 @@ from annotation.label_store.schema import (
     studies,
     study_members,
 )
+from annotation.label_store.seals import STATE, record_study_event
 
 
 class StudyState(StrEnum):
@@ -148,8 +150,8 @@ def study_progress(store: LabelStore, study_id: str) -> list[AnnotatorProgress]:
 # -- moving forward ----------------------------------------------------------------------------------------------------
 
 
-def advance_study(tx: Connection, study_id: str, expected: StudyState, *, incomplete: bool = False) -> StudyState:
-    """Move a study from the state that the caller saw to the next one, and return that.
+def advance_study(tx: Connection, study_id: str, expected: StudyState, now: datetime, *, incomplete: bool = False) -> StudyState:
+    """Move a study from the state that the caller saw to the next one, record that as an event, and return the new state.
 
     incomplete  leave calibration or labelling although ratings are missing; items with fewer than two ratings get no gold label
 
@@ -166,6 +168,7 @@ def advance_study(tx: Connection, study_id: str, expected: StudyState, *, incomp
     unchanged = (studies.c.study_id == study_id, studies.c.state == expected)
     if tx.execute(update(studies).where(*unchanged).values(state=following)).rowcount != 1:
         raise StudyError(f"Study '{study_id}' is no longer in the state {expected}. Nothing was changed. Look at it again.")
+    record_study_event(tx, study_id, STATE, {"from": expected, "state": following}, now)
     return following
 
 

@@ -20,6 +20,7 @@ from sqlalchemy.exc import IntegrityError
 from annotation.label_store.engine import StudyError
 from annotation.label_store.ledger import start_study_ledgers
 from annotation.label_store.schema import assignments, items, storable_text, studies, study_members, to_timestamp, users
+from annotation.label_store.seals import CREATED, FIXED_ASSIGNMENTS, SLOTS, STUDY_ROWS, seal_rows
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind, StudyState
 
 STUDY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -70,7 +71,7 @@ class NewStudy:
 
 
 def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
-    """Create a study with its items, its assignments, and each annotator's own order and sides.
+    """Create a study with its items, its assignments, and each annotator's own order and sides, and seal them.
 
     Orders and sides follow from the study's seed and the usernames, so the same call creates the same study.
 
@@ -92,6 +93,8 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     tx.execute(insert(items), [{"study_id": new.study_id, **_item_row(item)} for item in originals_first])
     tx.execute(insert(assignments), list(_assignment_rows(new)))
     start_study_ledgers(tx, new.study_id)
+    slots = FIXED_ASSIGNMENTS if len(new.annotators) == RATINGS_PER_ITEM else SLOTS
+    seal_rows(tx, new.study_id, CREATED, (*STUDY_ROWS, slots), now, state=state)
 
 
 def check_study_id(study_id: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -80,7 +81,7 @@ def gold_labels(store: LabelStore, study_id: str) -> dict[str, GoldLabel]:
     return {label.item_id: label for label in labels if label is not None}
 
 
-def close_study(store: LabelStore, study_id: str) -> StudyState:
+def close_study(store: LabelStore, study_id: str, now: datetime) -> StudyState:
     """Close a study after adjudication.
 
     Raises StudyError while a dispute is undecided, or when the study is in another state.
@@ -89,7 +90,7 @@ def close_study(store: LabelStore, study_id: str) -> StudyState:
     if undecided:
         raise StudyError(f"Study '{study_id}': {undecided} disputes are undecided. The study stays open. Decide them first.")
     with store.begin() as tx:
-        return advance_study(tx, study_id, StudyState.ADJUDICATION)
+        return advance_study(tx, study_id, StudyState.ADJUDICATION, now)
 
 
 def _rated_twice(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:

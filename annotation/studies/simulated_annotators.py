@@ -140,18 +140,18 @@ def _create_demo_study(store: LabelStore, run: Run, relation: Relation, study_id
         for n, name in enumerate(DONE_SO_FAR)
     }
     _rate(store, study_id, people, start, dict.fromkeys(people, 1.0))
-    _advance(store, study_id, StudyState.CALIBRATION)
+    _advance(store, study_id, StudyState.CALIBRATION, start + timedelta(days=1))
     shares = DONE_SO_FAR if study_id == RUNNING else dict.fromkeys(people, 1.0)
     _rate(store, study_id, people, start + timedelta(days=1), shares)
     if study_id != RUNNING:
-        _advance(store, study_id, StudyState.LABELLING)
+        _advance(store, study_id, StudyState.LABELLING, start + timedelta(days=8))
     if study_id == FINISHED:
         _adjudicate(store, study_id, truth, start + timedelta(days=8))
 
 
-def _advance(store: LabelStore, study_id: str, state: StudyState) -> None:
+def _advance(store: LabelStore, study_id: str, state: StudyState, now: datetime) -> None:
     with store.begin() as tx:
-        advance_study(tx, study_id, state)
+        advance_study(tx, study_id, state, now)
 
 
 def _rate(
@@ -179,7 +179,7 @@ def _adjudicate(store: LabelStore, study_id: str, truth: Mapping[str, Label], no
         decision = NewDecision(dispute.item_id, label, significance, reason, f"simulated/{dispute.item_id}")
         submit_decision(store, "ada", decision, now)
         now += timedelta(seconds=60)
-    close_study(store, study_id)
+    close_study(store, study_id, now)
 
 
 def _true_relation(run: Run, settings: Settings) -> Relation:

@@ -21,13 +21,13 @@ from annotation.agreement.tables import (
     rater_name,
 )
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ledger import ledger_heads
 from annotation.label_store.studies import Study, find_study
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import STRATA_TABLE, repeats_table, strata_frame, study_ratings
 from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata
+from annotation.studies.verification import heads_record
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, Figure
 from audit.exports.catalogue import Chapter
@@ -180,7 +180,7 @@ def study_part(store: LabelStore, study_id: str) -> StudyPart:
     facts = {
         "title": data.study.title, "state": data.study.state.value, "run": data.origin.run_key,
         "plan": dict(data.origin.plan), "seed_of_order": data.study.seed, "seed_of_baseline_bootstrap": SEED,
-        "ledgers": {name: {"entries": entries, "last": last} for name, (entries, last) in ledger_heads(store, study_id).items()},
+        "ledgers": heads_record(store, study_id),
     }  # fmt: skip
     chapter = Chapter(TITLE, tables, list(study_pictures(data)))
     return StudyPart(study_id, data.origin.digest, chapter, _published_figures(data), facts)

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import JSON, Column, Connection, Index, Integer, MetaData, Table, Text, insert, select
 
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.schema import record_of
+from annotation.label_store.schema import record_of, studies
+from annotation.label_store.seals import SAMPLED, all_columns, seal_rows
 
 # A metadata of its own: the schema that annotators' pages import must not know these tables.
 metadata = MetaData(naming_convention={"pk": "pk_%(table_name)s"})
@@ -51,6 +52,8 @@ verdicts = Table(
     Column("reasoning", Text),
     Index("ix_verdicts_study_id", "study_id"),
 )
+
+VERDICT_TABLES = (designs, strata, verdicts)
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,12 @@ class StoredVerdict:
 def store_sample(
     tx: Connection, study_id: str, origin: SampleOrigin, strata_drawn: Sequence[Stratum], judged: Sequence[StoredVerdict]
 ) -> None:
-    """Store a sample's origin, strata and verdicts, in the transaction that creates the study."""
+    """Store a sample's origin, strata and verdicts, in the transaction that creates the study, and seal them."""
     tx.execute(insert(designs).values(study_id=study_id, **asdict(origin)))
     tx.execute(insert(strata), [{"study_id": study_id, **asdict(stratum)} for stratum in strata_drawn])
     tx.execute(insert(verdicts), [{"study_id": study_id, **asdict(verdict)} for verdict in judged])
+    created_at = tx.execute(select(studies.c.created_at).where(studies.c.study_id == study_id)).scalar_one()
+    seal_rows(tx, study_id, SAMPLED, [all_columns(table) for table in VERDICT_TABLES], created_at)
 
 
 def find_origin(store: LabelStore, study_id: str) -> SampleOrigin:

@@ -111,8 +111,8 @@ COMMANDS = (
         "annotation.cli.study:release",
     ),
     Command(
-        "study verify", "Check that no rating or decision of a study was changed, removed or added.",
-        "annotation.cli.study:verify",
+        "study verify", "Check that nothing in a study was altered: ratings, decisions, items, verdicts, strata, state.",
+        "annotation.cli.verification:verify",
     ),
     Command(
         "study export", "Write a study's ratings with a codebook, or a packet for an annotator.",

@@ -42,7 +42,7 @@ def pick_study_or_stop() -> Study:
 
 
 def study_heads(study_id: str) -> LedgerHeads:
-    """Where a study's ledgers end: changes with every rating and every decision, and with nothing else."""
+    """Where a study's ledgers end: changes with every rating, decision and change of state, and with nothing else."""
     return tuple((name, entries, digest) for name, (entries, digest) in sorted(ledger_heads(label_store(), study_id).items()))
 
 

@@ -9,7 +9,6 @@ import streamlit as st
 
 from annotation.label_store.assignments import release_assignments
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ledger import verify_study
 from annotation.label_store.studies import (
     RATINGS_PER_ITEM,
     STUDY_STATES,
@@ -27,6 +26,7 @@ from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
 from annotation.studies.sampling import SECOND_CRITERIA, SamplePlan, draw_sample, draw_study
 from annotation.studies.study_tables import STRATA_TABLE, codebook, ratings_table, strata_frame
 from annotation.studies.verdict_store import list_strata
+from annotation.studies.verification import verify_study
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from audit.vocabulary import LABELS
@@ -111,10 +111,10 @@ def advance_section(store: LabelStore, study: Study) -> None:
         incomplete = st.checkbox("Continue with missing ratings", key="incomplete")
     if st.button(ADVANCE_BUTTONS[study.state], type="primary", key="advance"):
         if deciding:
-            close_study(store, study.study_id)
+            close_study(store, study.study_id, now())
         else:
             with store.begin() as tx:
-                advance_study(tx, study.study_id, study.state, incomplete=incomplete)
+                advance_study(tx, study.study_id, study.state, now(), incomplete=incomplete)
         rerun_with_message("The study was advanced to its next state.")
 
 
@@ -152,12 +152,12 @@ def export_section(store: LabelStore, study: Study) -> None:
                            f"{study.study_id}_ratings.csv", "text/csv", on_click="ignore", key="ratings")  # fmt: skip
         st.download_button("Codebook as CSV", lambda: csv_bytes(codebook()), "codebook.csv", "text/csv",
                            on_click="ignore", key="codebook")  # fmt: skip
-        if st.button("Verify ratings", key="verify"):
+        if st.button("Verify study", key="verify"):
             faults = verify_study(store, study.study_id)
             st.toast(
-                "No rating or decision was altered."
+                "Nothing in this study was altered."
                 if not faults
-                else escaped(f"Ratings or decisions were altered ({len(faults)} in all): {faults[0]}")
+                else escaped(f"The study was altered ({len(faults)} findings): {faults[0]}")
             )
 
 

@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
-from annotation.label_store.ledger import verify_study
 from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.studies.adjudication import ADJUDICATED, AGREED, BlindRating, Dispute, close_study, gold_labels, list_disputes
+from annotation.studies.verification import verify_study
 from tests.support.studies import NOW, item, people, rate, step, study_of
 
 WHY = "One says three months, the other six."
@@ -94,9 +94,9 @@ def test_gold_is_the_shared_label_or_the_decision(disputed: LabelStore) -> None:
 def test_a_study_closes_when_the_last_dispute_is_decided(disputed: LabelStore) -> None:
     submit_decision(disputed, "jo", ruling(3), NOW)
     with pytest.raises(StudyError, match="1 disputes are undecided"):
-        close_study(disputed, "s")
+        close_study(disputed, "s", NOW)
     submit_decision(disputed, "jo", ruling(4, "ABSENT", None), NOW)
-    assert close_study(disputed, "s") is StudyState.CLOSED
+    assert close_study(disputed, "s", NOW) is StudyState.CLOSED
     assert find_study(disputed, "s").state is StudyState.CLOSED
     assert [dispute.decision.reason for dispute in list_disputes(disputed, "s", open_only=False)] == [WHY, WHY]
     assert verify_study(disputed, "s") == []

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import text
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ledger import ledger_heads, verify_study
+from annotation.label_store.ledger import ledger_heads
+from annotation.studies.verification import verify_study
 from tests.support.studies import rate, study_of
 
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.label_store.ledger import verify_study
 from annotation.label_store.results import assignment_rows
 from annotation.studies.accounts import account_of_token, open_session
+from annotation.studies.verification import verify_study
 from tests.support.studies import rating_history, study_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,6 @@ from sqlalchemy import text
 from annotation.label_store import schema
 from annotation.label_store.access_log import list_log
 from annotation.label_store.engine import HEAD, MIGRATIONS, LabelStore, open_label_store
-from annotation.label_store.ledger import verify_study
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import list_studies
 from annotation.studies import verdict_store
@@ -72,12 +71,13 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
     study_of(store, 2)
     rate(store, "ana", 1, "ABSENT")
     with store.begin() as tx:
+        tx.execute(text("delete from heads where ledger = 'study_events'"))
         for made in (
-            "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "index ix_attempts_address_at",
+            "table study_events", "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "index ix_attempts_address_at",
         ):  # fmt: skip
             tx.execute(text(f"drop {made}"))
         if not store.sqlite:
-            for function in ("theme_acts_sealed", "access_log_sealed", "access_log_kept"):
+            for function in ("study_events_sealed", "theme_acts_sealed", "access_log_sealed", "access_log_kept"):
                 tx.execute(text(f"drop function {function}"))
         for column in ("disabled_at", "one_time_until", "last_sign_in_at", "signed_out_at"):
             tx.execute(text(f"alter table users drop column {column}"))
@@ -90,4 +90,9 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
     assert [state.state for state in list_account_states(again, NOW)] == ["active", "active"]
     assert list_log(again) == []
     assert verify_study(again, "s") == []
+    assert unsealed_until(again, "s") is not None
+    with again.begin() as tx:
+        tx.execute(text("update seats set swapped = not swapped"))
+    (fault,) = verify_study(again, "s")
+    assert fault.startswith("seats: 4 rows were changed after the study was sealed")
     again.close()

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
-from annotation.label_store.ledger import verify_study
 from annotation.label_store.studies import StudyState, find_study, list_studies, study_progress
 from annotation.studies.accounts import Role, find_account
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, DISPUTED, FINISHED, RUNNING, create_demo_studies
 from annotation.studies.study_tables import labels_table, repeats_table
+from annotation.studies.verification import verify_study
 from audit.cli.main import main
 from audit.settings import Settings
 from audit.vocabulary import LABELS

@@ -41,7 +41,7 @@ def finished(lite: LabelStore) -> LabelStore:
             both(lite, annotator, number, labels[column])
     step(lite, StudyState.LABELLING)
     submit_decision(lite, "jo", NewDecision("i003", "DIVERGENT", "high", "Other months.", "k"), NOW)
-    close_study(lite, "s")
+    close_study(lite, "s", NOW)
     return lite
 
 

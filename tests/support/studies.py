@@ -105,4 +105,4 @@ def rate_all(
 
 def step(store: LabelStore, state: StudyState, *, incomplete: bool = False) -> StudyState:
     with store.begin() as tx:
-        return advance_study(tx, "s", state, incomplete=incomplete)
+        return advance_study(tx, "s", state, NOW, incomplete=incomplete)

@@ -61,6 +61,8 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
     typed(f"export v1 --out {tmp_path / 'ratings.csv'}")
     assert len((tmp_path / "ratings.csv").read_text().splitlines()) == 1 + 16
     assert "design_weight" in (tmp_path / "ratings_codebook.csv").read_text()
+    against = f"verify v1 --against {tmp_path / 'ratings_manifest.json'}"
+    assert "ratings_manifest.json sealed is there and unchanged.\nNothing in this study was altered." in typed(against)[1]
     store = open_label_store(Settings(data_dir=home, studies="").studies_url)
     assert len(rating_history(store, "v1")) == 16
     with store.begin() as tx:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from annotation.label_store.ledger import verify_study
 from annotation.label_store.results import decisions_by_item
 from annotation.label_store.schema import decisions
 from annotation.label_store.studies import StudyState, find_study
 from annotation.studies.adjudication import list_disputes
+from annotation.studies.verification import verify_study
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, step, study_of

@@ -112,7 +112,7 @@ def test_an_adjudicator_sees_nothing_of_the_judge_until_every_dispute_is_decided
     assert "decide without the judge" in words_on(as_user("ada", "agreement"))
     decided(judged, 10)
     assert judge_seen("ada")
-    close_study(judged, "s")
+    close_study(judged, "s", NOW)
     assert judge_seen("ada")
 
 

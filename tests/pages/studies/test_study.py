@@ -203,12 +203,12 @@ def toast_of(at) -> str:
 
 def test_one_click_verifies_the_ratings_and_reports_an_altered_one(finished, as_user: SignIn):
     at = as_user("petra", "study").button(key="verify").click().run()
-    assert toast_of(at) == "No rating or decision was altered."
+    assert toast_of(at) == "Nothing in this study was altered."
     with finished.begin() as tx:
         tx.execute(text("drop trigger ratings_no_update"))
         tx.execute(text("update ratings set label = 'DIVERGENT', significance = 'low' where seq = 1"))
     at = as_user("petra", "study").button(key="verify").click().run()
-    assert "Ratings or decisions were altered (1 in all): ratings: entry 1 was changed after it was written" in toast_of(at)
+    assert "The study was altered (1 findings): ratings: entry 1 was changed after it was written" in toast_of(at)
 
 
 def test_a_study_does_not_change_when_its_run_is_reloaded_or_deleted(ready, load_run, data_dir, as_user: SignIn):
@@ -233,7 +233,7 @@ def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, l
     for study_id in ("made-up", "made-up-2"):
         draw_study(folk, run, plan, study_id=study_id, title=study_id, annotators=("ana", "ben"), now=NOW)
     with folk.begin() as tx:
-        advance_study(tx, "made-up", StudyState.LABELLING, incomplete=True)
+        advance_study(tx, "made-up", StudyState.LABELLING, NOW, incomplete=True)
     at = as_user("ana" if page == "annotate" else "petra", page)
     assert not at.exception
     assert "No real *guide*, center or patient" in words_on(at)

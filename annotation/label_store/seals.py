@@ -1,0 +1,123 @@
+"""Seals: digests of every row that a study is made of, in the first entries of its ledger of events.
+
+Ratings and decisions are ledgers themselves. Items, assignments, strata and the judge's verdicts are rows that never change, so
+their digests are written once, in the transaction that creates the study; later, a row that differs is named. Each change of the
+study's state is a further entry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Table, select
+
+from annotation.label_store.ledger import append_entry, lock_study_head
+from annotation.label_store.schema import assignments, items, studies, study_events, study_members, to_timestamp
+
+CREATED, SAMPLED, SEALED, STATE = "created", "sampled", "sealed", "state"
+"""Kinds of events. SEALED: the study existed before there were seals, so an earlier change is not detected."""
+NAMED_ROWS = 3
+
+
+@dataclass(frozen=True)
+class SealedRows:
+    """A table and the columns whose values never change in a study."""
+
+    table: Table
+    columns: tuple[str, ...]
+
+
+def all_columns(table: Table) -> SealedRows:
+    """Every column of a table whose rows never change."""
+    return SealedRows(table, tuple(table.c.keys()))
+
+
+STUDY_ROWS = (
+    SealedRows(studies, ("study_id", "title", "names_shown", "seed", "terms", "created_at", "synthetic")),
+    all_columns(study_members),
+    all_columns(items),
+)
+SLOT_COLUMNS = ("seat_id", "study_id", "item_id", "seat", "calibration", "swapped")
+SLOTS = SealedRows(assignments, SLOT_COLUMNS)
+FIXED_ASSIGNMENTS = SealedRows(assignments, (*SLOT_COLUMNS, "annotator", "position"))
+"""Where nobody claims slots, which annotator has an item at which position never changes either."""
+SEALED_TABLES = (studies, study_members, items, assignments)
+
+
+def record_study_event(tx: Connection, study_id: str, kind: str, body: Mapping[str, Any], now: datetime | str) -> None:
+    """Append an event to a study's ledger."""
+    happened_at = now if isinstance(now, str) else to_timestamp(now)
+    head = lock_study_head(tx, study_events, study_id)
+    append_entry(tx, study_events, head, {"kind": kind, "body": _canonical(body), "happened_at": happened_at})
+
+
+def seal_rows(tx: Connection, study_id: str, kind: str, sealed: Sequence[SealedRows], now: datetime | str, **more: str) -> None:
+    """Append an event with the digest of each of these rows as they are now, and `more` values."""
+    tables = {
+        rows.table.name: {"columns": rows.columns, "rows": _digests(tx, rows.table, rows.columns, study_id)} for rows in sealed
+    }
+    record_study_event(tx, study_id, kind, {"tables": tables, **more}, now)
+
+
+def seal_faults(con: Connection, study_id: str, tables: Sequence[Table]) -> list[str]:
+    """Which rows of these tables, and whether the state of the study, differ from what its events record.
+
+    The caller has found the ledger of events unchanged: a seal that was altered cannot be relied on.
+    """
+    events = _events(con, study_id)
+    if not events:
+        return ["study_events: the study was never sealed, so a change of its items or verdicts is not detected"]
+    sealed = {name: rows for _, body in events for name, rows in body.get("tables", {}).items()}
+    nothing: dict[str, Any] = {"columns": (), "rows": {}}
+    faults = [fault for table in tables for fault in _row_faults(con, study_id, table, sealed.get(table.name, nothing))]
+    recorded = [body["state"] for _, body in events if "state" in body][-1]
+    state = con.execute(select(studies.c.state).where(studies.c.study_id == study_id)).scalar_one()
+    return faults + ([] if state == recorded else [f"studies: the state is {state}, but the last one recorded is {recorded}"])
+
+
+def sealed_later(con: Connection, study_id: str) -> str | None:
+    """From when on the rows of a study are sealed, where that is not its creation."""
+    query = select(study_events.c.happened_at).where(study_events.c.study_id == study_id, study_events.c.kind == SEALED)
+    return con.execute(query).scalar()
+
+
+def _events(con: Connection, study_id: str) -> list[tuple[str, dict[str, Any]]]:
+    query = select(study_events.c.kind, study_events.c.body).where(study_events.c.study_id == study_id)
+    return [(kind, json.loads(body)) for kind, body in con.execute(query.order_by(study_events.c.seq))]
+
+
+def _row_faults(con: Connection, study_id: str, table: Table, sealed: Mapping[str, Any]) -> Iterator[str]:
+    before, now = sealed["rows"], _digests(con, table, sealed["columns"], study_id)
+    kinds = {
+        "changed": [key for key in before if key in now and before[key] != now[key]],
+        "removed": [key for key in before if key not in now],
+        "added": [key for key in now if key not in before],
+    }
+    for kind, keys in kinds.items():
+        if keys:
+            named = ", ".join(keys[:NAMED_ROWS]) + (", ..." if len(keys) > NAMED_ROWS else "")
+            rows = "1 row was" if len(keys) == 1 else f"{len(keys):,} rows were"
+            yield f"{table.name}: {rows} {kind} after the study was sealed ({named})"
+
+
+def _digests(con: Connection, table: Table, columns: Sequence[str], study_id: str) -> dict[str, str]:
+    """Key of each row of the study -> SHA-256 of these columns."""
+    keys = [column for column in table.primary_key if column.name != "study_id"] or list(table.primary_key)
+    chosen = [table.c[name] for name in columns]
+    query = select(*keys, *chosen).where(table.c.study_id == study_id).order_by(*keys)
+    return {
+        "/".join(row[: len(keys)]): hashlib.sha256(
+            _canonical(dict(zip(columns, row[len(keys) :], strict=True))).encode()
+        ).hexdigest()
+        for row in con.execute(query)
+    }
+
+
+def _canonical(value: Mapping[str, Any]) -> str:
+    # The same in every process and database; escaped to ASCII, so that any text survives unchanged.
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
