@@ -17,6 +17,7 @@ from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import list_studies
 from annotation.studies import verdict_store
 from annotation.studies.accounts import list_account_states
+from annotation.studies.verification import unsealed_until, verify_study
 from audit.errors import AuditError
 from audit.settings import Settings
 from tests.support.studies import NOW, rate, study_of
@@ -73,7 +74,8 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
     with store.begin() as tx:
         tx.execute(text("delete from heads where ledger = 'study_events'"))
         for made in (
-            "table study_events", "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "index ix_attempts_address_at",
+            "table study_events",
+            "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "index ix_attempts_address_at",
         ):  # fmt: skip
             tx.execute(text(f"drop {made}"))
         if not store.sqlite:
