@@ -3,7 +3,8 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages._blinded.session_cookie import routes, write_cookie
+from pages._blinded.request_guard import RequestGuard
+from pages._blinded.session_cookie import routes
 from pages._blinded.trusted_proxy import TrustedProxy
 
 NAME = "Handbook audit"
@@ -16,9 +17,9 @@ if __name__ == "__main__":  # a run of the script, for one visitor
     page = st.navigation(menu(), expanded=True)
     st.set_page_config(page_title=f"{page.title} · {NAME}")  # so that browser tabs differ and a screen reader announces the page
     tour_entry()
-    write_cookie()
     page.run()
 else:  # the server, which imports this file once
     from pages._shared import readiness
 
-    app = st.App(__file__, routes=[*routes(), *readiness.routes()], middleware=[Middleware(TrustedProxy)])
+    guards = [Middleware(TrustedProxy), Middleware(RequestGuard)]  # the second recognises the user whom the first names
+    app = st.App(__file__, routes=[*routes(), *readiness.routes()], middleware=guards)

@@ -38,6 +38,7 @@ def _comma_separated(name: str) -> tuple[str, ...]:
 BROWSING = ("", "open", "signed-in")
 LOG_FORMATS = ("text", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
+HOST_NAME = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*|[0-9a-f:]*:[0-9a-f:.]*")
 HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
 
 
@@ -59,6 +60,16 @@ def _networks(name: str) -> tuple[Network, ...]:
             f"Setting {name} cannot be read: {error}. Nothing was done. Allowed are IP addresses and networks with commas "
             "between them, such as 127.0.0.1 or 10.0.3.0/28."
         ) from None
+
+
+def _public_hosts() -> tuple[str, ...]:
+    names = tuple(name.casefold() for name in _comma_separated("AUDIT_PUBLIC_HOSTS"))
+    if wrong := [name for name in names if not HOST_NAME.fullmatch(name)]:
+        raise AuditError(
+            f"Setting AUDIT_PUBLIC_HOSTS has '{wrong[0]}', which is not the name or address of a host. Nothing was done. Allowed "
+            "are names and IP addresses with commas between them, without https:// and without a port, such as audit.example.org."
+        )
+    return names
 
 
 def _trusted_user_header() -> str:
@@ -86,6 +97,8 @@ class Settings:
     AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback only)
     AUDIT_BROWSING          open: runs are browsed without signing in; signed-in: by viewers and PIs only (default: open on
                             loopback, and wherever no account exists)
+    AUDIT_PUBLIC_HOSTS      names under which people open the dashboard, several separated by commas, such as audit.example.org;
+                            requests under other names are refused (default: this machine and the address it listens on)
     AUDIT_TRUSTED_PROXY     address or network of the reverse proxy, several separated by commas; only from there are
                             X-Forwarded-For and the header below believed (default: none)
     AUDIT_TRUSTED_USER_HEADER  header in which that proxy names who has signed in, such as X-Remote-User (default: none)
@@ -106,6 +119,7 @@ class Settings:
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
     port: int = field(default_factory=lambda: _integer("AUDIT_PORT", 8501, 1, MAX_PORT))
     browsing: str = field(default_factory=lambda: _one_of("AUDIT_BROWSING", BROWSING))
+    public_hosts: tuple[str, ...] = field(default_factory=_public_hosts)
     trusted_proxies: tuple[Network, ...] = field(default_factory=lambda: _networks("AUDIT_TRUSTED_PROXY"))
     trusted_user_header: str = field(default_factory=_trusted_user_header)
     log_format: str = field(default_factory=lambda: _one_of("AUDIT_LOG", LOG_FORMATS, "text"))

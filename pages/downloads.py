@@ -14,6 +14,7 @@ from audit.exports.context import CurationPart
 from audit.exports.package import ExportRequest, archive_name, command_of, today
 from audit.exports.package_files import CONTENTS
 from audit.store.runs import Run
+from pages._blinded import file_widgets
 from pages._blinded.access import current_account, label_store
 from pages._shared.loaders import built_taxonomy, loaded_runs
 from pages._shared.package_cache import ZIP_TYPE, PackageKey, package_cache, show_progress
@@ -90,7 +91,7 @@ def download_button(
         return ExportRequest(run, today(), other, part, paper, taxonomy, curation, against)
 
     name = archive_name(run)
-    st.download_button(
+    file_widgets.download_button(
         "Download everything (ZIP)", data=lambda: package_cache().fetch(key, order, name), file_name=name, mime=ZIP_TYPE,
         key="package", on_click=package_cache().request, args=(key,), icon=":material/folder_zip:", type="primary",
     )  # fmt: skip

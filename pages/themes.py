@@ -13,7 +13,7 @@ from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.tables import Column
 from pages._shared.loaders import load, theme_map_points
-from pages._shared.page import page
+from pages._shared.page import leave_if_signed_out, page
 from pages._shared.pickers import choose, named_by, type_words
 from pages._shared.theme_edits import edit_list
 from pages._shared.themes import (
@@ -88,6 +88,7 @@ def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
 @st.fragment  # so that moving the pointer does not redraw the page
 def point_map(run: Run, view: ThemeView, frame: pd.DataFrame) -> None:
     """The map; a click on a point opens its theme, and the phrase under the pointer is shown below."""
+    leave_if_signed_out()
     points = theme_map_points(run)
     if points.empty:
         counts(run, "These themes came without a map. Themes that are built here have one: `audit themes build`.")

@@ -53,7 +53,7 @@ def test_everything_that_a_server_writes_is_json_where_that_is_set(tmp_path: Pat
     assert {"info", "warning"} <= {entry["level"] for entry in entries}
     assert any("dashboard opens at" in entry["message"] for entry in entries)
     assert any("startup complete" in entry["message"] for entry in entries)
-    assert any("disallowed Origin" in entry["message"] for entry in entries)
+    assert any("Refused /_stcore/stream" in entry["message"] for entry in entries)
 
 
 def test_a_level_leaves_out_what_is_less_severe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

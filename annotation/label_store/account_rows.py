@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.access_log import Actor, Event, log_event
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.schema import record_of, sessions, to_timestamp, users
+from annotation.label_store.schema import ended_sign_ins, record_of, sessions, to_timestamp, users
 
 
 @dataclass(frozen=True)
@@ -115,3 +115,21 @@ def end_session(tx: Connection, token_hash: str) -> str | None:
         delete(sessions).where(sessions.c.token_hash == token_hash).returning(sessions.c.username)
     ).scalar()
     return username
+
+
+def end_provider_sign_in(store: LabelStore, sign_in: str, expires_at: datetime, now: datetime) -> None:
+    """Remember that a sign-in at the identity provider has ended, and forget those that have expired."""
+    with store.begin() as tx:
+        tx.execute(delete(ended_sign_ins).where(ended_sign_ins.c.expires_at <= to_timestamp(now)))
+        if tx.execute(_ended(sign_in)).first() is None:
+            tx.execute(insert(ended_sign_ins).values(sign_in=sign_in, expires_at=to_timestamp(expires_at)))
+
+
+def provider_sign_in_has_ended(store: LabelStore, sign_in: str) -> bool:
+    """Whether a sign-in at the identity provider was ended here."""
+    with store.read() as con:
+        return con.execute(_ended(sign_in)).first() is not None
+
+
+def _ended(sign_in: str) -> Select[tuple[str]]:
+    return select(ended_sign_ins.c.sign_in).where(ended_sign_ins.c.sign_in == sign_in)

@@ -70,6 +70,13 @@ sessions = Table(
     Column("expires_at", Text, nullable=False, index=True),
 )
 
+ended_sign_ins = Table(  # at the identity provider, whose cookie goes on to name a user who has signed out here
+    "ended_sign_ins",
+    metadata,
+    Column("sign_in", Text, primary_key=True),  # subject and time of the sign-in
+    Column("expires_at", Text, nullable=False),  # from then on it is not believed anyway
+)
+
 sign_in_attempts = Table(
     "attempts",
     metadata,

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
 
 import streamlit as st
 
+from annotation.label_store import account_rows
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies import accounts, signing_in
 from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
 from audit.settings import Settings
-from pages._blinded.session_cookie import cookie_token, forget_token, keep_token
-from pages._blinded.trusted_proxy import proxy_user
+from pages._blinded.session_cookie import cookie_token
+from pages._blinded.trusted_proxy import proxy_signed_in_at, proxy_user
 
-TOKEN = "session token"  # noqa: S105 - the key in the session state, not a token
-SIGN_IN_CHANGED = "the user has just signed in or out"
 SQLITE = "sqlite:///"
+SESSION_ENDED = "Your session has ended. Sign in again."
 
 STUDY_PAGES = {  # script in pages/studies -> title
     "annotate": "Annotate",
@@ -75,36 +77,95 @@ def database_exists() -> bool:
     return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
 
 
-def current_account() -> Account | None:
-    """The account of this session; None when not signed in, or when the session has ended."""
+@dataclass(frozen=True)
+class ProviderSignIn:
+    """What the identity provider says of a user: subject and time of the sign-in (seconds since 1970) identify it."""
+
+    subject: str
+    issued_at: float
+    email: str
+    verified: bool
+
+    @property
+    def key(self) -> str:
+        """The sign-in in the list of those that have ended."""
+        return f"{self.subject} {self.issued_at:.0f}"
+
+    @property
+    def expires_at(self) -> datetime:
+        """Streamlit itself trusts its cookie for 30 days, and an open tab for ever."""
+        return datetime.fromtimestamp(self.issued_at, UTC) + accounts.SESSION_LENGTH
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who a connection is, by its handshake alone: the proxy's user and when it named them, a token, or the provider's user."""
+
+    proxy_user: str = ""
+    proxy_signed_in_at: float = 0.0  # seconds since 1970
+    token: str = ""
+    provider: ProviderSignIn | None = None
+
+
+def current_identity() -> Identity:
+    """Who the browser of this page is, as it said when it connected; nothing that a page stores changes it."""
+    if user := proxy_user():  # an older cookie in a shared browser must not make this person somebody else
+        return Identity(proxy_user=user, proxy_signed_in_at=proxy_signed_in_at())
+    return Identity(token=cookie_token() or "", provider=_provider_sign_in())
+
+
+def account_of(identity: Identity) -> Account | None:
+    """The account of an identity now; None when there is none, or when its session has ended. Needs no page."""
     if not database_exists():
         return None
-    if user := proxy_user():  # an older cookie in a shared browser must not make this person somebody else
-        return accounts.find_account(label_store(), user)
-    # The cookie is the one that was sent when the page was opened, so a sign-in since then is known from the session only.
-    token = st.session_state.get(TOKEN) or cookie_token()
-    account = accounts.account_of_token(label_store(), token, now()) if token else None
-    return account or _provider_account()
+    if identity.proxy_user:
+        signed_in_at = datetime.fromtimestamp(identity.proxy_signed_in_at, UTC)
+        believed = now() < signed_in_at + accounts.SESSION_LENGTH
+        return accounts.vouched_account(label_store(), identity.proxy_user, signed_in_at) if believed else None
+    account = accounts.account_of_token(label_store(), identity.token, now()) if identity.token else None
+    return account or _provider_account(identity.provider)
 
 
-def sign_in(username: str, password: str) -> None:
-    """Begin a session. Raises SignInError when the name or the password is wrong, or after too many wrong ones."""
+def current_account() -> Account | None:
+    """The account of this page's browser; None when not signed in, or when the session has ended."""
+    return account_of(current_identity())
+
+
+def session_check() -> Callable[[], None]:
+    """A check for later and for threads without a page: raises AuditError unless this page's session still goes on."""
+    identity = current_identity()
+    account = account_of(identity)
+
+    def check() -> None:
+        if account_of(identity) != account or not (account or browsing_is_open()):
+            raise AuditError(SESSION_ENDED)
+
+    return check
+
+
+def sign_in(username: str, password: str) -> tuple[Account, str]:
+    """Begin a session: its account, and the token that the browser should keep in its cookie.
+
+    Raises SignInError when the name or the password is wrong, or after too many wrong ones.
+    """
     token = signing_in.sign_in(label_store(), username, password, now(), address=visitor_address())
-    st.session_state[TOKEN] = token
-    st.session_state[SIGN_IN_CHANGED] = True
-    keep_token(token)
+    account = accounts.account_of_token(label_store(), token, now())
+    if account is None:
+        raise AuditError("Your account was changed while you signed in. Sign in again.")
+    return account, token
 
 
 def sign_out() -> None:
-    """End this browser's session everywhere and clear its state; an identity provider is left through its own page."""
-    token = st.session_state.get(TOKEN) or cookie_token()
+    """End this browser's session everywhere and clear the page's state.
+
+    If the identity provider signed the user in, this leaves the page through the provider.
+    """
+    token = cookie_token()
     if token:
         accounts.sign_out(label_store(), token, now(), visitor_address())
     st.session_state.clear()
-    st.session_state[SIGN_IN_CHANGED] = True
-    forget_token()
-    if _provider_signed_in():
-        _ended_provider_sessions().add(_provider_session())
+    if (provider := _provider_sign_in()) and _in_force(provider):
+        account_rows.end_provider_sign_in(label_store(), provider.key, provider.expires_at, now())
         st.logout()
         st.stop()  # a rerun now would drop the redirect to the provider
 
@@ -117,11 +178,12 @@ def provider_configured() -> bool:
 
 def provider_refusal() -> str:
     """Why somebody authenticated by the identity provider cannot enter; empty where they can, or where nobody was."""
-    if not _provider_signed_in() or _provider_account() is not None:
+    provider = _provider_sign_in()
+    if provider is None or not _in_force(provider) or _provider_account(provider) is not None:
         return ""
-    if not st.user.get("email"):
+    if not provider.email:
         return "The identity provider did not send your e-mail address, so we cannot find your account."
-    if not _verified():
+    if not provider.verified:
         return "The identity provider has not verified your e-mail address, so it cannot be used to sign in."
     return "You have no account here. Ask an investigator to create one for the e-mail address of your institution's sign-in."
 
@@ -134,34 +196,25 @@ def proxy_refusal() -> str:
     return f"You are signed in as {user}, but there is no account of that name here. Ask an investigator to create one."
 
 
-def _provider_account() -> Account | None:
-    """The account of the verified e-mail address that the identity provider has signed in, if there is one."""
-    email = st.user.get("email") if _provider_signed_in() else None
-    return accounts.find_account(label_store(), str(email)) if email and _verified() else None
-
-
-def _provider_signed_in() -> bool:
-    """Whether the identity provider has signed somebody in within the length of a session, and they have not signed out."""
+def _provider_sign_in() -> ProviderSignIn | None:
+    """What the identity provider said when this tab connected; None where it signed nobody in."""
     if not provider_configured() or not st.user.get("is_logged_in"):
-        return False
-    # Streamlit itself trusts its cookie for 30 days, and an open tab for ever.
-    issued_at = datetime.fromtimestamp(float(str(st.user.get("iat") or 0)), UTC)
-    return now() < issued_at + accounts.SESSION_LENGTH and _provider_session() not in _ended_provider_sessions()
+        return None
+    # Some providers omit the claim that the address is verified, some send it as text.
+    verified = str(st.user.get("email_verified", True)).casefold() == "true"
+    return ProviderSignIn(str(st.user.get("sub")), float(str(st.user.get("iat") or 0)), str(st.user.get("email") or ""), verified)
 
 
-def _verified() -> bool:
-    # Some providers omit the claim, some send it as text.
-    return str(st.user.get("email_verified", True)).casefold() == "true"
+def _in_force(provider: ProviderSignIn) -> bool:
+    """Whether a sign-in is younger than the length of a session and was not ended here."""
+    return now() < provider.expires_at and not account_rows.provider_sign_in_has_ended(label_store(), provider.key)
 
 
-def _provider_session() -> tuple[str, str]:
-    return str(st.user.get("sub")), str(st.user.get("iat"))
-
-
-@st.cache_resource(show_spinner=False)
-def _ended_provider_sessions() -> set[tuple[str, str]]:
-    """Sign-ins through the provider that were ended here: (subject, issued at)."""
-    return set()
+def _provider_account(provider: ProviderSignIn | None) -> Account | None:
+    """The account of the verified e-mail address that the identity provider has signed in, if there is one."""
+    if provider is None or not provider.email or not provider.verified or not _in_force(provider):
+        return None
+    return accounts.vouched_account(label_store(), provider.email, datetime.fromtimestamp(provider.issued_at, UTC))
 
 
 def browsing_is_open() -> bool:

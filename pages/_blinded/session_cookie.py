@@ -1,9 +1,10 @@
-"""Keeps the session's token in a cookie, so that a reload or a restart of the server does not ask for the password again.
+"""Keeps the session's token in a cookie: the only proof of who somebody is, and nothing in the state of the page.
 
 The cookie is HttpOnly, so no script in the browser can read it. A Streamlit page cannot set such a cookie, but a response to a
-request can: the page gets a ticket for one use within TICKET_S, and exchanges it for the cookie (`routes`, which app.py passes to
-the server). The cookie is sent to this server only (SameSite=Strict), appears in no URL and no message, and is worthless once
-the session has ended, because the store has only its hash.
+request can: the page gets a ticket for one use within TICKET_S, exchanges it for the cookie (`routes`, which app.py passes to
+the server), and loads again, so that the browser sends the cookie when it connects. The cookie is sent to this server only
+(SameSite=Strict), appears in no URL and no message, and is worthless once the session has ended, because the store has only its
+hash.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ NAME = "handbook_session"
 ADDRESS = "/session"
 TICKET_S = 60
 JSON = "application/json"
-COOKIE_REQUEST = "ticket that the browser should exchange"
 DELETE_COOKIE = ""  # instead of a ticket, after signing out
 SCRIPT = """
 let handled = null
 export default function (component) {
-  const { address, ticket } = component.data
+  const { address, ticket, next } = component.data
   if (ticket === handled) return
   handled = ticket
   const body = ticket ? JSON.stringify({ ticket, secure: location.protocol === "https:" }) : undefined
   fetch(address, { method: ticket ? "POST" : "DELETE", headers: { "Content-Type": "application/json" }, body, keepalive: true })
+    .finally(() => next ? location.replace(next) : location.reload())
 }
 """
 
@@ -47,24 +48,18 @@ def cookie_token() -> str | None:
     return token if isinstance(token, str) else None  # without a browser, as in tests, it is not a text
 
 
-def keep_token(token: str) -> None:
-    """Make the browser store the token until the session ends."""
-    st.session_state[COOKIE_REQUEST] = ticket_for(token)
+def keep_token(token: str, *, address_exists: bool) -> None:
+    """Make the browser store the token and load the page again: at the same address where it exists, else the first page."""
+    _change_and_load_again(ticket_for(token), "" if address_exists else _address(""))
 
 
 def forget_token() -> None:
-    """Make the browser delete the cookie."""
-    st.session_state[COOKIE_REQUEST] = DELETE_COOKIE
+    """Make the browser delete the cookie and open the first page."""
+    _change_and_load_again(DELETE_COOKIE, _address(""))
 
 
-def write_cookie() -> None:
-    """Draw the component that requests the cookie."""
-    # Drawn in every later run too, because a rerun may interrupt the first; the script handles a ticket once.
-    if COOKIE_REQUEST in st.session_state:
-        with st.sidebar:
-            _cookie_component(
-                key="session_cookie", data={"address": _address(), "ticket": st.session_state[COOKIE_REQUEST]}, height=1
-            )
+def _change_and_load_again(ticket: str, next_address: str) -> None:
+    _cookie_component(key="session_cookie", data={"address": _address(), "ticket": ticket, "next": next_address}, height=1)
 
 
 def ticket_for(token: str) -> str:
@@ -89,8 +84,8 @@ def routes() -> list[Route]:
     return [Route(_address(), _change_cookie, methods=["POST", "DELETE"])]
 
 
-def _address() -> str:
-    return "/".join(["", *filter(None, [str(st.get_option("server.baseUrlPath")).strip("/")]), ADDRESS.strip("/")])
+def _address(path: str = ADDRESS) -> str:
+    return "/".join(["", *filter(None, [str(st.get_option("server.baseUrlPath")).strip("/")]), path.strip("/")])
 
 
 async def _change_cookie(request: Request) -> Response:
@@ -115,6 +110,6 @@ async def _json_body(request: Request) -> dict[str, Any]:
     """The body of a request as JSON; empty where it is anything else."""
     try:
         body = await request.json() if request.headers.get("content-type") == JSON else None
-    except ValueError:
+    except (ValueError, RecursionError):  # the second: a thousand brackets within each other
         body = None
     return body if isinstance(body, dict) else {}

@@ -83,8 +83,10 @@ def proxy_user() -> str:
 
     A connection lasts as long as its tab is open, so the name is believed for the length of a session only.
     """
-    if not Settings().trusted_user_header:
-        return ""
-    signed_in_at = int(st.context.headers.get(SIGNED_IN_AT.decode(), "0"))
-    expired = time.time() >= signed_in_at + SESSION_LENGTH.total_seconds()
-    return "" if expired else st.context.headers.get(USER.decode(), "")
+    expired = time.time() >= proxy_signed_in_at() + SESSION_LENGTH.total_seconds()
+    return "" if expired or not Settings().trusted_user_header else st.context.headers.get(USER.decode(), "")
+
+
+def proxy_signed_in_at() -> int:
+    """When the proxy named the user of this tab, in seconds since 1970; 0 where it named nobody."""
+    return int(st.context.headers.get(SIGNED_IN_AT.decode(), "0"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from annotation.studies.accounts import Account
 from audit.errors import AuditError
-from pages._blinded.access import SIGN_IN_CHANGED, STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
+from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
 from pages._blinded.frame import escaped, explain
 from pages._blinded.tour import tour_link
 from pages._shared.pickers import current_run
@@ -59,6 +60,12 @@ def home(account: Account | None) -> str:
     return "pages/overview.py" if may_browse(account) or not own else f"pages/studies/{own[0]}.py"
 
 
+def address_exists(account: Account) -> bool:
+    """Whether the address in the browser is a page of this account, or the first page."""
+    name = PurePosixPath(urlsplit(st.context.url or "").path).name
+    return name in {page.url_path for pages in _groups(account).values() for page in pages}
+
+
 def tour_entry() -> None:
     """The link to the tour below the menu, for everybody whose first page has one."""
     account = current_account()
@@ -69,10 +76,7 @@ def tour_entry() -> None:
 def _groups(account: Account | None) -> dict[str, list[StreamlitPage]]:
     first = home(account)
     groups = _browsing(first, may_rejudge(account)) if may_browse(account) else {}
-    own = [page for script in own_pages(account) for page in _own(script, first)]
-    if st.session_state.get(SIGN_IN_CHANGED):  # the sign-in or sign-out page that is still open must exist until it redirects
-        shown = own_pages(account)
-        own += [page for script in ("sign_in", "sign_out") if script not in shown for page in _own(script, first, hidden=True)]
+    own = [page for script in own_pages(account) for page in _pages(f"pages/studies/{script}.py", STUDY_PAGES[script], first)]
     if account is None and own:
         own += _sign_in_entries({page.url_path for pages in (*groups.values(), own) for page in pages})
     title = escaped(account.name) if account is not None else "Account"
@@ -87,10 +91,6 @@ def _sign_in_entries(existing: set[str]) -> Iterator[StreamlitPage]:
             yield st.Page("pages/studies/sign_in.py", title=STUDY_PAGES["sign_in"], url_path=script, visibility="hidden")
 
 
-def _own(script: str, first: str, *, hidden: bool = False) -> Iterator[StreamlitPage]:
-    return _pages(f"pages/studies/{script}.py", STUDY_PAGES[script], first, hidden=hidden)
-
-
 def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
     """Every page about a run. A title in lower case is a term that the run may have renamed."""
     return {
@@ -99,16 +99,16 @@ def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
     }
 
 
-def _pages(path: str, title: str, first: str, *, hidden: bool = False) -> Iterator[StreamlitPage]:
+def _pages(path: str, title: str, first: str) -> Iterator[StreamlitPage]:
     """The page of a script, or both pages of the script that opens first."""
     # The first page exists twice, because Streamlit serves the default page at `/` only. The menu lists whichever of the two was
     # opened, so that the right entry is highlighted.
     by_name = path != first or _address_names(path)
-    yield st.Page(path, title=title, visibility="visible" if by_name and not hidden else "hidden")
+    yield st.Page(path, title=title, visibility="visible" if by_name else "hidden")
     if path == first:
         yield st.Page(
             path, title=title, url_path=f"first-{PurePosixPath(path).stem}", default=True,
-            visibility="hidden" if by_name or hidden else "visible",
+            visibility="hidden" if by_name else "visible",
         )  # fmt: skip
 
 

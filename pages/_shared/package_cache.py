@@ -13,6 +13,7 @@ from streamlit import runtime
 
 from audit.exports.package import ExportRequest, package
 from audit.exports.package_files import zipped
+from pages._shared.page import leave_if_signed_out
 
 MAX_PACKAGES = 4  # kept in memory; each is about 15 MB
 MAX_WAIT_S = 15  # a browser that was asked to download and has not started within this time never will
@@ -86,6 +87,7 @@ def package_cache() -> PackageCache:
 @st.fragment(run_every=0.5)
 def show_progress(key: PackageKey) -> None:
     """Show what is being done, until it is done."""
+    leave_if_signed_out()
     step = package_cache().current_step(key)
     if not step:
         st.rerun()

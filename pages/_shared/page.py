@@ -56,6 +56,12 @@ def _enter_through_menu() -> None:
         st.stop()
 
 
+def leave_if_signed_out() -> None:
+    """For a fragment, which Streamlit runs without its page: draw the whole page where this visitor may no longer browse."""
+    if not may_browse(current_account()):
+        st.rerun()
+
+
 def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
     runs = loaders.loaded_runs()
     if not runs:

@@ -19,6 +19,7 @@ from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme
 from pages._blinded.access import accounts_exist, current_account, label_store, now
+from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped
 from pages._shared.themes import ThemeView
 from pages._shared.widgets import clicked_row, counts
@@ -273,12 +274,12 @@ def _export_buttons(run: Run, view: ThemeView) -> None:
     table = history_table(view.edits, view.curated.conflicts)
     name = file_name(run, "curation")
     with st.container(horizontal=True):
-        st.download_button(
+        download_button(
             "Download edits (CSV)", data=lambda: csv_bytes(table), file_name=name, mime="text/csv", key="curation_csv",
-            on_click="ignore", icon=":material/download:",
+            icon=":material/download:",
         )  # fmt: skip
-        st.download_button(
+        download_button(
             "Download edits (JSON lines)", data=lambda: edits_to_jsonl(view.edits).encode(),
             file_name=name.removesuffix("csv") + "jsonl",
-            mime="application/x-ndjson", key="curation_jsonl", on_click="ignore", icon=":material/download:",
+            mime="application/x-ndjson", key="curation_jsonl", icon=":material/download:",
         )  # fmt: skip

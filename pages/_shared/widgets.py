@@ -16,6 +16,7 @@ from audit.metrics import METRICS
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
 from audit.terms import terms
+from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, is_dark
 
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
@@ -73,9 +74,9 @@ def counts(run: Run, template: str, **values: object) -> None:
 def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
     """A button that saves the frame as CSV, safe to open in a spreadsheet, and next to it how `metrics` are counted."""
     with st.container(horizontal=True):
-        st.download_button(
+        download_button(
             "Download CSV", data=lambda: csv_bytes(frame), file_name=file_name(run, name), mime="text/csv",
-            key=f"csv_{name}", on_click="ignore", icon=":material/download:",
+            key=f"csv_{name}", icon=":material/download:",
         )  # fmt: skip
         if metrics:
             how_counted(*metrics)

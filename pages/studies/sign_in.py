@@ -4,16 +4,15 @@ import streamlit as st
 
 from audit.errors import AuditError
 from pages._blinded.access import (
-    SIGN_IN_CHANGED,
     accounts_exist,
-    current_account,
     provider_configured,
     provider_refusal,
     proxy_refusal,
     sign_in,
 )
 from pages._blinded.frame import STYLE, escaped, explain
-from pages._shared.navigation import home
+from pages._blinded.session_cookie import keep_token
+from pages._shared.navigation import address_exists
 
 NO_ACCOUNT = "There are no accounts yet. Create the first one in a terminal, then reload this page."
 COMMAND = "audit account add NAME --role pi"
@@ -28,11 +27,12 @@ def password_form() -> None:
         if not st.form_submit_button("Sign in", type="primary"):
             return
     try:
-        sign_in(name, password)
+        account, token = sign_in(name, password)
     except AuditError as error:
         explain(error)
         return
-    st.rerun()
+    keep_token(token, address_exists=address_exists(account))
+    st.stop()
 
 
 def provider_button() -> None:
@@ -44,10 +44,6 @@ def provider_button() -> None:
         st.button("Sign in with your institution", on_click=st.login, icon=":material/login:")
 
 
-account = current_account()
-if account is not None:
-    st.session_state.pop(SIGN_IN_CHANGED, None)  # it kept this page in the menu until here
-    st.switch_page(home(account))
 st.html(STYLE)
 st.title("Sign in", anchor=False)
 if reason := proxy_refusal():

@@ -31,6 +31,7 @@ from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from audit.vocabulary import LABELS
 from pages._blinded.access import browsing_is_open, label_store, now
+from pages._blinded.file_widgets import download_button, upload_field
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
 from pages._shared.widgets import table
@@ -64,6 +65,7 @@ ADVANCE_EFFECTS = {
 }
 SNAPSHOT = "A study keeps its own copy of questions, answers and verdicts, so reloading or deleting the run does not change it."
 PROGRESS = {"annotator": "Annotator", "round": "Round", "rated": "Rated", "seats": "Items", "share": "Done"}
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 SUCCESS = "success message for the next run of the page"
 
 
@@ -132,12 +134,14 @@ def packets_section(store: LabelStore, study: Study) -> None:
     annotator = st.selectbox("Annotator", list_annotators(store, study.study_id), key="packet_of")
     name = f"{study.study_id}_{annotator}"
     with st.container(horizontal=True):
-        st.download_button("Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv",
-                           on_click="ignore", key="packet_csv")  # fmt: skip
-        st.download_button("Packet as XLSX", lambda: packet_xlsx(store, study.study_id, annotator), f"{name}.xlsx",
-                           on_click="ignore", key="packet_xlsx")  # fmt: skip
+        download_button(
+            "Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv", "packet_csv"
+        )
+        download_button(
+            "Packet as XLSX", lambda: packet_xlsx(store, study.study_id, annotator), f"{name}.xlsx", XLSX_TYPE, "packet_xlsx"
+        )
     # Imported on a click and not with the upload, because every rerun of the page has the uploaded file again.
-    file = st.file_uploader("Completed packet", type=["csv", "xlsx"], key="packet_in")
+    file = upload_field("Completed packet", ["csv", "xlsx"], key="packet_in")
     if file is not None and st.button("Import ratings", key="import"):
         result = import_packet(store, study.study_id, annotator, file.name, file.getvalue(), now())
         rerun_with_message(
@@ -148,10 +152,9 @@ def packets_section(store: LabelStore, study: Study) -> None:
 def export_section(store: LabelStore, study: Study) -> None:
     """Everything that figures are computed from. It names annotators and contains the judge's labels."""
     with st.container(horizontal=True):
-        st.download_button("Ratings as CSV", lambda: csv_bytes(ratings_table(store, study.study_id)),
-                           f"{study.study_id}_ratings.csv", "text/csv", on_click="ignore", key="ratings")  # fmt: skip
-        st.download_button("Codebook as CSV", lambda: csv_bytes(codebook()), "codebook.csv", "text/csv",
-                           on_click="ignore", key="codebook")  # fmt: skip
+        ratings = f"{study.study_id}_ratings.csv"
+        download_button("Ratings as CSV", lambda: csv_bytes(ratings_table(store, study.study_id)), ratings, "text/csv", "ratings")
+        download_button("Codebook as CSV", lambda: csv_bytes(codebook()), "codebook.csv", "text/csv", "codebook")
         if st.button("Verify study", key="verify"):
             faults = verify_study(store, study.study_id)
             st.toast(

@@ -75,7 +75,8 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
         tx.execute(text("delete from heads where ledger = 'study_events'"))
         for made in (
             "table study_events",
-            "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "index ix_attempts_address_at",
+            "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "table ended_sign_ins",
+            "index ix_attempts_address_at",
         ):  # fmt: skip
             tx.execute(text(f"drop {made}"))
         if not store.sqlite:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from audit.store.runs import Run
@@ -25,6 +26,14 @@ HANDBOOKS = [
 ]  # fmt: skip
 
 Open = Callable[..., AppTest]
+TOKEN = "token in the cookie that this browser sends"
+"""In the state of an AppTest, which has no cookies."""
+
+
+@pytest.fixture(autouse=True)
+def cookie(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give an AppTest a cookie."""
+    monkeypatch.setattr("pages._blinded.access.cookie_token", lambda: st.session_state.get(TOKEN))
 
 
 @pytest.fixture

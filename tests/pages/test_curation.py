@@ -17,8 +17,7 @@ from audit.queries.themes import require_taxonomy, taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
-from pages._blinded.access import TOKEN
-from tests.pages.conftest import words_on
+from tests.pages.conftest import TOKEN, words_on
 from tests.pages.test_themes import POINTS, TAXONOMY
 from tests.support.curating import merge, rename, small, split, undo
 from tests.support.studies import people

@@ -22,9 +22,8 @@ from audit.exports.package import ExportRequest, package, today
 from audit.exports.package_files import zipped
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from pages._blinded.access import TOKEN
 from pages._shared.package_cache import MAX_PACKAGES, ZIP_TYPE, PackageCache
-from tests.pages.conftest import ROOT, Open, words_on
+from tests.pages.conftest import ROOT, TOKEN, Open, words_on
 from tests.support.studies import people
 
 NAME = "package.zip"

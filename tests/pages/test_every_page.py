@@ -98,3 +98,14 @@ def test_menu_texts_and_labels_use_the_release_s_own_terms(load_run, open_page):
     assert "institutes" in words_on(open_page("coverage"))
     assert "By topic area" in words_on(open_page("organs"))
     assert [box.label for box in open_page("handbook").selectbox] == ["Institute", "Run"]
+
+
+def test_an_unexpected_error_keeps_its_details_in_the_log(run, open_page, monkeypatch, caplog):
+    def fail(_: object) -> None:
+        raise ValueError("the password of the database is rosebud")
+
+    monkeypatch.setattr("pages._shared.page.pick_run", fail)
+    (shown,) = open_page("overview").exception
+    assert "rosebud" not in str(shown.proto)
+    assert list(shown.stack_trace) == []
+    assert "rosebud" in caplog.text

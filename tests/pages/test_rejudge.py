@@ -17,8 +17,7 @@ from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, 
 from audit.jobs.table import Job, JobState
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from pages._blinded.access import TOKEN
-from tests.pages.conftest import ROOT, Open, words_on
+from tests.pages.conftest import ROOT, TOKEN, Open, words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.studies import people

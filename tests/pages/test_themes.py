@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +10,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from annotation.label_store.engine import open_label_store
+from annotation.studies.accounts import open_session, sign_out
 from audit.queries.themes import taxonomy_path
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
+from pages._blinded.access import now
+from pages._blinded.session_cookie import NAME
+from tests.browser.conftest import server
 from tests.pages.conftest import ROOT, words_on
+from tests.support.studies import people
+from tests.support.visitor import opened
+from tests.support.visitor import run as run_visits
 
 TAXONOMY = Taxonomy(
     (
@@ -164,3 +173,28 @@ def test_the_list_of_a_theme_s_disagreements_hands_the_theme_on_to_rejudging(the
     for theme, count in (("t1", 0), ("t2", 2)):
         asked = words_on(open_page("rejudge", label=["COMPLEMENTARY"], theme=theme)).replace("*", "")
         assert f"{count} pairs." in asked, asked
+
+
+def test_the_map_is_not_drawn_once_the_session_has_ended(themed: Run, data_dir: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is a fragment, which Streamlit runs without the page around it."""
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    store = open_label_store(f"sqlite:///{data_dir / 'studies.db'}")
+    people(store, "vera", role="viewer")
+    token = open_session(store, "vera", now())
+
+    async def end_the_session_in_front_of_the_map(address: str) -> tuple[list[bool], list[str]]:
+        async with opened(address, {"Cookie": f"{NAME}={token}"}) as tab:
+            await tab.rerun(page="themes", query="view=map")
+            drawn, fragment = [], re.findall(r'fragment_id: "(\w+)"', tab.text)[-1]
+            for end in (False, True):
+                if end:
+                    sign_out(store, token, now())
+                await tab.rerun(query="view=map", fragment=fragment)
+                drawn.append(f'  fragment_id: "{fragment}"' in tab.text)
+            return drawn, tab.pages
+
+    with server(data_dir) as address:
+        drawn, pages = run_visits(end_the_session_in_front_of_the_map(address))
+    store.close()
+    assert drawn == [True, False]
+    assert pages == ["Sign in"]

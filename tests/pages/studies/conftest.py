@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies.accounts import open_session
 from audit.settings import Settings
-from pages._blinded.access import TOKEN
-from tests.pages.conftest import ROOT
+from tests.pages.conftest import ROOT, TOKEN
 from tests.support.studies import people
 
 SignIn = Callable[..., AppTest]

@@ -6,13 +6,14 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from annotation.label_store.engine import LabelStore
-from annotation.studies.accounts import SESSION_LENGTH, open_session
-from pages._blinded.access import STUDY_PAGES, TOKEN
+from annotation.studies.accounts import SESSION_LENGTH, account_of_token, open_session
+from pages._blinded.access import STUDY_PAGES
 from pages._shared.navigation import OWNER_PAGES, PAGES
-from tests.pages.conftest import ROOT, words_on
+from tests.pages.conftest import ROOT, TOKEN, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import PASSWORD, people
 
@@ -106,17 +107,20 @@ def sign_in_with(password: str, name: str = "petra") -> AppTest:
     return at.button[0].click().run()
 
 
-def test_the_right_password_signs_in_and_leads_to_the_first_page(run, folk):
+def test_the_right_password_gets_a_ticket_for_the_cookie_and_the_page_keeps_nothing(run, folk, monkeypatch):
+    issued: list[str] = []
+    monkeypatch.setattr("pages._blinded.session_cookie.ticket_for", lambda token: issued.append(token) or "a ticket")
     at = sign_in_with(PASSWORD)
     assert not at.exception
-    assert at.session_state[TOKEN]
-    assert [title.value for title in at.title] == ["A tiny release"]
+    assert account_of_token(folk, issued[0], datetime.now(UTC)).username == "petra"
+    assert issued[0] not in str(at.session_state)
+    assert existing(anonymous(issued[0])) == own("petra") | BROWSING | OWNER
 
 
 @pytest.mark.parametrize("name", ["petra", "nobody"])
 def test_a_wrong_password_and_an_unknown_name_read_the_same(name, folk):
     at = sign_in_with("wrong password here", name)
-    assert not at.session_state[TOKEN]
+    assert not at.exception
     assert "The name or the password is wrong." in words_on(at)
 
 
@@ -149,3 +153,21 @@ def test_a_user_of_the_identity_provider_has_the_role_of_their_account(verified,
     at.secrets["auth"] = {"client_id": "x"}
     at.user = {"email": "vera@alder.example", "email_verified": verified, "is_logged_in": True, "iat": time.time()}
     assert existing(at.run()) == pages
+
+
+def test_who_signed_out_of_the_identity_provider_stays_out_after_a_restart(run, folk, monkeypatch):
+    """The provider's cookie goes on to name them."""
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    people(folk, "vera@alder.example", role="viewer")
+
+    def vera(issued_at: float) -> AppTest:
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        at.secrets["auth"] = {"client_id": "x"}
+        at.user = {"email": "vera@alder.example", "is_logged_in": True, "iat": issued_at, "sub": "7"}
+        return at.run()
+
+    issued_at = time.time()
+    vera(issued_at).switch_page("pages/studies/sign_out.py").run()
+    st.cache_resource.clear()  # what a restart forgets
+    assert existing(vera(issued_at)) == {"pages/studies/sign_in.py"}
+    assert existing(vera(issued_at + 1)) == own("vera") | BROWSING

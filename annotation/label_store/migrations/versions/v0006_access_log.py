@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0006"
-down_revision = "0004"
+down_revision = "0005"
 
 REFUSAL = "access_log is append-only"
 PRUNED = "exists (select 1 from access_log where kept_from > old.at)"

@@ -1,0 +1,87 @@
+"""Files that leave and files that come in: each for the one browser whose page offered it, while that page's session goes on.
+
+Streamlit gives a file that it made on a click an address that anybody may fetch, and takes uploads from anybody who is
+connected. So the widgets of `file_widgets` offer a file to their browser, and `RequestGuard` asks `may_fetch` and `may_upload`
+before Streamlit answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+from streamlit.runtime.memory_media_file_storage import _calculate_file_id
+from streamlit.web.server.server_util import AUTH_COOKIE_NAME
+
+from annotation.studies.accounts import SESSION_LENGTH
+from audit.errors import AuditError
+from pages._blinded.session_cookie import NAME
+from pages._blinded.trusted_proxy import USER
+
+BROWSER = b"x-handbook-browser"
+"""Header by which the server itself says which browser sends a request. `.streamlit/config.toml` has Streamlit compare it."""
+FETCH_WITHIN_S = 60
+MAX_UPLOAD_MB = 20
+
+_downloads: dict[tuple[str, str], float] = {}  # (file, browser) -> expiry by the monotonic clock
+_uploads: dict[str, tuple[Callable[[], None], float]] = {}  # browser -> (session check, expiry)
+
+
+def browser_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """A hash of everything in a request's headers by which somebody is recognised; the same for all who are nobody."""
+    known = sorted(
+        (name, morsel.value)
+        for key, value in headers
+        if key == b"cookie"
+        for name, morsel in _cookies(value.decode("latin-1")).items()
+        if name == NAME or name.startswith(AUTH_COOKIE_NAME)
+    )
+    users = [value for key, value in headers if key == USER]
+    return hashlib.sha256(repr((known, users)).encode()).hexdigest()
+
+
+def _cookies(header: str) -> SimpleCookie:
+    try:
+        return SimpleCookie(header)
+    except CookieError:
+        return SimpleCookie()
+
+
+def offer_download(content: bytes, mime: str, file_name: str, browser: str) -> None:
+    """Let a browser fetch a file that was made for it, for FETCH_WITHIN_S."""
+    _expire(_downloads)
+    _downloads[_calculate_file_id(content, mime, file_name), browser] = time.monotonic() + FETCH_WITHIN_S
+
+
+def may_fetch(file_id: str, browser: str) -> bool:
+    """Whether this browser has just been offered the file."""
+    return time.monotonic() <= _downloads.get((file_id, browser), 0.0)
+
+
+def offer_upload(browser: str, check: Callable[[], None]) -> None:
+    """Let a browser upload files while `check`, which raises AuditError, finds that its session goes on."""
+    _expire(_uploads, at=lambda entry: entry[1])
+    _uploads[browser] = check, time.monotonic() + SESSION_LENGTH.total_seconds()
+
+
+def may_upload(browser: str) -> bool:
+    """Whether a page has shown this browser a field for a file, and its session goes on."""
+    check, expiry = _uploads.get(browser, (None, 0.0))
+    if check is None or time.monotonic() > expiry:
+        return False
+    try:
+        check()
+    except AuditError:
+        _uploads.pop(browser, None)
+        return False
+    return True
+
+
+def _expire(entries: dict[Any, Any], at: Callable[[Any], float] = float) -> None:
+    # A copy of the items: pages and downloads change them from several threads.
+    for key, entry in list(entries.items()):
+        if at(entry) < time.monotonic():
+            entries.pop(key, None)
