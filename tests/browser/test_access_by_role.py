@@ -103,7 +103,7 @@ def deployment(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> It
         people(store, name, role=role)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_BROWSING", "signed-in")
-        patch.setenv("STREAMLIT_LOGGER_LEVEL", "debug")
+        patch.setenv("AUDIT_LOG_LEVEL", "debug")
         with server(folder, folder / "server.log") as address:
             yield Deployment(Dashboard(address, browser), store, folder / "server.log")
     store.close()

@@ -57,12 +57,8 @@ class Office:
 
 
 @pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("office")
-
-
-@pytest.fixture(scope="module")
-def running_office(browser: Browser, data_dir: Path) -> Iterator[Office]:
+def running_office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    data_dir = tmp_path_factory.mktemp("office")
     store = open_label_store(f"sqlite:///{data_dir / 'studies.db'}")
     people(store, "petra", role="pi")
     with pytest.MonkeyPatch.context() as patch:
@@ -235,19 +231,23 @@ def test_agreement_moves_on_the_pi_s_page_while_an_annotator_labels(office: Offi
 
 
 def test_a_restart_of_the_server_asks_for_no_password_and_loses_no_label(
-    office: Office, browser: Browser, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = office.sign_in()
-    type_label(page, 0)
-    all_saved(page)
-    cookies = page.context.cookies()
+    store = open_label_store(f"sqlite:///{tmp_path / 'studies.db'}")
+    study_of(store, [item(number) for number in range(1, 4)], ("ana", "ben"))
+    store.close()
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
-    with server(data_dir) as address:
+    with server(tmp_path) as address:  # one server after the other: a second one on the same file is refused
+        page = signed_in_as(Dashboard(address, browser), "ana")
+        type_label(page, 0)
+        all_saved(page)
+        cookies = page.context.cookies()
+    with server(tmp_path) as address:
         context = browser.new_context()
         context.add_cookies([{"name": cookie["name"], "value": cookie["value"], "url": address} for cookie in cookies])
         other = context.new_page()
         other.goto(address)
-        expect(other.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
+        expect(other.locator(".labelling-widget .count")).to_contain_text("1 of 3 labelled")
 
 
 def test_signing_out_ends_the_session_in_every_tab(office: Office) -> None:
