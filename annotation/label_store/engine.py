@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_u
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
+from annotation.label_store.backup import copy_database
 from audit.errors import AuditError
 from audit.optional_imports import install_hint
 
@@ -96,7 +98,9 @@ def open_label_store(url: str) -> LabelStore:
     address = _parse_address(url)
     try:
         store = LabelStore(_sqlalchemy_engine(address))
-        if _schema_version(store) != HEAD:
+        with store.read() as con:
+            version = _schema_version(con)
+        if version != HEAD:
             _migrate(store)
     except NoSuchModuleError:
         raise AuditError(INVALID_ADDRESS) from None
@@ -117,11 +121,10 @@ def lock_for_serving(url: str) -> FileLock | None:
 
     Raises AuditError when another server holds the store.
     """
-    address = _parse_address(url)
-    path = Path(address.database or "")
-    if address.get_backend_name() != "sqlite" or not path.is_file():
+    path = sqlite_path(url)
+    if path is None or not path.is_file():
         return None
-    lock = FileLock(f"{path}.served", timeout=0)
+    lock = serving_lock(path)
     try:
         lock.acquire()
     except Timeout:
@@ -131,6 +134,17 @@ def lock_for_serving(url: str) -> FileLock | None:
             "may share."
         ) from None
     return lock
+
+
+def serving_lock(path: Path) -> FileLock:
+    """The lock that a dashboard holds while it serves the SQLite store at `path`."""
+    return FileLock(f"{path}.served", timeout=0)
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file of an SQLite store; None for PostgreSQL. Raises AuditError for any other address."""
+    address = _parse_address(url)
+    return Path(address.database or "") if address.get_backend_name() == "sqlite" else None
 
 
 def _parse_address(url: str) -> URL:
@@ -171,12 +185,11 @@ def _begin_sqlite(con: Connection) -> None:
     con.exec_driver_sql("begin" if reads else "begin immediate")
 
 
-def _schema_version(store: LabelStore) -> str | None:
-    with store.read() as con:
-        if not inspect(con).has_table("alembic_version"):
-            return None
-        version: str | None = con.execute(text("select version_num from alembic_version")).scalar()
-        return version
+def _schema_version(con: Connection) -> str | None:
+    if not inspect(con).has_table("alembic_version"):
+        return None
+    version: str | None = con.execute(text("select version_num from alembic_version")).scalar()
+    return version
 
 
 def _migrate(store: LabelStore) -> None:
@@ -190,6 +203,7 @@ def _migrate(store: LabelStore) -> None:
     with store.begin() as tx:
         if not store.sqlite:  # of several processes that start on an empty database, only one creates the tables
             tx.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
+        _copy_before_migration(store, _schema_version(tx))
         config.attributes["connection"] = tx
         try:
             command.upgrade(config, "head")
@@ -198,3 +212,10 @@ def _migrate(store: LabelStore) -> None:
                 f"The studies at {_without_password(store.engine.url)} were written by a newer version of this software. "
                 "Nothing was changed. Install that version, or name another database in AUDIT_STUDIES_URL."
             ) from None
+
+
+def _copy_before_migration(store: LabelStore, version: str | None) -> None:
+    """Copy an older SQLite store beside itself. The caller has its write lock, so that nothing is written in between."""
+    if store.sqlite and version is not None and version < HEAD:
+        path = Path(store.engine.url.database or "")
+        copy_database(path, path.with_name(f"{path.name}.before-{HEAD}-{datetime.now(UTC):%Y%m%d-%H%M%S}"))

@@ -115,6 +115,14 @@ COMMANDS = (
         "annotation.cli.verification:verify",
     ),
     Command(
+        "study backup", "Copy all studies, ratings and accounts to a file, while people rate, and verify the copy.",
+        "annotation.cli.backup:backup",
+    ),
+    Command(
+        "study restore", "Put a verified backup in the place of all studies, and keep what it replaces.",
+        "annotation.cli.backup:restore_backup",
+    ),
+    Command(
         "study export", "Write a study's ratings with a codebook, or a packet for an annotator.",
         "annotation.cli.study:export",
     ),

@@ -1,0 +1,137 @@
+"""Backup and restore of the label store: everything that people have entered, and their accounts."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from filelock import Timeout
+
+from annotation.label_store.backup import copy_database, explained_failures, in_use
+from annotation.label_store.engine import StudyError, open_label_store, serving_lock, sqlite_path
+from annotation.label_store.studies import list_studies
+from annotation.studies.verification import heads_record, verify_study
+from audit.atomic_io import atomic_file
+
+POSTGRESQL = (
+    "These studies are kept in PostgreSQL, which has programs of its own for this. Nothing was done. "
+    "Back up: pg_dump --format=custom --file=FILE DATABASE. Restore, into a new database: pg_restore --dbname=NEW FILE, then "
+    "name that in AUDIT_STUDIES_URL and run: audit study verify STUDY"
+)
+
+
+@dataclass(frozen=True)
+class CheckedCopy:
+    """What a copy of a label store contains, and how its studies differ from what was written, one sentence per fault."""
+
+    studies: int
+    ratings: int
+    faults: tuple[str, ...]
+
+
+def back_up(url: str, file: Path) -> CheckedCopy:
+    """Copy the label store to `file` as of one moment, while people rate, and verify every study in the copy.
+
+    Raises StudyError when `file` exists or the studies are in PostgreSQL, AuditError when the copy cannot be made.
+    """
+    path = _existing_path(url)
+    if file.exists():
+        raise StudyError(f"{file} already exists, and a backup overwrites nothing. Nothing was written. Choose another name.")
+    copy_database(path, file)
+    return check_copy(file)
+
+
+def check_copy(file: Path) -> CheckedCopy:
+    """Verify every study in a copy of the copy, which is migrated where it is from an older version.
+
+    Raises AuditError when `file` is not a label store, or is from a newer version of this software.
+    """
+    with TemporaryDirectory() as folder:
+        scratch = Path(folder) / "studies.db"
+        copy_database(file, scratch)
+        _refuse_other_databases(file, scratch)
+        store = open_label_store(f"sqlite:///{scratch}")
+        try:
+            studies = [study.study_id for study in list_studies(store)]
+            faults = tuple(f"{study}: {fault}" for study in studies for fault in verify_study(store, study))
+            ratings = sum(heads_record(store, study)["ratings"]["entries"] for study in studies)
+        finally:
+            store.close()
+    return CheckedCopy(len(studies), ratings, faults)
+
+
+def restore(url: str, file: Path, now: datetime, *, accept_faults: bool = False) -> tuple[CheckedCopy, Path | None]:
+    """Put a backup in the place of the label store; returns what it contains, and where the replaced database is kept.
+
+    accept_faults  restore although the verification found something altered
+
+    Everybody is signed out, because sessions that had ended since would be valid again.
+
+    Raises StudyError, with nothing replaced, when a server or command uses the database in place or the copy has faults;
+    AuditError when `file` is not a label store.
+    """
+    path = _sqlite_only(url)
+    if not file.is_file():
+        raise StudyError(f"{file} is not a file. Nothing was replaced.")
+    checked = check_copy(file)
+    if checked.faults and not accept_faults:
+        raise StudyError(
+            f"{file} was altered: {checked.faults[0]} ({len(checked.faults)} findings). Nothing was replaced. Choose another "
+            "backup, or restore it all the same (--accept-faults)."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with serving_lock(path), explained_failures(file), atomic_file(path) as draft:
+            copy_database(file, draft)
+            with closing(sqlite3.connect(draft)) as con, con:
+                con.execute("delete from sessions")
+            return checked, _set_aside(path, now)
+    except Timeout:
+        raise StudyError(_in_use_sentence(path)) from None
+
+
+def _set_aside(path: Path, now: datetime) -> Path | None:
+    """Keep a copy of the database in place, if there is one, and remove its write-ahead log, which belongs to no other."""
+    if not path.exists():
+        return None
+    kept = path.with_name(f"{path.name}.replaced-{now:%Y%m%d-%H%M%S-%f}")
+    copies = {Path(f"{path}{ending}"): Path(f"{kept}{ending}") for ending in ("", "-wal") if Path(f"{path}{ending}").exists()}
+    for part, copy in copies.items():
+        shutil.copy2(part, copy)
+    # Asked after copying, because SQLite removes the log of a database that it finds damaged.
+    if in_use(path):
+        for copy in copies.values():
+            copy.unlink()
+        raise StudyError(_in_use_sentence(path))
+    for ending in ("-wal", "-shm"):
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+    return kept
+
+
+def _in_use_sentence(path: Path) -> str:
+    return f"A dashboard or a command uses {path}. Nothing was replaced. Stop it (audit serve), and try again."
+
+
+def _existing_path(url: str) -> Path:
+    path = _sqlite_only(url)
+    if not path.is_file():
+        raise StudyError(f"There is no label store at {path}, so there is nothing to back up.")
+    return path
+
+
+def _sqlite_only(url: str) -> Path:
+    path = sqlite_path(url)
+    if path is None:
+        raise StudyError(POSTGRESQL)
+    return path
+
+
+def _refuse_other_databases(file: Path, scratch: Path) -> None:
+    with closing(sqlite3.connect(scratch)) as con:
+        if con.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone() is None:
+            raise StudyError(f"{file} is a database, but not one of studies. Nothing was replaced.")
