@@ -49,7 +49,7 @@ def restore_backup(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _print_checked(arguments: argparse.Namespace, done: str, checked: CheckedCopy) -> int:
-    contents = f"{checked.studies:,} studies with {checked.ratings:,} ratings."
+    contents = f"Studies: {checked.studies:,}. Ratings, revisions included: {checked.ratings:,}."
     found = "Something in it was altered after it was written." if checked.faults else "Nothing in them was altered."
     record = {"studies": checked.studies, "ratings": checked.ratings, "faults": list(checked.faults)}
     print_result(arguments, "\n".join([done, *checked.faults, f"{contents} {found}"]), record)

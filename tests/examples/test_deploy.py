@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import ssl
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -178,14 +180,40 @@ def test_two_processes_share_a_postgresql_store_and_whoever_has_signed_in_at_one
         pytest.skip(f"no PostgreSQL: {missing}")
 
 
-def test_the_unit_is_valid_and_little_of_the_system_is_exposed_to_it(tmp_path):
+@pytest.mark.parametrize("name", ["handbook-audit.service", "handbook-audit-backup.service"])
+def test_the_unit_is_valid_and_little_of_the_system_is_exposed_to_it(tmp_path, name):
     analyze = tool("systemd-analyze")
-    unit = tmp_path / "handbook-audit.service"
+    unit = tmp_path / name
     unit.write_text(re.sub("ExecStart=.*", "ExecStart=/bin/true", (FOLDER / unit.name).read_text()))
     verified = subprocess.run([analyze, "verify", unit], capture_output=True, text=True)
     assert (verified.returncode, verified.stderr) == (0, "")
     checked = subprocess.run([analyze, "security", "--offline=true", "--threshold=20", unit], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout.splitlines()[-1:]
+
+
+def test_the_timer_starts_the_backup_every_night(tmp_path):
+    for name in ("handbook-audit-backup.timer", "handbook-audit-backup.service"):
+        unit = (FOLDER / name).read_text()
+        (tmp_path / name).write_text(re.sub("ExecStart=.*", "ExecStart=/bin/true", unit))
+    verified = subprocess.run(
+        [tool("systemd-analyze"), "verify", tmp_path / "handbook-audit-backup.timer"], capture_output=True, text=True
+    )
+    assert (verified.returncode, verified.stderr) == (0, "")
+    (when,) = re.findall("OnCalendar=(.*)", (FOLDER / "handbook-audit-backup.timer").read_text())
+    subprocess.run([tool("systemd-analyze"), "calendar", when], check=True, capture_output=True)
+
+
+def test_the_backup_service_writes_a_backup_and_deletes_old_ones_only(folder, tmp_path):
+    (tmp_path / "studies-20200101-020000.db").touch()
+    os.utime(tmp_path / "studies-20200101-020000.db", (0, 0))
+    unit = (FOLDER / "handbook-audit-backup.service").read_text().replace("%%", "%")
+    unit = unit.replace("/var/lib/handbook-audit-backup", str(tmp_path))
+    unit = unit.replace("/opt/handbook-audit/.venv/bin/audit", f"{sys.executable} -m audit")
+    for command in re.findall("^ExecStart(?:Post)?=(.*)", unit, re.MULTILINE):
+        subprocess.run(shlex.split(command), check=True, env={**os.environ, "AUDIT_DATA_DIR": str(folder)}, capture_output=True)
+    (backup,) = tmp_path.iterdir()
+    assert re.fullmatch(r"studies-20\d{6}-\d{6}\.db", backup.name)
+    assert b"petra" in backup.read_bytes()
 
 
 def test_the_environment_file_names_every_setting():
