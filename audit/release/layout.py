@@ -128,7 +128,7 @@ def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, max_bytes: 
 
 def _refused_member(path: Path, entry: ArchiveMember) -> Finding:
     return Finding(
-        f"{path.name}!{entry.name}", WHOLE_FILE, QUARANTINED, "unsafe_path",
+        readable_name(f"{path.name}!{entry.name}"), WHOLE_FILE, QUARANTINED, "unsafe_path",
         "this member is a link or would be written outside the release's folder; it was not unpacked, the others were.",
     )  # fmt: skip
 
@@ -154,7 +154,7 @@ class Layout:
 
     def name(self, path: Path) -> str:
         """`path` as the report shows it: below the release's folder, with forward slashes."""
-        return path.relative_to(self.root).as_posix()
+        return readable_name(path.relative_to(self.root).as_posix())
 
     def files(self) -> Iterator[Path]:
         """Every file that is read."""
@@ -195,7 +195,12 @@ def format_suffix(path: Path) -> str:
 
 def stem(path: Path) -> str:
     """The file's name without its ending and without `.gz`."""
-    return Path(path.name.removesuffix(".gz")).stem
+    return Path(readable_name(path.name).removesuffix(".gz")).stem
+
+
+def readable_name(name: str) -> str:
+    r"""A file's name with `\udcff` for a byte FF that is no UTF-8: the name itself can be neither printed, stored nor hashed."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def digest(layout: Layout, salt: str) -> str:

@@ -12,16 +12,25 @@ import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from audit.release.layout import format_suffix
+from audit.release.layout import CHUNK, format_suffix
 from audit.release.report import WHOLE_FILE
 from audit.release.values import replace_lone_surrogates
 
 DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 DELIMITERS = tuple(DELIMITER_NAMES)
 BOM = b"\xef\xbb\xbf"
+UNREADABLE = EOFError, zlib.error, OSError
+"""What reading a file to its end may raise, also while it is unpacked."""
+# JSON shrinks to a tenth, one pair repeated over and over to a hundredth. Unpacking a small file is harmless whatever its ratio.
+MAX_UNPACKING, HARMLESS_BYTES = 200, 64 * 2**20
+BLANK = object()
+# More lines in a row without a record than any mishap leaves; a small .gz may contain thousands of millions of them
+MAX_UNREADABLE_LINES = 10_000
+ENDLESS_LINES = f"{MAX_UNREADABLE_LINES:,} lines in a row up to line {{number:,}} contain no record; the rest was not read."
 # The default limit of 128 KB is shorter than some answers and than the JSON cells of a table.
 csv.field_size_limit(2**27)
 
@@ -56,24 +65,24 @@ class RecordFile:
                 WHOLE_FILE,
                 UnreadableRecord("not_utf8", f"the text is not UTF-8 (byte {error.start:,}); save the file as UTF-8."),
             )
-        except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
+        except UNREADABLE as error:
             yield WHOLE_FILE, UnreadableRecord("unreadable_file", f"the file cannot be read to its end ({error}).")
 
-    def _bytes(self) -> IO[bytes]:
-        return gzip.open(self.path) if self.path.name.endswith(".gz") else self.path.open("rb")  # type: ignore[return-value]
-
     def _text(self) -> str | UnreadableRecord:
-        with self._bytes() as file:
+        with open_bytes(self.path) as file:
             # A .gz does not tell its size beforehand, so one byte more than allowed shows that it is too large.
             raw = file.read(self.max_bytes + 1)
         if len(raw) > self.max_bytes:
-            return UnreadableRecord(
-                "too_large",
-                f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB.",
-            )
+            return self._too_large()
         if raw.startswith(BOM):
             self._mend("byte order mark skipped")
         return raw.decode("utf-8-sig")
+
+    def _too_large(self) -> UnreadableRecord:
+        return UnreadableRecord(
+            "too_large",
+            f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB.",
+        )
 
     def _json(self) -> Iterator[tuple[str, Any]]:
         text = self._text()
@@ -89,16 +98,28 @@ class RecordFile:
             yield from ((f"record {i}", record) for i, record in enumerate(records, 1))
 
     def _lines(self) -> Iterator[tuple[str, Any]]:
-        with self._bytes() as file:
-            for number, raw in enumerate(file, 1):
+        with open_bytes(self.path) as file:
+            in_a_row = 0
+            # One byte more than allowed, as above
+            for number, raw in enumerate(iter(partial(file.readline, self.max_bytes + 1), b""), 1):
                 if raw.startswith(BOM):
                     self._mend("byte order mark skipped")
-                if raw.strip():
-                    yield f"line {number}", self._line(raw)
+                record = self._line(raw, file)
+                in_a_row = 0 if isinstance(record, dict) else in_a_row + 1
+                if in_a_row > MAX_UNREADABLE_LINES:
+                    yield WHOLE_FILE, UnreadableRecord("unreadable_file", ENDLESS_LINES.format(number=number))
+                    return
+                if record is not BLANK:
+                    yield f"line {number}", record
 
-    def _line(self, raw: bytes) -> Any:
+    def _line(self, raw: bytes, file: IO[bytes]) -> Any:
+        """The record in a line, or BLANK. Of a line that is too long, the rest is skipped in `file`."""
+        if len(raw) > self.max_bytes:
+            while raw and not raw.endswith(b"\n"):
+                raw = file.readline(CHUNK)
+            return self._too_large()
         try:
-            return self._parse(raw.decode("utf-8-sig"))
+            return self._parse(raw.decode("utf-8-sig")) if raw.strip() else BLANK
         except UnicodeDecodeError as error:
             return UnreadableRecord(
                 "not_utf8", f"the text is not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8."
@@ -141,10 +162,11 @@ class RecordFile:
 
         try:
             number = 0
-            for batch in pq.ParquetFile(self.path).iter_batches(batch_size=10_000):
-                for record in batch.to_pylist():
-                    number += 1
-                    yield f"row {number}", record
+            with self.path.open("rb") as file:  # pyarrow cannot open a name that is not UTF-8
+                for batch in pq.ParquetFile(file).iter_batches(batch_size=10_000):
+                    for record in batch.to_pylist():
+                        number += 1
+                        yield f"row {number}", record
         except pa.ArrowException as error:
             yield (
                 WHOLE_FILE,
@@ -153,6 +175,35 @@ class RecordFile:
 
     def _mend(self, what: str) -> None:
         self.repairs[what] = self.repairs.get(what, 0) + 1
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """The content of a file, unpacked if its name ends in .gz; reading it may raise one of UNREADABLE."""
+    return io.BufferedReader(_Unpacking(path), CHUNK) if path.name.endswith(".gz") else path.open("rb")
+
+
+class _Unpacking(io.RawIOBase):
+    """The content of a .gz. Reading raises OSError where it unpacks to far more than a table would: 1 MB may contain 1 GB."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = gzip.open(path)  # noqa: SIM115 - closed with this one
+        self._limit = self._left = max(HARMLESS_BYTES, MAX_UNPACKING * path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        length = self._file.readinto1(buffer)
+        self._left -= length
+        if self._left < 0:
+            raise OSError(
+                f"it unpacks to more than {self._limit / 2**20:,.0f} MB, as no table does; if that is right, unpack it yourself"
+            )
+        return length
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def delimiter_of(text: str) -> str:

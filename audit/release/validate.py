@@ -49,6 +49,8 @@ REQUIRED = {kind: tuple(field.name for field in fields if field.required) for ki
 AS_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 USAGE = field_names(JUDGE_USAGE)
 MAX_CHECKS = 30_000
+# Pages draw a manifest in full, and read it whenever they list runs
+MAX_MANIFEST_TEXT, MAX_MANIFEST = 2_000, 500_000
 READING = field_names(JUDGE_READING)
 
 
@@ -64,6 +66,22 @@ def fields_of(record: Any, kind: str) -> dict[str, Any]:
                 f"it has no field '{name}'{_alias_words(kind, name)}; it has: {', '.join(map(str, record)) or 'nothing'}.",
             )
     return fields
+
+
+def manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
+    """A manifest under the format's own names, with its unknown fields; what no page could draw is cut or left out."""
+    kept: dict[str, Any] = {}
+    left = MAX_MANIFEST
+    for name, whole in (canonical(record, "manifest") | dict(record)).items():
+        value = whole[:MAX_MANIFEST_TEXT] if isinstance(whole, str) else whole
+        length = len(AS_JSON({name: value}))
+        if value != whole:
+            repairs.append(f"field '{name[:80]}' has {len(whole):,} characters; its first {MAX_MANIFEST_TEXT:,} were loaded.")
+        if length <= left:
+            kept[name], left = value, left - length
+        else:
+            repairs.append(f"field '{name[:80]}' has {length:,} characters; the release was loaded without it.")
+    return kept
 
 
 def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from audit.release import validate
 from audit.release.layout import stem
+from audit.release.records import open_bytes
 from audit.release.report import FileCount, LoadReport
 from audit.release.schema import canonical
 from audit.release.values import Reject
@@ -172,10 +172,10 @@ class ComparisonHead:
     def read(cls, path: Path, names: Mapping[str, str]) -> ComparisonHead:
         """The head of a comparison file that DuckDB has parsed; `names` maps our field names to those of the file.
 
-        Raises ValueError or RecursionError where Python cannot parse the file.
+        Raises ValueError or RecursionError where Python cannot parse the file, one of UNREADABLE where it cannot be unpacked.
         """
         patterns = {names["handbooks"]: LIST_PATTERN, names["matrix"]: MATRIX_PATTERN}
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with open_bytes(path) as file:
             raw = file.read(HEAD_BYTES)
             texts = [_cut(raw, name, pattern) for name, pattern in patterns.items()]
             if None in texts:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import ReleaseError
-from audit.release.layout import Layout, digest, find_layout, open_release
+from audit.release import validate
+from audit.release.layout import Layout, digest, find_layout, open_release, readable_name
 from audit.release.records import RecordFile, UnreadableRecord
-from audit.release.report import NOTED, WHOLE_FILE, Finding, LoadReport
-from audit.release.schema import canonical
+from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, Finding, LoadReport
+from audit.release.values import Repairs
 from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store
 from audit.store.load_pairs import PairLoader
@@ -137,7 +138,10 @@ def _read_manifest(layout: Layout, report: LoadReport, settings: Settings) -> di
             RecordFile(path, settings.max_object_bytes).rows(), ("", UnreadableRecord("broken_json", "the file is empty."))
         )
         if isinstance(raw, dict):
-            return raw | canonical(raw, "manifest")
+            repairs: Repairs = []
+            manifest = validate.manifest(raw, repairs)
+            report.findings += [Finding(layout.name(path), WHOLE_FILE, REPAIRED, "field_cut", text) for text in repairs]
+            return manifest
         why = raw.message if isinstance(raw, UnreadableRecord) else "it is not an object."
         report.findings.append(
             Finding(layout.name(path), WHOLE_FILE, NOTED, "manifest_unread", f"{why} The release was loaded without it.")
@@ -160,4 +164,4 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
 
 
 def _run_name(path: Path) -> str:
-    return path.resolve().name.removesuffix(".gz").removesuffix(".tar").removesuffix(".zip").removesuffix(".tgz")
+    return readable_name(path.resolve().name).removesuffix(".gz").removesuffix(".tar").removesuffix(".zip").removesuffix(".tgz")

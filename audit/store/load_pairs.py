@@ -6,16 +6,18 @@ tests/store/test_load_pairs.py treats every pair as suspect and compares the out
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from audit.release import validate
-from audit.release.layout import format_suffix
+from audit.release.layout import format_suffix, readable_name
+from audit.release.records import UNREADABLE
 from audit.release.report import NOTED, FileCount
 from audit.release.values import Repairs
 from audit.store.comparison_files import CHECK_COLUMNS, ComparisonHead, PairRepair, append_checks, contradictions, raw_pairs_at
@@ -39,7 +41,7 @@ where file between $first and $last and checks is not null and not suspect
 order by file, position
 """
 DELETE_FILES = "delete from {table} where file in (select unnest($files))"
-DELETE_POSITIONS = "delete from {table} where file = $file and position in (select unnest($positions))"
+DELETE_POSITIONS = "delete from {table} where (file, position) in (select unnest($files), unnest($positions))"
 DUPLICATES = """
 with copies as (
     select file, position,
@@ -69,6 +71,8 @@ order by file, position, staged_checks.rowid
 """
 DUPLICATE = "duplicate_pair", "this pair occurs earlier with the same label; the first copy was kept."
 CONFLICT = "conflicting_pair", "this pair occurs more than once with different labels; none of its copies was loaded."
+# Statements are counted in milliseconds and rows in nanoseconds; at paper scale so many files have a million pairs
+FILES_AT_ONCE = 256
 PairArrays = dict[str, Any]
 """The columns of FILES as arrays."""
 
@@ -124,7 +128,9 @@ class PairLoader:
         self._finish()
 
     def _is_parseable(self, path: Path) -> bool:
-        return format_suffix(path) == ".json" and path.stat().st_size <= self.reader.max_bytes
+        # DuckDB takes no name that is not UTF-8
+        named = readable_name(str(path)) == str(path)
+        return named and format_suffix(path) == ".json" and path.stat().st_size <= self.reader.max_bytes
 
     def counts(self) -> list[ComparisonCounts]:
         """The counts of every comparison file, once the pairs are loaded."""
@@ -139,9 +145,7 @@ class PairLoader:
         self._read_again(reread)
         if reread or self._repeated:
             self._quarantine_duplicates(reread)
-        for number in reread:
-            if number in self._heads and self._heads[number].question >= 0:
-                self._note_conflicts(number, self._arrays(number, number))
+        self._note_conflicts_again([n for n in reread if n in self._heads and self._heads[n].question >= 0])
         self.con.execute(INSERT_READINGS)
         self.con.execute(INSERT_CHECKS)
         for name in WORKING_COLUMNS | READING_COLUMNS:
@@ -187,7 +191,7 @@ class PairLoader:
         try:
             return ComparisonHead.read(self.reader.layout.parts["pair"][number], form.names)
         # Python cannot parse what DuckDB could: the file is read again by record, which reports why.
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, *UNREADABLE):
             return None
 
     def _stage_checks(self, first: int, last: int) -> dict[int, list[int]]:
@@ -208,9 +212,8 @@ class PairLoader:
     def _read_again(self, numbers: list[int]) -> None:
         """Replace suspect pairs, and all pairs of files that DuckDB cannot parse, by what Python makes of them."""
         self._delete_files(self._unparsed)
-        for number, positions in self._suspects.items():
-            self._delete_pairs(number, positions)
-        repair = PairRepair(self.con, self.reader, self.state)
+        self._delete_pairs(self._suspects)
+        repair, unreadable = PairRepair(self.con, self.reader, self.state), []
         for number in numbers:
             path, line, wanted = self.reader.layout.parts["pair"][number], self._lines[number], self._suspects.get(number)
             head, met = repair.read_file(number, path, line, wanted)
@@ -219,16 +222,20 @@ class PairLoader:
             if wanted and met < max(wanted):
                 # The file as a whole was quarantined, so what DuckDB made of it must not be loaded either.
                 line.read, line.loaded = line.read - line.loaded, 0
-                self._delete_files([number])
+                unreadable.append(number)
+        self._delete_files(unreadable)
         repair.flush()
 
     def _delete_files(self, numbers: Any) -> None:
         for table in ("pairs", "staged_checks"):
             self.con.execute(DELETE_FILES.format(table=table), {"files": sorted(numbers)})
 
-    def _delete_pairs(self, number: int, positions: Any) -> None:
+    def _delete_pairs(self, positions: Mapping[int, Iterable[int]]) -> None:
+        """Delete the pairs at these positions, by file, and their checks."""
+        pairs = [(number, position) for number, of_file in positions.items() for position in of_file]
+        where = {"files": [number for number, _ in pairs], "positions": [position for _, position in pairs]}
         for table in ("pairs", "staged_checks"):
-            self.con.execute(DELETE_POSITIONS.format(table=table), {"file": number, "positions": sorted(positions)})
+            self.con.execute(DELETE_POSITIONS.format(table=table), where)
 
     def _quarantine_duplicates(self, reread: list[int]) -> None:
         # Of equal copies the first stays; of copies with different labels none does, because the right one is unknown.
@@ -241,7 +248,16 @@ class PairLoader:
             for position, conflicting in positions.items():
                 where, raw = raw_pairs[position]
                 self.reader.requarantine(self._lines[number], where, *(CONFLICT if conflicting else DUPLICATE), raw)
-            self._delete_pairs(number, positions)
+        self._delete_pairs(by_file)
+
+    def _note_conflicts_again(self, numbers: list[int]) -> None:
+        """`_note_conflicts` for files that were read again, whose pairs are taken from the store many files at a time."""
+        for _, group in groupby(numbers, lambda number: number // FILES_AT_ONCE):
+            chunk = list(group)
+            arrays = self._arrays(chunk[0], chunk[-1])
+            by_file, none = _split_by_file(arrays), {name: column[:0] for name, column in arrays.items()}
+            for number in chunk:
+                self._note_conflicts(number, by_file.get(number, none))
 
     def _note_conflicts(self, number: int, pairs: PairArrays) -> None:
         """Note where a loaded file contradicts itself: its matrix against its labels, and its answers against its labels."""

@@ -21,6 +21,8 @@ from audit.vocabulary import nearest
 
 # Rows appended to a table at once: few enough to keep in memory, enough to make a statement worth its cost
 CHUNK_ROWS = 20_000
+# Quarantined records of one file that are explained one by one: each takes about 1 KB of memory
+MAX_LISTED = 100_000
 
 Validate = Callable[[Any, Repairs], dict[str, Any]]
 NOT_ASKED, PRESENT, ABSENT, UNPARSEABLE = -1, 0, 1, 2
@@ -79,7 +81,10 @@ class RecordReader:
         """Count a record as read but not loaded, and keep it as it is in the file."""
         line.read += 1
         line.quarantined += 1
-        self.report.findings.append(Finding(line.file, position, QUARANTINED, code, message, excerpt(raw)))
+        if line.quarantined <= MAX_LISTED:
+            self.report.findings.append(Finding(line.file, position, QUARANTINED, code, message, excerpt(raw)))
+        elif line.quarantined == MAX_LISTED + 1:
+            self.note(line, WHOLE_FILE, QUARANTINED, "not_listed", "further records were quarantined; they are only counted.")
 
     def requarantine(self, line: FileCount, position: str, code: str, message: str, raw: Any = None) -> None:
         """Quarantine a record that had been counted as loaded."""

@@ -10,9 +10,9 @@ The SQL only has to err on the side of suspicion. The exact rule and its sentenc
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit.release.records import UNREADABLE, open_bytes
 from audit.release.schema import COMPARISON, JUDGE_READING, JUDGE_USAGE, PAIR, field_names, spelling
 from audit.store.connection import Connection, DuckDBError
 from audit.vocabulary import LABELS, SIGNIFICANCES
@@ -29,6 +30,9 @@ BATCH_BYTES = 384 * 2**20
 GZ_OBJECT_BYTES = 64 * 2**20
 OBJECT_SLACK_BYTES = 2**20
 SAMPLE_BYTES = 32 * 2**20
+# A failed statement takes 10 ms or so, in which Python reads about this much
+HALVED_BYTES = 2**20
+GLOB = re.compile(r"[*?[]")
 
 WORKING_COLUMNS = {"file": "integer", "position": "integer", "suspect": "boolean", "checks": "varchar"}
 SQL_TYPES = {"text": "VARCHAR", "integer": "INTEGER", "number": "DOUBLE"}
@@ -46,7 +50,7 @@ STAGE = """
 insert into pairs by name
 with files as (
     select list_extract($numbers, list_position($files, filename)) as file, {question_id} as question_id, {pairs} as pairs
-    from read_json($files, columns = {columns}, format = 'unstructured', maximum_object_size = {size}, filename = true)
+    from read_json($patterns, columns = {columns}, format = 'unstructured', maximum_object_size = {size}, filename = true)
 ),
 unnested as (
     select file, coalesce(question, -1) as question, unnest(pairs) as p, generate_subscripts(pairs, 1) as position
@@ -113,7 +117,7 @@ class PairFormat:
         return cls(names, "" if usual else "upper", "" if usual else "lower", _any_readings(paths))
 
     def statement(self, paths: list[Path]) -> str:
-        """The SQL that appends the pairs of `paths`; its parameters are `files` and their `numbers`."""
+        """The SQL that appends the pairs of `paths`; its parameters are the `files`, as `patterns` too, and their `numbers`."""
         quoted = {name: _quote(spelled) for name, spelled in self.names.items()}
         suspect, reading, reading_columns = SUSPECT, "", ""
         if self.has_readings:
@@ -181,17 +185,23 @@ class PairStager:
             yield batch
 
     def _append(self, batch: list[int]) -> list[int]:
-        """Append a batch; returns the files that stop DuckDB, which are found by halving the batch."""
+        """Append a batch; returns the files that stop DuckDB, found by halving the batch, and small ones next to them."""
         paths = [self.paths[number] for number in batch]
         try:
-            self.con.execute(self.format.statement(paths), {"files": [str(path) for path in paths], "numbers": batch})
+            self.con.execute(self.format.statement(paths), _parameters(paths) | {"numbers": batch})
         except DuckDBError:
-            if len(batch) == 1 or self._stopped:
+            if len(batch) == 1 or self._stopped or _total_bytes(paths) <= HALVED_BYTES:
                 return batch
             # DuckDB does not tell which file it failed on, and a batch usually has a single bad one.
             middle = len(batch) // 2
             return self._append(batch[:middle]) + self._append(batch[middle:])
         return []
+
+
+def _parameters(paths: list[Path]) -> dict[str, list[str]]:
+    # DuckDB takes a name for a pattern: `q*.json` would be read once more for each file that it fits.
+    files = [str(path) for path in paths]
+    return {"files": files, "patterns": [GLOB.sub(r"[\g<0>]", name) for name in files]}
 
 
 def create_handbook_type(con: Connection, handbooks: Iterable[str]) -> None:
@@ -214,17 +224,21 @@ def _first_comparison(paths: list[Path]) -> tuple[dict[str, Any], list[dict[str,
 def _any_readings(paths: list[Path]) -> bool:
     """Whether 32 MB of files, spread over all, name a field on how replies were parsed."""
     # Only a sample is read: parsing columns that no file has would take a twentieth of the loading time.
-    step = max(1, math.ceil(sum(path.stat().st_size for path in paths) / SAMPLE_BYTES))
+    step = max(1, math.ceil(_total_bytes(paths) / SAMPLE_BYTES))
     return any(_names_reading(path) for path in paths[::step])
 
 
 def _names_reading(path: Path) -> bool:
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with open_bytes(path) as file:
             raw = file.read()
-    except (OSError, EOFError):  # reported when the file is read by record
+    except UNREADABLE:  # reported when the file is read by record
         return False
     return any(f'"{name}"'.encode() in raw for name in READING_TYPES)
+
+
+def _total_bytes(paths: list[Path]) -> int:
+    return sum(path.stat().st_size for path in paths)
 
 
 def _largest_object(paths: list[Path]) -> int:
