@@ -27,8 +27,9 @@ def backup_options(parser: argparse.ArgumentParser) -> None:
 def backup(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study backup FILE`"""
     checked = back_up(settings.studies_url, arguments.file)
-    now = datetime.now(UTC)
-    record_event(open_label_store(settings.studies_url), Event.EXPORT, terminal_user(), now, f"backup: {arguments.file}")
+    store = open_label_store(settings.studies_url)
+    record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"backup: {arguments.file}")
+    store.close()
     return _print_checked(arguments, f"Wrote {arguments.file}", checked)
 
 

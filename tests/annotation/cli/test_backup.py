@@ -30,7 +30,8 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_backup_is_written_verified_logged_and_restored(url: str, tmp_path: Path, capsys) -> None:
     backup = str(tmp_path / "backup.db")
     assert main(["study", "backup", backup]) == 0
-    assert capsys.readouterr().out == f"Wrote {backup}\nStudies: 1. Ratings, revisions included: 1. Nothing in them was altered.\n"
+    contents = "Studies: 1. Ratings, revisions included: 1. Nothing in them was altered."
+    assert capsys.readouterr().out == f"Wrote {backup}\n{contents}\n"
     store = open_label_store(url)
     assert f"backup: {backup}" in [entry.detail for entry in list_log(store)]
     store.close()
