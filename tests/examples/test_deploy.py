@@ -12,11 +12,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from websockets.exceptions import InvalidStatus
 
 from annotation.label_store.engine import open_label_store
 from audit.settings import Settings
@@ -28,11 +30,6 @@ from tests.support.visitor import sign_in, visit
 
 FOLDER = Path(__file__).parents[2] / "examples" / "deploy"
 NAME = "audit.example.org"
-SINGLE_SIGN_ON = {
-    "nginx": ('proxy_set_header X-Remote-User "";', "proxy_set_header X-Remote-User $arg_user;"),
-    "caddy": ("header_up -X-Remote-User", "header_up X-Remote-User {query.user}"),
-}
-"""For the test a proxy takes anybody's word, in the address; a real one asks for a password or an identity provider."""
 
 
 def tool(name: str) -> str:
@@ -85,7 +82,7 @@ def nginx(folder: Path, backend: str, change: Callable[[str], str]) -> Iterator[
         site = site.replace(old, new)
     paths = " ".join(f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     (folder / "nginx.conf").write_text(
-        f"daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx.log; events {{}}\n"
+        f"daemon off; {'user root;' if os.geteuid() == 0 else ''} pid {folder}/nginx.pid; error_log {folder}/nginx.log; events {{}}\n"
         f"http {{ access_log off; {paths}\n{change(site)}\n}}\n"
     )
     with running([tool("nginx"), "-c", str(folder / "nginx.conf"), "-p", str(folder)], port):
@@ -154,15 +151,36 @@ def test_one_signs_in_by_password_and_reads_a_page_through_the_proxy(proxy, dash
         assert "Studies" in visit(address, {"Cookie": token[0]}, tls).pages
 
 
+def with_passwords(proxy: str, folder: Path, site: str) -> str:
+    """The configuration with the proxy's own passwords, and with the header in which it names its users."""
+    if proxy == "nginx":
+        hashed = subprocess.run([tool("openssl"), "passwd", "-apr1", PASSWORD], capture_output=True, text=True, check=True).stdout
+        (folder / "users").write_text(f"petra:{hashed}")
+        return site.replace(
+            'proxy_set_header X-Remote-User "";',
+            f"proxy_set_header X-Remote-User $remote_user; auth_basic audit; auth_basic_user_file {folder}/users;",
+        )
+    command = [tool("caddy"), "hash-password", "--plaintext", PASSWORD]
+    hashed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return site.replace("header_up -X-Remote-User", "header_up X-Remote-User {http.auth.user.id}").replace(
+        "\treverse_proxy", f"\tbasicauth {{\n\t\tpetra {hashed}\n\t}}\n\treverse_proxy"
+    )
+
+
 @pytest.mark.parametrize("proxy", PROXIES)
 def test_the_proxy_signs_people_in_by_a_header_that_nobody_else_can_send(proxy, dashboard, folder):
     backend, path = dashboard
     tls = ssl.create_default_context(cafile=str(folder / "tls.pem"))
-    old, new = SINGLE_SIGN_ON[proxy]
-    with PROXIES[proxy](folder, backend.removeprefix("http://"), lambda site: site.replace(old, new)) as host:
+    with PROXIES[proxy](folder, backend.removeprefix("http://"), lambda site: with_passwords(proxy, folder, site)) as host:
         address = f"{host}/{path}".rstrip("/")
-        assert visit(address, {"X-Remote-User": "petra"}, tls).pages == ["Sign in"]
-        assert "Studies" in visit(address, {}, tls, query="user=petra").pages
+        for password in ("", f"petra:{PASSWORD}x"):
+            with pytest.raises(InvalidStatus, match="401"):
+                visit(address, {"X-Remote-User": "petra", **basic(password)}, tls)
+        assert "Studies" in visit(address, {"X-Remote-User": "eve", **basic(f"petra:{PASSWORD}")}, tls).pages
+
+
+def basic(name_and_password: str) -> dict[str, str]:
+    return {"Authorization": f"Basic {b64encode(name_and_password.encode()).decode()}"} if name_and_password else {}
 
 
 def test_two_processes_share_a_postgresql_store_and_whoever_has_signed_in_at_one_is_known_to_the_other(tmp_path, monkeypatch):
