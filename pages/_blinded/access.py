@@ -193,7 +193,7 @@ def proxy_refusal() -> str:
     user = proxy_user()
     if not user or current_account() is not None:
         return ""
-    return f"You are signed in as {user}, but there is no account of that name here. Ask an investigator to create one."
+    return f"You are signed in as {user}, but no account of that name can be used here. Ask an investigator for one."
 
 
 def _provider_sign_in() -> ProviderSignIn | None:

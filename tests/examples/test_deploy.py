@@ -81,8 +81,9 @@ def nginx(folder: Path, backend: str, change: Callable[[str], str]) -> Iterator[
         assert old in site
         site = site.replace(old, new)
     paths = " ".join(f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    user = "user root;" if os.geteuid() == 0 else ""  # or nobody could not read the test's folder
     (folder / "nginx.conf").write_text(
-        f"daemon off; {'user root;' if os.geteuid() == 0 else ''} pid {folder}/nginx.pid; error_log {folder}/nginx.log; events {{}}\n"
+        f"daemon off; {user} pid {folder}/nginx.pid; error_log {folder}/nginx.log; events {{}}\n"
         f"http {{ access_log off; {paths}\n{change(site)}\n}}\n"
     )
     with running([tool("nginx"), "-c", str(folder / "nginx.conf"), "-p", str(folder)], port):
@@ -236,7 +237,7 @@ def test_the_backup_service_writes_a_backup_and_deletes_old_ones_only(folder, tm
 
 def test_the_environment_file_names_every_setting():
     documented = set(re.findall(r"^    .*?(AUDIT_[A-Z_]+)", Settings.__doc__ or "", re.MULTILINE)) | {"AUDIT_PORT"}
-    assert documented <= set(re.findall(r"AUDIT_[A-Z_]+", (FOLDER / "audit.env").read_text()))
+    assert documented == set(re.findall(r"AUDIT_[A-Z_]+", (FOLDER / "audit.env").read_text()))
 
 
 def test_the_containerfile_has_no_finding_of_hadolint():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotation.label_store.engine import open_label_store
-from annotation.studies.accounts import SESSION_LENGTH, open_session
+from annotation.studies.accounts import SESSION_LENGTH, disable_account, open_session
 from audit.cli.main import main
 from pages._blinded import trusted_proxy
 from pages._blinded.session_cookie import NAME as COOKIE
@@ -79,7 +79,16 @@ def test_a_name_without_an_account_is_nobody(behind_proxy, value):
 
 
 def test_a_name_without_an_account_is_told_so(behind_proxy):
-    assert "there is no account of that name here" in visit(behind_proxy, {HEADER: "eve"}).text.replace("\\\\", "")
+    assert "no account of that name can be used here" in visit(behind_proxy, {HEADER: "eve"}).text.replace("\\\\", "")
+
+
+def test_a_disabled_account_is_nobody(behind_proxy, folder):
+    store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
+    people(store, "dora", role="viewer")
+    assert "Overview" in visit(behind_proxy, {HEADER: "dora"}).pages
+    disable_account(store, "dora", NOW.now(NOW.tzinfo))
+    store.close()
+    assert visit(behind_proxy, {HEADER: "dora"}).pages == ["Sign in"]
 
 
 def test_the_header_sent_twice_is_nobody(behind_proxy):
