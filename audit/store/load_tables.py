@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from audit.release import validate
-from audit.release.report import NOTED, FileCount
-from audit.store.connection import Connection, append
+from audit.release.report import NOTED, WHOLE_FILE, FileCount, Finding
+from audit.store.connection import Connection, append, rows
 from audit.store.record_reader import ABSENT, NOT_ASKED, PRESENT, UNPARSEABLE, LoadState, RecordReader, append_records
+from audit.vocabulary import LABELS, Label
 
 HANDBOOK_COLUMNS = ("handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages")
 QUESTION_COLUMNS = {"text": "question", "question_id": "question_id", "organ": "organ", "source": "source"}
@@ -19,6 +20,27 @@ ANSWER_COLUMNS = (
 )  # fmt: skip
 SECTION_COLUMNS = ("handbook", "place", "section_id", "heading", "above", "text", "pages", "url")
 TRIAL_COLUMNS = ("question", "handbook", "strategy", "mode", "ranked", "gold", "reason", "seconds")
+
+# What a judge might obey, from published prompt injections. "Judge" alone is no sign: handbooks for tenants write of judges.
+ORDERS_TO_JUDGE = "|".join(
+    (
+        rf"\b(?:{'|'.join(label for label in LABELS if label != Label.ABSENT)})\b",
+        r"(?i:\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instruction|prompt|rule)s?\b)",
+        r"(?i:\byou are (?:now )?(?:an? |the )?(?:impartial )?(?:judge|grader|evaluator|assistant|language model|AI)\b)",
+        r"(?i:\b(?:dear|note to the|attention,?) (?:judge|grader|evaluator|language model)\b)",
+        r"""(?i:["'](?:classification|label|verdict)["']\s*:)""",
+        r"(?m:^\s*(?:Human|Assistant|System):)",
+        r"(?i:### ?instruction|\[/?INST\]|<\|im_(?:start|end)\|>|</?answer_[ab]\b)",
+        r"[\x{E0000}-\x{E007F}]",  # tag characters: a model reads them, a person does not see them
+    )
+)
+ANSWERS_TO_JUDGE = """
+select question_id, handbook_id, regexp_extract(answer, $pattern) from answers
+join questions using (question) join handbooks using (handbook)
+where regexp_matches(answer, $pattern)
+order by question, handbook
+"""
+MAX_EXAMPLES, MAX_EXAMPLE = 3, 60
 
 ANSWER_STATUS = {True: ABSENT, False: PRESENT, None: UNPARSEABLE}
 PASSAGE_FAULTS = {"unknown_section": "a section that is not in sections", "passage_outside": "a place outside its section"}
@@ -61,6 +83,18 @@ def load_answers(con: Connection, reader: RecordReader, state: LoadState) -> Non
     state.has_answers = bool(reader.layout.parts["answer"])
     for path in reader.layout.parts["answer"]:
         append_records(con, "answers", ANSWER_COLUMNS, _usable_answers(reader, state, path))
+    _note_answers_to_judge(con, reader)
+
+
+def _note_answers_to_judge(con: Connection, reader: RecordReader) -> None:
+    """Note how many answers name a label or give orders, with examples: nobody can tell whether a judge obeyed them."""
+    found = rows(con, ANSWERS_TO_JUDGE, {"pattern": ORDERS_TO_JUDGE})
+    if found:
+        examples = (f"{handbook} on {question} ({words[:MAX_EXAMPLE]!r})" for question, handbook, words in found[:MAX_EXAMPLES])
+        message = f"answers that name a label or speak to the judge: {len(found):,}. Read them before you rely on their pairs: "
+        name = reader.layout.name(reader.layout.parts["answer"][0])
+        finding = Finding(name, WHOLE_FILE, NOTED, "speaks_to_judge", f"{message}{', '.join(examples)}.")
+        reader.report.findings.append(finding)
 
 
 def _usable_answers(reader: RecordReader, state: LoadState, path: Path) -> Iterator[dict[str, Any]]:
