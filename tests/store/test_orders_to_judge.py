@@ -42,9 +42,8 @@ def with_answer(folder: Path, text: str) -> Path:
 def test_an_answer_that_speaks_to_the_judge_is_loaded_and_noted(release: Path, tmp_path: Path, text: str) -> None:
     loaded = load(with_answer(release, text), tmp_path / "data")
     (note,) = messages(loaded, "noted")
-    assert note.startswith(
-        "1 answers name a label or speak to the judge; read them before you rely on their pairs. The first: a on q1 ("
-    )
+    assert note.startswith("answers that name a label or speak to the judge: 1. Read them")
+    assert "a on q1 (" in note
     assert note.isprintable()
     assert len(pairs_in(loaded)) == 12
 
