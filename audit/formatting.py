@@ -47,9 +47,25 @@ def rounded(value: SupportsFloat, digits: int) -> Decimal | float:
     return Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), context=CONTEXT)
 
 
-# The beginning of a text that a spreadsheet may run, or that looks like the output of `safe_cell`.
-FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
+# Controls but tab and line ends, halves of surrogate pairs, and what is no character: they break pictures, databases, terminals
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+# The beginning of a text that a spreadsheet may run, in full width too, or that looks like the output of `safe_cell`.
+FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+ESCAPED = re.compile(r"'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+# Where renderers of Markdown make a link of a bare address, whatever is escaped: after http and www, before @
+ADDRESS = re.compile(r"(?<=http)(?=s?:)|(?<=www)(?=\.)|(?<=ftp)(?=:)|(?=@)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)", re.IGNORECASE)
+WORD_JOINER = "\N{WORD JOINER}"
+
+
+def printable(text: str) -> str:
+    """`text` with a space for each control character but tab and line ends, and U+FFFD for half a surrogate pair."""
+    return SURROGATE.sub("\N{REPLACEMENT CHARACTER}", UNPRINTABLE.sub(" ", text))
+
+
+def unlinked(text: str) -> str:
+    """`text` with an invisible word joiner inside each bare web or e-mail address, so that no renderer makes a link of it."""
+    return ADDRESS.sub(WORD_JOINER, text)
 
 
 def safe_cell(value: object) -> object:
@@ -63,8 +79,8 @@ def plain_cell(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that cannot break out of a cell of a Markdown table."""
-    return re.sub(r"([\\|`*_\[\]<>$])", r"\\\1", " ".join(text.split()))
+    """Text that cannot break out of a cell of a Markdown table, and becomes no link."""
+    return re.sub(r"([\\|`*_\[\]<>$])", r"\\\1", unlinked(" ".join(printable(text).split())))
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], rules: Sequence[str] = ()) -> str:

@@ -29,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import RowMapping
 
 from annotation.label_store.engine import StudyError
+from audit.formatting import printable
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -293,8 +294,9 @@ def from_timestamp(text: str) -> datetime:
 
 
 def storable_text(text: str) -> str:
-    """`text` with U+FFFD for NUL, which PostgreSQL rejects, and for half a surrogate pair, which UTF-8 cannot encode."""
-    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """`text` as both databases and every export can hold it: spaces for control characters, U+FFFD for half a surrogate pair."""
+    # Two halves that belong together are one character after this; PostgreSQL rejects NUL, and UTF-8 a half that is left.
+    return printable(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def checked_text(text: str, field: str = "comment") -> str:

@@ -21,6 +21,7 @@ from annotation.studies.accounts import Account, Role
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, EditConflict, check_change, current_names
 from audit.exports.context import CurationPart
+from audit.release.values import clean_json
 from audit.themes.taxonomy import Taxonomy
 
 EDITOR_ROLES = (Role.VIEWER, Role.PI)
@@ -182,7 +183,7 @@ def edits_from_jsonl(text: str) -> list[ThemeEdit]:
 
 def _edit_from_line(line: str, number: int) -> ThemeEdit:
     try:
-        record = json.loads(line)
+        record = json.loads(clean_json(line)[0])
         change = ThemeChange.from_body(record["kind"], record["change"], record.get("undoes"))
         return ThemeEdit(int(record["act"]), change, record["author"], record["made_at"], record["reason"], record["taxonomy"])
     except (ValueError, KeyError, TypeError):

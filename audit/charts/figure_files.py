@@ -45,6 +45,7 @@ NO_CHROMIUM = (
     "SVG and PNG were not written: Kaleido found no Chromium that works ({why}). Install one (apt-get install chromium). "
     "The HTML figures are complete."
 )
+NOT_DRAWN = "SVG and PNG of this figure were not written: it could not be drawn ({why}). Its HTML is complete."
 
 
 class NoPicturesError(AuditError):
@@ -73,8 +74,10 @@ def fragment_html(figure: go.Figure, name: str, *, script: bool) -> str:
     return str(text)
 
 
-def pictures(figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]:
+def pictures(figures: Mapping[str, go.Figure]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, str]]:
     """Each figure by name, as SVG and as PNG of 300 dpi, two journal columns wide, on white, in Arial.
+
+    The second dictionary has a sentence for each figure that could not be drawn, which costs no other.
 
     Raises NoPicturesError, which says what to install, where Kaleido or Chromium is missing or does not work.
     """
@@ -86,21 +89,29 @@ def pictures(figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]
         with ThreadPoolExecutor(1) as thread:  # a thread of its own, because the caller may be running an event loop
             return thread.submit(lambda: asyncio.run(_render(kaleido, figures))).result()
     except Exception as error:  # a browser can fail in many ways, and none of them may stop the export of tables
-        raise NoPicturesError(
-            NO_CHROMIUM.format(why=str(error).splitlines()[0] if str(error) else type(error).__name__)
-        ) from None
+        raise NoPicturesError(NO_CHROMIUM.format(why=_reason(error))) from None
 
 
-async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> dict[str, tuple[bytes, bytes]]:
-    files = {}
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, str]]:
+    figure_error = importlib.import_module("kaleido.errors").KaleidoError
+    files, missing = {}, {}
     async with kaleido.Kaleido(n=1, timeout=FIGURE_TIMEOUT_S, mathjax=False) as camera:
         for name, figure in figures.items():
             sheet = _for_print(figure)
             size = {"width": round(WIDTH_MM * PX_PER_MM), "height": sheet.layout.height}
-            svg = await camera.calc_fig(sheet, {"format": "svg", **size})
-            png = await camera.calc_fig(sheet, {"format": "png", "scale": DPI / 96, **size})
+            try:
+                svg = await camera.calc_fig(sheet, {"format": "svg", **size})
+                png = await camera.calc_fig(sheet, {"format": "png", "scale": DPI / 96, **size})
+            # Kaleido's own error comes from plotly.js, so that Chromium works and the fault is the figure's
+            except figure_error as error:
+                missing[name] = NOT_DRAWN.format(why=_reason(error))
+                continue
             files[name] = _deterministic_svg(svg.decode(), name, size).encode(), _with_dpi(png)
-    return files
+    return files, missing
 
 
 def _with_plain_template(figure: go.Figure) -> go.Figure:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from audit.formatting import printable
 from audit.settings import MAX_PORT
 
 OK, FINDINGS, FAILED = 0, 1, 2
@@ -87,14 +88,14 @@ def print_result(arguments: argparse.Namespace, text: str, result: Mapping[str, 
         print(json.dumps(result, indent=1, ensure_ascii=False, default=str))
     elif text:
         # flush: `audit demo` goes on as the dashboard by an exec, which would lose what is still in the buffer
-        print(text.rstrip(), flush=True)
+        print(printable(text).rstrip(), flush=True)
 
 
 def print_before_result(arguments: argparse.Namespace, text: str) -> None:
     """Print text that is not part of the JSON form of the result; with `--json` it goes to standard error."""
-    print(text, file=sys.stderr if arguments.json else sys.stdout)
+    print(printable(text), file=sys.stderr if arguments.json else sys.stdout)
 
 
 def note(message: str) -> None:
     """Print a note on standard error, so that it never mixes with the result that a program reads."""
-    print(message, file=sys.stderr)
+    print(printable(message), file=sys.stderr)

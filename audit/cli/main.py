@@ -13,6 +13,7 @@ import audit
 from audit.cli.commands import COMMANDS, GROUPS, Command
 from audit.cli.conventions import FAILED, OK, add_json, print_result
 from audit.errors import AuditError, describe_error
+from audit.formatting import printable
 from audit.settings import Settings
 
 FULL, REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -123,7 +124,7 @@ def execute(program: str, command: Callable[[], int]) -> int:
             raise
         reason = str(error).splitlines()[0].rstrip(".")
         message = f"The store cannot be read or written: {reason}. {UNCHANGED} {_remedy(str(error))}"
-    print(f"{program}: {message}", file=sys.stderr)
+    print(f"{program}: {printable(message)}", file=sys.stderr)
     return FAILED
 
 

@@ -68,7 +68,7 @@ def runs(arguments: argparse.Namespace, settings: Settings) -> int:
     loaded = list_runs(settings.store_dir)
     for path, reason in unreadable_stores(settings.store_dir).items():
         note(f"{path} is left out because it cannot be read ({reason}). Load its release again, or delete the file.")
-    lines = [f"{run.key:<32} {run.loaded_at[:16]}  {run.title}: {run.report['verdict']}" for run in loaded]
+    lines = [f"{run.key:<32} {run.loaded_at[:16]}  {' '.join(run.title.split())}: {run.report['verdict']}" for run in loaded]
     none = f"No run is loaded in {settings.store_dir}. Load one with: audit load PATH, or try the demo with: audit demo"
     records = [
         {"run": run.key, "title": run.title, "loaded_at": run.loaded_at, "verdict": run.report["verdict"]} for run in loaded

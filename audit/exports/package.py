@@ -175,7 +175,8 @@ def _file_lines(part: Chapter) -> list[str]:
 
 def _drawn(shown: Mapping[str, Picture]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, str]]:
     try:
-        return pictures({name: picture.figure for name, picture in shown.items()}), {}
+        files, missing = pictures({name: picture.figure for name, picture in shown.items()})
+        return files, {f"figure {name}": reason for name, reason in missing.items()}
     except NoPicturesError as reason:
         # Without a Chromium the rest of the package is still worth having
         return {}, {"figures as SVG and PNG": str(reason)}

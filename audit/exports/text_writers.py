@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from audit.exports.table_model import Table, known, metric_table
-from audit.formatting import MINUS, escape_markdown, markdown_table, safe_cell
+from audit.formatting import MINUS, escape_markdown, markdown_table, printable, safe_cell
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
 
@@ -66,8 +66,13 @@ PREAMBLE = r"""% Needs array, booktabs, graphicx, longtable and pdflscape; compi
 def csv_text(frame: pd.DataFrame) -> str:
     """The frame as CSV; an unknown value is an empty cell, and no cell runs as a formula."""
     # Numeric columns are left alone: a leading minus is a sign there and not the beginning of a formula.
-    safe = frame.apply(lambda column: column if pd.api.types.is_numeric_dtype(column) else column.map(safe_cell))
-    return str(safe.rename(columns=safe_cell).to_csv(index=False))
+    safe = frame.apply(lambda column: column if pd.api.types.is_numeric_dtype(column) else column.map(_csv_cell))
+    return str(safe.rename(columns=_csv_cell).to_csv(index=False))
+
+
+def _csv_cell(value: object) -> object:
+    # Cleaned first: a spreadsheet drops a NUL, so that what follows it would begin the cell.
+    return safe_cell(printable(value) if isinstance(value, str) else value)
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:

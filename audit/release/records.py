@@ -16,9 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from audit.formatting import UNPRINTABLE
 from audit.release.layout import CHUNK, format_suffix
 from audit.release.report import WHOLE_FILE
-from audit.release.values import replace_lone_surrogates
+from audit.release.values import CONTROL_CHARACTER, clean_json
 
 DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 DELIMITERS = tuple(DELIMITER_NAMES)
@@ -126,9 +127,9 @@ class RecordFile:
             )
 
     def _parse(self, text: str) -> Any:
-        text, halves = replace_lone_surrogates(text)
-        for _ in range(halves):
-            self._mend("lone surrogate read as \N{REPLACEMENT CHARACTER}")
+        text, repairs = clean_json(text)
+        for repair in repairs:
+            self._mend(repair)
         try:
             return self._decoder.decode(text)
         except (ValueError, RecursionError) as error:
@@ -143,6 +144,7 @@ class RecordFile:
         if isinstance(text, UnreadableRecord):
             yield WHOLE_FILE, text
             return
+        text = self._printable(text)
         # newline="": a cell may contain line ends, which only the csv module can tell from the end of a row
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=self._delimiter(text))
         try:
@@ -166,15 +168,29 @@ class RecordFile:
                 for batch in pq.ParquetFile(file).iter_batches(batch_size=10_000):
                     for record in batch.to_pylist():
                         number += 1
-                        yield f"row {number}", record
+                        yield f"row {number}", self._cleaned(record)
         except pa.ArrowException as error:
             yield (
                 WHOLE_FILE,
                 UnreadableRecord("unreadable_file", f"this is not a readable parquet file ({str(error).splitlines()[0]})."),
             )
 
-    def _mend(self, what: str) -> None:
-        self.repairs[what] = self.repairs.get(what, 0) + 1
+    def _cleaned(self, value: Any) -> Any:
+        """A value of a parquet file with printable texts; its schema bounds how deep it is."""
+        if isinstance(value, str):
+            return self._printable(value)
+        if isinstance(value, list):
+            return [self._cleaned(item) for item in value]
+        return {name: self._cleaned(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+    def _printable(self, text: str) -> str:
+        text, times = UNPRINTABLE.subn(" ", text)
+        if times:
+            self._mend(CONTROL_CHARACTER, times)
+        return text
+
+    def _mend(self, what: str, times: int = 1) -> None:
+        self.repairs[what] = self.repairs.get(what, 0) + times
 
 
 def open_bytes(path: Path) -> IO[bytes]:

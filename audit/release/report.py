@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from audit.formatting import printable
+
 QUARANTINED, REPAIRED, NOTED = "quarantined", "repaired", "noted"
 WHOLE_FILE = "whole file"
 RECORD_CUT = 2_000
@@ -24,8 +26,8 @@ class Finding:
     record: str | None = None
 
     def sentence(self) -> str:
-        """Where, then what: for a terminal."""
-        return f"{self.file}, {self.position}: {self.message}"
+        """Where, then what: one line for a terminal, whatever the names of files contain."""
+        return " ".join(printable(f"{self.file}, {self.position}: {self.message}").split())
 
 
 @dataclass

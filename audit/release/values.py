@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from audit.formatting import UNPRINTABLE
 from audit.vocabulary import EMPTY_WORDS, nearest, plain
 
 TRUE, FALSE = frozenset({"true", "yes", "1", "t", "y"}), frozenset({"false", "no", "0", "f", "n"})
@@ -15,8 +16,12 @@ TRUE, FALSE = frozenset({"true", "yes", "1", "t", "y"}), frozenset({"false", "no
 MAX_INTEGER = 2**31 - 1
 # The largest value of its columns of other numbers
 MAX_NUMBER = 3.4e38
-# In JSON: complete surrogate pairs and other escapes (kept), or a lone surrogate
-SURROGATE = re.compile(r"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\[^u])|\\u[dD][89a-fA-F]..")
+# In JSON: complete surrogate pairs and other escapes (kept), a lone surrogate, or an unprintable character, escaped or not
+CONTROL = r"\\u00(?:0[0-8bBcCeEfF]|1[0-9a-fA-F]|7[fF]|[89][0-9a-fA-F])|\\u[fF]{3}[eEfF]|\\[bf]|" + UNPRINTABLE.pattern
+DAMAGED = re.compile(rf"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\[^ubf])|(\\u[dD][89a-fA-F]..)|{CONTROL}")
+MAYBE_DAMAGED = re.compile(rf"\\u[dD]|{CONTROL}")
+LONE_SURROGATE = "lone surrogate read as \N{REPLACEMENT CHARACTER}"
+CONTROL_CHARACTER = "control character read as a space"
 
 
 class Reject(Exception):  # noqa: N818 - a verdict on a record, always caught by the reader
@@ -30,13 +35,20 @@ class Reject(Exception):  # noqa: N818 - a verdict on a record, always caught by
 Repairs = list[str]
 
 
-def replace_lone_surrogates(text: str) -> tuple[str, int]:
-    """JSON text with U+FFFD in place of lone surrogates, and how many there were."""
-    # A generator that stops inside an emoji leaves half of it, which UTF-8 cannot encode.
-    if "\\ud" not in text and "\\uD" not in text:
-        return text, 0
-    count = sum(match[1] is None for match in SURROGATE.finditer(text))
-    return (SURROGATE.sub(lambda match: match[1] or r"\ufffd", text), count) if count else (text, 0)
+def clean_json(text: str) -> tuple[str, list[str]]:
+    """JSON text without lone surrogates (U+FFFD) and control characters (spaces), and what was done, once for each."""
+    # A generator that stops inside an emoji leaves half of it, and text from PDF has form feeds: neither can be drawn or stored.
+    done: list[str] = []
+    if not MAYBE_DAMAGED.search(text):
+        return text, done
+
+    def mend(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[1]
+        done.append(LONE_SURROGATE if match[2] else CONTROL_CHARACTER)
+        return r"\ufffd" if match[2] else " "
+
+    return DAMAGED.sub(mend, text), done
 
 
 def is_missing(value: Any) -> bool:
@@ -149,7 +161,7 @@ def list_value(value: Any, name: str) -> list[Any]:
 
 def _parse_cell(text: str) -> Any:
     """The JSON in a cell of a table. Raises ValueError or RecursionError, which `optional` catches."""
-    return json.loads(replace_lone_surrogates(text)[0])
+    return json.loads(clean_json(text)[0])
 
 
 def optional(read: Any, raw: Mapping[str, Any], name: str, repairs: Repairs) -> Any:

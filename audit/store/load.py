@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import ReleaseError
+from audit.formatting import printable
 from audit.release import validate
 from audit.release.layout import Layout, digest, find_layout, open_release, readable_name
 from audit.release.records import RecordFile, UnreadableRecord
@@ -134,9 +135,11 @@ def _require_records(state: LoadState, layout: Layout, report: LoadReport) -> No
 def _read_manifest(layout: Layout, report: LoadReport, settings: Settings) -> dict[str, Any]:
     """The manifest under the format's own names; empty where it is missing or unreadable, as it is optional."""
     for path in layout.parts["manifest"]:
-        _, raw = next(
-            RecordFile(path, settings.max_object_bytes).rows(), ("", UnreadableRecord("broken_json", "the file is empty."))
-        )
+        file = RecordFile(path, settings.max_object_bytes)
+        _, raw = next(file.rows(), ("", UnreadableRecord("broken_json", "the file is empty.")))
+        for repair, times in file.repairs.items():
+            message = f"{repair} ({times:,} times)."
+            report.findings.append(Finding(layout.name(path), WHOLE_FILE, NOTED, "read_leniently", message))
         if isinstance(raw, dict):
             repairs: Repairs = []
             manifest = validate.manifest(raw, repairs)
@@ -152,8 +155,9 @@ def _read_manifest(layout: Layout, report: LoadReport, settings: Settings) -> di
 def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, report: LoadReport, identity: dict[str, str]) -> None:
     terms = manifest.get("terms")
     run_id = str(manifest.get("run_id") or identity["name"])
+    title = " ".join(printable(str(manifest.get("title") or run_id)).split())
     row = {
-        "layout": LAYOUT, "run_id": run_id, "title": str(manifest.get("title") or run_id), "digest": identity["digest"],
+        "layout": LAYOUT, "run_id": run_id, "title": title, "digest": identity["digest"],
         "synthetic": manifest.get("synthetic") is True, "has_answers": state.has_answers,
         "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
         "terms": json.dumps({str(k): str(v) for k, v in terms.items()} if isinstance(terms, dict) else {}),

@@ -46,6 +46,8 @@ NOT_TEXT = r"""coalesce(case when strlen({0}) > 9 and ({0} between 'A' and 'Zz' 
 
 The first line is for speed: nearly every text begins with a letter.
 """
+# As audit.formatting.UNPRINTABLE; Python replaces these characters and reports it
+HAS_CONTROL = "coalesce(regexp_matches({0}, '[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x{{9f}}\\x{{fffe}}\\x{{ffff}}]'), false)"
 STAGE = """
 insert into pairs by name
 with files as (
@@ -85,10 +87,12 @@ or label is null and (untouched or not unscored)
 or significance is null and not unstated
 or significance is not null and not coalesce(label in ('DIVERGENT', 'CONTRADICTORY'), false)
 or {NOT_TEXT.format("reasoning")} or {NOT_TEXT.format("divergence_topic")}
+or {HAS_CONTROL.format("reasoning")} or {HAS_CONTROL.format("divergence_topic")}
 or coalesce(abs(latency_s) > 3.4e38, false)  -- NaN is the largest of all
 """
 SUSPECT_READING = f"""
 or parse is null and parse_text is not null or {NOT_TEXT.format("unscored_reason")} or {NOT_TEXT.format("prompt")}
+or {HAS_CONTROL.format("unscored_reason")}
 """
 
 

@@ -19,6 +19,7 @@ import pandas as pd
 from audit.atomic_io import sha256_of, write_atomic
 from audit.errors import ThemesError
 from audit.release.schema import canonical
+from audit.release.values import clean_json
 
 # -- plain phrases ------------------------------------------------------------------------------------------------------
 
@@ -182,7 +183,7 @@ def read_taxonomy(path: Path) -> Taxonomy:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = json.loads(clean_json(path.read_text(encoding="utf-8-sig"))[0])
     except (OSError, ValueError, RecursionError) as error:
         raise ThemesError(f"{path} cannot be read as JSON ({type(error).__name__}: {error}). {FIX}") from error
     if isinstance(content, list):

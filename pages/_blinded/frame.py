@@ -12,6 +12,7 @@ import streamlit as st
 from annotation.label_store.studies import Study
 from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
+from audit.formatting import printable, unlinked
 from pages._blinded.access import require_role
 
 PUNCTUATION = re.compile(f"([{re.escape(string.punctuation)}])")
@@ -20,8 +21,9 @@ SYNTHETIC = ":orange-badge[Synthetic data] No real {handbook}, {center} or {pati
 
 def escaped(text: object) -> str:
     """Untrusted text on one line, escaped so that Streamlit shows every character and interprets none as Markdown."""
-    # Every mark is escaped, not only those of Markdown: Streamlit adds `:red[x]`, `$x$` and bare addresses, and may add more.
-    return PUNCTUATION.sub(r"\\\1", " ".join(str(text).split()))
+    # Every mark is escaped, not only those of Markdown: Streamlit adds `:red[x]` and `$x$`, and may add more. Bare addresses
+    # become links after the escapes have been read, so that only a character inside them helps.
+    return PUNCTUATION.sub(r"\\\1", unlinked(" ".join(printable(str(text)).split())))
 
 
 def synthetic_notice(study: Study) -> None:

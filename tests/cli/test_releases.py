@@ -69,3 +69,13 @@ def test_runs_are_listed_newest_first(release: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
     main(["runs", "--json"])
     assert [run["title"] for run in json.loads(capsys.readouterr().out)] == ["A tiny release"]
+
+
+def test_a_title_cannot_speak_to_the_terminal_or_forge_a_line(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "manifest.json").write_text(json.dumps(manifest | {"title": "A\x1b[31m\nforged@1234 title"}))
+    main(["load", str(release)])
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "forged" in line]
+    assert "A [31m forged@1234 title:" in line

@@ -82,7 +82,7 @@ def figure() -> go.Figure:
 @pytest.fixture(scope="module")
 def drawn() -> tuple[bytes, bytes]:
     try:
-        return pictures({"bars": figure()})["bars"]
+        return pictures({"bars": figure()})[0]["bars"]
     except NoPicturesError as reason:
         pytest.skip(str(reason))
 
@@ -106,12 +106,12 @@ def test_a_png_has_300_dots_an_inch_and_says_so(drawn: tuple[bytes, bytes]):
 
 
 def test_the_same_figure_is_the_same_picture(drawn: tuple[bytes, bytes]):
-    assert pictures({"bars": figure()})["bars"] == drawn
+    assert pictures({"bars": figure()})[0]["bars"] == drawn
 
 
 def test_pictures_are_drawn_where_an_event_loop_is_running_too(drawn: tuple[bytes, bytes]):
     async def inside() -> tuple[bytes, bytes]:
-        return pictures({"bars": figure()})["bars"]
+        return pictures({"bars": figure()})[0]["bars"]
 
     assert asyncio.run(inside()) == drawn
 
@@ -140,3 +140,11 @@ def test_a_figure_alone_needs_nothing_else():
     assert "<title>A &amp; B</title>" in page
     assert not re.search(r"<(?:script|link)[^>]+(?:src|href)=", page)
     assert page == standalone_html(figure(), "bars", "A & B")
+
+
+def test_one_figure_that_cannot_be_drawn_costs_no_other_and_is_told_by_its_own_cause(drawn: tuple[bytes, bytes]):
+    files, missing = pictures({"bad": figure().update_layout(title="a\ufffeb\x00c\x1b"), "bars": figure()})
+    assert files["bars"] == drawn
+    assert list(missing) == ["bad"]
+    assert "could not be drawn" in missing["bad"]
+    assert "Chromium" not in missing["bad"]

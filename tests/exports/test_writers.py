@@ -9,12 +9,13 @@ from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from openpyxl import load_workbook
 
 from audit.exports.html_pages import html_table
-from audit.exports.text_writers import csv_table, json_table, latex, markdown
+from audit.exports.text_writers import csv_table, csv_text, json_table, latex, markdown
 from audit.exports.xlsx import xlsx_bytes
-from audit.formatting import plain_cell
+from audit.formatting import escape_markdown, plain_cell
 from audit.store.runs import Run
 from audit.tables import Column
 from tests.exports.tables import AWKWARD, FORMULA, table
@@ -157,3 +158,20 @@ def test_a_column_of_empty_texts_is_left_out_on_paper_and_kept_for_machines():
     empty = type(small)("e", "t", small.frame.assign(organ=["", None, ""]), small.columns)
     assert "Organ" not in markdown(empty)
     assert "Organ" in csv_table(empty).decode("utf-8-sig")
+
+
+@pytest.mark.parametrize("sign", ["\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_a_formula_in_full_width_is_a_text_too(sign: str):
+    assert csv_text(pd.DataFrame({"a": [f"{sign}cmd"]})) == f"a\n'{sign}cmd\n"
+    assert plain_cell(f"'{sign}cmd") == f"{sign}cmd"
+
+
+def test_control_characters_do_not_reach_a_csv_and_hide_no_formula():
+    assert csv_text(pd.DataFrame({"a\x00": ["x\x00y\x1b", "\x00=cmd"]})) == "a \nx y \n =cmd\n"
+
+
+@pytest.mark.parametrize("address", ["http://x.test", "https://x.test", "www.x.test", "a@x.test", "HTTP://X.TEST"])
+def test_a_bare_address_in_markdown_is_broken_by_a_character_that_nobody_sees(address: str):
+    written = escape_markdown(f"see {address} now")
+    assert address not in written
+    assert written.replace("\u2060", "") == f"see {address} now"

@@ -169,3 +169,13 @@ def test_a_folder_that_is_no_release_says_what_is_missing(tmp_path: Path) -> Non
     with pytest.raises(ReleaseError, match="no handbooks and no questions and no comparisons"):
         load(tmp_path, tmp_path / "data")
     assert Settings(data_dir=tmp_path / "data").store_dir.exists() is False
+
+
+def test_a_member_whose_name_speaks_to_a_terminal_is_reported_on_one_plain_line(release: Path, tmp_path: Path) -> None:
+    path = zipped(release, tmp_path / "r.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("../\x1b[31m\nerror: forged", "x")
+    report = load(path, tmp_path / "data").report
+    (line,) = [finding.sentence() for finding in report.findings if finding.code == "unsafe_path"]
+    assert "\x1b" not in line
+    assert "\n" not in line

@@ -347,3 +347,32 @@ def test_half_a_character_is_replaced_and_said(release: Path, tmp_path: Path, wr
     assert ask(loaded, "select answer from answers order by rowid limit 1")[0][0].startswith(read)
     assert read in {row[6] for row in pairs_in(loaded)}
     assert ("lone surrogate" in "".join(messages(loaded, "noted"))) == ("\N{REPLACEMENT CHARACTER}" in read)
+
+
+@pytest.mark.parametrize("character", [r"\u0000", r"\u0007", r"\u001b", r"\ufffe", r"\f", "\x0c", "\x7f"])
+def test_control_characters_are_read_as_spaces_and_counted(release: Path, tmp_path: Path, character: str) -> None:
+    for path, part in (
+        (release / "handbooks.jsonl", '"center": "'),
+        (release / "manifest.json", '"title": "'),
+        (release / Q1, "a against b"),
+    ):
+        path.write_text(path.read_text().replace(part, f"{part}{character}x", 1), encoding="utf-8")
+    loaded = load(release, tmp_path)
+    assert not quarantined(loaded)
+    assert len(pairs_in(loaded)) == ALL
+    assert ask(loaded, "select center from handbooks order by handbook limit 1")[0][0].startswith(("x", " x"))
+    assert "a against b x" in {row[6] for row in pairs_in(loaded)}
+    noted = messages(loaded, "noted")
+    assert [message for message in noted if "control character read as a space (1 times)" in message] == noted
+    assert len(noted) == 3
+
+
+def test_control_characters_of_a_table_and_its_themes_are_read_as_spaces(release: Path, tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in (release / "handbooks.jsonl").read_text().splitlines()]
+    rows = "\n".join(f"{line['handbook_id']},kidney,Al\x00der {line['handbook_id']},combined" for line in lines)
+    (release / "handbooks.csv").write_text(f"handbook_id,organ,center,phase\n{rows}\n")
+    (release / "handbooks.jsonl").unlink()
+    (release / "themes.json").write_text(r'{"themes": [{"theme_id": "t1", "name": "Be\u0007ll", "topics": []}]}')
+    loaded = load(release, tmp_path)
+    assert {center[:6] for (center,) in ask(loaded, "select center from handbooks")} == {"Al der"}
+    assert ask(loaded, "select name from themes") == [("Be ll",)]
