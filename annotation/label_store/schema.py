@@ -294,9 +294,9 @@ def from_timestamp(text: str) -> datetime:
 
 
 def storable_text(text: str) -> str:
-    """`text` as both databases and every export can hold it: spaces for control characters, U+FFFD for half a surrogate pair."""
+    """`text` as both databases and every export can hold it: U+FFFD for NUL and half a surrogate pair, spaces for other controls."""
     # Two halves that belong together are one character after this; PostgreSQL rejects NUL, and UTF-8 a half that is left.
-    return printable(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return printable(text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def checked_text(text: str, field: str = "comment") -> str:
