@@ -294,7 +294,7 @@ def from_timestamp(text: str) -> datetime:
 
 
 def storable_text(text: str) -> str:
-    """`text` as both databases and every export can hold it: U+FFFD for NUL and half a surrogate pair, spaces for other controls."""
+    """`text` as databases and exports can hold it: U+FFFD for NUL and half a surrogate pair, spaces for other controls."""
     # Two halves that belong together are one character after this; PostgreSQL rejects NUL, and UTF-8 a half that is left.
     return printable(text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
