@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from audit.cli.main import main
 from audit.logs import JsonFormatter
 from tests.browser.conftest import server
+from tests.support.visitor import visit
 
 
 def test_a_line_has_its_time_level_logger_message_and_exception():
@@ -39,6 +40,15 @@ def refused(address: str) -> None:
                 await socket.recv()
 
     asyncio.run(knock())
+
+
+def test_no_level_logs_the_cookie_that_signs_somebody_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AUDIT_LOG_LEVEL", "debug")
+    with server(tmp_path, tmp_path / "log") as address:
+        visit(address, {"Cookie": "handbook_session=a-token"})
+    log = (tmp_path / "log").read_text()
+    assert "DEBUG" in log
+    assert "a-token" not in log
 
 
 def lines_of_a_server(folder: Path) -> list[str]:

@@ -52,7 +52,8 @@ def log_through_one_handler(settings: Settings) -> None:
     start_logging(settings.log_format, settings.log_level)
     streamlit.logger.setup_formatter = _pass_on
     streamlit.logger.update_formatter()
-    level = settings.log_level.upper()
+    # Below this level uvicorn logs every header that it receives, and so the cookies that sign people in.
+    level = max(logging.INFO, logging.getLevelName(settings.log_level.upper()))
     for logger in LOGGING_CONFIG["loggers"].values():
         logger.update(handlers=[], level=level, propagate=True)
 
