@@ -184,22 +184,28 @@ def basic(name_and_password: str) -> dict[str, str]:
     return {"Authorization": f"Basic {b64encode(name_and_password.encode()).decode()}"} if name_and_password else {}
 
 
-def test_two_processes_share_a_postgresql_store_and_whoever_has_signed_in_at_one_is_known_to_the_other(tmp_path, monkeypatch):
+def test_of_two_processes_behind_nginx_with_postgresql_one_may_stop_and_nobody_signs_in_again(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
-    try:
-        with postgres_server() as url:
-            monkeypatch.setenv("AUDIT_STUDIES_URL", url)
-            store = open_label_store(url)
-            people(store, "petra", role="pi")
-            store.close()
-            with server(tmp_path) as one, server(tmp_path) as other:
-                cookie = sign_in(one, "petra", PASSWORD).split(";")[0]
-                assert "Studies" in visit(other, {"Cookie": cookie}).pages
-    except NoPostgresError as missing:
-        pytest.skip(f"no PostgreSQL: {missing}")
+    tls = ssl.create_default_context(cafile=str(folder / "tls.pem"))
+    with ExitStack() as all_of_it, ExitStack() as one_of_them:
+        try:
+            url = all_of_it.enter_context(postgres_server())
+        except NoPostgresError as missing:
+            pytest.skip(f"no PostgreSQL: {missing}")
+        monkeypatch.setenv("AUDIT_STUDIES_URL", url)
+        store = open_label_store(url)
+        people(store, "petra", role="pi")
+        store.close()
+        backends = [stack.enter_context(server(tmp_path)).removeprefix("http://") for stack in (one_of_them, all_of_it)]
+        address = all_of_it.enter_context(nginx(folder, f"{backends[0]}; server {backends[1]}; ip_hash", str))
+        cookie = sign_in(address, "petra", PASSWORD, tls).split(";")[0]
+        for _ in range(4):
+            assert "Studies" in visit(address, {"Cookie": cookie}, tls).pages
+        one_of_them.close()
+        for _ in range(4):
+            assert "Studies" in visit(address, {"Cookie": cookie}, tls).pages
 
 
-@pytest.mark.parametrize("name", ["handbook-audit.service", "handbook-audit-backup.service"])
 def test_the_unit_is_valid_and_little_of_the_system_is_exposed_to_it(tmp_path, name):
     analyze = tool("systemd-analyze")
     unit = tmp_path / name
