@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
-from anyio import to_thread
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
@@ -92,7 +92,7 @@ class RequestGuard:
             return 404, NOT_FOUND
         if path.startswith(MEDIA) and not may_fetch(PurePosixPath(path).stem, browser):
             return 404, NOT_YOURS
-        if path.startswith(UPLOAD) and not await to_thread.run_sync(may_upload, browser):
+        if path.startswith(UPLOAD) and not await run_in_threadpool(may_upload, browser):
             return 403, NO_UPLOAD
         limit = MAX_UPLOAD_BYTES if path.startswith(UPLOAD) else MAX_BODY_BYTES
         return (413, TOO_LARGE) if _declared_length(headers) > limit else None
