@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
+from starlette.requests import cookie_parser
 from streamlit.runtime.memory_media_file_storage import _calculate_file_id
 from streamlit.web.server.server_util import AUTH_COOKIE_NAME
 
@@ -33,21 +33,14 @@ _uploads: dict[str, tuple[Callable[[], None], float]] = {}  # browser -> (sessio
 def browser_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
     """A hash of everything in a request's headers by which somebody is recognised; the same for all who are nobody."""
     known = sorted(
-        (name, morsel.value)
+        (name, cookie)
         for key, value in headers
         if key == b"cookie"
-        for name, morsel in _cookies(value.decode("latin-1")).items()
+        for name, cookie in cookie_parser(value.decode("latin-1")).items()
         if name == NAME or name.startswith(AUTH_COOKIE_NAME)
     )
     users = [value for key, value in headers if key == USER]
     return hashlib.sha256(repr((known, users)).encode()).hexdigest()
-
-
-def _cookies(header: str) -> SimpleCookie:
-    try:
-        return SimpleCookie(header)
-    except CookieError:
-        return SimpleCookie()
 
 
 def offer_download(content: bytes, mime: str, file_name: str, browser: str) -> None:

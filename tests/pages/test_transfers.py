@@ -111,6 +111,7 @@ def test_a_file_can_be_fetched_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> 
     ("handbook_session=a", "", False),
     ("_streamlit_user=a; _streamlit_user__1=b", "_streamlit_user=a; _streamlit_user__1=c", False),
     ("", "theme=2", True),
+    ("an[odd]=one; handbook_session=a", "an[odd]=one; handbook_session=b", False),
 ])  # fmt: skip
 def test_a_browser_is_known_by_the_cookies_that_sign_it_in(one: str, other: str, same: bool) -> None:
     assert (browser(one) == browser(other)) is same
