@@ -25,6 +25,7 @@ SESSION_ENDED = "Your session has ended. Sign in again."
 STUDY_PAGES = {  # script in pages/studies -> title
     "annotate": "Annotate",
     "study": "Studies",
+    "people": "People",
     "adjudicate": "Adjudicate",
     "agreement": "Agreement",
     "prevalence": "Prevalence",
@@ -38,7 +39,7 @@ OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     Role.VIEWER: ("sign_out",),
     Role.ANNOTATOR: ("annotate", "protocol", "sign_out"),
     Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
-    Role.PI: ("study", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"),
+    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"),
 }
 # Browsing would unblind annotators, and adjudicators decide without the judge.
 BROWSERS = (Role.VIEWER, Role.PI)

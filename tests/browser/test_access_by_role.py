@@ -63,7 +63,7 @@ OWN_SCRIPTS = {
     "vera": BROWSING - set(OWNER_PAGES),
     "ana": {"annotate", "protocol"},
     "ben": {"annotate", "protocol"},
-    "petra": BROWSING | {"study", "adjudicate", "agreement", "prevalence", "protocol"},
+    "petra": BROWSING | {"study", "people", "adjudicate", "agreement", "prevalence", "protocol"},
     "ada": {"adjudicate", "agreement", "protocol"},
 }
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""

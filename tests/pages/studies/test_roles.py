@@ -24,7 +24,7 @@ OWN = {
     "vera": {"sign_out"},
     "ana": {"annotate", "protocol", "sign_out"},
     "ada": {"adjudicate", "agreement", "protocol", "sign_out"},
-    "petra": {"study", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"},
+    "petra": {"study", "people", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"},
 }
 
 
