@@ -15,8 +15,7 @@ ACCOUNTS_TABLE = TableSpec(
     (
         Column.text("username", "Account"), Column.text("name", "Name"), Column.text("role", "Role"),
         Column.text("state", "State"),
-        Column.text("signs_in_by", "Signs in by"), Column.text("last_sign_in", "Last sign-in", "UTC"),
-        Column.count("sessions", "Open sessions", "by password"),
+        Column.text("last_sign_in", "Last sign-in", "UTC"), Column.count("sessions", "Sessions"),
     ),
 )  # fmt: skip
 EVENT_WORDS: dict[str, str] = {
@@ -49,7 +48,7 @@ def accounts_frame(states: Sequence[AccountState]) -> pd.DataFrame:
     rows = [
         (
             state.account.username, state.account.name, str(state.account.role), state.state,
-            "password" if state.by_password else "institution", readable_time(state.last_sign_in_at, "minutes"), state.sessions,
+            readable_time(state.last_sign_in_at, "minutes"), state.sessions,
         )
         for state in states
     ]  # fmt: skip

@@ -41,6 +41,7 @@ NETWORK_PREFIX = 64
 WRONG_CREDENTIALS = "The name or the password is wrong."
 DISABLED = "This account is disabled. Ask an investigator to enable it."
 EXPIRED = "This one-time password has expired. Ask an investigator for a new one."
+LOGGED = {WRONG_CREDENTIALS: "wrong password", DISABLED: "account is disabled", EXPIRED: "one-time password has expired"}
 
 
 class PasswordChangeError(SignInError):
@@ -112,7 +113,7 @@ def note_vouched_sign_in(
         if user is None or (user.last_sign_in_at and signed_in_at <= from_timestamp(user.last_sign_in_at) + gap):
             return
         account_rows.update_user(tx, username, last_sign_in_at=to_timestamp(signed_in_at))
-        log_event(tx, Event.SIGN_IN, Actor(username, network_of(address)), now, by)
+        log_event(tx, Event.SIGN_IN, Actor(username, network_of(address)), now, f"by {by}")
 
 
 def _check_unchanged(tx: Transaction, user: UserRow) -> None:
@@ -124,7 +125,7 @@ def _check_unchanged(tx: Transaction, user: UserRow) -> None:
 
 def _begin(tx: Transaction, user: UserRow, actor: Actor, now: datetime) -> str:
     account_rows.update_user(tx, user.username, last_sign_in_at=to_timestamp(now))
-    log_event(tx, Event.SIGN_IN, actor, now, "password")
+    log_event(tx, Event.SIGN_IN, actor, now, "by password")
     return begin_session(tx, user.username, now)
 
 
@@ -147,7 +148,7 @@ def _checked_user(
     refusal = _refusal(user, matches, now)
     with store.begin() as tx:
         if refusal:
-            log_event(tx, Event.SIGN_IN_FAILED, actor, now, refusal)
+            log_event(tx, Event.SIGN_IN_FAILED, actor, now, LOGGED[refusal])
         else:
             attempts.mark_success(tx, number)
     if user is None or refusal:

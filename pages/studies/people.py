@@ -29,11 +29,12 @@ from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from pages._blinded.access import label_store, now, visitor_address
 from pages._blinded.frame import escaped, explain, study_page
-from pages._shared.tables import table
+from pages._shared.widgets import table
 
 LEAD = "Who can sign in, and what they may do. Every change is an entry in the access log."
 SUCCESS = "message about an account for the next run of the page"
 OWN_ACCOUNT = "Your own role, password and state are changed by another PI, or with `audit account` in a terminal."
+BY_INSTITUTION = "This account has no password: its person signs in through your institution."
 ROLE_EFFECTS = (
     "Open pages have the new role from their next step on. Somebody who has seen the judge's labels, as viewers and PIs do, "
     "should not rate afterwards: their ratings would not be blind."
@@ -41,8 +42,8 @@ ROLE_EFFECTS = (
 RESET = "{name} gets a one-time password in place of the present one, and every session of {name} ends at once."
 DISABLE = "{name} can no longer sign in, and every session of {name} ends at once. Ratings and edits stay."
 SIGN_OUT = (
-    "Every session of {name} ends at once. Whoever knows the password, or is signed in at your institution, can sign in again: to "
-    "keep them out, disable the account."
+    "Every session of {name} ends at once. Whoever knows the password, or is signed in at your institution, can sign in again. "
+    "To keep them out, disable the account."
 )
 ONE_TIME = (
     f"This password is shown only now. Give it to the person directly or by telephone. It can be used for "
@@ -104,6 +105,8 @@ def account_actions(state: AccountState, actor: Actor) -> None:
             state_button(state, actor)
         if confirmed("Sign out everywhere", SIGN_OUT.format(name=shown), "Sign out", icon=":material/logout:"):
             apply(sign_out_everywhere, name, actor, f"{name} is signed out everywhere.")
+    if not state.by_password:
+        st.caption(BY_INSTITUTION)
     if name == actor.username:
         st.caption(OWN_ACCOUNT)
 
@@ -130,8 +133,12 @@ def accounts_section(store: LabelStore, actor: Actor) -> None:
     table(accounts_frame(list(states.values())), "accounts", ACCOUNTS_TABLE.columns)
     st.header("Change an account", anchor=False)
     last_change()
-    name = st.selectbox("Account", list(states), format_func=lambda name: f"{name} · {states[name].account.name}", key="account")
-    guarded(account_actions, states[name], actor)
+    name = st.selectbox(
+        "Account", list(states), index=None, placeholder="Choose an account", key="account",
+        format_func=lambda name: f"{name} · {states[name].account.name}",
+    )  # fmt: skip
+    if name:
+        guarded(account_actions, states[name], actor)
     with st.expander("Add an account"):
         guarded(new_account, store, actor)
 
