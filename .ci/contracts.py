@@ -113,6 +113,7 @@ CONTRACTS = [
             "annotation.studies.accounts",
             "annotation.studies.passwords",
             "annotation.studies.signing_in",
+            "annotation.studies.vouched_sign_in",
             "annotation.label_store.assignments",
             "annotation.label_store.ratings",
             "annotation.label_store.studies",

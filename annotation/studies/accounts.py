@@ -18,7 +18,7 @@ from annotation.label_store import account_rows
 from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event
 from annotation.label_store.account_rows import UserRow
 from annotation.label_store.engine import LabelStore, StudyError, Transaction
-from annotation.label_store.schema import from_timestamp, to_timestamp
+from annotation.label_store.schema import to_timestamp
 from annotation.studies.passwords import hash_password, one_time_password
 from audit.vocabulary import nearest
 
@@ -40,6 +40,7 @@ class Role(StrEnum):
 ROLES = tuple(Role)
 USERNAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{1,63}")
 SESSION_LENGTH = timedelta(hours=12)
+DISABLED = "This account is disabled. Ask an investigator to enable it."
 ONE_TIME_PASSWORD_LENGTH = timedelta(days=7)
 """How long a one-time password can be used."""
 
@@ -119,7 +120,7 @@ def _known_role(role: str) -> Role:
 
 def list_accounts(store: LabelStore) -> list[Account]:
     """All accounts by name, disabled ones included."""
-    return [_account(user) for user in account_rows.list_users(store)]
+    return [account_from(user) for user in account_rows.list_users(store)]
 
 
 def list_account_states(store: LabelStore, now: datetime) -> list[AccountState]:
@@ -127,7 +128,7 @@ def list_account_states(store: LabelStore, now: datetime) -> list[AccountState]:
     sessions = account_rows.count_sessions(store, now)
     return [
         AccountState(
-            _account(user), user.disabled_at is not None, user.one_time_until is not None, user.password_hash is not None,
+            account_from(user), user.disabled_at is not None, user.one_time_until is not None, user.password_hash is not None,
             sessions.get(user.username, 0), user.last_sign_in_at,
         )
         for user in account_rows.list_users(store)
@@ -137,10 +138,11 @@ def list_account_states(store: LabelStore, now: datetime) -> list[AccountState]:
 def find_account(store: LabelStore, username: str) -> Account | None:
     """The account of that name, disabled or not."""
     user = account_rows.find_user(store, normal_username(username))
-    return None if user is None else _account(user)
+    return None if user is None else account_from(user)
 
 
-def _account(user: UserRow) -> Account:
+def account_from(user: UserRow) -> Account:
+    """A row of `users` as an account."""
     return Account(user.username, user.name, Role(user.role))
 
 
@@ -269,19 +271,7 @@ def begin_session(tx: Transaction, username: str, now: datetime) -> str:
 def account_of_token(store: LabelStore, token: str, now: datetime) -> Account | None:
     """The account that a token belongs to; None when the session is unknown, ended or expired, or the account disabled."""
     user = account_rows.session_user(store, _token_hash(token), now)
-    return None if user is None else _account(user)
-
-
-def vouched_account(store: LabelStore, username: str, signed_in_at: datetime) -> Account | None:
-    """The account of somebody whom the identity provider or the proxy signed in at that time.
-
-    None when there is none, it is disabled, or its sessions were ended since.
-    """
-    user = account_rows.find_user(store, normal_username(username))
-    if user is None or user.disabled_at is not None:
-        return None
-    ended = user.signed_out_at is not None and signed_in_at <= from_timestamp(user.signed_out_at)
-    return None if ended else _account(user)
+    return None if user is None else account_from(user)
 
 
 def sign_out(store: LabelStore, token: str, now: datetime, address: str = "") -> None:

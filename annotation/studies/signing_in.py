@@ -27,7 +27,7 @@ from annotation.label_store.access_log import UNKNOWN_NAME, Actor, Event, log_ev
 from annotation.label_store.account_rows import UserRow
 from annotation.label_store.engine import LabelStore, SignInError, StudyError, Transaction
 from annotation.label_store.schema import from_timestamp, to_timestamp
-from annotation.studies.accounts import begin_session, normal_username
+from annotation.studies.accounts import DISABLED, begin_session, normal_username
 from annotation.studies.passwords import check_length, default_hasher, hash_password, password_matches
 
 WINDOW = timedelta(minutes=15)
@@ -39,7 +39,6 @@ USERNAME_LIMIT = 64
 NETWORK_PREFIX = 64
 """An IPv6 customer has 2**64 addresses of their own, so those count as one."""
 WRONG_CREDENTIALS = "The name or the password is wrong."
-DISABLED = "This account is disabled. Ask an investigator to enable it."
 EXPIRED = "This one-time password has expired. Ask an investigator for a new one."
 LOGGED = {WRONG_CREDENTIALS: "wrong password", DISABLED: "account is disabled", EXPIRED: "one-time password has expired"}
 
@@ -100,22 +99,6 @@ def change_one_time_password(
         return _begin(tx, user, actor, now)
 
 
-def note_vouched_sign_in(
-    store: LabelStore, username: str, signed_in_at: datetime, now: datetime, *, by: str, address: str = "", gap: timedelta
-) -> None:
-    """Log that the identity provider or the proxy signed somebody in, once for each sign-in.
-
-    by   who vouches, in words
-    gap  a sign-in within this time of the last one is taken for the same
-    """
-    with store.begin() as tx:
-        user = account_rows.locked_user(tx, username)
-        if user is None or (user.last_sign_in_at and signed_in_at <= from_timestamp(user.last_sign_in_at) + gap):
-            return
-        account_rows.update_user(tx, username, last_sign_in_at=to_timestamp(signed_in_at))
-        log_event(tx, Event.SIGN_IN, Actor(username, network_of(address)), now, f"by {by}")
-
-
 def _check_unchanged(tx: Transaction, user: UserRow) -> None:
     """Raise SignInError where the account was disabled or got another password since `user` was read."""
     current = account_rows.locked_user(tx, user.username)
@@ -134,8 +117,8 @@ def _checked_user(
 ) -> tuple[UserRow, Actor]:
     """The account, with its password checked, and who signs in from where. Raises SignInError where they may not."""
     # Cut, because people paste texts of any length.
-    username, address = normal_username(username)[:USERNAME_LIMIT], network_of(address)
-    number = _admit_attempt(store, attempts.attempt_key(username), address, now)
+    username = normal_username(username)[:USERNAME_LIMIT]
+    number = _admit_attempt(store, attempts.attempt_key(username), network_of(address), now)
     user = account_rows.find_user(store, username)
     try:
         # The password is checked even where the account is unknown, so that both refusals take the same time.

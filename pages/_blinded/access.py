@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 
 import streamlit as st
 
 from annotation.label_store import account_rows
+from annotation.label_store.access_log import Actor, Event, record_event
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.studies import accounts, signing_in
+from annotation.studies import accounts, signing_in, vouched_sign_in
 from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
 from audit.settings import Settings
+from pages._blinded.identity import ConnectionIdentity, ProviderSignIn, current_identity, provider_configured, provider_sign_in
 from pages._blinded.session_cookie import cookie_token
-from pages._blinded.trusted_proxy import proxy_signed_in_at, proxy_user
 
 SQLITE = "sqlite:///"
+SIGN_IN_NOTED = "the sign-in elsewhere is in the access log"
 SESSION_ENDED = "Your session has ended. Sign in again."
+
+NO_ACCOUNT_OF_ADDRESS = (
+    "You have no account here. Ask an investigator to create one for the e-mail address of your institution's sign-in."
+)
 
 STUDY_PAGES = {  # script in pages/studies -> title
     "annotate": "Annotate",
@@ -78,58 +83,47 @@ def database_exists() -> bool:
     return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
 
 
-@dataclass(frozen=True)
-class ProviderSignIn:
-    """What the identity provider says of a user: subject and time of the sign-in (seconds since 1970) identify it."""
-
-    subject: str
-    issued_at: float
-    email: str
-    verified: bool
-
-    @property
-    def key(self) -> str:
-        """The sign-in in the list of those that have ended."""
-        return f"{self.subject} {self.issued_at:.0f}"
-
-    @property
-    def expires_at(self) -> datetime:
-        """Streamlit itself trusts its cookie for 30 days, and an open tab for ever."""
-        return datetime.fromtimestamp(self.issued_at, UTC) + accounts.SESSION_LENGTH
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Who a connection is, by its handshake alone: the proxy's user and when it named them, a token, or the provider's user."""
-
-    proxy_user: str = ""
-    proxy_signed_in_at: float = 0.0  # seconds since 1970
-    token: str = ""
-    provider: ProviderSignIn | None = None
-
-
-def current_identity() -> Identity:
-    """Who the browser of this page is, as it said when it connected; nothing that a page stores changes it."""
-    if user := proxy_user():  # an older cookie in a shared browser must not make this person somebody else
-        return Identity(proxy_user=user, proxy_signed_in_at=proxy_signed_in_at())
-    return Identity(token=cookie_token() or "", provider=_provider_sign_in())
-
-
-def account_of(identity: Identity) -> Account | None:
+def account_of(identity: ConnectionIdentity) -> Account | None:
     """The account of an identity now; None when there is none, or when its session has ended. Needs no page."""
     if not database_exists():
         return None
     if identity.proxy_user:
-        signed_in_at = datetime.fromtimestamp(identity.proxy_signed_in_at, UTC)
+        signed_in_at = identity.proxy_sign_in
         believed = now() < signed_in_at + accounts.SESSION_LENGTH
-        return accounts.vouched_account(label_store(), identity.proxy_user, signed_in_at) if believed else None
+        return vouched_sign_in.vouched_account(label_store(), identity.proxy_user, signed_in_at) if believed else None
     account = accounts.account_of_token(label_store(), identity.token, now()) if identity.token else None
     return account or _provider_account(identity.provider)
 
 
 def current_account() -> Account | None:
     """The account of this page's browser; None when not signed in, or when the session has ended."""
-    return account_of(current_identity())
+    identity = current_identity()
+    account = account_of(identity)
+    if account is not None and SIGN_IN_NOTED not in st.session_state:
+        _note_sign_in_elsewhere(identity, account)
+        st.session_state[SIGN_IN_NOTED] = True
+    return account
+
+
+def _note_sign_in_elsewhere(identity: ConnectionIdentity, account: Account) -> None:
+    """Put a sign-in by the proxy or the identity provider into the access log; one by password is there already."""
+    by, at, gap = "the proxy", identity.proxy_sign_in, accounts.SESSION_LENGTH
+    if not identity.proxy_user:
+        if identity.provider is None or accounts.normal_username(identity.provider.email) != account.username:
+            return
+        by, at, gap = "the identity provider", identity.provider.signed_in_at, timedelta(0)
+    vouched_sign_in.note_vouched_sign_in(label_store(), account.username, at, now(), by=by, address=visitor_address(), gap=gap)
+
+
+def download_recorder(file_name: str) -> Callable[[], None]:
+    """Puts a download of this page into the access log, from a thread without a page; nothing where nobody is signed in."""
+    account, address = current_account(), visitor_address()
+
+    def record() -> None:
+        if account is not None:
+            record_event(label_store(), Event.EXPORT, Actor(account.username, address), now(), file_name)
+
+    return record
 
 
 def session_check() -> Callable[[], None]:
@@ -147,9 +141,22 @@ def session_check() -> Callable[[], None]:
 def sign_in(username: str, password: str) -> tuple[Account, str]:
     """Begin a session: its account, and the token that the browser should keep in its cookie.
 
-    Raises SignInError when the name or the password is wrong, or after too many wrong ones.
+    Raises SignInError when the name or the password is wrong, or after too many wrong ones; PasswordChangeError when it is a
+    one-time password.
     """
-    token = signing_in.sign_in(label_store(), username, password, now(), address=visitor_address())
+    return _begun(signing_in.sign_in(label_store(), username, password, now(), address=visitor_address()))
+
+
+def change_one_time_password(username: str, password: str, new_password: str) -> tuple[Account, str]:
+    """The same with a one-time password, which is replaced.
+
+    Raises SignInError like `sign_in`, and StudyError when the new password is not allowed.
+    """
+    store, address = label_store(), visitor_address()
+    return _begun(signing_in.change_one_time_password(store, username, password, new_password, now(), address=address))
+
+
+def _begun(token: str) -> tuple[Account, str]:
     account = accounts.account_of_token(label_store(), token, now())
     if account is None:
         raise AuditError("Your account was changed while you signed in. Sign in again.")
@@ -165,45 +172,32 @@ def sign_out() -> None:
     if token:
         accounts.sign_out(label_store(), token, now(), visitor_address())
     st.session_state.clear()
-    if (provider := _provider_sign_in()) and _in_force(provider):
+    if (provider := provider_sign_in()) and _in_force(provider):
         account_rows.end_provider_sign_in(label_store(), provider.key, provider.expires_at, now())
         st.logout()
         st.stop()  # a rerun now would drop the redirect to the provider
 
 
-def provider_configured() -> bool:
-    """Whether secrets.toml has an identity provider for `st.login`."""
-    # Streamlit raises when it looks into secrets that do not exist, so whether they do is asked first.
-    return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
-
-
 def provider_refusal() -> str:
     """Why somebody authenticated by the identity provider cannot enter; empty where they can, or where nobody was."""
-    provider = _provider_sign_in()
+    provider = provider_sign_in()
     if provider is None or not _in_force(provider) or _provider_account(provider) is not None:
         return ""
     if not provider.email:
         return "The identity provider did not send your e-mail address, so we cannot find your account."
     if not provider.verified:
         return "The identity provider has not verified your e-mail address, so it cannot be used to sign in."
-    return "You have no account here. Ask an investigator to create one for the e-mail address of your institution's sign-in."
+    return vouched_sign_in.vouched_refusal(label_store(), provider.email, provider.signed_in_at) or NO_ACCOUNT_OF_ADDRESS
 
 
 def proxy_refusal() -> str:
     """Why somebody whom the trusted proxy has signed in cannot enter; empty where they can, or where it named nobody."""
-    user = proxy_user()
-    if not user or current_account() is not None:
+    identity = current_identity()
+    user = identity.proxy_user
+    if not user or account_of(identity) is not None:
         return ""
-    return f"You are signed in as {user}, but no account of that name can be used here. Ask an investigator for one."
-
-
-def _provider_sign_in() -> ProviderSignIn | None:
-    """What the identity provider said when this tab connected; None where it signed nobody in."""
-    if not provider_configured() or not st.user.get("is_logged_in"):
-        return None
-    # Some providers omit the claim that the address is verified, some send it as text.
-    verified = str(st.user.get("email_verified", True)).casefold() == "true"
-    return ProviderSignIn(str(st.user.get("sub")), float(str(st.user.get("iat") or 0)), str(st.user.get("email") or ""), verified)
+    refusal = vouched_sign_in.vouched_refusal(label_store(), user, identity.proxy_sign_in) if database_exists() else ""
+    return refusal or f"You are signed in as {user}, but no account of that name can be used here. Ask an investigator for one."
 
 
 def _in_force(provider: ProviderSignIn) -> bool:
@@ -215,7 +209,7 @@ def _provider_account(provider: ProviderSignIn | None) -> Account | None:
     """The account of the verified e-mail address that the identity provider has signed in, if there is one."""
     if provider is None or not provider.email or not provider.verified or not _in_force(provider):
         return None
-    return accounts.vouched_account(label_store(), provider.email, datetime.fromtimestamp(provider.issued_at, UTC))
+    return vouched_sign_in.vouched_account(label_store(), provider.email, provider.signed_in_at)
 
 
 def browsing_is_open() -> bool:

@@ -7,21 +7,22 @@ from typing import Any
 
 import streamlit as st
 
-from pages._blinded.access import session_check
+from pages._blinded.access import download_recorder, session_check
 from pages._blinded.transfers import BROWSER, MAX_UPLOAD_MB, offer_download, offer_upload
 
 
 def download_button(label: str, data: Callable[[], bytes], file_name: str, mime: str, key: str, **options: Any) -> None:
-    """A button for a file that is made on the click; nothing is made once the session of this page has ended.
+    """A button for a file that is made on the click and entered in the access log; nothing once this page's session has ended.
 
     options: of `st.download_button`. The address of the file answers this browser only, and for a minute.
     """
     # Streamlit makes the file in a thread that knows neither page nor visitor, so both are remembered here.
-    check, browser = session_check(), _this_browser()
+    check, record, browser = session_check(), download_recorder(file_name), _this_browser()
 
     def make() -> bytes:
         check()
         content = data()
+        record()
         offer_download(content, mime, file_name, browser)
         return content
 

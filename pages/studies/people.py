@@ -28,6 +28,7 @@ from annotation.studies.people_tables import ACCOUNTS_TABLE, EVENT_WORDS, LOG_TA
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from pages._blinded.access import label_store, now, visitor_address
+from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, explain, study_page
 from pages._shared.widgets import table
 
@@ -172,10 +173,9 @@ def log_section(store: LabelStore) -> None:
     table(log_frame(entries[:MAX_ROWS]), "log", LOG_TABLE.columns)
     cut = f" The table shows the first {MAX_ROWS}; the file has all." if len(entries) > MAX_ROWS else ""
     st.caption(f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}, newest first.{cut} {RETENTION}")
-    st.download_button(
-        "Download CSV", lambda: csv_bytes(log_frame(entries)), "access_log.csv", "text/csv", key="log_csv", on_click="ignore",
-        icon=":material/download:",
-    )  # fmt: skip
+    download_button(
+        "Download CSV", lambda: csv_bytes(log_frame(entries)), "access_log.csv", "text/csv", "log_csv", icon=":material/download:"
+    )
 
 
 def guarded(section: Callable[..., None], *arguments: object) -> None:

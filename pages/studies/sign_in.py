@@ -1,21 +1,27 @@
 """Sign in: by name and password, or through the identity provider where one is configured."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from annotation.studies.accounts import Account
+from annotation.studies.signing_in import PasswordChangeError
 from audit.errors import AuditError
 from pages._blinded.access import (
     accounts_exist,
-    provider_configured,
+    change_one_time_password,
     provider_refusal,
     proxy_refusal,
     sign_in,
 )
 from pages._blinded.frame import STYLE, escaped, explain
+from pages._blinded.identity import provider_configured
 from pages._blinded.session_cookie import keep_token
 from pages._shared.navigation import address_exists
 
 NO_ACCOUNT = "There are no accounts yet. Create the first one in a terminal, then reload this page."
 COMMAND = "audit account add NAME --role pi"
+CHANGE_PASSWORD = "why the password has to be changed"  # noqa: S105 - the key in the session state
 
 
 def password_form() -> None:
@@ -24,15 +30,39 @@ def password_form() -> None:
     with st.form("sign_in", width=420):
         name = st.text_input("Name", autocomplete="username", max_chars=64)
         password = st.text_input("Password", type="password", autocomplete="current-password", max_chars=256)
-        if not st.form_submit_button("Sign in", type="primary"):
+        submitted = st.form_submit_button("Sign in", type="primary")
+    if submitted:
+        st.session_state.pop(CHANGE_PASSWORD, None)
+        begin(lambda: sign_in(name, password))
+    if CHANGE_PASSWORD in st.session_state:
+        new_password_form(name, password)
+
+
+def new_password_form(name: str, password: str) -> None:
+    """Ask for a password in place of the one-time password with which somebody has just signed in."""
+    with st.form("new_password", width=420):
+        st.markdown(st.session_state[CHANGE_PASSWORD])
+        new = st.text_input("New password", type="password", autocomplete="new-password", max_chars=256)
+        again = st.text_input("Repeat the new password", type="password", autocomplete="new-password", max_chars=256)
+        if not st.form_submit_button("Change password and sign in", type="primary"):
             return
+    if new != again:
+        st.error("The two new passwords differ. Nothing was changed.")
+        return
+    begin(lambda: change_one_time_password(name, password, new))
+
+
+def begin(session: Callable[[], tuple[Account, str]]) -> None:
+    """Begin a session and load the page again as its account; explain where it does not begin."""
     try:
-        account, token = sign_in(name, password)
+        account, token = session()
+    except PasswordChangeError as error:
+        st.session_state[CHANGE_PASSWORD] = str(error)
     except AuditError as error:
         explain(error)
-        return
-    keep_token(token, address_exists=address_exists(account))
-    st.stop()
+    else:
+        keep_token(token, address_exists=address_exists(account))
+        st.stop()
 
 
 def provider_button() -> None:

@@ -30,9 +30,9 @@ from annotation.studies.accounts import (
     reset_password,
     sign_out,
     sign_out_everywhere,
-    vouched_account,
 )
 from annotation.studies.signing_in import PasswordChangeError, change_one_time_password, sign_in
+from annotation.studies.vouched_sign_in import vouched_account
 from tests.support.studies import CHEAP, NOW, PASSWORD, later, people
 
 

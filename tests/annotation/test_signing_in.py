@@ -20,9 +20,9 @@ from annotation.studies.signing_in import (
     MAX_WAIT,
     PAIR_FAILURES,
     network_of,
-    note_vouched_sign_in,
     sign_in,
 )
+from annotation.studies.vouched_sign_in import note_vouched_sign_in
 from tests.support.studies import CHEAP, NOW, PASSWORD, later, people
 
 HOME, ELSEWHERE = "192.0.2.1", "198.51.100.7"

@@ -33,7 +33,8 @@ TOKEN = "token in the cookie that this browser sends"
 @pytest.fixture(autouse=True)
 def cookie(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give an AppTest a cookie."""
-    monkeypatch.setattr("pages._blinded.access.cookie_token", lambda: st.session_state.get(TOKEN))
+    for module in ("access", "identity"):
+        monkeypatch.setattr(f"pages._blinded.{module}.cookie_token", lambda: st.session_state.get(TOKEN))
 
 
 @pytest.fixture

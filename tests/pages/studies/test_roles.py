@@ -9,8 +9,17 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from annotation.label_store.access_log import Event, list_log
 from annotation.label_store.engine import LabelStore
-from annotation.studies.accounts import SESSION_LENGTH, account_of_token, open_session
+from annotation.studies.accounts import (
+    SESSION_LENGTH,
+    account_of_token,
+    disable_account,
+    open_session,
+    reset_password,
+    sign_out_everywhere,
+)
+from annotation.studies.signing_in import sign_in
 from pages._blinded.access import STUDY_PAGES
 from pages._shared.navigation import OWNER_PAGES, PAGES
 from tests.pages.conftest import ROOT, TOKEN, words_on
@@ -171,3 +180,62 @@ def test_who_signed_out_of_the_identity_provider_stays_out_after_a_restart(run, 
     st.cache_resource.clear()  # what a restart forgets
     assert existing(vera(issued_at)) == {"pages/studies/sign_in.py"}
     assert existing(vera(issued_at + 1)) == own("vera") | BROWSING
+
+
+def of_the_provider(issued_at: float) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.secrets["auth"] = {"client_id": "x"}
+    at.user = {"email": "Vera@alder.example", "sub": "v", "is_logged_in": True, "iat": issued_at}
+    return at.run()
+
+
+def test_signing_out_everywhere_ends_a_session_of_the_identity_provider_until_the_next_sign_in(run, folk, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    people(folk, "vera@alder.example", role="viewer")
+    before = time.time() - 5
+    assert existing(of_the_provider(before)) == own("vera") | BROWSING
+    sign_out_everywhere(folk, "vera@alder.example", datetime.now(UTC) - timedelta(seconds=2))
+    at = of_the_provider(before)
+    assert "An investigator has ended your sessions." in words_on(at)
+    assert existing(at) == {"pages/studies/sign_in.py"}
+    assert existing(of_the_provider(time.time())) == own("vera") | BROWSING
+
+
+def test_a_disabled_account_of_the_identity_provider_is_told_so(run, folk, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    people(folk, "vera@alder.example", role="viewer")
+    disable_account(folk, "vera@alder.example", datetime.now(UTC))
+    assert "This account is disabled." in words_on(of_the_provider(time.time()))
+
+
+def test_sign_ins_by_the_identity_provider_are_in_the_access_log_once(run, folk):
+    people(folk, "vera@alder.example", role="viewer")
+    issued_at = time.time()
+    of_the_provider(issued_at), of_the_provider(issued_at)
+    signed_in = [entry for entry in list_log(folk) if entry.event == Event.SIGN_IN]
+    assert [(entry.account, entry.detail) for entry in signed_in] == [("vera@alder.example", "by the identity provider")]
+
+
+def test_a_one_time_password_asks_for_another_and_then_signs_in(run, folk, monkeypatch):
+    issued: list[str] = []
+    monkeypatch.setattr("pages._blinded.session_cookie.ticket_for", lambda token: issued.append(token) or "a ticket")
+    at = sign_in_with(reset_password(folk, "petra", datetime.now(UTC)))
+    assert "Choose one of your own." in words_on(at)
+    assert not issued
+    at.text_input[2].set_value("four more random words")
+    at.text_input[3].set_value("four more random word")
+    at = at.button[1].click().run()
+    assert "The two new passwords differ." in words_on(at)
+    at.text_input[3].set_value("four more random words")
+    at = at.button[1].click().run()
+    assert not at.exception
+    assert account_of_token(folk, issued[0], datetime.now(UTC)).username == "petra"
+    assert sign_in(folk, "petra", "four more random words", datetime.now(UTC))
+
+
+def test_a_visit_of_the_page_logs_where_a_wrong_password_came_from(folk, monkeypatch):
+    monkeypatch.setattr("pages._blinded.access.visitor_address", lambda: "192.0.2.1")
+    sign_in_with("wrong password here")
+    assert [(entry.account, entry.address, entry.detail) for entry in list_log(folk) if entry.event == Event.SIGN_IN_FAILED] == [
+        ("petra", "192.0.2.1", "wrong password")
+    ]
