@@ -206,6 +206,7 @@ def test_of_two_processes_behind_nginx_with_postgresql_one_may_stop_and_nobody_s
             assert "Studies" in visit(address, {"Cookie": cookie}, tls).pages
 
 
+@pytest.mark.parametrize("name", ["handbook-audit.service", "handbook-audit-backup.service"])
 def test_the_unit_is_valid_and_little_of_the_system_is_exposed_to_it(tmp_path, name):
     analyze = tool("systemd-analyze")
     unit = tmp_path / name
