@@ -113,6 +113,8 @@ class Client:
         )
         self._omitted: dict[str, Any] = dict.fromkeys(OMITTED_HEADERS_PER_REQUEST, openai.Omit())
         self._status_error, self._response_type = openai.APIStatusError, httpx2.Response
+        self._open: set[asyncio.Timeout] = set()
+        self._abandoned = False
         self._no_response = (openai.APIConnectionError, httpx2.HTTPError, TimeoutError, BodyTooLongError)
         self._not_connected = (httpx2.ConnectError, httpx2.ConnectTimeout), (aiohttp.ClientConnectorError, TimeoutError)
 
@@ -148,7 +150,8 @@ class Client:
     async def _send(self, method: str, url: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]) -> Response:
         """The response to one request, whatever its status. Raises one of `self._no_response` if there is none."""
         options: Any = {"headers": {**headers, **self._omitted}}
-        async with asyncio.timeout(self._deadline_s):
+        async with asyncio.timeout(self._deadline_s) as deadline:
+            self._open.add(deadline)
             try:
                 if method == "GET":
                     response = await self._sdk.get(url, cast_to=self._response_type, options=options)
@@ -156,7 +159,15 @@ class Client:
                     response = await self._sdk.post(url, cast_to=self._response_type, body=body, options=options)
             except self._status_error as error:
                 response = error.response
+            finally:
+                self._open.discard(deadline)
         return Response(response.status_code, response.content, response.headers.get("Retry-After"))
+
+    def abandon(self) -> None:
+        """End every open call now; each comes back as Busy, to be asked of another endpoint."""
+        self._abandoned = True
+        for deadline in self._open:
+            deadline.reschedule(asyncio.get_running_loop().time())
 
     def _without_response(self, key: str, attempt: int, error: BaseException) -> Reply | Busy:
         """The outcome of a call that got no response."""
@@ -167,6 +178,8 @@ class Client:
         # aiohttp's lost connections arrive as ConnectTimeout too; only a refusal or a timeout means that there never was one.
         if isinstance(cause, connect_errors) and isinstance(root, connect_causes):
             return Busy(f"no connection, {_describe(root)}", reached=False)
+        if self._abandoned:
+            return Busy("abandoned, because the endpoint answered nothing", reached=False)
         if isinstance(cause, BodyTooLongError):
             why = f"the body is longer than {MAX_BODY_BYTES:,} bytes"
         elif isinstance(cause, TimeoutError) or isinstance(root, TimeoutError):

@@ -17,6 +17,8 @@ class Limits:
     wider         a text that reached its token limit is asked for once more with this many times the tokens
     connect_s, read_s   read_s is far above the longest wait in a full queue: abandoning a call throws away its work
     cooldown_s    at most one reduction of the concurrency in this time; `pause_s` is the first pause, doubled until an answer
+    silent_s      an endpoint that answers none of its open calls, ten or more, for this long is given up; one call among
+                  answered ones may take read_s
     refused_s     an endpoint that cannot be reached, or fails every call, for this long is given up; busy_s: a busy one
     window        the last first attempts that are looked at. The run stops if more than unreadable_share of them were refused or
                   unreadable, more than cut_share reached their token limit, or more than failed_share failed
@@ -30,6 +32,8 @@ class Limits:
     wider: float = 2.0
     connect_s: float = 30.0
     read_s: float = 600.0
+    # More than twice what a probe allows one call. A hung endpoint would otherwise keep its calls for two times read_s.
+    silent_s: float = 300.0
     cooldown_s: float = 15.0
     pause_s: float = 0.5
     refused_s: float = 60.0

@@ -18,6 +18,8 @@ from audit.llm.limits import (
     CUT_SHORT,
     FAILING,
     FAULT,
+    FAULTS_TO_TRIP,
+    NEXT_STEPS,
     READABLE,
     UNREACHABLE,
     UNREADABLE_OR_REFUSED,
@@ -164,6 +166,7 @@ class _CallRun:
     async def _report_regularly(self) -> None:
         while not self._finished.is_set():
             self.report()
+            self._give_up_silent()
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._limits.tick_s):
                     await self._finished.wait()
@@ -178,7 +181,7 @@ class _CallRun:
             worker.changed.clear()
             attempt = None if worker.lost else await self._scheduler.take(worker.number)
             if attempt is not None:
-                worker.open += 1
+                worker.begin_call()
                 self._tasks.create_task(self._ask(worker, attempt))
             elif worker.lost:
                 return
@@ -200,6 +203,8 @@ class _CallRun:
             reply = await worker.client.ask(attempt.call, attempt.attempt, attempt.body)
         finally:
             worker.open -= 1
+        if reply.reached if isinstance(reply, Busy) else reply.status is not None:
+            worker.heard_at = time.monotonic()
         if isinstance(reply, Busy):
             self._handle_busy(worker, attempt, reply)
         elif reply.outcome == REFUSED and reply.status in ENDPOINT_FAULTS:
@@ -261,6 +266,17 @@ class _CallRun:
         sentence = worker.breaker.reason_to_give_up(time.monotonic(), wait_s, why)
         if sentence:
             self._lose(worker, sentence)
+
+    def _give_up_silent(self) -> None:
+        """Give up every endpoint that has not answered any of its open calls for too long."""
+        for worker in self.workers:
+            silent_s = time.monotonic() - worker.heard_at
+            # A few calls may be slow through a fault of their own, above all the last of a run.
+            if worker.open >= FAULTS_TO_TRIP and not worker.lost and silent_s > self._limits.silent_s:
+                worker.client.abandon()
+                self._lose(
+                    worker, f"has answered none of its {worker.open} open calls for {silent_s:.0f} s. {NEXT_STEPS[FAILING]}"
+                )
 
     def _lose(self, worker: EndpointWorker, sentence: str) -> None:
         """Give the endpoint up and hand its groups to the others; if there are no others, stop."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -61,6 +62,7 @@ class EndpointWorker:
         self.client = Client(endpoint, limits)
         self.limiter, self.breaker = ConcurrencyLimiter(limits, max_open), CircuitBreaker(limits)
         self.open = 0
+        self.heard_at = math.inf
         self.lost = False
         self.changed = asyncio.Event()
 
@@ -68,6 +70,11 @@ class EndpointWorker:
     def allowed(self) -> int:
         """Calls that may be open here now."""
         return 0 if self.lost else 1 if self.breaker.tripped else int(self.limiter.limit)
+
+    def begin_call(self) -> None:
+        """Count one more open call; silence is counted from the first of them."""
+        self.heard_at = self.heard_at if self.open else time.monotonic()
+        self.open += 1
 
     async def wait_for_capacity(self) -> None:
         """Wait until another call may be sent."""

@@ -125,3 +125,29 @@ def test_an_endpoint_that_fails_every_call_is_soon_given_up():
         message, _ = stopped(server, questions(1_000, 100))
         assert server.asked < 200
     assert "error" in message or "failed" in message
+
+
+SILENT = replace(QUICK, silent_s=1.0, concurrency=32, start=16)
+
+
+@pytest.mark.parametrize("fault", ["silent", "slow"])
+def test_an_endpoint_that_answers_nothing_is_given_up_before_its_calls_time_out(fault):
+    with fault_server(always=f"fault:{fault}") as hung:
+        with pytest.raises(StoppedError, match=r"has answered none of its 16 open calls for \d+ s\. Look at the server's log"):
+            run(hung, questions(2, 20), SILENT)
+        assert hung.asked <= 16  # none was asked again
+
+
+def test_the_calls_of_a_silent_endpoint_go_to_the_others_and_none_counts_as_failed():
+    with fault_server(always="fault:silent") as hung, fault_server(delay_s=0.005) as alive:
+        stats, replies = run((hung, alive), questions(20, 10), SILENT)
+        assert 10 <= hung.aborted == hung.asked
+    assert (stats.answered, stats.failed, len(replies)) == (200, 0, 200)
+    assert "has answered none of its" in stats.lost[0]
+
+
+def test_a_few_calls_without_an_answer_are_their_own_fault_and_the_endpoint_is_kept():
+    calls = [*questions(2, 20), *(call(f"pair {number} fault:silent", group="q9") for number in range(3))]
+    with fault_server() as server:
+        stats, _ = run(server, calls, replace(SILENT, read_s=2.0, attempts=1, **LENIENT))
+    assert (stats.answered, stats.failed, stats.lost) == (40, 3, ())
