@@ -14,9 +14,11 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
 
+import annotation
 from audit.errors import AuditError
 
 MAX_PACKET_BYTES, MAX_UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
@@ -25,6 +27,8 @@ MAX_CHARACTERS = 50_000_000
 MAX_ROWS, MAX_COLUMNS, MAX_EMPTY_ROWS = 20_000, 50, 1_000
 MAX_SECONDS, MAX_MEMORY_BYTES = 30, 2**30
 READ_BYTES = 2**16
+OUT_OF_MEMORY = 3
+"""Exit code of the process of its own."""
 XML_ENDINGS = (".xml", ".rels", ".vml")
 XLSX_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 NOTHING_STORED = "No rating was stored."
@@ -46,23 +50,31 @@ def read_lines(name: str, data: bytes) -> Lines:
     Raises UnreadablePacketError when the file is damaged, or needs more than MAX_SECONDS or MAX_MEMORY_BYTES to be read.
     """
     command = [sys.executable, "-m", "annotation.studies.packet_reader", str(MAX_MEMORY_BYTES)]
-    # OpenBLAS, which numpy and with it openpyxl loads, reserves memory for each processor that the machine has.
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     # The name as JSON: an uploaded file may have a name that no command line can hold.
     sent = json.dumps(name).encode() + b"\n" + data
     try:
-        done = subprocess.run(command, check=False, input=sent, capture_output=True, timeout=MAX_SECONDS, env=environment)  # noqa: S603
+        done = subprocess.run(command, check=False, input=sent, capture_output=True, timeout=MAX_SECONDS, env=_environment())  # noqa: S603
     except subprocess.TimeoutExpired:
         raise UnreadablePacketError(f"{name} could not be read within {MAX_SECONDS} seconds. {NOTHING_STORED}") from None
-    if done.returncode:  # whoever ran out of memory can say nothing more
+    # Below 0: ended by the system, which is how some systems enforce the limit.
+    if done.returncode == OUT_OF_MEMORY or done.returncode < 0:
         raise UnreadablePacketError(
             f"{name} needs more than {MAX_MEMORY_BYTES >> 20:,} MB of memory to be read, so it is not a packet. {NOTHING_STORED}"
         )
+    if done.returncode:
+        raise RuntimeError(f"the reader of packets failed: {done.stderr.decode(errors='replace')[-2_000:]}")
     answer: dict[str, Any] = json.loads(done.stdout)
     if fault := answer.get("fault"):
         raise UnreadablePacketError(str(fault))
     lines: Lines = answer["lines"]
     return lines
+
+
+def _environment() -> dict[str, str]:
+    # The packages of this process, wherever it was started; and OpenBLAS, which numpy and with it openpyxl loads, would otherwise
+    # reserve memory for each processor that the machine has.
+    paths = [str(Path(annotation.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OPENBLAS_NUM_THREADS": "1"}
 
 
 # -- inside the process of its own -------------------------------------------------------------------------------------
@@ -73,12 +85,11 @@ def main(max_memory_bytes: str) -> None:
     _limit_memory(int(max_memory_bytes))
     name = json.loads(sys.stdin.buffer.readline())
     try:
-        answer: dict[str, Any] = {"lines": parse_lines(name, sys.stdin.buffer.read())}
+        json.dump({"lines": parse_lines(name, sys.stdin.buffer.read())}, sys.stdout)
     except UnreadablePacketError as error:
-        answer = {"fault": str(error)}
+        json.dump({"fault": str(error)}, sys.stdout)
     except MemoryError:
-        sys.exit(1)
-    json.dump(answer, sys.stdout)
+        sys.exit(OUT_OF_MEMORY)
 
 
 def _limit_memory(size: int) -> None:

@@ -160,7 +160,7 @@ def export_section(store: LabelStore, study: Study) -> None:
             st.toast(
                 "Nothing in this study was altered."
                 if not faults
-                else escaped(f"The study was altered ({len(faults)} findings): {faults[0]}")
+                else escaped(f"This study was altered. {faults[0]}" + (f" (and {len(faults) - 1} more)" if faults[1:] else ""))
             )
 
 

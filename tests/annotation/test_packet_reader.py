@@ -6,6 +6,7 @@ import io
 import resource
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import xlsxwriter
@@ -134,6 +135,12 @@ def test_no_file_of_this_module_took_much_memory(lite: LabelStore, packet: bytes
     largest_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert largest_kib * 1024 < packet_reader.MAX_MEMORY_BYTES
     assert rating_history(lite, "s") == []
+
+
+def test_a_packet_is_read_wherever_the_program_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    assert read_lines("p.csv", b"item\n") == [["item"]]
 
 
 @pytest.mark.parametrize("name", ["-c.csv", "a\0b.csv", "half a pair \ud83d.csv", "line\nline.csv"])

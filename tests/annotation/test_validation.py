@@ -86,6 +86,12 @@ def test_the_manifest_names_the_study_its_seed_and_its_ledger_heads(exported: Pa
     assert manifest["study"]["study_id"] == STUDY
     assert manifest["study"]["plan"]["seed"] >= 0
     assert all(len(head["last"]) == 64 for head in manifest["study"]["ledgers"].values() if head["entries"])
+    assert manifest["study"]["ledgers"]["study_events"]["entries"] == 5  # created, sampled and three changes of state
+
+
+def test_the_study_is_verified_against_the_package(exported: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["study", "verify", STUDY, "--against", str(exported)]) == 0
+    assert "sealed is there and unchanged" in capsys.readouterr().out
 
 
 def test_no_annotator_is_named_in_the_package(exported: Path):

@@ -208,7 +208,7 @@ def test_one_click_verifies_the_ratings_and_reports_an_altered_one(finished, as_
         tx.execute(text("drop trigger ratings_no_update"))
         tx.execute(text("update ratings set label = 'DIVERGENT', significance = 'low' where seq = 1"))
     at = as_user("petra", "study").button(key="verify").click().run()
-    assert "The study was altered (1 findings): ratings: entry 1 was changed after it was written" in toast_of(at)
+    assert "This study was altered. ratings: entry 1 was changed after it was written" in toast_of(at)
 
 
 def test_a_study_does_not_change_when_its_run_is_reloaded_or_deleted(ready, load_run, data_dir, as_user: SignIn):
