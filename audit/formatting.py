@@ -53,8 +53,9 @@ SURROGATE = re.compile(r"[\ud800-\udfff]")
 # The beginning of a text that a spreadsheet may run, in full width too, or that looks like the output of `safe_cell`.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 ESCAPED = re.compile(r"'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-# Where renderers of Markdown make a link of a bare address, whatever is escaped: after http and www, before @
-ADDRESS = re.compile(r"(?<=http)(?=s?:)|(?<=www)(?=\.)|(?<=ftp)(?=:)|(?=@)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)", re.IGNORECASE)
+# Where renderers of Markdown make a link of a bare address, whatever is escaped: after http and www, before an @ whose host
+# has a dot. The @ of a run's key stays as it is: people copy keys from pages into commands.
+ADDRESS = re.compile(r"(?<=http)(?=s?:)|(?<=www)(?=\.)|(?<=ftp)(?=:)|(?=@[\w-]+\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)", re.IGNORECASE)
 WORD_JOINER = "\N{WORD JOINER}"
 
 

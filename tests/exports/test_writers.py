@@ -175,3 +175,7 @@ def test_a_bare_address_in_markdown_is_broken_by_a_character_that_nobody_sees(ad
     written = escape_markdown(f"see {address} now")
     assert address not in written
     assert written.replace("\u2060", "") == f"see {address} now"
+
+
+def test_the_key_of_a_run_in_markdown_can_be_copied_into_a_command():
+    assert escape_markdown("run = tiny@ee661f73") == "run = tiny@ee661f73"
