@@ -74,12 +74,17 @@ def counts(run: Run, template: str, **values: object) -> None:
 def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
     """A button that saves the frame as CSV, safe to open in a spreadsheet, and next to it how `metrics` are counted."""
     with st.container(horizontal=True):
-        download_button(
-            "Download CSV", data=lambda: csv_bytes(frame), file_name=file_name(run, name), mime="text/csv",
-            key=f"csv_{name}", icon=":material/download:",
-        )  # fmt: skip
+        csv_button(frame, name, file_name(run, name))
         if metrics:
             how_counted(*metrics)
+
+
+def csv_button(frame: pd.DataFrame, key: str, name: str) -> None:
+    """A button that saves the frame as the CSV file `name`, safe to open in a spreadsheet."""
+    download_button(
+        "Download CSV", data=lambda: csv_bytes(frame), file_name=name, mime="text/csv", key=f"csv_{key}",
+        icon=":material/download:",
+    )  # fmt: skip
 
 
 def chart(figure: Figure, key: str, alt: str) -> None:

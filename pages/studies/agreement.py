@@ -32,7 +32,7 @@ from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
 from pages._shared.study_figures import baseline_section, current_report, pick_study_or_stop, rater_names
-from pages._shared.widgets import clicked_row, table
+from pages._shared.widgets import clicked_row, csv_button, table
 
 LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
 JUDGE_HIDDEN = (
@@ -192,6 +192,7 @@ def figures(study_id: str) -> None:
         with st.expander("By label: precision, recall and F1"):
             columns = BY_LABEL_TABLE.named("label", "figure", shown, "n", "note")
             table(with_interval(of_labels, shown), "by_label", columns, rows=15, decimals=DIGITS)
+    csv_button(rows, "figures", f"{study.study_id}_agreement.csv")
     matrix(report, comparison, scope, names)
     prevalence(report, scope, names)
     if judged:

@@ -26,7 +26,7 @@ from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
 from pages._blinded.frame import study_page
 from pages._shared.study_figures import current_ratings, current_shares, pick_study_or_stop, rater_names, sensitivity_shares
-from pages._shared.widgets import chart, table
+from pages._shared.widgets import chart, csv_button, table
 
 LEAD = (
     "The judge makes errors, and these figures correct for them: people's labels, weighted by the exactly known size of each "
@@ -65,6 +65,7 @@ def every_method(study: Study, human: str, shares: pd.DataFrame) -> None:
     drawn = rows[(rows["method"] != UNWEIGHTED) & rows["value"].notna()].replace({"method": METHOD_NAMES})
     chart(rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]), "methods", f"Share of {label} in the run, by method")
     table(rows, "method_table", METHODS_TABLE.named("method", "value", "n", "note"), digits=2)
+    csv_button(everything, "methods", f"{study.study_id}_prevalence.csv")
     st.markdown(WHY)
     if missing:
         st.info(missing)
