@@ -55,7 +55,7 @@ FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 ESCAPED = re.compile(r"'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 # Where renderers of Markdown make a link of a bare address, whatever is escaped: after http and www, before an @ whose host
 # has a dot. The @ of a run's key stays as it is: people copy keys from pages into commands.
-ADDRESS = re.compile(r"(?<=http)(?=s?:)|(?<=www)(?=\.)|(?<=ftp)(?=:)|(?=@[\w-]+\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)", re.IGNORECASE)
+ADDRESS = re.compile(r"(?<=http)(?=s?:)|(?<=www)(?=\.)|(?:(?<=ftp)|(?<=mailto)|(?<=xmpp))(?=:)|(?=@[\w-]+\.)", re.IGNORECASE)
 WORD_JOINER = "\N{WORD JOINER}"
 
 
