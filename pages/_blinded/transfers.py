@@ -15,6 +15,8 @@ from typing import Any
 from starlette.requests import cookie_parser
 from streamlit.runtime.memory_media_file_storage import _calculate_file_id
 from streamlit.web.server.server_util import AUTH_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from annotation.studies.accounts import SESSION_LENGTH
 from audit.errors import AuditError
@@ -31,16 +33,16 @@ _uploads: dict[str, tuple[Callable[[], None], float]] = {}  # browser -> (sessio
 
 
 def browser_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """A hash of everything in a request's headers by which somebody is recognised; the same for all who are nobody."""
-    known = sorted(
-        (name, cookie)
-        for key, value in headers
-        if key == b"cookie"
-        for name, cookie in cookie_parser(value.decode("latin-1")).items()
-        if name == NAME or name.startswith(AUTH_COOKIE_NAME)
-    )
+    """A hash of everything in a request's headers by which a browser and who is signed in there are recognised.
+
+    A browser in which nobody is signed in is known by its XSRF token, which Streamlit gives to each: what is typed on the sign-in
+    page is nobody else's. The token stays the same while Streamlit writes it differently into each cookie.
+    """
+    cookies = [cookie_parser(value.decode("latin-1")) for key, value in headers if key == b"cookie"]
+    known = sorted((name, value) for sent in cookies for name, value in sent.items() if name.startswith((NAME, AUTH_COOKIE_NAME)))
+    tokens = [decode_xsrf_token_string(sent[XSRF_COOKIE_NAME])[0] for sent in cookies if XSRF_COOKIE_NAME in sent]
     users = [value for key, value in headers if key == USER]
-    return hashlib.sha256(repr((known, users)).encode()).hexdigest()
+    return hashlib.sha256(repr((known, tokens, users)).encode()).hexdigest()
 
 
 def offer_download(content: bytes, mime: str, file_name: str, browser: str) -> None:

@@ -206,13 +206,16 @@ def test_a_body_of_brackets_within_brackets_is_no_ticket(address: str) -> None:
     assert status_of(address, "/session", "POST", body, Content_Type="application/json") == 403
 
 
+def xsrf_cookie(address: str) -> str:
+    return answer(address, "/_stcore/health").headers["Set-Cookie"].partition(";")[0]
+
+
 def upload(address: str, session: str, size: int, headers: dict[str, str]) -> int:
-    token = answer(address, "/_stcore/health").headers["Set-Cookie"].partition("=")[2].partition(";")[0]
-    cookies = "; ".join(filter(None, [headers.get("Cookie", ""), f"_streamlit_xsrf={token}"]))
+    token = headers["Cookie"].partition("_streamlit_xsrf=")[2]
     form = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n\r\n' + b"a" * size + b"\r\n--x--\r\n"
     try:
         return status_of(
-            address, f"/_stcore/upload_file/{session}/a-file", "PUT", form, Cookie=cookies, X_Xsrftoken=token,
+            address, f"/_stcore/upload_file/{session}/a-file", "PUT", form, Cookie=headers["Cookie"], X_Xsrftoken=token,
             Content_Type="multipart/form-data; boundary=x",
         )  # fmt: skip
     except (BrokenPipeError, ConnectionResetError):  # refused while the body was still on its way
@@ -220,20 +223,23 @@ def upload(address: str, session: str, size: int, headers: dict[str, str]) -> in
 
 
 def test_a_file_is_taken_where_a_page_asks_for_it_in_a_session(address: str, store: LabelStore, petra: dict[str, str]) -> None:
+    token = petra["Cookie"].partition("=")[2]
+    strange, petra = ({"Cookie": f"{cookie}{xsrf_cookie(address)}"} for cookie in ("", petra["Cookie"] + "; "))
+
     async def uploads() -> dict[str, int]:
-        async with opened(address) as nobody, opened(address, petra) as tab:
+        async with opened(address, strange) as nobody, opened(address, petra) as tab:
             nobodys, own = nobody.session, tab.session
             before = upload(address, own, 10, petra)
             await tab.rerun(page="study")
             seen = {
-                "nobody, own session": upload(address, nobodys, 10, {}),
-                "nobody, petra's session": upload(address, own, 10, {}),
+                "nobody, own session": upload(address, nobodys, 10, strange),
+                "nobody, petra's session": upload(address, own, 10, strange),
                 "before the page asked": before,
                 "asked": upload(address, own, 10, petra),
                 "too large": upload(address, own, MAX_UPLOAD_MB * 2**20 + 1, petra),
                 "much too large": upload(address, own, 2 * MAX_UPLOAD_MB * 2**20, petra),
             }
-            sign_out(store, petra["Cookie"].partition("=")[2], now())
+            sign_out(store, token, now())
             return {**seen, "after the session": upload(address, own, 10, petra)}
 
     assert run(uploads()) == {

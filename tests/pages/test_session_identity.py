@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies.accounts import open_session, sign_out
@@ -63,6 +64,14 @@ def test_the_id_of_a_session_without_its_cookie_is_nobody(address: str, store: L
     assert "Studies" in owner.pages
     assert thief.pages == ["Sign in"]
     assert thief.session != owner.session
+
+
+def test_what_is_typed_on_the_sign_in_page_stays_in_its_browser(address: str) -> None:
+    """Nobody is signed in yet, and the session has the password."""
+    typing = {"Cookie": f"_streamlit_xsrf={generate_xsrf_token_string()}"}
+    for thief in ({}, {"Cookie": f"_streamlit_xsrf={generate_xsrf_token_string()}"}):
+        first, other = session_of(address, typing, thief, connected=False)
+        assert other.session != first.session
 
 
 def test_the_id_of_a_session_with_another_s_cookie_is_that_other(address: str, store: LabelStore) -> None:

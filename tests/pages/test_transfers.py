@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string, generate_xsrf_token_string
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.schema import items
@@ -115,6 +116,14 @@ def test_a_file_can_be_fetched_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> 
 ])  # fmt: skip
 def test_a_browser_is_known_by_the_cookies_that_sign_it_in(one: str, other: str, same: bool) -> None:
     assert (browser(one) == browser(other)) is same
+
+
+def test_a_browser_is_the_same_however_its_xsrf_token_is_written() -> None:
+    token, other = (decode_xsrf_token_string(generate_xsrf_token_string()) for _ in range(2))
+    written = [generate_xsrf_token_string(*token), generate_xsrf_token_string(*token), generate_xsrf_token_string(*other)]
+    one, same, another = (browser(f"_streamlit_xsrf={cookie}") for cookie in written)
+    assert written[0] != written[1]
+    assert one == same != another != browser("")
 
 
 def test_a_user_of_the_proxy_is_another_browser_than_a_stranger() -> None:
