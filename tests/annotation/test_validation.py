@@ -27,7 +27,7 @@ def exported(demo: Path) -> Path:
     out = demo / "exported"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(demo))
-        patch.setattr("audit.exports.package.pictures", lambda _: {})
+        patch.setattr("audit.exports.package.pictures", lambda _: ({}, {}))
         assert main(["export", "--study", STUDY, "--compare", "paper", "--out", str(out)]) == 0
     return out
 

@@ -290,7 +290,7 @@ def test_each_role_reaches_its_own_pages_and_sees_what_it_may_and_nothing_else(d
     open_every_address(deployment, name, page, recorder)
 
     assert recorder.canaries() == MAY_SEE[name]
-    assert bool(recorder.files) == (name in ("vera", "petra"))
+    assert bool(recorder.files) == (name in ("vera", "petra", "ada"))
     for packet in [file for file in recorder.files if re.fullmatch(r"s_(ana|ben)\..*", file)]:
         assert kinds_in(recorder.files[packet].decode("utf-8", "replace")) == {packet[2:5]}
     log = deployment.log.read_text(encoding="utf-8", errors="replace")

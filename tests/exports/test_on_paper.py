@@ -47,7 +47,7 @@ def test_every_table_compiles_whatever_text_it_holds(engine: str, tmp_path: Path
 
 @pytest.mark.skipif("pdflatex" not in ENGINES, reason="no TeX: apt-get install texlive-latex-recommended")
 def test_every_file_of_a_package_compiles_by_the_command_that_its_readme_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("audit.exports.package.pictures", lambda _: {})
+    monkeypatch.setattr("audit.exports.package.pictures", lambda _: ({}, {}))
     first, second = (load(release_from(tmp_path / name, table_, run_id=name), tmp_path / "data").run for name, table_ in RUNS)
     files = package(ExportRequest(first, "2031-02-03", second, paper=True))
     for path, content in files.items():
