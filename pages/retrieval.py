@@ -66,7 +66,7 @@ def _change(measure: str, value: float) -> str:
 
 
 def _change_interval(measure: str, low: float, high: float) -> str:
-    """`-1.2 to +0.4` in the same unit; empty where there is no interval."""
+    """`-1.2 to +0.4` in the same unit; empty without an interval."""
     if math.isnan(low) or measure not in MEANS:
         return points_interval(low, high)
     return f"{signed(low, DECIMALS)} to {signed(high, DECIMALS)}"

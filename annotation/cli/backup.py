@@ -45,13 +45,13 @@ def restore_backup(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study restore FILE`"""
     url, now = settings.studies_url, datetime.now(UTC)
     checked, kept = restore(url, arguments.file, now, accept_faults=arguments.accept_faults)
-    place = f"The database that was in its place is kept as {kept}." if kept else "There was no database in its place."
-    return _print_checked(arguments, f"Restored {arguments.file}. {place}", checked)
+    previous = f"The database that it replaced is kept as {kept}." if kept else "It replaced no database."
+    return _print_checked(arguments, f"Restored {arguments.file}. {previous}", checked)
 
 
 def _print_checked(arguments: argparse.Namespace, done: str, checked: CheckedCopy) -> int:
     contents = f"Studies: {checked.studies:,}. Ratings, revisions included: {checked.ratings:,}."
-    found = "Something in it was altered after it was written." if checked.faults else "Nothing in them was altered."
+    integrity = "Some of them were altered after they were written." if checked.faults else "Nothing in them was altered."
     record = {"studies": checked.studies, "ratings": checked.ratings, "faults": list(checked.faults)}
-    print_result(arguments, "\n".join([done, *checked.faults, f"{contents} {found}"]), record)
+    print_result(arguments, "\n".join([done, *checked.faults, f"{contents} {integrity}"]), record)
     return FINDINGS if checked.faults else OK

@@ -40,7 +40,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True)
 class Actor:
-    """Who does something, and from which address. An address is empty where there is no connection."""
+    """Who does something, and from which address. The address is empty for commands, which come over no connection."""
 
     username: str
     address: str = ""

@@ -60,7 +60,7 @@ def hash_password(password: str, hasher: PasswordHasher | None = None) -> str:
 
 
 def password_matches(hasher: PasswordHasher, hashed: str | None, password: str) -> bool:
-    """Whether this is the password; never where there is no hash, which takes as long to find out.
+    """Whether this is the password. An account without a hash has none, and takes as long to refuse.
 
     Raises SignInError when so many passwords are being checked that this one has no turn within MAX_QUEUE_S.
     """

@@ -62,5 +62,5 @@ def log_frame(entries: Sequence[AccessEntry]) -> pd.DataFrame:
 
 
 def readable_time(at: str | None, precision: str = "seconds") -> str:
-    """A stored time as `2026-03-01 09:00:00`, or without the seconds; NEVER where there is none."""
+    """A stored time as `2026-03-01 09:00:00`, or without the seconds; NEVER if no time is stored."""
     return NEVER if at is None else at[: 16 if precision == "minutes" else 19].replace("T", " ")

@@ -25,7 +25,7 @@ def points(change: float | None, digits: int = 1) -> str:
 
 
 def points_interval(low: float | None, high: float | None) -> str:
-    """`-1.2 to +0.4`; "" where there is no interval."""
+    """`-1.2 to +0.4`; "" without an interval."""
     return "" if low is None or high is None or pd.isna(low) or pd.isna(high) else f"{points(low)} to {points(high)}"
 
 

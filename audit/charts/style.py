@@ -90,7 +90,7 @@ def percent_ticks(shares: Sequence[float]) -> dict[str, list[Any]]:
 
 
 def interval(low: float | None, high: float | None, digits: int = 1) -> str:
-    """`10.1 to 14.6 %`; "" where there is no interval."""
+    """`10.1 to 14.6 %`; "" without an interval."""
     if low is None or high is None or pd.isna(low) or pd.isna(high):
         return ""
     return f"{fixed(100 * low, digits)} to {fixed(100 * high, digits)} %"
@@ -164,7 +164,7 @@ def coefficient(value: float | None, digits: int = 2) -> str:
 
 
 def coefficient_interval(low: float | None, high: float | None, digits: int = 2) -> str:
-    """`0.32 to 0.60`; `unknown` where there is no interval."""
+    """`0.32 to 0.60`; `unknown` without an interval."""
     if low is None or high is None or pd.isna(low) or pd.isna(high):
         return "unknown"
     return f"{fixed(low, digits)} to {fixed(high, digits)}"

@@ -144,7 +144,7 @@ def count(value: object) -> str:
 
 
 def counts(value: object, low: float | None, high: float | None) -> str:
-    """`12 [3, 20]`; without brackets where there is no interval."""
+    """`12 [3, 20]`; without brackets if it has no interval."""
     ends = f" [{count(low)}, {count(high)}]" if known(value) and known(low) and known(high) else ""
     return count(value) + ends
 
@@ -155,7 +155,7 @@ def decimal(value: float | None) -> str:
 
 
 def estimate(value: float | None, low: float | None, high: float | None) -> str:
-    """`0.163 [0.151, 0.176]`; without brackets where there is no interval."""
+    """`0.163 [0.151, 0.176]`; without brackets if it has no interval."""
     if value is None or low is None or high is None or not (known(value) and known(low) and known(high)):
         return decimal(value)
     digits = decimals(value)

@@ -88,10 +88,10 @@ def load_answers(con: Connection, reader: RecordReader, state: LoadState) -> Non
 
 def _note_answers_to_judge(con: Connection, reader: RecordReader) -> None:
     """Note how many answers name a label or give orders, with examples: nobody can tell whether a judge obeyed them."""
-    found = rows(con, ANSWERS_TO_JUDGE, {"pattern": ORDERS_TO_JUDGE})
-    if found:
-        examples = (f"{handbook} on {question} ({words[:MAX_EXAMPLE]!r})" for question, handbook, words in found[:MAX_EXAMPLES])
-        message = f"answers that name a label or speak to the judge: {len(found):,}. Read them before you rely on their pairs: "
+    noted = rows(con, ANSWERS_TO_JUDGE, {"pattern": ORDERS_TO_JUDGE})
+    if noted:
+        examples = (f"{handbook} on {question} ({words[:MAX_EXAMPLE]!r})" for question, handbook, words in noted[:MAX_EXAMPLES])
+        message = f"answers that name a label or speak to the judge: {len(noted):,}. Read them before you rely on their pairs: "
         name = reader.layout.name(reader.layout.parts["answer"][0])
         finding = Finding(name, WHOLE_FILE, NOTED, "speaks_to_judge", f"{message}{', '.join(examples)}.")
         reader.report.findings.append(finding)

@@ -93,7 +93,7 @@ class Masker:
 
     def _name_at(self, text: str, tokens: list[tuple[int, int, str]], first: int) -> int:
         """How many tokens from the `first` on are the longest name that begins there; 0 for none."""
-        joined, found = "", 0
+        joined, longest = "", 0
         for number in range(first, len(tokens)):
             start, end, word = tokens[number]
             if number > first and start - tokens[number - 1][1] > MAX_GAP:
@@ -103,10 +103,10 @@ class Masker:
                 continue
             joined += word
             if self._is_name(joined, text[tokens[first][0] : end]) or self._is_plural(joined, text[tokens[first][0] : end]):
-                found = number - first + 1
+                longest = number - first + 1
             if joined not in self._beginnings:
                 break
-        return found
+        return longest
 
     def _is_name(self, joined: str, written: str) -> bool:
         rule = self.names.get(joined)

@@ -79,7 +79,7 @@ def forwarded_client(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
 
 def proxy_user() -> str:
-    """The user whom the trusted proxy named when this tab connected; empty where there is none.
+    """The user whom the trusted proxy named when this tab connected; empty if it named nobody.
 
     A connection lasts as long as its tab is open, so the name is believed for the length of a session only.
     """

@@ -37,7 +37,7 @@ def test_a_backup_is_written_verified_logged_and_restored(url: str, tmp_path: Pa
     store.close()
     assert main(["study", "restore", backup]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith(f"Restored {backup}. The database that was in its place is kept as ")
+    assert printed.startswith(f"Restored {backup}. The database that it replaced is kept as ")
     assert len(list((tmp_path / "data").glob("studies.db.replaced-*"))) == 1
 
 
