@@ -26,9 +26,10 @@ class Section:
     """One section, without the sections below it.
 
     heading  "" where the text has none
-    text     passages are positions in it, in characters from 0
+    text     passages are positions in it, in characters from 0; its structure is that of `audit.text.statements`
     above    the headings over it, outermost first
     pages    first and last page, counted from 1; () where the source has no pages
+    page_starts  (page, first character of its text) for each page that the section has text of; () where unknown
     """
 
     section_id: str
@@ -37,6 +38,14 @@ class Section:
     above: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     url: str | None = None
+    page_starts: tuple[tuple[int, int], ...] = ()
+
+    def page_at(self, position: int) -> int | None:
+        """The page of a character of the text, counted from 1; None where the document does not tell."""
+        if not self.page_starts:
+            # A section on one page needs no positions
+            return self.pages[0] if self.pages and self.pages[0] == self.pages[-1] else None
+        return max((page for page, start in self.page_starts if start <= position), default=self.page_starts[0][0])
 
     @property
     def title(self) -> str:
@@ -101,7 +110,10 @@ def write_document(document: Document, path: Path) -> Path:
 
 def _document_record(document: Document) -> dict[str, Any]:
     order = ("section_id", "heading", "above", "text", "pages", "url")
-    sections = [{name: asdict(section)[name] for name in order} for section in document.sections]
+    sections = [
+        {name: asdict(section)[name] for name in order} | ({"page_starts": section.page_starts} if section.page_starts else {})
+        for section in document.sections
+    ]
     fields = {name: getattr(document, name) for name in (*IDENTITY_FIELDS, *SOURCE_FIELDS)}
     if document.aliases:
         fields["aliases"] = document.aliases
@@ -152,6 +164,7 @@ def _section_of(record: Mapping[str, Any], number: int) -> Section:
         above=tuple(record.get("above") or ()),
         pages=tuple(pages),
         url=record.get("url"),
+        page_starts=tuple((page, start) for page, start in record.get("page_starts") or ()),
     )
 
 

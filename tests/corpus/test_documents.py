@@ -81,3 +81,10 @@ def test_a_folder_is_read_by_handbook_id_and_a_repeated_id_is_refused(tmp_path: 
     write_document(birch, tmp_path / "2.json")
     with pytest.raises(DocumentError, match="2 different"):
         read_documents(tmp_path)
+
+
+def test_a_position_has_its_page() -> None:
+    section = Section("s1", "Diet", "x" * 300, pages=(4, 6), page_starts=((4, 0), (6, 120)))
+    assert [section.page_at(position) for position in (0, 119, 120, 299)] == [4, 4, 6, 6]
+    assert Section("s1", "Diet", "x", pages=(4, 4)).page_at(0) == 4
+    assert Section("s1", "Diet", "x", pages=(4, 6)).page_at(0) is None

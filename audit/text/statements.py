@@ -1,0 +1,97 @@
+"""A section's text as statements: sentences, list items and table rows, each with the lead that gives it its meaning.
+
+The text of a section is plain, with this structure (`audit extract` writes it, data/README.md describes it):
+
+- blocks (paragraphs, lists, tables) are separated by an empty line;
+- a list is one block: its lead on the first line ("Never smoke:"), then one item a line, beginning with "• "; an item below
+  another item has two more spaces in front;
+- a table is one block: one row a line, its cells separated by " | ", each cell but the first with its column's head
+  ("Ibuprofen | Allowed: no"), so that a row can be read alone.
+
+"cigarettes" alone may be quoted as advice to smoke. So whatever quotes an item or a row takes `Statement.quoted`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+ITEM_MARK = "• "
+CELL_SEPARATOR = " | "
+INDENT = 2
+BLOCK_GAP = re.compile(r"\n\s*\n")
+LINE = re.compile(r"[^\n]+")
+ITEM = re.compile(r"(?P<indent> *)(?:[•◦▪●○‣■□*–-]|\(?\d{1,2}[.)])\s+(?P<text>\S.*)")
+# A sentence ends at a mark that a new beginning follows; "e.g. two" and "38.5" do not end one
+SENTENCE = re.compile(r"\S(?:[^.!?\n]|[.!?](?![\"')\]”’]*(?:\s+[\"'“(\[]?[A-Z0-9•*-]|\s*$)))*[.!?]*[\"')\]”’]*")
+
+
+class Statement(NamedTuple):
+    """One sentence, list item or row of a section's text.
+
+    start, end  its position in the text, in characters from 0
+    leads       the lines that introduce it, outermost first: ("Avoid the following:",)
+    """
+
+    text: str
+    start: int
+    end: int
+    kind: Literal["sentence", "item", "row"] = "sentence"
+    leads: tuple[str, ...] = ()
+
+    @property
+    def quoted(self) -> str:
+        """The statement with its leads: `Never smoke: cigarettes`."""
+        return " ".join((*self.leads, self.text))
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """The statements of a section's text, in reading order. A lead with items below it is no statement of its own."""
+    start = 0
+    for gap in [*BLOCK_GAP.finditer(text), None]:
+        end = gap.start() if gap else len(text)
+        yield from _of_block(text, start, end)
+        start = gap.end() if gap else end
+
+
+def _of_block(text: str, start: int, end: int) -> Iterator[Statement]:
+    lines = list(LINE.finditer(text, start, end))
+    if any(ITEM.fullmatch(line.group()) for line in lines):
+        yield from _of_list(lines)
+    else:
+        for line in lines:
+            if CELL_SEPARATOR in line.group():
+                yield Statement(line.group().strip(), line.start(), line.end(), "row")
+            else:
+                yield from _sentences(line.group(), line.start(), "sentence", ())
+
+
+def _of_list(lines: list[re.Match[str]]) -> Iterator[Statement]:
+    # The leads that are open, each with its depth: that of the block's first line is less than any item's
+    open_leads: list[tuple[int, str]] = []
+    for line, following in zip(lines, [*lines[1:], None], strict=True):
+        item = ITEM.fullmatch(line.group())
+        depth, content = (len(item["indent"]), item["text"]) if item else (-1, line.group())
+        open_leads = [(level, lead) for level, lead in open_leads if level < depth]
+        if following is not None and _depth(following.group()) > depth and _is_lead(content, item is not None):
+            open_leads.append((depth, content.strip()))
+        else:
+            leads = tuple(lead for _, lead in open_leads)
+            offset = line.start() + (item.start("text") if item else 0)
+            yield from _sentences(content, offset, "item" if item else "sentence", leads)
+
+
+def _depth(line: str) -> int:
+    item = ITEM.fullmatch(line)
+    return len(item["indent"]) if item else -1
+
+
+def _is_lead(text: str, is_item: bool) -> bool:
+    # Above a list stands its lead, whatever its mark; an item leads deeper ones only where it says so
+    return text.rstrip().endswith(":") or not is_item
+
+
+def _sentences(content: str, offset: int, kind: Literal["sentence", "item"], leads: tuple[str, ...]) -> Iterator[Statement]:
+    for match in SENTENCE.finditer(content):
+        yield Statement(match.group().strip(), offset + match.start(), offset + match.end(), kind, leads)

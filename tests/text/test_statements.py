@@ -1,0 +1,49 @@
+"""A section's text as statements: what gives an item or a row its meaning stays with it."""
+
+from __future__ import annotations
+
+from audit.text.statements import statements
+
+TEXT = """Wear a mask. Your dose is 2.5 mg, e.g. two pills.
+
+Never smoke:
+• cigarettes
+• cigars or pipes
+
+DON'T:
+• eat raw food:
+  • sushi
+  • rare meat
+• skip a dose. Call us first.
+
+Ibuprofen | Allowed: no
+Paracetamol | Allowed: yes"""
+
+
+def test_an_item_is_quoted_with_its_lead() -> None:
+    assert [statement.quoted for statement in statements(TEXT) if statement.kind == "item"] == [
+        "Never smoke: cigarettes",
+        "Never smoke: cigars or pipes",
+        "DON'T: eat raw food: sushi",
+        "DON'T: eat raw food: rare meat",
+        "DON'T: skip a dose.",
+        "DON'T: Call us first.",
+    ]
+
+
+def test_sentences_and_rows_stand_alone() -> None:
+    others = [(statement.kind, statement.quoted) for statement in statements(TEXT) if statement.kind != "item"]
+    assert others == [
+        ("sentence", "Wear a mask."),
+        ("sentence", "Your dose is 2.5 mg, e.g. two pills."),
+        ("row", "Ibuprofen | Allowed: no"),
+        ("row", "Paracetamol | Allowed: yes"),
+    ]
+
+
+def test_each_statement_knows_its_position() -> None:
+    assert all(TEXT[statement.start : statement.end].strip() == statement.text for statement in statements(TEXT))
+
+
+def test_a_lead_without_a_colon_and_a_lead_without_items() -> None:
+    assert [statement.quoted for statement in statements("Do not take\n• aspirin\n\nAvoid:")] == ["Do not take aspirin", "Avoid:"]
