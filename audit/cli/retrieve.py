@@ -16,7 +16,7 @@ from audit.errors import RetrievalError
 from audit.generation.evidence import meets
 from audit.generation.files import read_questions
 from audit.pipeline.build_cache import BuildCache, read_lines, write_lines
-from audit.pipeline.stages.retrieve import HandbookSearch, search_handbook, search_task
+from audit.pipeline.stages.retrieve import MODEL_NOT_NEEDED, HandbookSearch, search_handbook, search_task
 from audit.retrieval.gold import Gold, read_gold, unused_gold
 from audit.retrieval.model import Query
 from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
@@ -106,6 +106,8 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
         f"Questions asked: {result['questions']:,}.\n"
         f"Strategies: {', '.join(arguments.strategy)}. Encoder: {result['encoder']}. Trials: {len(lines):,}. {arguments.out}"
     )
+    if any("message" in cache.figures(task) for _, task in tasks):
+        note(MODEL_NOT_NEEDED)
     print_result(arguments, text, result)
     return OK
 

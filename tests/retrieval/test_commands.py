@@ -10,6 +10,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.corpus.documents import write_document
+from audit.embedding.encoders import Encoder, words_encoder
 from tests.retrieval.handbooks import ALDER
 
 QUESTIONS = [
@@ -77,6 +78,43 @@ def test_another_fusion_searches_again(command: list[str], tmp_path: Path) -> No
     main([*command, "--fusion", "ranks"])
     by_ranks = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
     assert by_ranks == pytest.approx(3 / 61) != by_scores, "first in all three retrievers by words"
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the sentence models that a search asked for; each is a stand-in that knows words."""
+    names: list[str] = []
+
+    def stand_in(name: str, *_: object) -> Encoder:
+        names.append(name)
+        return words_encoder([section.text for section in ALDER.sections])
+
+    monkeypatch.setattr("audit.pipeline.stages.retrieve.sentence_encoder", stand_in)
+    return names
+
+
+def _with_model(command: list[str], *options: str) -> list[str]:
+    start = command[: command.index("--encoder")]
+    gold = start.index("--gold")
+    return [*start[:gold], *start[gold + 2 :], "--encoder", "some-model", *options]
+
+
+def test_for_short_handbooks_the_sentence_model_is_not_loaded_and_a_sentence_says_so(
+    command: list[str], loaded: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):  # also where the search was done before
+        assert main(_with_model(command)) == 0
+        assert "Short handbooks are used in full; the sentence model was not needed" in capsys.readouterr().err
+    assert loaded == []
+
+
+@pytest.mark.parametrize("options", [["--whole-characters", "0"], ["--strategy", "hero", "dense"]])
+def test_where_vectors_are_compared_the_sentence_model_is_loaded(
+    command: list[str], loaded: list[str], capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    assert main(_with_model(command, *options)) == 0
+    assert "not needed" not in capsys.readouterr().err
+    assert loaded == ["some-model"]
 
 
 def test_settings_that_contradict_each_other_are_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ from audit.retrieval.index import build_index
 from audit.retrieval.model import Query, Retrieval
 from audit.retrieval.retrievers import cross_encoder
 from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import make_strategy
+from audit.retrieval.strategies import compares_vectors, make_strategy
 
 # -- one handbook: plain data in, files out, so that any process can do it ----------------------------------------------
 
@@ -53,9 +53,20 @@ class HandbookSearch:
     threads: int = 1
 
 
+MODEL_NOT_NEEDED = "Short handbooks are used in full; the sentence model was not needed to search them."
+
+
 def search_handbook(task: HandbookSearch) -> dict[str, Any]:
-    """Search one handbook and write what was retrieved; returns how many questions and chunks there were."""
-    index = build_index(read_document(task.document), task.options, _encoder(task), task.cache / "indexes")
+    """Search one handbook and write what was retrieved; returns how many questions and chunks there were.
+
+    A `message` says so where the sentence model was not loaded.
+    """
+    document = read_document(task.document)
+    # Strategies are compared by their rankings, gold is looked for in them: there the model counts in a short handbook too
+    compared = task.gold is not None or len(task.strategies) > 1
+    by_meaning = compared or compares_vectors(task.strategies, document, task.options)
+    encoder = _encoder(task) if by_meaning and task.questions else None
+    index = build_index(document, task.options, encoder, task.cache / "indexes")
     queries = [Query.of(question) for question in task.questions]
     reranker = cross_encoder(task.reranker) if task.reranker else None
     retrievals = {name: list(map(make_strategy(name, index, reranker).retrieve, queries)) for name in task.strategies}
@@ -66,7 +77,8 @@ def search_handbook(task: HandbookSearch) -> dict[str, Any]:
     write_lines(task.out, records)
     if task.trials is not None:
         write_lines(task.trials, _trials(task, queries, retrievals))
-    return {"questions": len(queries), "chunks": len(index.chunks)}
+    figures = {"questions": len(queries), "chunks": len(index.chunks)}
+    return figures if by_meaning or task.encoder == LEXICAL else {**figures, "message": MODEL_NOT_NEEDED}
 
 
 def _encoder(task: HandbookSearch) -> Encoder | None:
@@ -129,10 +141,9 @@ class RetrieveStage(Stage):
         return [self._task(source) for source in self.context.present]
 
     def _task(self, source: SourceDocument) -> Task:
-        search = self._search(source)
-        task = search_task(search, self.context.cache)
-        # Before the import of questions there is nothing to search for, so the task cannot be done yet.
-        return task if search.questions else replace(task, inputs={**task.inputs, "questions": None})
+        task = search_task(self._search(source), self.context.cache)
+        # Before the import of questions the task cannot be done yet. After it, a handbook that no question concerns is done.
+        return task if self.context.questions() else replace(task, inputs={**task.inputs, "questions": None})
 
     def _search(self, source: SourceDocument) -> HandbookSearch:
         options, workspace, handbook = self.context.config.retrieval, self.context.workspace, source.handbook_id
