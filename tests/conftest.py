@@ -63,11 +63,13 @@ SLOW = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow files, so that one list decides what the fast tier leaves out."""
+    """Mark the slow files, so that one list decides what the fast tier leaves out, and let the slowest begin."""
     root = Path(__file__).parent
     for item in items:
         if item.path.relative_to(root).as_posix().startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+    # A file with one test of two minutes that began last would let every other worker wait for it.
+    items.sort(key=lambda item: (item.get_closest_marker("browser") is None, item.get_closest_marker("slow") is None))
 
 
 NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
