@@ -111,13 +111,17 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A heading with its level (1 is outermost), a paragraph, or a row of a table."""
+    """A heading with its level (1 is outermost), a paragraph, or a row of a table.
+
+    later_pages  (page, first character of its text) for each page after the first that the text continues on
+    """
 
     kind: Literal["heading", "text", "row"]
     text: str
     page: int
     last_page: int
     level: int = 0
+    later_pages: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -85,9 +85,13 @@ def _begins_paragraph(before: Line, line: Line, pitch: float) -> bool:
 
 def _paragraph_block(lines: list[Line], words: frozenset[str]) -> Block:
     text = lines[0].text
-    for line in lines[1:]:
+    later_pages: list[tuple[int, int]] = []
+    for before, line in pairwise(lines):
         text = _join_lines(text, line.text, words)
-    return Block("text", text, lines[0].page, lines[-1].page)
+        if line.page != before.page:
+            # Counted from the end: joining may have dropped a hyphen
+            later_pages.append((line.page, len(text) - len(line.text)))
+    return Block("text", text, lines[0].page, lines[-1].page, later_pages=tuple(later_pages))
 
 
 def _join_lines(text: str, following: str, words: frozenset[str]) -> str:

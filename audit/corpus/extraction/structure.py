@@ -89,22 +89,29 @@ def _split_at_pages(blocks: tuple[Block, ...]) -> Iterator[list[Block]]:
 
 def _section(number: int, stretch: list[Block], above: tuple[str, ...]) -> Section:
     has_heading = stretch[0].kind == "heading"
+    pages = stretch[0].page, max(block.last_page for block in stretch)
+    text, page_starts = _section_text(stretch[1:] if has_heading else stretch)
     return Section(
         section_id=f"s{number:05}",
         heading=stretch[0].text if has_heading else "",
-        text=_section_text(stretch[1:] if has_heading else stretch),
+        text=text,
         above=above if has_heading else (),
-        pages=(stretch[0].page, max(block.last_page for block in stretch)),
+        pages=pages,
+        # A section on one page needs no positions
+        page_starts=page_starts if pages[0] != pages[1] else (),
     )
 
 
-def _section_text(body: list[Block]) -> str:
-    """Paragraphs with an empty line between them; the rows of a table on consecutive lines."""
-    parts: list[str] = []
+def _section_text(body: list[Block]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Paragraphs with an empty line between them, the rows of a table on consecutive lines; and where each page begins."""
+    text, starts = "", dict[int, int]()
     for before, block in zip([None, *body], body, strict=False):
         same_table = before is not None and before.kind == block.kind == "row"
-        parts.append(("\n" if same_table else "\n\n" if parts else "") + block.text)
-    return "".join(parts)
+        text += "\n" if same_table else "\n\n" if before else ""
+        for page, start in ((block.page, 0), *block.later_pages):
+            starts.setdefault(page, len(text) + start)
+        text += block.text
+    return text, tuple(starts.items())
 
 
 # -- headers, footers and page numbers ---------------------------------------------------------------------------------

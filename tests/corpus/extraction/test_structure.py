@@ -48,6 +48,28 @@ def test_a_section_has_its_first_and_last_page(tmp_path, engine):
     assert section(document, "At home").text == f"{FILLER} and then goes on here. {FILLER}"
 
 
+def test_a_section_tells_where_each_page_begins(tmp_path, engine):
+    first = column(["# At home", FILLER, "Take the tablets with wa-"])
+    second = column(["ter and food.", "", FILLER])
+    third = column(["# Driving", "Do not drive."])
+    at_home, driving = extracted(tmp_path, engine, first, second, column([FILLER]), third).sections
+    starts = dict(at_home.page_starts)
+    # The word that the page break divides is on both pages; its second half begins the new one
+    assert at_home.text[starts[2] :].startswith("ter and food.")
+    assert at_home.text[: starts[2]].endswith("Take the tablets with wa")
+    assert (starts[1], at_home.text[starts[3] :]) == (0, FILLER)
+    assert driving.page_starts == ()
+    assert driving.page_at(3) == 4
+
+
+def test_the_rows_of_a_table_and_a_text_below_a_heading_have_their_own_pages(tmp_path, engine):
+    table = [*column(["Fever", "Pain"]), *column(["call us", "rest"], x=300)]
+    document = extracted(tmp_path, engine, column([FILLER, FILLER, "# At home"]), [*table, *column([FILLER], y=500)])
+    at_home = section(document, "At home")
+    assert (at_home.pages, at_home.page_starts) == ((1, 2), ((2, 0),))
+    assert {at_home.page_at(position) for position in range(len(at_home.text))} == {2}
+
+
 def test_two_columns_are_read_one_after_the_other(tmp_path, engine):
     left = column(["## Showers", SHORT, SHORT, SHORT, "Left ends here."])
     right = column([SHORT, SHORT, "## Driving", SHORT, "Right ends here."], x=320)
