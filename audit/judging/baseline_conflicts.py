@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from audit.judging.baseline_reading import GENERIC_STEMS, ParsedAnswer, ParsedQuestion, Statement
+from audit.text.comparison import find_negations
 from audit.text.quantity import Quantity
 from audit.text.tokens import plain_text
 from audit.text.units import CLOCK, COUNT
@@ -101,10 +102,15 @@ def _prohibition_against_permission(
 
 
 def _permits(statement: Statement) -> bool | None:
-    plain = plain_text(statement.text)
+    return direction_of(statement.text)
+
+
+def direction_of(text: str) -> bool | None:
+    """Whether a statement plainly permits (True) or plainly prohibits (False); None where it does neither."""
+    plain = plain_text(text)
     if PROHIBITS.search(plain):
         return False
-    return True if PERMITS.search(plain) and not statement.negations else None
+    return True if PERMITS.search(plain) and not find_negations(text) else None
 
 
 # -- quantities --------------------------------------------------------------------------------------------------------
@@ -160,19 +166,19 @@ def _differing(
 ) -> Iterator[StatementConflict]:
     for (statement, quantity), (other_statement, other) in product(quantities, others):
         # An answer may give both figures, for different cases: then it does not differ from the other.
-        if _differ(quantity, other) and not (_is_given(quantity, second) or _is_given(other, first)):
+        if differ_in_value(quantity, other) and not (_is_given(quantity, second) or _is_given(other, first)):
             yield StatementConflict(statement, other_statement, quantity.text, other.text)
 
 
 def _is_given(quantity: Quantity, answer: ParsedAnswer) -> bool:
     return any(
-        quantity.comparable(other) and not _differ(quantity, other)
+        quantity.comparable(other) and not differ_in_value(quantity, other)
         for statement in answer.statements
         for other in statement.quantities
     )
 
 
-def _differ(a: Quantity, b: Quantity) -> bool:
+def differ_in_value(a: Quantity, b: Quantity) -> bool:
     """Whether two comparable quantities differ: neither range contains the other, and it is more than rounding.
 
     A bound counts as its figure: a reader of "at least 3 months" acts otherwise than one of "6 months".

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−", "-") | {"’": "'", "\u2215": "/", "\u2044": "/"})
+# Signs of degrees that PDF files have: a superscript zero, a ring, a composition circle
+DEGREES = "\u2070\u02da\u2218"
+PLAIN_SIGNS = str.maketrans(
+    dict.fromkeys("‐‑‒–—―−", "-") | {"’": "'", "\u2215": "/", "\u2044": "/"} | dict.fromkeys(DEGREES, "°")
+)
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _STOP = """
 a about above after again all also although am an and any are as at be because been before being below between both
@@ -40,7 +44,7 @@ def plain_text(text: str) -> str:
     lower = text.lower()
     if len(lower) != len(text):  # the lower case of a few capitals, such as "İ", has two characters
         lower = "".join(low if len(low := character.lower()) == 1 else character for character in text)
-    return lower.translate(DASHES)
+    return lower.translate(PLAIN_SIGNS)
 
 
 @lru_cache(maxsize=4096)  # each answer is compared with all other answers to its question

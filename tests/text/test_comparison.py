@@ -26,6 +26,8 @@ SAME = [
     ("at least 6 months", "6 months"),
     ("fever of 100.4°F", "fever of 38 °C"),
     ("38.3 °C", "101 degrees"),
+    # Signs that PDF files have for a degree: a superscript zero, a ring
+    ("100.4⁰F", "38 ˚C"),
     ("twice a day", "every 12 hours"),
     ("2 times daily", "twice per day"),
     ("once a week", "weekly"),
