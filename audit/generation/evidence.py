@@ -109,7 +109,10 @@ def without_numbers(text: str) -> str:
 
 @dataclass(frozen=True)
 class NumberedPassage:
-    """A numbered piece of evidence: characters `start` to `end` of a section, under the section's title."""
+    """A numbered piece of evidence: characters `start` to `end` of a section, under the section's title.
+
+    pages  the first and the last page that it is on; () where unknown
+    """
 
     number: int
     section_id: str
@@ -117,11 +120,24 @@ class NumberedPassage:
     text: str
     start: int = 0
     end: int = 0
+    pages: tuple[int, ...] = ()
 
     @property
     def in_prompt(self) -> str:
-        """As a prompt shows it: `[1] Medicines > When you travel`, and the text below."""
-        return f"[{self.number}] {without_numbers(self.title)}\n{without_numbers(self.text)}".strip()
+        """As a prompt shows it: `[1] Medicines > When you travel (page 35)`, and the text below."""
+        head = f"[{self.number}] {without_numbers(self.title)}{_page_words(self.pages)}"
+        return f"{head}\n{without_numbers(self.text)}".strip()
+
+
+def _page_words(pages: tuple[int, ...]) -> str:
+    if not pages:
+        return ""
+    return f" (page {pages[0]})" if pages[0] == pages[-1] else f" (pages {pages[0]} to {pages[-1]})"
+
+
+def _pages_between(section: Section, start: int, end: int) -> tuple[int, ...]:
+    first, last = section.page_at(start), section.page_at(max(start, end - 1))
+    return section.pages if first is None or last is None else (first, last)
 
 
 @dataclass(frozen=True)
@@ -166,7 +182,9 @@ def _retrieved_passage(number: int, record: object, relevance: Relevance) -> Num
     if text is None:
         text = section.text[start:end] if section else ""
     title = section.title if section else ""
-    return NumberedPassage(number, section_id, title, str(text), start, start + len(text) if end is None else int(end))
+    end = start + len(text) if end is None else int(end)
+    pages = _pages_between(section, start, end) if section else ()
+    return NumberedPassage(number, section_id, title, str(text), start, end, pages)
 
 
 def _full_document(question: GroundedQuestion, relevance: Relevance, max_characters: int | None) -> Evidence:
@@ -195,7 +213,7 @@ def _best_sections(question: GroundedQuestion, relevance: Relevance, sections: l
 
 def _numbered(sections: list[Section]) -> tuple[NumberedPassage, ...]:
     return tuple(
-        NumberedPassage(number, section.section_id, section.title, section.text, 0, len(section.text))
+        NumberedPassage(number, section.section_id, section.title, section.text, 0, len(section.text), section.pages)
         for number, section in enumerate(sections, 1)
     )
 
@@ -213,7 +231,7 @@ def _fitting(passages: list[NumberedPassage], max_characters: int | None) -> lis
 
 
 def _prompt_length(section: Section) -> int:
-    return len(section.title) + len(section.text) + 10  # its number and the empty lines
+    return len(section.title) + len(section.text) + 25  # its number, its pages and the empty lines
 
 
 def _cut_note(unit: str, which: str, fitting: int, total: int, max_characters: int | None) -> str | None:

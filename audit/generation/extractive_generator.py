@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from audit.generation.citations import Quote
 from audit.generation.evidence import (
     Evidence,
     GroundedQuestion,
@@ -108,7 +109,8 @@ def extractive_answer(question: GroundedQuestion, relevance: Relevance, settings
     }
     if not text:
         return answer_record(question, evidence, NO_RELEVANT_SENTENCE, method=THRESHOLD, usage=usage)
-    return answer_record(question, evidence, text, usage=usage)
+    quotes = [Quote(sentence.passage.number, start := sentence.position[1], start + len(sentence.text)) for sentence in chosen]
+    return answer_record(question, evidence, text, usage=usage, quotes=quotes)
 
 
 def _passages_to_read(stems: frozenset[str], evidence: Evidence, relevance: Relevance) -> Sequence[NumberedPassage]:

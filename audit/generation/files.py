@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 from audit.atomic_io import atomic_file, write_atomic
 from audit.corpus.documents import Document, read_documents
 from audit.errors import AuditError, describe_error
+from audit.generation.citations import CitationRecord, Quote, citation_records
 from audit.generation.evidence import Evidence, GroundedQuestion, question_handbook_pairs
 from audit.release.schema import canonical
 from audit.retrieval.model import Query
-from audit.text.tokens import cited_numbers
 from audit.vocabulary import GENERAL, NOT_ADDRESSED
 
 ANSWERS, SUMMARY = "answers.jsonl", "summary.json"
@@ -150,8 +150,14 @@ def answer_record(
     method: str | None = None,
     unread_reason: str | None = None,
     usage: Mapping[str, Any] | None = None,
+    quotes: Sequence[Quote] | None = None,
 ) -> Record:
-    """One record of answers.jsonl. `method`: how an absence was found; `unread_reason`: why there is no text."""
+    """One record of answers.jsonl.
+
+    method         how an absence was found
+    unread_reason  why there is no text
+    quotes         the statements that the text quotes; None where the generator does not know them
+    """
     return {
         "question_id": question.query.question_id,
         "handbook_id": question.document.handbook_id,
@@ -159,7 +165,7 @@ def answer_record(
         "absent": None if text is None else method is not None,
         "absence_method": method,
         "unread_reason": unread_reason,
-        "retrieval": _retrieval_record(question, evidence, text),
+        "retrieval": _retrieval_record(question, evidence, citation_records(text or "", evidence, question.document, quotes)),
         "usage": dict(usage or {}),
     }
 
@@ -172,24 +178,16 @@ def with_absence_prefix(text: str) -> str | None:
     return NOT_ADDRESSED + bare[len(NOT_ADDRESSED) :].rstrip()
 
 
-def citation_records(text: str, evidence: Evidence) -> list[Record]:
-    """The citations of an answer as records; `known` is False for a passage that was not given."""
-    return [
-        {"passage": number, "section_id": passage.section_id if passage else None, "known": passage is not None}
-        for number in cited_numbers(text)
-        for passage in [evidence.passage(number)]
-    ]
-
-
-def _retrieval_record(question: GroundedQuestion, evidence: Evidence, text: str | None) -> Record:
+def _retrieval_record(question: GroundedQuestion, evidence: Evidence, citations: list[CitationRecord]) -> Record:
     """The retrieval's record with the answer's citations, without the texts of passages: the sections have them."""
     record = dict(question.retrieval)
-    record["citations"] = citation_records(text or "", evidence)
+    record["citations"] = citations
     if evidence.cut:
         record["cut"] = evidence.cut
     # The list of a full handbook would be repeated in every answer
     if _differs_from_retrieval(question, evidence):  # of a full handbook, each answer records only what it cites
-        cited = [passage for citation in record["citations"] if (passage := evidence.passage(citation["passage"]))]
+        numbers = dict.fromkeys(citation["passage"] for citation in citations)
+        cited = [passage for number in numbers if (passage := evidence.passage(number))]
         record["passages"] = [
             {"passage": p.number, "section_id": p.section_id, "start": p.start, "end": p.end, "origin": "document"} for p in cited
         ]

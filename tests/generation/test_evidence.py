@@ -9,13 +9,22 @@ import pytest
 
 from audit.corpus.documents import Document, Section
 from audit.generation.evidence import Relevance, evidence_of, meets, question_handbook_pairs
-from tests.generation.leaflets import ALDER, SECTIONS, asked
+from tests.generation.leaflets import ALDER, FEVER, FOOD, SECTIONS, asked
 
 
 def test_a_passage_is_shown_with_its_number_and_its_headings():
     evidence = evidence_of(asked("May I travel?", "s1"), Relevance(ALDER))
     assert evidence.in_prompt.startswith("[1] Life at home > When you travel\nYou may travel")
     assert (evidence.full, evidence.cut) == (False, None)
+
+
+def test_a_passage_is_shown_with_its_pages():
+    section = Section("s1", "Fever", FEVER + " " + FOOD, pages=(4, 5), page_starts=((4, 0), (5, len(FEVER) + 1)))
+    document = Document("h", "kidney", "Alder", "post", (section,))
+    question = asked("Is a fever an emergency?", "s1", document=document)
+    assert evidence_of(question, Relevance(document)).in_prompt.startswith("[1] Fever (pages 4 to 5)\n")
+    question.retrieval["passages"][0].update(text=None, start=len(FEVER) + 1, end=len(section.text))
+    assert evidence_of(question, Relevance(document)).in_prompt == f"[1] Fever (page 5)\n{FOOD}"
 
 
 def test_a_reference_in_the_text_cannot_be_mistaken_for_the_number_of_a_passage():
@@ -33,7 +42,7 @@ def test_a_full_handbook_is_its_sections_in_reading_order(mode):
 
 def test_a_handbook_too_long_for_the_model_is_cut_to_its_best_sections_with_a_note():
     one = asked("What may I eat?", "s2", mode="full_document")
-    most = sum(len(section.title) + len(section.text) + 10 for section in SECTIONS[1:])
+    most = sum(len(section.title) + len(section.text) + 25 for section in SECTIONS[1:])
     evidence = evidence_of(one, Relevance(ALDER), most)
     assert [passage.section_id for passage in evidence.passages] == ["s2", "s3"]  # s2 was found, s3 speaks of eating
     assert evidence.cut == f"Too long for the model: 2 of 3 sections were given, the best that fit into {most:,} characters."

@@ -6,7 +6,7 @@ import pytest
 
 from audit.corpus.documents import Document, Section
 from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
-from tests.generation.leaflets import ALDER, BIRCH, asked
+from tests.generation.leaflets import ALDER, BIRCH, TRAVEL, asked
 
 
 def answered(text: str, *section_ids: str, document: Document = ALDER, **settings):
@@ -17,7 +17,9 @@ def answered(text: str, *section_ids: str, document: Document = ALDER, **setting
 def test_the_sentence_that_answers_is_taken_with_its_citation():
     record = answered("How long after surgery may I travel abroad?", "s3", "s1", sentences=1)
     assert record["answer"] == "You may travel abroad three months after surgery. [2]"
-    assert record["retrieval"]["citations"] == [{"passage": 2, "section_id": "s1", "known": True}]
+    (citation,) = record["retrieval"]["citations"]
+    assert {"passage": 2, "section_id": "s1", "known": True}.items() <= citation.items()
+    assert TRAVEL[citation["quote_start"] : citation["quote_end"]] == citation["quote"] == TRAVEL.split(" Carry")[0]
     assert (record["absent"], record["absence_method"], record["unread_reason"]) == (False, None, None)
     assert "no model" in record["usage"]["generator"]
 
@@ -43,7 +45,7 @@ def test_the_threshold_decides():
 def test_sentences_are_in_reading_order_whatever_their_score():
     record = answered("May I eat fish, and travel abroad?", "s3", "s1", near=0.0, sentences=9, threshold=0.1)
     numbers = [citation["section_id"] for citation in record["retrieval"]["citations"]]
-    assert numbers == ["s1", "s3"]
+    assert list(dict.fromkeys(numbers)) == ["s1", "s3"]
 
 
 def test_a_sentence_with_a_number_wins_if_the_question_asks_for_one():
