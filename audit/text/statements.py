@@ -25,6 +25,10 @@ LINE = re.compile(r"[^\n]+")
 ITEM = re.compile(r"(?P<indent> *)(?:[•◦▪●○‣■□*–-]|\(?\d{1,2}[.)])\s+(?P<text>\S.*)")
 # A sentence ends at a mark that a new beginning follows; "e.g. two" and "38.5" do not end one
 SENTENCE = re.compile(r"\S(?:[^.!?\n]|[.!?](?![\"')\]”’]*(?:\s+[\"'“(\[]?[A-Z0-9•*-]|\s*$)))*[.!?]*[\"')\]”’]*")
+# The beginning of a lead that means nothing without the sentence before it
+POINTS_BACK = re.compile(
+    r"(?:these|they|this|those|such|it|examples?|for example|the following|following|including|here)\b", re.I
+)
 
 
 class Statement(NamedTuple):
@@ -47,7 +51,10 @@ class Statement(NamedTuple):
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """The statements of a section's text, in reading order. A lead with items below it is no statement of its own."""
+    """The statements of a section's text, in reading order. A lead with items below it is no statement of its own.
+
+    Of a paragraph above a list, the lead is the last sentence; those before it are statements.
+    """
     start = 0
     for gap in [*BLOCK_GAP.finditer(text), None]:
         end = gap.start() if gap else len(text)
@@ -75,11 +82,12 @@ def _of_list(lines: list[re.Match[str]]) -> Iterator[Statement]:
         depth, content = (len(item["indent"]), item["text"]) if item else (-1, line.group())
         open_leads = [(level, lead) for level, lead in open_leads if level < depth]
         if following is not None and _depth(following.group()) > depth and _is_lead(content, item is not None):
-            open_leads.append((depth, content.strip()))
-        else:
-            leads = tuple(lead for _, lead in open_leads)
-            offset = line.start() + (item.start("text") if item else 0)
-            yield from _sentences(content, offset, "item" if item else "sentence", leads)
+            before, lead = _split_lead(content)
+            open_leads.append((depth, lead))
+            content = before
+        leads = tuple(lead for level, lead in open_leads if level < depth)
+        offset = line.start() + (item.start("text") if item else 0)
+        yield from _sentences(content, offset, "item" if item else "sentence", leads)
 
 
 def _depth(line: str) -> int:
@@ -90,6 +98,17 @@ def _depth(line: str) -> int:
 def _is_lead(text: str, is_item: bool) -> bool:
     # Above a list stands its lead, whatever its mark; an item leads deeper ones only where it says so
     return text.rstrip().endswith(":") or not is_item
+
+
+def _split_lead(content: str) -> tuple[str, str]:
+    """The sentences of a line that stand before its lead, and the lead: the last sentence, with those that it points back to."""
+    sentences = list(SENTENCE.finditer(content))
+    first = len(sentences) - 1
+    # "Some foods are not safe. These include:" would lose its "not"
+    while first > 0 and POINTS_BACK.match(sentences[first].group()):
+        first -= 1
+    start = sentences[first].start() if sentences else 0
+    return content[:start], content[start:].strip()
 
 
 def _sentences(content: str, offset: int, kind: Literal["sentence", "item"], leads: tuple[str, ...]) -> Iterator[Statement]:

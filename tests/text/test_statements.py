@@ -47,3 +47,22 @@ def test_each_statement_knows_its_position() -> None:
 
 def test_a_lead_without_a_colon_and_a_lead_without_items() -> None:
     assert [statement.quoted for statement in statements("Do not take\n• aspirin\n\nAvoid:")] == ["Do not take aspirin", "Avoid:"]
+
+
+def test_of_a_paragraph_above_a_list_the_last_sentence_is_the_lead() -> None:
+    text = "Alcohol harms your liver. Do not drink it yet. Never smoke:\n• cigarettes\n• cigars"
+    assert [statement.quoted for statement in statements(text)] == [
+        "Alcohol harms your liver.",
+        "Do not drink it yet.",
+        "Never smoke: cigarettes",
+        "Never smoke: cigars",
+    ]
+    assert all(text[statement.start : statement.end].strip() == statement.text for statement in statements(text))
+
+
+def test_a_lead_keeps_the_sentence_that_it_points_back_to() -> None:
+    text = "Wash your hands. Some foods are not safe. These include:\n• sprouts"
+    assert [statement.quoted for statement in statements(text)] == [
+        "Wash your hands.",
+        "Some foods are not safe. These include: sprouts",
+    ]
