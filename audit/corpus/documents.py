@@ -18,7 +18,7 @@ from audit.vocabulary import GENERAL, PHASES
 DOCUMENT_SUFFIXES = (".json", ".json.gz")
 DEFAULT_PHASE = "combined"
 IDENTITY_FIELDS = ("handbook_id", "organ", "center", "phase")
-SOURCE_FIELDS = ("title", "source", "digest", "pages", "url", "engine")
+SOURCE_FIELDS = ("title", "source", "digest", "pages", "url", "engine", "licence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ class Document:
     digest  sha256 of that file
     pages   number of its pages; None: unknown
     engine  the program that extracted it, with its version
+    licence licence of that file; may_be_downloaded: whether it allows offering the file itself to readers
     aliases other names and abbreviations of the center, which blinded texts mask
 
     Raises ValueError where two sections have the same id.
@@ -77,6 +78,8 @@ class Document:
     pages: int | None = None
     url: str | None = None
     engine: str | None = None
+    licence: str | None = None
+    may_be_downloaded: bool = False
     aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -115,8 +118,7 @@ def _document_record(document: Document) -> dict[str, Any]:
         for section in document.sections
     ]
     fields = {name: getattr(document, name) for name in (*IDENTITY_FIELDS, *SOURCE_FIELDS)}
-    if document.aliases:
-        fields["aliases"] = document.aliases
+    fields |= {name: value for name in ("may_be_downloaded", "aliases") if (value := getattr(document, name))}
     return {**fields, "sections": sections, "full_text": document.full_text}
 
 
@@ -144,6 +146,7 @@ def _document_of(record: Mapping[str, Any]) -> Document:
         phase=phase,
         sections=tuple(_section_of(section, number) for number, section in enumerate(record["sections"], start=1)),
         aliases=tuple(record.get("aliases") or ()),
+        may_be_downloaded=record.get("may_be_downloaded") is True,
         **{name: record.get(name) for name in SOURCE_FIELDS},
     )
 

@@ -28,8 +28,10 @@ from audit.store.connection import Connection, rows
 from audit.store.runs import Run
 from audit.vocabulary import nearest
 
-HANDBOOKS = "select handbook_id, organ, center, phase, title, url, aliases, pages from handbooks order by handbook"
-HANDBOOK_FIELDS = ("handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages")
+HANDBOOK_FIELDS = (
+    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "digest", "licence", "may_be_downloaded",
+)  # fmt: skip
+HANDBOOKS = f"select {', '.join(HANDBOOK_FIELDS)} from handbooks order by handbook"
 QUESTIONS = """
 select question, question_id, text, organ,
        (select coalesce(list(topic), []) from topics t where t.question = q.question),
@@ -41,9 +43,9 @@ ANSWERS = """
 select handbook_id, answer, absent, absence_method, retrieval::varchar, unread_reason
 from answers join handbooks using (handbook) where question = $question order by handbook
 """
-SECTION_FIELDS = ("handbook_id", "section_id", "heading", "above", "text", "pages", "url")
+SECTION_FIELDS = ("handbook_id", "section_id", "heading", "above", "text", "pages", "page_starts", "url")
 SECTIONS = """
-select handbook_id, section_id, heading, above, text, s.pages, s.url
+select handbook_id, section_id, heading, above, text, s.pages, page_starts, s.url
 from sections s join handbooks using (handbook) order by place
 """
 TRIAL_FIELDS = ("question_id", "handbook_id", "strategy", "mode", "ranked", "gold", "reason", "seconds")

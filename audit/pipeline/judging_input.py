@@ -18,8 +18,10 @@ from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Record, RunContext, SourceDocument
 from audit.retrieval.model import Query
 
-HANDBOOK_FIELDS = ("handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages")
-SECTION_FIELDS = ("section_id", "heading", "text", "url")
+HANDBOOK_FIELDS = (
+    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "digest", "licence", "may_be_downloaded",
+)  # fmt: skip
+SECTION_FIELDS = ("section_id", "heading", "text", "url", "above", "pages", "page_starts")
 
 
 def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
@@ -52,7 +54,7 @@ def _sections(documents: Sequence[Document]) -> Iterator[Record]:
     for document in documents:
         for section in document.sections:
             record = {name: getattr(section, name) for name in SECTION_FIELDS}
-            yield {"handbook_id": document.handbook_id, **record, "above": list(section.above), "pages": list(section.pages)}
+            yield {"handbook_id": document.handbook_id, **record}
 
 
 def _trials(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[Record]:

@@ -33,6 +33,10 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "number": {"type": ["number", "null"]},
     "texts": {"type": ["array", "null"], "items": {"type": "string"}},
     "integers": {"type": ["array", "null"], "items": {"type": "integer"}},
+    "page starts": {
+        "type": ["array", "null"],
+        "items": {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2},
+    },
     "object": {"type": ["object", "null"]},
     "matrix": {
         "type": ["array", "null"],
@@ -58,6 +62,11 @@ HANDBOOK = (
     Field("url", "text", "where it was found", aliases=("link",)),
     Field("aliases", "texts", "other names of the center, which blinded texts mask", aliases=("other_names", "alias")),
     Field("pages", "integer", "number of pages", aliases=("n_pages", "page_count")),
+    Field(
+        "digest", "text", "sha256 of the file that its text was taken from, by which a local copy is found", aliases=("sha256",)
+    ),
+    Field("licence", "text", "licence of that file, as it is to be named", aliases=("license",)),
+    Field("may_be_downloaded", "flag", "whether that licence allows offering the file itself to readers; left out: no"),
 )
 QUESTION = (
     Field("question_id", "text", "unique id", required=True, aliases=("id", "qid", "question_key")),
@@ -87,6 +96,11 @@ SECTION = (
     Field("heading", "text", "its heading", aliases=("title",)),
     Field("above", "texts", "the headings over it, outermost first", aliases=("parents",)),
     Field("pages", "integers", "its first and last page, counted from 1"),
+    Field(
+        "page_starts",
+        "page starts",
+        "[page, first character of its text on that page] of each page; left out: one page, or unknown",
+    ),
     Field("url", "text", "where it can be read", aliases=("link",)),
 )
 TRIAL = (

@@ -21,6 +21,7 @@ from audit.release.values import (
     number,
     object_value,
     optional,
+    page_starts,
     required_text,
     text,
     texts,
@@ -85,7 +86,10 @@ def manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
 
 
 def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """A handbook's record: handbook_id, organ, center, phase, title, url, aliases, pages."""
+    """A handbook's record: handbook_id, organ, center, phase, title, url, aliases, pages and its file.
+
+    The file: digest, licence, may_be_downloaded.
+    """
     raw = fields_of(record, "handbook")
     required: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "organ", "center")}
     phase = vocabulary_term(raw.get("phase"), PHASE_SPELLINGS, "phase", PHASES) if raw.get("phase") is not None else None
@@ -95,6 +99,9 @@ def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
         "url": text(raw.get("url"), "url"),
         "aliases": optional(texts, raw, "aliases", repairs) or [],
         "pages": optional(integer, raw, "pages", repairs),
+        "digest": optional(text, raw, "digest", repairs),
+        "licence": optional(text, raw, "licence", repairs),
+        "may_be_downloaded": optional(boolean, raw, "may_be_downloaded", repairs) or False,
     }
 
 
@@ -149,7 +156,7 @@ def _unread_reason(raw: Mapping[str, Any], words: str | None, absent: bool | Non
 
 
 def section(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """A section's record: handbook_id, section_id, heading, above, text, pages, url."""
+    """A section's record: handbook_id, section_id, heading, above, text, pages, page_starts, url."""
     raw = fields_of(record, "section")
     required: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "section_id")}
     return required | {
@@ -157,6 +164,7 @@ def section(record: Any, repairs: Repairs) -> dict[str, Any]:
         "heading": optional(text, raw, "heading", repairs) or "",
         "above": optional(texts, raw, "above", repairs) or [],
         "pages": optional(integers, raw, "pages", repairs) or [],
+        "page_starts": optional(page_starts, raw, "page_starts", repairs) or [],
         "url": optional(text, raw, "url", repairs),
     }
 

@@ -137,6 +137,16 @@ def texts(value: Any, name: str) -> list[str]:
     return [item_text for item in value if (item_text := (text(item, name) or "").strip())]
 
 
+def page_starts(value: Any, name: str) -> list[list[int]]:
+    """A list of [page, first character], also as JSON in a cell of a table."""
+    if is_missing(value) or value == "":
+        return []
+    entries = _parse_cell(value) if isinstance(value, str) else value
+    if not isinstance(entries, list) or not all(isinstance(entry, list) and len(entry) == 2 for entry in entries):
+        raise Reject("wrong_type", f"field '{name}' is {_short_repr(value)}, but must be a list of [page, first character].")
+    return [[integer(number, name) or 0 for number in entry] for entry in entries]
+
+
 def object_value(value: Any, name: str) -> dict[str, Any] | None:
     """An object, also as JSON in a cell of a table."""
     if is_missing(value) or value == "":

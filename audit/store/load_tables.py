@@ -12,13 +12,15 @@ from audit.store.connection import Connection, append, rows
 from audit.store.record_reader import ABSENT, NOT_ASKED, PRESENT, UNPARSEABLE, LoadState, RecordReader, append_records
 from audit.vocabulary import LABELS, Label
 
-HANDBOOK_COLUMNS = ("handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages")
+HANDBOOK_COLUMNS = (
+    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "digest", "licence", "may_be_downloaded",
+)  # fmt: skip
 QUESTION_COLUMNS = {"text": "question", "question_id": "question_id", "organ": "organ", "source": "source"}
 """Column -> field of the record: `question` is the row number in every table of the store."""
 ANSWER_COLUMNS = (
     "question", "handbook", "answer", "absent", "absence_method", "unread_reason", "mode", "sections", "url", "retrieval",
 )  # fmt: skip
-SECTION_COLUMNS = ("handbook", "place", "section_id", "heading", "above", "text", "pages", "url")
+SECTION_COLUMNS = ("handbook", "place", "section_id", "heading", "above", "text", "pages", "page_starts", "url")
 TRIAL_COLUMNS = ("question", "handbook", "strategy", "mode", "ranked", "gold", "reason", "seconds")
 
 # What a judge might obey, from published prompt injections. "Judge" alone is no sign: handbooks for tenants write of judges.

@@ -28,7 +28,10 @@ create table handbooks (
     title       varchar,
     url         varchar,
     aliases     varchar[] not null, -- other names of the center
-    pages       integer
+    pages       integer,
+    digest      varchar,            -- sha256 of the file that its text was taken from
+    licence     varchar,            -- of that file
+    may_be_downloaded boolean not null -- whether readers may be given the file itself
 );
 
 create table questions (
@@ -63,6 +66,7 @@ create table sections (       -- no row of a handbook: the release does not brin
     above      varchar[] not null,  -- the headings over it, outermost first
     text       varchar not null,
     pages      integer[] not null,  -- first and last, counted from 1
+    page_starts integer[][] not null, -- [page, first character of the text on it]; empty: one page, or unknown
     url        varchar
 );
 

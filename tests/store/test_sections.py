@@ -62,6 +62,32 @@ def test_sections_and_trials_are_kept_in_their_order(release: Path, tmp_path: Pa
     assert (loaded.report.totals()["section"]["loaded"], loaded.report.totals()["trial"]["loaded"]) == (3, 2)
 
 
+@pytest.mark.parametrize(
+    ("written", "loaded_as"),
+    [
+        ([[4, 0], [5, 6]], [[4, 0], [5, 6]]),
+        ("[[4, 0], [5, 6]]", [[4, 0], [5, 6]]),
+        (None, []),
+        ([4, 0], []),
+        ([[4], [5, 6]], []),
+        ("page 4", []),
+    ],
+)
+def test_where_pages_begin_is_kept_and_a_section_is_not_lost_for_it(release: Path, tmp_path: Path, written, loaded_as) -> None:
+    loaded = load(with_sources(release, [{**SECTIONS[0], "page_starts": written}], []), tmp_path)
+    assert ask(loaded, "select section_id, page_starts from sections") == [("s1", loaded_as)]
+    assert len(messages(loaded, "repaired")) == (not loaded_as and written is not None)
+
+
+def test_a_handbook_keeps_the_digest_and_the_licence_of_its_file(release: Path, tmp_path: Path) -> None:
+    books = [json.loads(line) for line in (release / "handbooks.jsonl").read_text().splitlines()]
+    books[0] |= {"sha256": "ab12", "license": "CC BY 4.0", "may_be_downloaded": "yes"}
+    write_jsonl(release / "handbooks.jsonl", books)
+    loaded = load(release, tmp_path)
+    files = "select digest, licence, may_be_downloaded from handbooks order by handbook limit 2"
+    assert ask(loaded, files) == [("ab12", "CC BY 4.0", True), (None, None, False)]
+
+
 def test_a_release_without_them_is_the_run_it_was_before(release: Path, tmp_path: Path) -> None:
     loaded = load(release, tmp_path)
     assert (ask(loaded, "select * from sections"), ask(loaded, "select * from trials")) == ([], [])

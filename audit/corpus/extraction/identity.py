@@ -12,10 +12,12 @@ from pathlib import Path
 from audit.corpus.documents import DEFAULT_PHASE
 from audit.errors import DocumentError
 from audit.release.records import delimiter_of
-from audit.release.values import texts
+from audit.release.values import Reject, boolean, texts
 from audit.vocabulary import GENERAL, PHASES
 
-CATALOG_COLUMNS = ("file", "handbook_id", "organ", "center", "phase", "title", "url", "aliases")
+CATALOG_COLUMNS = (
+    "file", "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "licence", "may_be_downloaded",
+)  # fmt: skip
 REQUIRED_COLUMNS = ("file", "center")
 # It becomes the name of a file, so it has no slash and no dot at its beginning
 HANDBOOK_ID = re.compile(r"[\w][\w.-]*")
@@ -27,7 +29,7 @@ NO_CENTER = (
 
 @dataclass(frozen=True)
 class Identity:
-    """The fields of a document that identify its handbook."""
+    """The fields of a document that a PDF does not tell: which handbook it is, and what its licence allows."""
 
     handbook_id: str
     organ: str
@@ -36,6 +38,8 @@ class Identity:
     title: str | None = None
     url: str | None = None
     aliases: tuple[str, ...] = ()
+    licence: str | None = None
+    may_be_downloaded: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,17 @@ def _checked_identity(organ: str | None, center: str, phase: str | None, row: Ma
             f"handbook id '{handbook_id}' cannot be used as a file name: letters, digits, '_', '-' and '.' are allowed"
         )
     aliases = tuple(texts(row.get("aliases"), "aliases"))
-    return Identity(handbook_id, organ, center, phase, row.get("title") or None, row.get("url") or None, aliases)
+    return Identity(
+        handbook_id, organ, center, phase, row.get("title") or None, row.get("url") or None, aliases,
+        row.get("licence") or None, _may_be_downloaded(row.get("may_be_downloaded")),
+    )  # fmt: skip
+
+
+def _may_be_downloaded(cell: str | None) -> bool:
+    try:
+        return boolean(cell or None, "may_be_downloaded") or False
+    except Reject:
+        raise DocumentError(f"may_be_downloaded is '{cell}'. Allowed: yes, no, or empty for no") from None
 
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:

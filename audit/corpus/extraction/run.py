@@ -72,6 +72,8 @@ def extract(pdf: Path, identity: Identity, engine: Engine | str | None = None, p
         url=identity.url,
         aliases=identity.aliases,
         engine=chosen.version,
+        licence=identity.licence,
+        may_be_downloaded=identity.may_be_downloaded,
     )
 
 
@@ -188,10 +190,10 @@ def _is_up_to_date(target: Path, pdf: Path, identity: Identity, engine: Engine) 
         digest = pdf_digest(pdf)
     except DocumentError:  # a damaged document is written again; a damaged PDF is reported when it is extracted
         return False
-    origin = (document.digest, document.engine, document.source, document.url)
+    origin = (document.digest, document.engine, document.source, document.url, document.licence, document.may_be_downloaded)
     handbook = (document.organ, document.center, document.phase)
     return (
-        origin == (digest, engine.version, pdf.name, identity.url)
+        origin == (digest, engine.version, pdf.name, identity.url, identity.licence, identity.may_be_downloaded)
         and handbook == (identity.organ, identity.center, identity.phase)
         and identity.title in (None, document.title)
     )

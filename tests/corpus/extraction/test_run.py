@@ -67,9 +67,9 @@ def test_a_file_name_without_a_center_fails_with_what_to_do(folder, tmp_path):
 def test_a_catalog_gives_the_identity_of_each_file(folder, tmp_path, delimiter):
     catalog = tmp_path / "catalog.csv"
     table = (
-        "file,handbook_id,organ,center,phase,title,url\n"
-        "heart_alder_pre.pdf,h1,kidney,Alder,post,Living well,https://alder.example\n"
-        "missing.pdf,h2,,Birch,,,\n"
+        "file,handbook_id,organ,center,phase,title,url,licence,may_be_downloaded\n"
+        "heart_alder_pre.pdf,h1,kidney,Alder,post,Living well,https://alder.example,CC BY 4.0,yes\n"
+        "missing.pdf,h2,,Birch,,,,,\n"
     )
     catalog.write_text(table.replace(",", delimiter))
     report = extract_all([folder], tmp_path / "out", catalog=catalog)
@@ -77,10 +77,42 @@ def test_a_catalog_gives_the_identity_of_each_file(folder, tmp_path, delimiter):
     assert (document.organ, document.phase, document.title, document.url) == (
         "kidney", "post", "Living well", "https://alder.example",
     )  # fmt: skip
+    assert (document.licence, document.may_be_downloaded) == ("CC BY 4.0", True)
     assert [sentence.rpartition("/")[2] for sentence in report.failed] == [
         "lung_birch_hill_post.pdf: the catalog has no row for it. No document was made of it.",
         "missing.pdf: the catalog has a row for it, but there is no such file.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "outcome"),
+    [
+        ("", False),
+        ("no", False),
+        ("TRUE", True),
+        (
+            "ask",
+            "heart_alder_pre.pdf: may_be_downloaded is 'ask'. Allowed: yes, no, or empty for no. No document was made of it.",
+        ),
+    ],
+)
+def test_a_file_may_be_offered_only_where_the_catalog_says_yes(folder, tmp_path, cell, outcome):
+    catalog = tmp_path / "catalog.csv"
+    catalog.write_text(f"file,center,may_be_downloaded\nheart_alder_pre.pdf,Alder,{cell}\n")
+    report = extract_all([folder / "heart_alder_pre.pdf"], tmp_path / "out", catalog=catalog)
+    if isinstance(outcome, str):
+        assert [sentence.rpartition("/")[2] for sentence in report.failed] == [outcome]
+    else:
+        assert read_document(report.done[0]).may_be_downloaded is outcome
+
+
+def test_a_changed_licence_makes_the_document_again(folder, tmp_path):
+    catalog, out = tmp_path / "catalog.csv", tmp_path / "out"
+    for flag in ("yes", "no"):
+        catalog.write_text(f"file,center,may_be_downloaded\nheart_alder_pre.pdf,Alder,{flag}\n")
+        report = extract_all([folder / "heart_alder_pre.pdf"], out, catalog=catalog)
+        assert (len(report.done), len(report.unchanged)) == (1, 0)
+    assert not read_document(report.done[0]).may_be_downloaded
 
 
 @pytest.mark.parametrize(
