@@ -32,6 +32,7 @@ HEAVY = [
     "dask_jobqueue",
     "llama_cloud",
     "pdfplumber",
+    "py3langid",
     "pypdfium2",
 ]
 """Libraries that only an extra brings: `audit.optional_imports` fetches them when they are needed."""

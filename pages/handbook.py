@@ -7,9 +7,11 @@ from audit.charts.coverage import profile_bars
 from audit.charts.style import handbook_names, interval, percent
 from audit.metrics.coverage import gaps, profile
 from audit.metrics.handbooks import handbooks, pairs
+from audit.queries.handbook_view import handbook_text
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import display_name
+from audit.text.language import language_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
@@ -32,6 +34,28 @@ def summary(run: Run, row: pd.Series) -> None:
             div_span=interval(row["r_div_low"], row["r_div_high"]) or "unknown",
         )
     )  # fmt: skip
+
+
+def text_section(run: Run, handbook_id: str) -> None:
+    """What of the handbook's text could not be read: it would otherwise seem not to be addressed."""
+    text = load(handbook_text, run, handbook_id=handbook_id)
+    if text.silent_pages:
+        st.warning(
+            say(
+                run,
+                "{silent} of {pages} pages of this {handbook} are pictures without text: what they say is missing here.",
+                silent=f"{text.silent_pages:,}", pages=f"{text.pages:,}" if text.pages else "its",
+            )
+        )  # fmt: skip
+    if text.is_noticeably_unreadable:
+        st.warning(say(run, "**{share}** of the words of this {handbook} are not readable text.", share=percent(text.unreadable)))
+    if text.is_in_another_language:
+        st.info(
+            say(
+                run, "This {handbook} is in {language}, most others in {usual}.",
+                language=language_name(text.language), usual=language_name(text.usual),
+            )
+        )  # fmt: skip
 
 
 def pairs_with_others(table: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd.DataFrame:
@@ -87,6 +111,7 @@ with page("{Handbook}", "One {handbook}: what it answers, what it does not addre
     chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=named_by(names))
     handbook_id = chosen or ordered[0]
     summary(run, overall.set_index("handbook_id").loc[handbook_id])
+    text_section(run, handbook_id)
     link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
 
     st.header("What it answers", anchor=False)

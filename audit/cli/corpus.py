@@ -13,6 +13,7 @@ from audit.cli.themes import show_progress
 from audit.corpus.extraction.engines import DEFAULT_ENGINE, ENGINES
 from audit.corpus.extraction.identity import CATALOG_COLUMNS, IdentityOptions
 from audit.corpus.extraction.run import ExtractionProgress, ExtractionReport, extract_all
+from audit.corpus.quality import quality_table
 from audit.corpus.questions.checks import DEFAULT_REGIONS, make_screen, read_tag_taxonomy
 from audit.corpus.questions.importing import EncoderFactory, import_questions
 from audit.corpus.questions.near_duplicates import DUPLICATE_THRESHOLD
@@ -87,12 +88,13 @@ def _print_extraction(arguments: argparse.Namespace, report: ExtractionReport) -
         note(sentence)
     if not report.done and not report.unchanged:
         raise DocumentError(f"{report.summary} {out} is unchanged. Correct the problems above, and run the same command again.")
-    text = f"{out}: {report.summary}"
+    text = f"{quality_table(report.qualities)}\n\n{out}: {report.summary}"
     if report.failed:
         text += "\nThe others are written. Correct the files that failed and run the same command again: it skips the others."
     print_result(
         arguments, text,
-        {"out": str(out), "summary": report.summary, "failed": list(report.failed), "notes": list(report.notes)},
+        {"out": str(out), "summary": report.summary, "failed": list(report.failed), "notes": list(report.notes),
+         "quality": [quality.as_record() for quality in report.qualities]},
     )  # fmt: skip
     return FINDINGS if report.failed or report.notes else OK
 

@@ -33,6 +33,7 @@ from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage, find_sour
 from audit.pipeline.stages.generate import GenerateStage
 from audit.pipeline.stages.release import JudgeStage, LoadStage, ThemesStage
 from audit.pipeline.stages.retrieve import RetrieveStage
+from audit.pipeline.text_quality import text_quality
 from audit.settings import Settings
 
 STAGES = ("extract", "questions", "retrieve", "generate", "judge", "themes", "load")
@@ -41,7 +42,8 @@ is done again. If the command stops, the same command continues where it stopped
 that fails is left out with a message, and the others continue. Keys are never in a config: set AUDIT_JUDGE_KEY and
 LLAMA_CLOUD_API_KEY.
 
-Exit code: 0 all is well, 1 done, but something was left out, is unscored or was not asked, 2 it stopped, with the reason.
+Exit code: 0 all is well, 1 done, but something was left out, could not be read, is unscored or
+was not asked, 2 it stopped, with the reason.
 
 All settings of a config (paths are relative to its folder):
 
@@ -144,19 +146,24 @@ def _finish(arguments: argparse.Namespace, context: RunContext, summary: RunSumm
         note(f"Left out: {sentence}")
     for sentence in summary.failed:
         note(f"{'Failed' if summary.verdict == STOPPED else 'Left out'}: {sentence}")
+    texts = text_quality(context)
+    for sentence in texts.notes:
+        note(f"Text: {sentence}")
     lines = list(summary.messages)
     if summary.verdict != STOPPED and arguments.until == STAGES[-1] and context.config.load.load:
         lines.append("View it with: audit serve")
     record: dict[str, Any] = {
         "verdict": summary.verdict, "stopped_at": summary.stopped_at, "messages": list(summary.messages),
         "failed": list(summary.failed),
-        "left_out": dict(context.left_out), "release": str(context.workspace.release),
+        "left_out": dict(context.left_out), "release": str(context.workspace.release), "notes": list(texts.notes),
+        "quality": [quality.as_record() for quality in texts.qualities],
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), record)
     if summary.verdict == STOPPED:
         note(f"Stopped at {summary.stopped_at}. Correct the problem, and continue with:\n  {_same_command(arguments)}")
         return FAILED
-    return OK if summary.verdict == CLEAN and not context.left_out and not summary.findings else FINDINGS
+    clean = summary.verdict == CLEAN and not (context.left_out or summary.findings or texts.notes)
+    return OK if clean else FINDINGS
 
 
 def _same_command(arguments: argparse.Namespace) -> str:

@@ -18,7 +18,8 @@ from audit.vocabulary import GENERAL, PHASES
 DOCUMENT_SUFFIXES = (".json", ".json.gz")
 DEFAULT_PHASE = "combined"
 IDENTITY_FIELDS = ("handbook_id", "organ", "center", "phase")
-SOURCE_FIELDS = ("title", "source", "digest", "pages", "url", "engine", "licence")
+SOURCE_FIELDS = ("title", "source", "digest", "pages", "url", "engine", "licence", "language", "unreadable")
+PAGE_LISTS = ("silent_pages", "ocr_pages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,9 @@ class Document:
     pages   number of its pages; None: unknown
     engine  the program that extracted it, with its version
     licence licence of that file; may_be_downloaded: whether it allows offering the file itself to readers
+    language    ISO 639 code, such as en; None: unknown
+    unreadable  share in [0, 1] of its words that are not text: unknown glyphs, fonts without a table of their characters
+    silent_pages, ocr_pages  numbers of the pages that are pictures without text, and of those whose text was recognised
     aliases other names and abbreviations of the center, which blinded texts mask
 
     Raises ValueError where two sections have the same id.
@@ -80,6 +84,10 @@ class Document:
     engine: str | None = None
     licence: str | None = None
     may_be_downloaded: bool = False
+    language: str | None = None
+    unreadable: float | None = None
+    silent_pages: tuple[int, ...] = ()
+    ocr_pages: tuple[int, ...] = ()
     aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -118,7 +126,7 @@ def _document_record(document: Document) -> dict[str, Any]:
         for section in document.sections
     ]
     fields = {name: getattr(document, name) for name in (*IDENTITY_FIELDS, *SOURCE_FIELDS)}
-    fields |= {name: value for name in ("may_be_downloaded", "aliases") if (value := getattr(document, name))}
+    fields |= {name: value for name in (*PAGE_LISTS, "may_be_downloaded", "aliases") if (value := getattr(document, name))}
     return {**fields, "sections": sections, "full_text": document.full_text}
 
 
@@ -145,10 +153,14 @@ def _document_of(record: Mapping[str, Any]) -> Document:
         center=record["center"] if "center" in record else record["institution"],
         phase=phase,
         sections=tuple(_section_of(section, number) for number, section in enumerate(record["sections"], start=1)),
-        aliases=tuple(record.get("aliases") or ()),
         may_be_downloaded=record.get("may_be_downloaded") is True,
-        **{name: record.get(name) for name in SOURCE_FIELDS},
+        **_other_fields(record),
     )
+
+
+def _other_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+    lists = {name: tuple(record.get(name) or ()) for name in (*PAGE_LISTS, "aliases")}
+    return {name: record.get(name) for name in SOURCE_FIELDS} | lists
 
 
 def _checked_file_name(handbook_id: str) -> str:

@@ -29,7 +29,8 @@ from audit.store.runs import Run
 from audit.vocabulary import nearest
 
 HANDBOOK_FIELDS = (
-    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "digest", "licence", "may_be_downloaded",
+    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "silent_pages", "unreadable", "language",
+    "digest", "licence", "may_be_downloaded",
 )  # fmt: skip
 HANDBOOKS = f"select {', '.join(HANDBOOK_FIELDS)} from handbooks order by handbook"
 QUESTIONS = """

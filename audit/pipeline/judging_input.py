@@ -19,7 +19,8 @@ from audit.pipeline.context import Record, RunContext, SourceDocument
 from audit.retrieval.model import Query
 
 HANDBOOK_FIELDS = (
-    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "digest", "licence", "may_be_downloaded",
+    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "unreadable", "language", "digest", "licence",
+    "may_be_downloaded",
 )  # fmt: skip
 SECTION_FIELDS = ("section_id", "heading", "text", "url", "above", "pages", "page_starts")
 
@@ -28,12 +29,18 @@ def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
     """The answers as the judge takes them, read from files as they are needed; `generator` names what wrote them."""
     sources = context.present
     documents = [read_document(source.document) for source in sources]
-    handbooks = tuple({name: getattr(document, name) for name in HANDBOOK_FIELDS} for document in documents)
+    handbooks = tuple(map(_handbook_record, documents))
     trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
     return Corpus(
         run_record(context, generator), handbooks, partial(_items, context, sources),
         sections=partial(_sections, documents), trials=trials,
     )  # fmt: skip
+
+
+def _handbook_record(document: Document) -> dict[str, Any]:
+    record = {name: getattr(document, name) for name in HANDBOOK_FIELDS}
+    # A document that was never checked has no share either: none is not zero
+    return record | {"silent_pages": None if document.unreadable is None else len(document.silent_pages)}
 
 
 def run_record(context: RunContext, generator: str) -> dict[str, Any]:

@@ -67,6 +67,9 @@ HANDBOOK = (
     ),
     Field("licence", "text", "licence of that file, as it is to be named", aliases=("license",)),
     Field("may_be_downloaded", "flag", "whether that licence allows offering the file itself to readers; left out: no"),
+    Field("silent_pages", "integer", "pages that are pictures without text: what they say is missing"),
+    Field("unreadable", "number", "share, 0 to 1, of its words that are not readable text"),
+    Field("language", "text", "ISO 639 code of its language, such as en"),
 )
 QUESTION = (
     Field("question_id", "text", "unique id", required=True, aliases=("id", "qid", "question_key")),

@@ -86,9 +86,9 @@ def manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
 
 
 def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """A handbook's record: handbook_id, organ, center, phase, title, url, aliases, pages and its file.
+    """A handbook's record: handbook_id, organ, center, phase, title, url, aliases, pages, its file and the quality of its text.
 
-    The file: digest, licence, may_be_downloaded.
+    The file: digest, licence, may_be_downloaded. The quality: silent_pages, unreadable, language.
     """
     raw = fields_of(record, "handbook")
     required: dict[str, Any] = {name: required_text(raw, name) for name in ("handbook_id", "organ", "center")}
@@ -102,6 +102,9 @@ def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
         "digest": optional(text, raw, "digest", repairs),
         "licence": optional(text, raw, "licence", repairs),
         "may_be_downloaded": optional(boolean, raw, "may_be_downloaded", repairs) or False,
+        "silent_pages": optional(integer, raw, "silent_pages", repairs),
+        "unreadable": optional(number, raw, "unreadable", repairs),
+        "language": optional(text, raw, "language", repairs),
     }
 
 

@@ -29,6 +29,9 @@ create table handbooks (
     url         varchar,
     aliases     varchar[] not null, -- other names of the center
     pages       integer,
+    silent_pages integer,           -- pictures without text; null: unknown
+    unreadable  double,             -- share of its words that are not readable text
+    language    varchar,            -- ISO 639 code
     digest      varchar,            -- sha256 of the file that its text was taken from
     licence     varchar,            -- of that file
     may_be_downloaded boolean not null -- whether readers may be given the file itself

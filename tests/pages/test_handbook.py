@@ -49,3 +49,22 @@ def test_a_run_without_answers_is_shown_as_unknown_not_as_zero(data_dir, tmp_pat
         at = open_page(page)
         assert not at.exception
         assert "unknown" in words_on(at)
+
+
+def test_what_could_not_be_read_of_the_handbook_is_said(data_dir, tmp_path, open_page):
+    from tests.support.loading import load
+    from tests.support.tiny import handbook, release_from
+
+    handbooks = [
+        handbook("a") | {"pages": 37, "silent_pages": 23, "unreadable": 0.04, "language": "es"},
+        handbook("b") | {"pages": 12, "silent_pages": 0, "unreadable": 0.001, "language": "en"},
+        handbook("c") | {"language": "en"},
+    ]
+    load(release_from(tmp_path, "q1 general ab=CONSISTENT ac=CONSISTENT bc=CONSISTENT", handbooks), data_dir)
+    words = words_on(open_page("handbook", handbook="a"))
+    assert "23 of 37 pages of this handbook are pictures without text: what they say is missing here." in words
+    assert "**4.0 %** of the words of this handbook are not readable text." in words.replace("\N{NO-BREAK SPACE}", " ")
+    assert "This handbook is in Spanish, most others in English." in words
+    for name in "bc":
+        words = words_on(open_page("handbook", handbook=name))
+        assert not any(phrase in words for phrase in ("without text", "not readable", "most others in"))

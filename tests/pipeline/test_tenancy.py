@@ -113,7 +113,7 @@ def test_a_code_that_no_question_concerns_is_not_searched_again(project):
     documents = project.folder / "tenancy" / "documents"
     other = json.loads((documents / "residential_alderia_combined.json").read_text())
     (documents / "mooring_alderia_combined.json").write_text(
-        json.dumps(other | {"handbook_id": "mooring_alderia_combined", "organ": "mooring"})
+        json.dumps(other | {"handbook_id": "mooring_alderia_combined", "organ": "mooring", "sections": other["sections"][:3]})
     )
     questions = project.folder / "tenancy" / "questions.csv"
     questions.write_text(questions.read_text().replace(",general,", ",lodging,"))

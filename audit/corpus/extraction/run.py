@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from audit.corpus.documents import Document, read_document, write_document
+from audit.corpus.duplicates import Sketch, duplicates, sketch_of
 from audit.corpus.extraction.engines import Engine, engine_named
 from audit.corpus.extraction.identity import Identity, IdentityOptions, identity_of, read_catalog
 from audit.corpus.extraction.layout import ExtractedBlocks, PageProgress
+from audit.corpus.extraction.silent_pages import silent_pages
 from audit.corpus.extraction.structure import sections_of
+from audit.corpus.quality import Quality, quality_of, with_quality, write_qualities
 from audit.errors import DocumentError
 
 # PDF programs accept other bytes before the header and after the end marker, within these limits
@@ -30,13 +33,23 @@ class ExtractionReport:
     done       documents written
     unchanged  documents that were up to date
     failed     one sentence per PDF without a document
-    notes      warnings about documents that were written
+    notes      warnings about documents that were written: what was lost, and which have the same content
+    qualities  the quality of each document, written or unchanged
     """
 
     done: list[Path] = field(default_factory=list)
     unchanged: list[Path] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    qualities: list[Quality] = field(default_factory=list)
+    sketches: list[Sketch] = field(default_factory=list)
+
+    def add_document(self, pdf: Path, document: Document) -> None:
+        """Take up the quality of a document, a note on each loss, and a sketch of its words to find duplicates by."""
+        quality = quality_of(document)
+        self.qualities.append(quality)
+        self.notes += [f"{pdf}: {loss}" for loss in quality.losses]
+        self.sketches.append(sketch_of(document))
 
     @property
     def summary(self) -> str:
@@ -59,22 +72,13 @@ def extract(pdf: Path, identity: Identity, engine: Engine | str | None = None, p
         _check_has_text(extracted)
     except DocumentError as error:
         raise DocumentError(f"{pdf}: {error}. No document was made of it.") from error
-    return Document(
-        identity.handbook_id,
-        identity.organ,
-        identity.center,
-        identity.phase,
-        tuple(sections_of(extracted.blocks)),
-        title=identity.title or extracted.title,
-        source=pdf.name,
-        digest=digest,
-        pages=extracted.page_count,
-        url=identity.url,
-        aliases=identity.aliases,
-        engine=chosen.version,
-        licence=identity.licence,
-        may_be_downloaded=identity.may_be_downloaded,
-    )
+    document = Document(
+        identity.handbook_id, identity.organ, identity.center, identity.phase, tuple(sections_of(extracted.blocks)),
+        title=identity.title or extracted.title, source=pdf.name, digest=digest, pages=extracted.page_count, url=identity.url,
+        licence=identity.licence, may_be_downloaded=identity.may_be_downloaded, silent_pages=silent_pages(pdf, extracted),
+        aliases=identity.aliases, engine=chosen.version,
+    )  # fmt: skip
+    return with_quality(document)
 
 
 def pdf_digest(pdf: Path) -> str:
@@ -102,7 +106,7 @@ def _check_has_text(extracted: ExtractedBlocks) -> None:
     pages, without_text = extracted.page_count, len(extracted.pages_without_text)
     if not pages:
         raise DocumentError("it has no pages")
-    # Both: few letters alone may be a handbook of pictures
+    # Nothing to compare at all: a document of a few stray marks would seem not to address anything
     if letters < MIN_LETTERS_PER_PAGE * pages and without_text * 2 > pages:
         raise DocumentError(
             f"{without_text:,} of its {pages:,} pages have no text, so it seems to be scanned: "
@@ -154,6 +158,9 @@ def extract_all(
         except DocumentError as error:
             report.failed.append(str(error))
     report.failed += _missing_files(rows or {}, files)
+    report.notes += [duplicate.sentence for duplicate in duplicates(report.sketches)]
+    if report.qualities:
+        write_qualities(out, report.qualities)
     return report
 
 
@@ -172,31 +179,34 @@ def _extract_if_changed(
     pdf: Path, identity: Identity, out: Path, engine: Engine, report: ExtractionReport, progress: ExtractionProgress | None
 ) -> None:
     target = out / f"{identity.handbook_id}.json"
-    if _is_up_to_date(target, pdf, identity, engine):
+    if unchanged := _up_to_date(target, pdf, identity, engine):
         report.unchanged.append(target)
+        report.add_document(pdf, unchanged)
         return
     on_page: PageProgress | None = (lambda done, total: progress(pdf, done, total)) if progress else None
     document = extract(pdf, identity, engine, on_page)
     report.done.append(write_document(document, target))
     report.notes += [f"{pdf}: {note}" for note in _notes(pdf, document)]
+    report.add_document(pdf, document)
 
 
-def _is_up_to_date(target: Path, pdf: Path, identity: Identity, engine: Engine) -> bool:
-    """Whether the document was made from the same PDF by the same engine for the same handbook."""
+def _up_to_date(target: Path, pdf: Path, identity: Identity, engine: Engine) -> Document | None:
+    """The document, if it was made from the same PDF by the same engine for the same handbook."""
     if not target.is_file():
-        return False
+        return None
     try:
         document = read_document(target)
         digest = pdf_digest(pdf)
     except DocumentError:  # a damaged document is written again; a damaged PDF is reported when it is extracted
-        return False
+        return None
     origin = (document.digest, document.engine, document.source, document.url, document.licence, document.may_be_downloaded)
     handbook = (document.organ, document.center, document.phase)
-    return (
+    same = (
         origin == (digest, engine.version, pdf.name, identity.url, identity.licence, identity.may_be_downloaded)
         and handbook == (identity.organ, identity.center, identity.phase)
         and identity.title in (None, document.title)
     )
+    return document if same else None
 
 
 def _notes(pdf: Path, document: Document) -> list[str]:
