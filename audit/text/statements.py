@@ -6,7 +6,8 @@ The text of a section is plain, with this structure (`audit extract` writes it, 
 - a list is one block: its lead on the first line ("Never smoke:"), then one item a line, beginning with "• "; an item below
   another item has two more spaces in front;
 - a table is one block: one row a line, its cells separated by " | ", each cell but the first with its column's head
-  ("Ibuprofen | Allowed: no"), so that a row can be read alone.
+  ("Ibuprofen | Allowed: no"), so that a row can be read alone. A line without cells above rows is the label of those rows;
+- columns of lists beside each other (DO and DON'T) are one list each, led by the column's head.
 
 "cigarettes" alone may be quoted as advice to smoke. So whatever quotes an item or a row takes `Statement.quoted`.
 """
@@ -67,11 +68,18 @@ def _of_block(text: str, start: int, end: int) -> Iterator[Statement]:
     if any(ITEM.fullmatch(line.group()) for line in lines):
         yield from _of_list(lines)
     else:
-        for line in lines:
-            if CELL_SEPARATOR in line.group():
-                yield Statement(line.group().strip(), line.start(), line.end(), "row")
-            else:
-                yield from _sentences(line.group(), line.start(), "sentence", ())
+        yield from _of_rows(lines)
+
+
+def _of_rows(lines: list[re.Match[str]]) -> Iterator[Statement]:
+    label: tuple[str, ...] = ()
+    for line, following in zip(lines, [*lines[1:], None], strict=True):
+        if CELL_SEPARATOR in line.group():
+            yield Statement(line.group().strip(), line.start(), line.end(), "row", label)
+        elif following is not None and CELL_SEPARATOR in following.group():
+            label = (line.group().strip(),)
+        else:
+            yield from _sentences(line.group(), line.start(), "sentence", ())
 
 
 def _of_list(lines: list[re.Match[str]]) -> Iterator[Statement]:

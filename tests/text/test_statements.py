@@ -66,3 +66,12 @@ def test_a_lead_keeps_the_sentence_that_it_points_back_to() -> None:
         "Wash your hands.",
         "Some foods are not safe. These include: sprouts",
     ]
+
+
+def test_the_rows_below_a_label_keep_it() -> None:
+    text = "Food | Portion\nNot safe\nSushi | Portion: any\nSafe\nRice | Portion: 1 cup"
+    assert [statement.quoted for statement in statements(text)] == [
+        "Food | Portion",
+        "Not safe Sushi | Portion: any",
+        "Safe Rice | Portion: 1 cup",
+    ]

@@ -15,15 +15,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from audit.corpus.extraction.layout import CELL_SEPARATOR, Block, ExtractedBlocks, OpenPdf, PageProgress, clean_text
+from audit.corpus.extraction.layout import Block, ExtractedBlocks, OpenPdf, PageProgress
 from audit.corpus.extraction.pdf_readers import open_with_pdfium, open_with_pdfplumber
+from audit.corpus.extraction.repair import clean_text
 from audit.corpus.extraction.structure import extract_blocks
 from audit.errors import DocumentError
 from audit.optional_imports import optional
+from audit.text.statements import CELL_SEPARATOR
 from audit.vocabulary import nearest
 
 # Raise it when the same pages would give another document, so that documents are extracted again
-STRUCTURE_VERSION = 1
+STRUCTURE_VERSION = 2
 LLAMAPARSE_KEY = "LLAMA_CLOUD_API_KEY"
 LLAMAPARSE_TIER, LLAMAPARSE_VERSION = "cost_effective", "2026-06-15"
 BlockReader = Callable[[Path, PageProgress], ExtractedBlocks]

@@ -1,6 +1,8 @@
 """Headings and their levels: by type, by number, and by the titles in the table of contents and the PDF's outline.
 
-A printed table of contents is removed from the text; its titles tell which lines are headings.
+A bold line with a colon above a list ("Never smoke:") is the list's lead and not a heading, unless it is set in larger type or
+most headings of the document end with a colon. A heading right above a list of fragments is also repeated as its lead
+(`audit.corpus.extraction.structure`).
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from audit.corpus.extraction.layout import CELL_SEPARATOR, Line, OutlineEntry
+from audit.corpus.extraction.contents import title_key
+from audit.corpus.extraction.layout import Line, OutlineEntry
+from audit.corpus.extraction.lists import is_item
 
 # A heading's type is larger than the body's by this factor, or bold where the body is not
 LARGER_TYPE = 1.09
@@ -23,93 +27,11 @@ MAX_PITCH = 1.7
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
 BULLET = re.compile(r"[•·▪●○◦‣■□➢✓*–—-]\s")
+# Words that no heading ends with
+OPEN_END = re.compile(r"\b(?:a|an|the|of|in|on|at|to|by|for|from|with|and|or|your|their|is|are)$", re.IGNORECASE)
 Feature = TypeVar("Feature", bound=Hashable)
 Style = tuple[float, bool]
 """Type size, and whether it is bold."""
-
-# The dots between the title and the page number of an entry. The number may be on a line of its own.
-DOT_LEADER = re.compile(r"[.…·_](?:\s?[.…·_]){3,}")
-FINAL_NUMBER = re.compile(r"[\s|]+\d{1,4}$")
-CONTENTS_TITLE = re.compile(
-    r"(table of )?contents|in this (hand)?book|inhalt(sverzeichnis)?|sommaire|índice|what is inside|inside", re.IGNORECASE
-)
-MIN_ENTRIES = 3
-# Lines of an entry's title before the line with its page number
-MAX_WRAPPED_LINES = 2
-
-
-def title_key(title: str) -> str:
-    """A title in the form in which titles are compared: no case, no leading number, only letters and digits."""
-    unnumbered = re.sub(r"^\s*(\d+(\.\d+)*\.?|[ivx]+\.|[a-z][.)])\s+", "", title.casefold())
-    return re.sub(r"\W+", "", unnumbered)
-
-
-# -- the table of contents ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class TextWithoutContents:
-    """The lines outside the table of contents, and the titles in it as `title_key` writes them."""
-
-    lines: list[Line]
-    titles: frozenset[str]
-
-
-def remove_contents(lines: list[Line]) -> TextWithoutContents:
-    """The lines without the printed table of contents, if there is one."""
-    remaining: list[Line] = []
-    titles: set[str] = set()
-    start = 0
-    while start < len(lines):
-        end, entry_titles = _contents_at(lines, start)
-        titles.update(entry_titles)
-        remaining += lines[start : start + 1] if end == start else []
-        start = max(end, start + 1)
-    return TextWithoutContents(remaining, frozenset(filter(None, titles)))
-
-
-def _contents_at(lines: list[Line], start: int) -> tuple[int, list[str]]:
-    """The end of a table of contents that begins at `start`, and its titles; `start` itself where none begins."""
-    titled = CONTENTS_TITLE.fullmatch(lines[start].text) is not None
-    first = start + 1 if titled else start
-    # Without a title, the first line or (below the first line of a long title) the second must have dots.
-    if not titled and not any(_entry_title(line, titled) is not None for line in lines[start : start + 2]):
-        return start, []
-    end, entries = first, 0
-    while (entry := _next_entry(lines, end, titled)) is not None:
-        end, entries = entry + 1, entries + 1
-    if entries < MIN_ENTRIES:
-        return start, []
-    return end, list(_entry_titles(lines[first:end], titled))
-
-
-def _next_entry(lines: list[Line], start: int, titled: bool) -> int | None:
-    """The next line with a page number or dots, no farther away than a title may wrap."""
-    candidates = range(start, min(start + MAX_WRAPPED_LINES + 1, len(lines)))
-    return next((number for number in candidates if _entry_title(lines[number], titled) is not None), None)
-
-
-def _entry_title(line: Line, titled: bool) -> str | None:
-    """The title in a line with a page number, "" where the title is on the lines before; None for any other line."""
-    if dots := DOT_LEADER.search(line.text):
-        return line.text[: dots.start()].strip(" |")
-    # Without the title "Contents" only dots count, because the rows of other tables end in numbers too.
-    number = FINAL_NUMBER.search(line.text) if titled else None
-    return line.text[: number.start()] if number else None
-
-
-def _entry_titles(lines: list[Line], titled: bool) -> Iterator[str]:
-    """The titles of the entries, also joined with the lines before."""
-    parts: list[str] = []
-    for line in lines:
-        title = _entry_title(line, titled)
-        parts.append((line.text if title is None else title).replace(CELL_SEPARATOR, " "))
-        # With every beginning: a long title wraps, and nothing tells on which line it begins.
-        yield from (title_key(" ".join(parts[start:])) for start in range(len(parts)))
-        parts = [] if title else parts[-MAX_WRAPPED_LINES:]
-
-
-# -- headings ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -135,7 +57,8 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
     candidates = [heading for heading in _candidates(lines, named) if _has_heading_form(heading, lines[heading.start])]
-    return _with_levels(list(_select(candidates, body, named)), levels)
+    headings = list(_select(candidates, body, named))
+    return _with_levels(_without_leads(headings, lines, body, levels.keys()), levels)
 
 
 def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -> Feature | None:
@@ -176,14 +99,17 @@ def _continues_after_break(before: Line, line: Line, joined: str, named: Set[str
 
 
 def _same_style(before: Line, line: Line) -> bool:
-    single_cells = len(line.cells) == len(before.cells) == 1
+    single_cells = len(line.cells) == len(before.cells) == 1 and not (
+        line.is_lead or before.is_lead or line.table or before.table
+    )
     return _style(before) == _style(line) and single_cells and not NUMBER.match(line.text)
 
 
 def _has_heading_form(heading: Heading, first: Line) -> bool:
     # List items, rows of tables and lines of figures are not headings, however they are set
     short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
-    return short and len(first.cells) == 1 and not BULLET.match(heading.text) and any(map(str.isalpha, heading.text))
+    text = len(first.cells) == 1 and not first.table and not first.is_lead
+    return short and text and not BULLET.match(heading.text) and any(map(str.isalpha, heading.text))
 
 
 def _stands_out(heading: Heading, body: Style) -> bool:
@@ -201,6 +127,30 @@ def _select(candidates: list[Heading], body: Style, named: Set[str]) -> Iterator
         ends_sentence = SENTENCE_END.search(heading.text)
         if (key in named and (stands_out or key not in prominent)) or (stands_out and not ends_sentence):
             yield heading
+
+
+def _without_leads(headings: list[Heading], lines: list[Line], body: Style, outlined: Set[str]) -> list[Heading]:
+    """The headings without the bold lines that only lead a list or run on into a paragraph."""
+    usual = 2 * sum(heading.text.endswith(":") for heading in headings) > len(headings)
+    return [
+        heading
+        for heading in headings
+        if title_key(heading.text) in outlined
+        or heading.style[0] >= LARGER_TYPE * body[0]
+        or not ((not usual and _leads_list(heading, lines)) or _runs_on(heading, lines))
+    ]
+
+
+def _leads_list(heading: Heading, lines: list[Line]) -> bool:
+    return heading.text.endswith(":") and heading.end < len(lines) and is_item(lines[heading.end])
+
+
+def _runs_on(heading: Heading, lines: list[Line]) -> bool:
+    """Whether the line below goes on with the sentence: it is close, and the bold words end as no heading does."""
+    last, below = lines[heading.end - 1], lines[heading.end] if heading.end < len(lines) else None
+    if below is None or below.page != last.page or not 0 < below.baseline - last.baseline < MAX_PITCH * last.size:
+        return False
+    return below.text[:1].islower() or OPEN_END.search(heading.text) is not None
 
 
 def _with_levels(headings: list[Heading], outline: dict[str, int]) -> list[Heading]:

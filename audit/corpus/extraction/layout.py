@@ -1,18 +1,17 @@
-"""The layout of a page: runs of glyphs put together as lines, and lines put into reading order, column by column.
+"""The layout of a page: runs of glyphs put together as lines.
 
 All positions are in points (1/72 inch) from the upper left corner of the page as it is displayed.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import groupby, pairwise
-from statistics import median
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
-CELL_SEPARATOR = " | "
+from audit.corpus.extraction.repair import bullet_of, clean_text, raised
+from audit.text.statements import CELL_SEPARATOR
+
 PageProgress = Callable[[int, int], None]
 """Called with the number of pages read so far, and of all."""
 
@@ -22,20 +21,24 @@ SAME_BASELINE = 0.35
 COLUMN_GAP = 1.0
 # A gap wider than this share of the type size is a space, even if the PDF has no space character there
 SPACE = 0.12
-CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
-LIGATURES = str.maketrans({"ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl", "\xa0": " ", "\xad": "-", "\u2011": "-"})
-MIN_COLUMN_LINES = 3
-# Lines of text fill at least this share of their column, in the median; the cells of a table seldom do
-MIN_FILLED = 0.55
-# As a share of the text's width
-MIN_COLUMN_WIDTH = 0.2
-# Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
-LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
+# Smaller type beside a word, its baseline higher by these shares of the word's size, is raised: a power, a sign, a note
+RAISED_SIZE, RAISED_BY, RAISED_DISTANCE, MAX_RAISED = 0.85, (0.12, 0.8), 0.45, 4
+BULLET_MARKS = "•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁"
+# Letters that stand for a bullet where a wide gap follows: word processors set them in a font of symbols
+LETTER_BULLETS = {"o": "◦", "§": "•"}
+# The text of an item begins at most this many type sizes behind its bullet
+BULLET_GAP = 5.0
+# Bullets of another font may be higher or lower than the text by this share of the type size
+BULLET_DROP = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """A piece of text in one font on one baseline: one word or several."""
+    """A piece of text in one font on one baseline: one word or several.
+
+    space_after  the file has a space behind it
+    is_raised    a power, a note or a sign above the baseline of its line, which `baseline` is
+    """
 
     text: str
     x0: float
@@ -43,16 +46,33 @@ class TextRun:
     baseline: float
     size: float
     bold: bool
+    space_after: bool = False
+    is_raised: bool = False
+
+
+class Area(NamedTuple):
+    """A rectangle: around a drawing, or a ruling line, which has hardly any height or width."""
+
+    x0: float
+    top: float
+    x1: float
+    bottom: float
 
 
 @dataclass(frozen=True, slots=True)
 class PdfPage:
-    """A page as a PDF library reads it; `number` counts from 1."""
+    """A page as a PDF library reads it; `number` counts from 1. Its runs are upright.
+
+    rulings  horizontal and vertical strokes, and the sides of filled areas
+    areas    those of small drawings and pictures, which may be bullets
+    """
 
     number: int
     width: float
     height: float
     runs: tuple[TextRun, ...]
+    rulings: tuple[Area, ...] = ()
+    areas: tuple[Area, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +105,19 @@ class TextCell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The text on one baseline within a column: one cell, or several in a row of a table."""
+    """The text on one baseline within a column: one cell, or several in a row of a table; or a ruled table as a whole.
+
+    is_lead  the head of a column beside others ("DO", "DON'T"), which leads what is below it
+    table    row by row the lines of each cell; one that spans several places is at each of them. () for a line of text
+    """
 
     page: int
     baseline: float
     size: float
     bold: bool
     cells: tuple[TextCell, ...]
+    is_lead: bool = False
+    table: tuple[tuple[tuple[Line, ...], ...], ...] = ()
 
     @property
     def x0(self) -> float:
@@ -134,19 +160,45 @@ class ExtractedBlocks:
     pages_without_text: tuple[int, ...] = ()
 
 
-def page_lines(page: PdfPage) -> list[Line]:
-    """The lines of a page, each with one cell, from top to bottom and left to right."""
-    return [_line(page.number, _row_baseline(row), runs) for row in _runs_by_row(page.runs) for runs in _split_at_gaps(row)]
+def lines_of(runs: Iterable[TextRun], page: int) -> list[Line]:
+    """The lines of the runs, each with one cell, from top to bottom and left to right."""
+    rows = _runs_by_row(_on_baseline([run for run in runs if run.text.strip()]))
+    return [_line(page, _row_baseline(row), piece) for row in rows for piece in _split_at_gaps(row)]
 
 
-def clean_text(text: str) -> str:
-    """Text without control characters, ligatures and repeated spaces."""
-    return " ".join(CONTROL_CHARACTER.sub("", text).translate(LIGATURES).split())
+def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
+    """The runs: raised ones on the baseline of the word that they belong to, bullets on that of the text behind them."""
+    largest = max((run.size for run in runs), default=0.0)
+    for run in runs:
+        if _is_bullet([run]):
+            behind = [word for word in runs if _is_behind_bullet(word, run)]
+            nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
+            yield replace(run, baseline=nearest.baseline)
+        elif len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest:
+            # The word before comes first: a sign behind it is its own
+            words = [word for word in runs if _is_raised_beside(run, word)]
+            word = min(words, key=lambda word: abs(run.x0 - word.x1), default=None)
+            yield replace(run, baseline=word.baseline, is_raised=True) if word else run
+        else:
+            yield run
+
+
+def _is_behind_bullet(word: TextRun, bullet: TextRun) -> bool:
+    near = -0.1 * word.size < word.x0 - bullet.x1 < BULLET_GAP * word.size
+    return near and abs(word.baseline - bullet.baseline) < BULLET_DROP * max(word.size, bullet.size)
+
+
+def _is_raised_beside(run: TextRun, word: TextRun) -> bool:
+    if run.size > RAISED_SIZE * word.size:
+        return False
+    low, high = RAISED_BY
+    near = min(abs(run.x0 - word.x1), abs(word.x0 - run.x1)) <= RAISED_DISTANCE * word.size
+    return near and low * word.size < word.baseline - run.baseline < high * word.size
 
 
 def _runs_by_row(runs: Iterable[TextRun]) -> Iterator[list[TextRun]]:
     row: list[TextRun] = []
-    for run in sorted((run for run in runs if run.text.strip()), key=lambda run: (run.baseline, run.x0)):
+    for run in sorted(runs, key=lambda run: (run.baseline, run.x0)):
         if row and run.baseline - row[0].baseline > SAME_BASELINE * max(run.size, row[0].size):
             yield row
             row = []
@@ -159,12 +211,18 @@ def _split_at_gaps(row: list[TextRun]) -> Iterator[list[TextRun]]:
     row = sorted(row, key=lambda run: run.x0)
     piece, end = [row[0]], row[0].x1
     for run in row[1:]:
-        if run.x0 - end > COLUMN_GAP * max(run.size, piece[-1].size):
+        size = max(run.size, piece[-1].size)
+        if run.x0 - end > (BULLET_GAP if _is_bullet(piece) else COLUMN_GAP) * size:
             yield piece
             piece = []
         piece.append(run)
         end = max(end, run.x1)
     yield piece
+
+
+def _is_bullet(piece: list[TextRun]) -> bool:
+    mark = piece[0].text.strip()
+    return len(piece) == 1 and len(mark) == 1 and (mark in BULLET_MARKS or mark in LETTER_BULLETS or bullet_of(mark) is not None)
 
 
 def _row_baseline(row: list[TextRun]) -> float:
@@ -183,73 +241,18 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
 
 
 def _join_runs(runs: list[TextRun]) -> str:
-    parts = [runs[0].text]
-    for before, run in pairwise(runs):
-        parts.append(" " + run.text if run.x0 - before.x1 > SPACE * run.size else run.text)
-    return "".join(parts)
+    text, before = "", None
+    for number, run in enumerate(runs):
+        words = _bullet(run, runs[number + 1]) if number == 0 and len(runs) > 1 else run.text
+        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised:
+            text += " "
+        text += raised(words, text) if run.is_raised else words
+        before = run
+    return text
 
 
-def in_reading_order(lines: list[Line]) -> list[Line]:
-    """The lines of a page column by column; pieces side by side within a column become one line of several cells."""
-    if not lines:
-        return []
-    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
-    gutter = _gutter(lines, left, right) if len(lines) >= 2 * MIN_COLUMN_LINES else None
-    ordered: list[Line] = []
-    # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
-    for crosses, group in groupby(
-        _rows(lines), key=lambda row: gutter is None or any(line.x0 < gutter < line.x1 for line in row)
-    ):
-        band = [line for row in group for line in row]
-        # A row across the gutter belongs to no column
-        columns = None if crosses or gutter is None else _columns(band, gutter, right - left)
-        ordered += [line for column in columns for line in in_reading_order(column)] if columns else _merge_rows(band)
-    return ordered
-
-
-def _rows(lines: list[Line]) -> Iterator[list[Line]]:
-    by_position = sorted(lines, key=lambda line: (line.baseline, line.x0))
-    return (list(group) for _, group in groupby(by_position, key=lambda line: line.baseline))
-
-
-def _gutter(lines: list[Line], left: float, right: float) -> float | None:
-    """The middle of the widest strip around the middle of the text that the fewest lines cross."""
-    width = right - left
-    positions = range(int(left + MIN_COLUMN_WIDTH * width), int(right - MIN_COLUMN_WIDTH * width))
-    crossings = [(sum(line.x0 < x < line.x1 for line in lines), x) for x in positions]
-    if not crossings:
-        return None
-    fewest = min(crossings)[0]
-    strips = (list(group) for is_fewest, group in groupby(crossings, key=lambda pair: pair[0] == fewest) if is_fewest)
-    widest = max(strips, key=len)
-    return (widest[0][1] + widest[-1][1]) / 2
-
-
-def _columns(band: list[Line], gutter: float, width: float) -> tuple[list[Line], list[Line]] | None:
-    """The lines left and right of the gutter where both sides are columns: one of text, the other of text or tables."""
-    sides = [line for line in band if line.x1 <= gutter], [line for line in band if line.x0 >= gutter]
-    rows = [list(_merge_rows(side)) for side in sides]
-    if not all(_fills_column(side, width) for side in rows) or not any(_fills_column(side, width) for side in sides):
-        return None
-    return sides
-
-
-def _fills_column(lines: list[Line], page_width: float) -> bool:
-    if len(lines) < MIN_COLUMN_LINES:
-        return False
-    width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
-    return width >= MIN_COLUMN_WIDTH * page_width and median(line.x1 - line.x0 for line in lines) >= MIN_FILLED * width
-
-
-def _merge_rows(band: list[Line]) -> Iterator[Line]:
-    for lines in _rows(band):
-        first = lines[0]
-        cells = tuple(cell for line in lines for cell in line.cells)
-        yield Line(first.page, first.baseline, first.size, all(line.bold for line in lines), _join_label(cells))
-
-
-def _join_label(cells: tuple[TextCell, ...]) -> tuple[TextCell, ...]:
-    if len(cells) < 2 or not LABEL.fullmatch(cells[0].text):
-        return cells
-    label, first, *others = cells
-    return (TextCell(f"{label.text} {first.text}", label.x0, first.x1), *others)
+def _bullet(run: TextRun, following: TextRun) -> str:
+    mark = run.text.strip()
+    wide = following.x0 - run.x1 > 0.5 * run.size
+    bullet = bullet_of(mark) or (LETTER_BULLETS.get(mark) if wide else None)
+    return f"{bullet} " if bullet else f"{mark} " if mark in BULLET_MARKS and len(mark) == 1 else run.text

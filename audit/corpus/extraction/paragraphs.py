@@ -1,22 +1,19 @@
-"""Lines into paragraphs and rows of tables: words hyphenated at a line's end and wrapped cells are joined."""
+"""Lines into paragraphs, lists and tables: what stands between two headings."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from audit.corpus.extraction.headings import BULLET
-from audit.corpus.extraction.layout import CELL_SEPARATOR, Block, Line, TextCell
+from audit.corpus.extraction.layout import Block, Line, TextCell
+from audit.corpus.extraction.lists import Wording, text_blocks
+from audit.corpus.extraction.tables import NO_HEAD, Row, table_blocks
 
-# A new paragraph is farther below the last line than lines usually are, by this factor
-PARAGRAPH_GAP = 1.25
 DEFAULT_PITCH = 1.2
-LIST_ITEM = re.compile(rf"{BULLET.pattern}|\(?\d{{1,2}}[.)]\s")
-HYPHENATED = re.compile(r"(\w+)-$")
 WORD = re.compile(r"\w+(?:-\w+)*")
-SENTENCE_END = re.compile(r"[.?!:;][\"'”’)]*$")
 # Points: cells whose left ends differ by less are in one column
 SAME_COLUMN = 6.0
 # Lines closer than this many type sizes may belong to one row
@@ -26,6 +23,11 @@ OVERLAP = 0.9
 # Lines farther apart than this many type sizes are not in one table
 MAX_TABLE_PITCH = 4.0
 MIN_ROWS = 2
+
+
+def wording_of(lines: list[Line]) -> Wording:
+    """The usual distance between a document's lines, and the words inside them."""
+    return Wording(line_pitch(lines), words_inside_lines(lines))
 
 
 def words_inside_lines(lines: Iterable[Line]) -> frozenset[str]:
@@ -46,64 +48,24 @@ def line_pitch(lines: list[Line]) -> float:
     return median(usual) if usual else DEFAULT_PITCH
 
 
-def body_blocks(lines: list[Line], pitch: float, words: frozenset[str]) -> Iterator[Block]:
-    """The paragraphs and table rows of a stretch of lines without headings.
-
-    pitch, words  of the whole document, by `line_pitch` and `words_inside_lines`
-    """
+def body_blocks(lines: list[Line], wording: Wording) -> Iterator[Block]:
+    """The paragraphs, lists and tables of a stretch of lines without headings; `wording` is that of the whole document."""
     text: list[Line] = []
+    open_head = NO_HEAD
     for stretch in split_tables(lines):
-        if len(stretch) == 1 and len(stretch[0].cells) == 1:
-            text += stretch
+        first = stretch[0]
+        if not first.table and len(stretch) == 1 and len(first.cells) == 1:
+            text.append(first)
             continue
-        yield from _paragraphs(text, pitch, words)
+        if text:
+            open_head = NO_HEAD
+        yield from text_blocks(text, wording)
         text = []
-        yield from (Block("row", row, stretch[0].page, stretch[-1].page) for row in table_rows(stretch))
-    yield from _paragraphs(text, pitch, words)
-
-
-def _paragraphs(lines: list[Line], pitch: float, words: frozenset[str]) -> Iterator[Block]:
-    paragraph: list[Line] = []
-    for line in lines:
-        if paragraph and _begins_paragraph(paragraph[-1], line, pitch):
-            yield _paragraph_block(paragraph, words)
-            paragraph = []
-        paragraph.append(line)
-    if paragraph:
-        yield _paragraph_block(paragraph, words)
-
-
-def _begins_paragraph(before: Line, line: Line, pitch: float) -> bool:
-    if LIST_ITEM.match(line.text):
-        return True
-    step = line.baseline - before.baseline
-    # At the top of a column or page the distance tells nothing, so only a finished sentence ends the paragraph before.
-    if line.page != before.page or step <= 0:
-        return SENTENCE_END.search(before.text) is not None
-    return step > PARAGRAPH_GAP * pitch * max(line.size, before.size)
-
-
-def _paragraph_block(lines: list[Line], words: frozenset[str]) -> Block:
-    text = lines[0].text
-    later_pages: list[tuple[int, int]] = []
-    for before, line in pairwise(lines):
-        text = _join_lines(text, line.text, words)
-        if line.page != before.page:
-            # Counted from the end: joining may have dropped a hyphen
-            later_pages.append((line.page, len(text) - len(line.text)))
-    return Block("text", text, lines[0].page, lines[-1].page, later_pages=tuple(later_pages))
-
-
-def _join_lines(text: str, following: str, words: frozenset[str]) -> str:
-    """Two lines as one; a hyphen at the end stays if the document writes the word with it elsewhere."""
-    hyphenated = HYPHENATED.search(text)
-    if not hyphenated or not following[:1].islower():
-        return f"{text} {following}"
-    second_half = re.match(r"\w+", following)
-    with_hyphen = f"{hyphenated[1]}-{second_half[0] if second_half else ''}".casefold()
-    without_hyphen = with_hyphen.replace("-", "")
-    keep_hyphen = with_hyphen in words and without_hyphen not in words
-    return text + following if keep_hyphen else text[:-1] + following
+        rows = list(first.table) if first.table else table_rows(stretch)
+        continued = open_head if len(rows[0]) == len(open_head.texts) else NO_HEAD
+        blocks, open_head = table_blocks(rows, wording, continued)
+        yield from blocks
+    yield from text_blocks(text, wording)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------
@@ -169,25 +131,25 @@ def _pitch(before: Line, line: Line) -> float:
     return line.baseline - before.baseline
 
 
-def table_rows(table: list[Line]) -> list[str]:
-    """The rows of a table, each as the texts of its cells."""
+def table_rows(table: list[Line]) -> list[Row]:
+    """The rows of a table, each as the lines of its cells."""
     columns = _column_starts(max(table, key=lambda line: len(line.cells)))
     for start in (start for line in table for start in _column_starts(line)):
         if all(abs(start - column) > 3 * SAME_COLUMN for column in columns):
             columns = sorted([*columns, start])
-    return [CELL_SEPARATOR.join(text for text in row if text) for row in _rows_of_cells(table, columns)]
+    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns)]
 
 
-def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[str]]:
-    rows: list[list[str]] = []
+def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[list[Line]]]:
+    rows: list[list[list[Line]]] = []
     spaced = any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in pairwise(table))
     before = None
     for line in table:
         if before is None or not _continues_row(line, before, columns, spaced):
-            rows.append([""] * len(columns))
+            rows.append([[] for _ in columns])
         for cell in line.cells:
             column = min(range(len(columns)), key=lambda number: abs(columns[number] - cell.x0))
-            rows[-1][column] = f"{rows[-1][column]} {cell.text}".strip()
+            rows[-1][column].append(replace(line, cells=(cell,)))
         before = line
     return rows
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from audit.corpus.documents import Section
-from audit.corpus.extraction.headings import Heading, find_headings, of_most_letters, remove_contents
-from audit.corpus.extraction.layout import Block, ExtractedBlocks, Line, OpenPdf, PageProgress, in_reading_order, page_lines
-from audit.corpus.extraction.paragraphs import body_blocks, line_pitch, words_inside_lines
+from audit.corpus.extraction.contents import remove_contents
+from audit.corpus.extraction.headings import Heading, find_headings, of_most_letters
+from audit.corpus.extraction.layout import Block, ExtractedBlocks, Line, OpenPdf, PageProgress, TextCell
+from audit.corpus.extraction.lists import Wording, are_fragments, is_item, paragraphs
+from audit.corpus.extraction.paragraphs import body_blocks, wording_of
+from audit.corpus.extraction.reading_order import in_reading_order
+from audit.corpus.extraction.ruled_tables import lines_and_tables
 
 # Headers and footers are in this share of the page's height, at the top or bottom
 MARGIN = 0.12
@@ -32,7 +36,7 @@ def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
     """The PDF in reading order, without headers, footers, page numbers and table of contents."""
     pages, heights = [], []
     for page in pdf.pages:
-        pages.append(page_lines(page))
+        pages.append(lines_and_tables(page))
         heights.append(page.height)
         progress(page.number, pdf.page_count)
     text = remove_contents(_lines_in_order(pages, heights))
@@ -48,13 +52,26 @@ def _lines_in_order(pages: list[list[Line]], heights: list[float]) -> list[Line]
 
 
 def _blocks(lines: list[Line], headings: list[Heading]) -> Iterator[Block]:
-    pitch, words = line_pitch(lines), words_inside_lines(lines)
-    start = 0
-    for heading in headings:
-        yield from body_blocks(lines[start : heading.start], pitch, words)
+    wording = wording_of(lines)
+    ends = [*(heading.start for heading in headings), len(lines)]
+    yield from body_blocks(lines[: ends[0]], wording)
+    for heading, end in zip(headings, ends[1:], strict=True):
         yield Block("heading", heading.text, heading.page, heading.page, heading.level)
-        start = heading.end
-    yield from body_blocks(lines[start:], pitch, words)
+        yield from body_blocks(_led_by(heading, lines[heading.end : end], wording), wording)
+
+
+def _led_by(heading: Heading, lines: list[Line], wording: Wording) -> list[Line]:
+    """The lines below a heading. Where they begin with a list of fragments, the heading is also its lead.
+
+    "Raw eggs" below the heading "Do not eat" would mean nothing, or the opposite, where it is quoted alone.
+    """
+    if not lines or not is_item(lines[0]):
+        return lines
+    first_list = next(paragraphs(lines, wording.pitch))
+    if not are_fragments(first_list):
+        return lines
+    text = heading.text if heading.text.endswith((":", "?", "…")) else f"{heading.text}:"
+    return [replace(lines[0], cells=(TextCell(text, lines[0].x0, lines[0].x1),), is_lead=True), *lines]
 
 
 def sections_of(blocks: Iterable[Block]) -> Iterator[Section]:

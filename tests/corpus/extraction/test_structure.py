@@ -156,11 +156,6 @@ def test_a_word_hyphenated_at_the_end_of_a_line_is_joined(tmp_path, engine):
     assert text == "Ask about immunosuppressants and long-term care, for long-term care is a matter of years."
 
 
-def test_list_items_are_paragraphs(tmp_path, engine):
-    document = extracted(tmp_path, engine, column(["## Pack", FILLER, "• a towel", "• slippers", "  for the ward"]))
-    assert section(document, "Pack").text == f"{FILLER}\n\n• a towel\n\n• slippers for the ward"
-
-
 def test_without_any_heading_each_page_is_a_section(tmp_path, engine):
     document = extracted(tmp_path, engine, column([FILLER, FILLER]), column([FILLER + " Again."]))
     assert [(section.heading, section.pages) for section in document.sections] == [("", (1, 1)), ("", (2, 2))]

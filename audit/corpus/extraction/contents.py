@@ -1,0 +1,88 @@
+"""The printed table of contents: it is removed from the text, and its titles tell which lines are headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from audit.corpus.extraction.layout import Line
+from audit.text.statements import CELL_SEPARATOR
+
+# The dots between the title and the page number of an entry. The number may be on a line of its own.
+DOT_LEADER = re.compile(r"[.…·_](?:\s?[.…·_]){3,}")
+FINAL_NUMBER = re.compile(r"[\s|]+\d{1,4}$")
+CONTENTS_TITLE = re.compile(
+    r"(table of )?contents|in this (hand)?book|inhalt(sverzeichnis)?|sommaire|índice|what is inside|inside", re.IGNORECASE
+)
+MIN_ENTRIES = 3
+# Lines of an entry's title before the line with its page number
+MAX_WRAPPED_LINES = 2
+
+
+def title_key(title: str) -> str:
+    """A title in the form in which titles are compared: no case, no leading number, only letters and digits."""
+    unnumbered = re.sub(r"^\s*(\d+(\.\d+)*\.?|[ivx]+\.|[a-z][.)])\s+", "", title.casefold())
+    return re.sub(r"\W+", "", unnumbered)
+
+
+@dataclass(frozen=True)
+class TextWithoutContents:
+    """The lines outside the table of contents, and the titles in it as `title_key` writes them."""
+
+    lines: list[Line]
+    titles: frozenset[str]
+
+
+def remove_contents(lines: list[Line]) -> TextWithoutContents:
+    """The lines without the printed table of contents, if there is one."""
+    remaining: list[Line] = []
+    titles: set[str] = set()
+    start = 0
+    while start < len(lines):
+        end, entry_titles = _contents_at(lines, start)
+        titles.update(entry_titles)
+        remaining += lines[start : start + 1] if end == start else []
+        start = max(end, start + 1)
+    return TextWithoutContents(remaining, frozenset(filter(None, titles)))
+
+
+def _contents_at(lines: list[Line], start: int) -> tuple[int, list[str]]:
+    """The end of a table of contents that begins at `start`, and its titles; `start` itself where none begins."""
+    titled = CONTENTS_TITLE.fullmatch(lines[start].text) is not None
+    first = start + 1 if titled else start
+    # Without a title, the first line or (below the first line of a long title) the second must have dots.
+    if not titled and not any(_entry_title(line, titled) is not None for line in lines[start : start + 2]):
+        return start, []
+    end, entries = first, 0
+    while (entry := _next_entry(lines, end, titled)) is not None:
+        end, entries = entry + 1, entries + 1
+    if entries < MIN_ENTRIES:
+        return start, []
+    return end, list(_entry_titles(lines[first:end], titled))
+
+
+def _next_entry(lines: list[Line], start: int, titled: bool) -> int | None:
+    """The next line with a page number or dots, no farther away than a title may wrap."""
+    candidates = range(start, min(start + MAX_WRAPPED_LINES + 1, len(lines)))
+    return next((number for number in candidates if _entry_title(lines[number], titled) is not None), None)
+
+
+def _entry_title(line: Line, titled: bool) -> str | None:
+    """The title in a line with a page number, "" where the title is on the lines before; None for any other line."""
+    if dots := DOT_LEADER.search(line.text):
+        return line.text[: dots.start()].strip(" |")
+    # Without the title "Contents" only dots count, because the rows of other tables end in numbers too.
+    number = FINAL_NUMBER.search(line.text) if titled else None
+    return line.text[: number.start()] if number else None
+
+
+def _entry_titles(lines: list[Line], titled: bool) -> Iterator[str]:
+    """The titles of the entries, also joined with the lines before."""
+    parts: list[str] = []
+    for line in lines:
+        title = _entry_title(line, titled)
+        parts.append((line.text if title is None else title).replace(CELL_SEPARATOR, " "))
+        # With every beginning: a long title wraps, and nothing tells on which line it begins.
+        yield from (title_key(" ".join(parts[start:])) for start in range(len(parts)))
+        parts = [] if title else parts[-MAX_WRAPPED_LINES:]

@@ -1,0 +1,118 @@
+"""The reading order of a page's lines: column by column, and pieces side by side as the cells of one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from statistics import median
+
+from audit.corpus.extraction.layout import Line, TextCell
+from audit.corpus.extraction.side_by_side import lists_beside
+
+MIN_COLUMN_LINES = 3
+# Lists beside each other that are at least this share of a band's rows are no columns of the page
+MIN_LISTS = 0.6
+# Lines of text fill at least this share of their column, in the median; the cells of a table seldom do
+MIN_FILLED = 0.55
+# As a share of the text's width
+MIN_COLUMN_WIDTH = 0.2
+# Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
+LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
+
+
+def in_reading_order(lines: list[Line]) -> list[Line]:
+    """The lines of a page column by column; pieces side by side within a column become one line of several cells."""
+    if not lines:
+        return []
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    gutter = _gutter(lines, left, right) if len(lines) >= 2 * MIN_COLUMN_LINES else None
+    ordered: list[Line] = []
+    pending: list[Line] = []
+    # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
+    for crosses, group in groupby(
+        _rows(lines), key=lambda row: gutter is None or any(line.x0 < gutter < line.x1 for line in row)
+    ):
+        band = [line for row in group for line in row]
+        # A row across the gutter belongs to no column
+        columns = None if crosses or gutter is None else _columns(band, gutter, right - left)
+        if columns is None:
+            pending += band
+            continue
+        ordered += _merge_rows(pending)
+        pending = []
+        ordered += [line for column in columns for line in in_reading_order(column)]
+    return [*ordered, *_merge_rows(pending)]
+
+
+def _rows(lines: list[Line]) -> Iterator[list[Line]]:
+    by_position = sorted(lines, key=lambda line: (line.baseline, line.x0))
+    return (list(group) for _, group in groupby(by_position, key=lambda line: line.baseline))
+
+
+def _gutter(lines: list[Line], left: float, right: float) -> float | None:
+    """The middle of the widest strip around the middle of the text that the fewest lines cross."""
+    width = right - left
+    positions = range(int(left + MIN_COLUMN_WIDTH * width), int(right - MIN_COLUMN_WIDTH * width))
+    crossings = [(sum(line.x0 < x < line.x1 for line in lines), x) for x in positions]
+    if not crossings:
+        return None
+    fewest = min(crossings)[0]
+    strips = (list(group) for is_fewest, group in groupby(crossings, key=lambda pair: pair[0] == fewest) if is_fewest)
+    widest = max(strips, key=len)
+    return (widest[0][1] + widest[-1][1]) / 2
+
+
+def _columns(band: list[Line], gutter: float, width: float) -> tuple[list[Line], list[Line]] | None:
+    """The lines left and right of the gutter where both sides are columns: one of text, the other of text or tables."""
+    sides = [line for line in band if line.x1 <= gutter], [line for line in band if line.x0 >= gutter]
+    if _are_lists(band):
+        return None
+    rows = [list(_merge_rows(side)) for side in sides]
+    if not all(_fills_column(side, width) for side in rows) or not any(_fills_column(side, width) for side in sides):
+        return None
+    return sides
+
+
+def _are_lists(band: list[Line]) -> bool:
+    """Whether most of a band are lists beside each other, whose heads would be lost in columns."""
+    rows = list(_rows(band))
+    ends = (lists_beside(rows, start) for start in range(len(rows)))
+    return any(beside.end - start >= MIN_LISTS * len(rows) for start, beside in enumerate(ends) if beside)
+
+
+def _fills_column(lines: list[Line], page_width: float) -> bool:
+    if len(lines) < MIN_COLUMN_LINES:
+        return False
+    width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
+    return width >= MIN_COLUMN_WIDTH * page_width and median(line.x1 - line.x0 for line in lines) >= MIN_FILLED * width
+
+
+def _merge_rows(band: list[Line]) -> Iterator[Line]:
+    rows = list(_rows(band))
+    start = 0
+    while start < len(rows):
+        beside = lists_beside(rows, start)
+        if beside:
+            for lines in beside.columns:
+                yield from in_reading_order(lines)
+            start = beside.end
+        else:
+            yield from _merge_row(rows[start])
+            start += 1
+
+
+def _merge_row(lines: list[Line]) -> Iterator[Line]:
+    if len(lines) == 1 or any(line.table for line in lines):
+        yield from lines
+        return
+    first = lines[0]
+    cells = tuple(cell for line in lines for cell in line.cells)
+    yield Line(first.page, first.baseline, first.size, all(line.bold for line in lines), _join_label(cells))
+
+
+def _join_label(cells: tuple[TextCell, ...]) -> tuple[TextCell, ...]:
+    if len(cells) < 2 or not LABEL.fullmatch(cells[0].text):
+        return cells
+    label, first, *others = cells
+    return (TextCell(f"{label.text} {first.text}", label.x0, first.x1), *others)

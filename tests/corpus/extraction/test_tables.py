@@ -1,0 +1,112 @@
+"""Tables keep each row together and say its column's head in each cell, whether lines rule them or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reportlab.lib import colors
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table
+
+from audit.corpus.extraction.identity import Identity
+from audit.corpus.extraction.run import extract
+from tests.support.pdfs import FILLER, LEFT, at, column, write_pdf
+
+IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
+BODY = ParagraphStyle("body", fontName="Helvetica", fontSize=10, leading=12)
+HEADING = ParagraphStyle("heading", fontName="Helvetica-Bold", fontSize=15, leading=20)
+GRID = [("GRID", (0, 0), (-1, -1), 0.5, colors.black)]
+
+
+@pytest.fixture(params=["pdfium", "pdfplumber"])
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def table(rows: Sequence[Sequence[str]], style: Sequence[Any] = (), widths: Sequence[int] = (140, 140, 140)) -> Table:
+    cells = [[Paragraph(text, BODY) for text in row] for row in rows]
+    return Table(cells, colWidths=widths[: len(rows[0])], style=[*GRID, *style])
+
+
+def text_of(path: Path, engine: str, *flowables: Any) -> str:
+    story = [Paragraph("Advice", HEADING), Paragraph(FILLER, BODY), Paragraph(FILLER, BODY), *flowables]
+    SimpleDocTemplate(str(path / "book.pdf"), invariant=1).build(story)
+    (section,) = extract(path / "book.pdf", IDENTITY, engine).sections
+    return section.text.removeprefix(f"{FILLER} {FILLER}\n\n")
+
+
+def bold(*texts: str) -> list[str]:
+    return [f"<b>{text}</b>" for text in texts]
+
+
+def test_each_cell_of_a_ruled_table_has_its_columns_head(tmp_path, engine):
+    rows = [
+        bold("Medicine", "Allowed", "Why"),
+        ["Ibuprofen", "no", "It harms<br/>the kidney."],
+        ["Paracetamol", "yes", "It is safe."],
+    ]
+    assert text_of(tmp_path, engine, table(rows)) == (
+        "Medicine | Allowed | Why\n"
+        "Ibuprofen | Allowed: no | Why: It harms the kidney.\n"
+        "Paracetamol | Allowed: yes | Why: It is safe."
+    )
+
+
+def test_a_label_over_several_rows_is_in_each_of_them(tmp_path, engine):
+    rows = [bold("Group", "Food", "Advice"), ["Fish", "Sushi", "avoid"], ["", "Cod", "cook"]]
+    text = text_of(tmp_path, engine, table(rows, [("SPAN", (0, 1), (0, 2))]))
+    assert text.splitlines()[1:] == ["Fish | Food: Sushi | Advice: avoid", "Fish | Food: Cod | Advice: cook"]
+
+
+def test_a_row_over_all_columns_is_the_label_of_the_rows_below(tmp_path, engine):
+    rows = [["Not safe", ""], ["Sushi", "raw fish"], ["Safe", ""], ["Rice", "cooked"]]
+    style = [("SPAN", (0, 0), (1, 0)), ("SPAN", (0, 2), (1, 2))]
+    assert text_of(tmp_path, engine, table(rows, style)) == "Not safe\nSushi | raw fish\nSafe\nRice | cooked"
+
+
+def test_a_list_in_a_cell_is_led_by_its_rows_label_and_its_columns_head(tmp_path, engine):
+    rows = [bold("Sign", "What to do"), ["Fever", "• Rest.<br/>• Call us."], ["Cough", "• Drink tea.<br/>• Wait."]]
+    assert text_of(tmp_path, engine, table(rows)).endswith(
+        "Fever | What to do:\n• Rest.\n• Call us.\n\nCough | What to do:\n• Drink tea.\n• Wait."
+    )
+
+
+@pytest.mark.parametrize("heads", [("DO", "DON'T"), ("Safe", "Not safe")])
+def test_columns_of_advice_become_lists_that_never_mix(tmp_path, engine, heads):
+    rows = [
+        bold(*heads),
+        ["Drink clear soup and tea", "Drink alcohol or coffee"],
+        ["Eat toast or dry rice", "Eat raw fish or eggs"],
+    ]
+    assert text_of(tmp_path, engine, table(rows)) == (
+        f"{heads[0]}:\n• Drink clear soup and tea\n• Eat toast or dry rice\n\n"
+        f"{heads[1]}:\n• Drink alcohol or coffee\n• Eat raw fish or eggs"
+    )
+
+
+def test_a_table_that_goes_on_on_the_next_page_keeps_its_heads(tmp_path, engine):
+    first, second = [bold("Medicine", "Dose"), ["Tacrol", "2 mg"]], [["Predol", "5 mg"], ["Azathi", "1 mg"]]
+    text = text_of(tmp_path, engine, table(first), PageBreak(), table(second))
+    assert text.splitlines()[-2:] == ["Predol | Dose: 5 mg", "Azathi | Dose: 1 mg"]
+
+
+def test_a_frame_around_text_is_not_a_table(tmp_path, engine):
+    assert text_of(tmp_path, engine, table([["Call us at once."]])).endswith(" Call us at once.")
+
+
+def test_a_table_without_rules_has_the_heads_of_its_bold_first_row(tmp_path, engine):
+    rows = [("Medicine", "Dose", "When"), ("Tacrol", "2 mg", "morning"), ("Predol", "5 mg", "evening")]
+    cells = [
+        at(text, LEFT + 150 * number, 200 + 20 * row, 10, row == 0)
+        for row, line in enumerate(rows)
+        for number, text in enumerate(line)
+    ]
+    pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Medicines", FILLER, FILLER]), *cells]])
+    assert (
+        extract(pdf, IDENTITY, engine)
+        .sections[0]
+        .text.endswith("\n\nMedicine | Dose | When\nTacrol | Dose: 2 mg | When: morning\nPredol | Dose: 5 mg | When: evening")
+    )
