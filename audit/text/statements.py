@@ -73,7 +73,7 @@ def _of_block(text: str, start: int, end: int) -> Iterator[Statement]:
 
 def _of_rows(lines: list[re.Match[str]]) -> Iterator[Statement]:
     label: tuple[str, ...] = ()
-    for line, following in zip(lines, [*lines[1:], None], strict=True):
+    for line, following in zip(lines, [*lines[1:], None], strict=False):
         if CELL_SEPARATOR in line.group():
             yield Statement(line.group().strip(), line.start(), line.end(), "row", label)
         elif following is not None and CELL_SEPARATOR in following.group():

@@ -75,3 +75,7 @@ def test_the_rows_below_a_label_keep_it() -> None:
         "Not safe Sushi | Portion: any",
         "Safe Rice | Portion: 1 cup",
     ]
+
+
+def test_an_empty_text_has_no_statements() -> None:
+    assert list(statements("")) == []
