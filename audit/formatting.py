@@ -47,6 +47,12 @@ def rounded(value: SupportsFloat, digits: int) -> Decimal | float:
     return Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), context=CONTEXT)
 
 
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """The first few names of a list: `a, b, c and 4 more`."""
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{rest}"
+
+
 # Controls but tab and line ends, halves of surrogate pairs, and what is no character: they break pictures, databases, terminals
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")

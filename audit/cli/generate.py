@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,17 @@ from typing import Any
 from tqdm import tqdm
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result, share
-from audit.cli.model_calls import CostEstimate, add_call_options, carry_out, estimate, model_for, uses_batch, with_stored_replies
+from audit.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
+from audit.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
+from audit.corpus.documents import Document
 from audit.errors import AuditError
+from audit.generation.costs import answer_cost, full_document_cost
 from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
 from audit.generation.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
-from audit.generation.model_generator import DEFAULT_CONTEXT, REPLY_TOKENS, AnswerTask, load_answer_prompt, model_answers
+from audit.generation.model_generator import DEFAULT_CONTEXT, AnswerTask, load_answer_prompt, model_answers
 from audit.llm.journal import Journal
-from audit.llm.tasks import Replies, stage_cost
+from audit.llm.tasks import Replies
+from audit.retrieval.settings import RetrievalSettings
 from audit.settings import Settings
 
 EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"
@@ -94,7 +99,7 @@ def generate(arguments: argparse.Namespace, settings: Settings) -> int:
         load_answer_prompt(arguments.templates), model_for(arguments, settings), sources.grounded_questions, arguments.context
     )
     if arguments.dry_run:
-        return _print_estimate(arguments, settings, task)
+        return _print_estimate(arguments, settings, task, sources.documents)
     return _ask_model(arguments, settings, task, sources)
 
 
@@ -146,10 +151,14 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnswerTa
     )  # fmt: skip
 
 
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnswerTask) -> int:
+def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnswerTask, documents: Sequence[Document]) -> int:
+    sends = f"questions and passages of {handbooks_text([document.handbook_id for document in documents])}"
+
     def measure(replies: Replies) -> CostEstimate:
-        costs = [stage_cost(stage, task.open_calls(stage, replies), REPLY_TOKENS) for stage in task.stages]
-        return estimate(settings, task.model, costs, trial=not arguments.untried)
+        cost = estimate(settings, task.model, [answer_cost(task, replies)], probe=arguments.probe, sends=sends)
+        per_token = cost.record["characters_per_token"]
+        in_full = full_document_cost(((question, evidence) for question, evidence, _ in task.calls()), RetrievalSettings())
+        return replace(cost, text="\n".join(filter(None, [cost.text, in_full.text(per_token)])))
 
     cost = with_stored_replies(arguments.out, task.plan(), measure)
     print_result(arguments, cost.text, cost.record)

@@ -11,7 +11,8 @@ from typing import Any
 
 from audit.cli.commands import STUDY_PAIRS, load_object
 from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
-from audit.cli.model_calls import CostEstimate, add_call_options, carry_out, estimate, model_for, with_stored_replies
+from audit.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
+from audit.cli.model_calls import add_call_options, carry_out, model_for
 from audit.errors import AuditError
 from audit.jobs.judging import (
     LOADING,
@@ -25,7 +26,8 @@ from audit.jobs.judging import (
     read_pairs,
 )
 from audit.judging.corpus import Corpus, first_pairs
-from audit.judging.protocols import CHECK, KEEP, STAGES, JudgingTask, Protocol, cost_notes, pairs_to_ask, stage_costs
+from audit.judging.costs import cost_notes, pairs_to_ask, share_left, stage_costs
+from audit.judging.protocols import CHECK, KEEP, STAGES, JudgingTask, Protocol
 from audit.judging.release import check_output_folder
 from audit.judging.verdict_sources import JudgingSummary
 from audit.llm.tasks import Replies
@@ -164,9 +166,14 @@ def _same_command(arguments: argparse.Namespace) -> str:
 
 
 def _print_estimate(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
+    sends = f"questions and answers of {handbooks_text([str(handbook['handbook_id']) for handbook in corpus.handbooks])}"
+
     def measure(replies: Replies) -> CostEstimate:
         stages = stage_costs(protocol, corpus, replies)
-        cost = estimate(settings, protocol.model, stages, trial=not arguments.untried, remarks=cost_notes(stages))
+        cost = estimate(
+            settings, protocol.model, stages,
+            probe=arguments.probe, sends=sends, remarks=cost_notes(stages), share_left=share_left,
+        )  # fmt: skip
         pairs, to_ask = pairs_to_ask(protocol, corpus)
         return replace(cost, record={**cost.record, "pairs": pairs, "without_call": pairs - to_ask})
 

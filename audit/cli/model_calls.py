@@ -1,4 +1,4 @@
-"""Calling a model from a command: endpoint, progress bar and estimate; and on a cluster without a network, in batches."""
+"""Calling a model from a command: endpoint and progress bar; and on a cluster without a network, in batches."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import asyncio
 import json
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ from audit.llm.limits import Limits, StoppedError
 from audit.llm.probe import find_model, probe_endpoint
 from audit.llm.runner import CallStats, run_calls
 from audit.llm.shards import ShardCount, collect_replies, read_batch, write_batch
-from audit.llm.tasks import CallRates, LlmTask, Replies, StageCost, ask_stages, estimate_figures, estimate_text, rates_from_sample
+from audit.llm.tasks import LlmTask, Replies, StageCost, ask_stages
 from audit.settings import Settings
 
 Summary = TypeVar("Summary")
@@ -53,10 +53,16 @@ def add_call_options(parser: Any, product: str) -> Any:
         metavar="N",
         help="for --emit-batch: number of shards (default: %(default)s)",
     )
-    parser.add_argument(
-        "--untried", action="store_true", help="for --dry-run: make no test calls; estimate from the length of the texts"
-    )
+    add_probe(parser)
     return mode
+
+
+def add_probe(parser: Any) -> None:
+    """Add `--probe`, with the same meaning for every command that estimates calls."""
+    parser.add_argument(
+        "--probe", action="store_true",
+        help="for --dry-run: send a few of the prompts to the endpoint, and measure tokens, time and calls at once",
+    )  # fmt: skip
 
 
 def uses_batch(arguments: argparse.Namespace) -> bool:
@@ -91,7 +97,7 @@ def model_of(settings: Settings, recorded: str | None, *, calls: bool = True) ->
 def model_for(arguments: argparse.Namespace, settings: Settings) -> str:
     """The model of a command that writes to `--out`; for an estimate without test calls any name will do."""
     recorded = (journal_plan(journal_path(arguments.out)) or {}).get("model")
-    if arguments.dry_run and (arguments.untried or not settings.judge_urls):
+    if arguments.dry_run and not arguments.probe:
         return settings.judge_model or recorded or "unknown"
     return model_of(settings, recorded, calls=not uses_batch(arguments))
 
@@ -175,41 +181,6 @@ def draw(bar: Any, tally: CallStats) -> None:
     faults = {name.replace("_", " "): number for name in names if (number := getattr(tally, name))}
     bar.set_postfix({"open": tally.in_flight, **faults}, refresh=False)
     bar.update(tally.done - bar.n)
-
-
-@dataclass(frozen=True)
-class CostEstimate:
-    """The open calls, and the tokens and time that they would take: as text, and as figures for a page."""
-
-    text: str
-    record: dict[str, Any]
-
-
-def estimate(
-    settings: Settings, model: str, costs: Sequence[StageCost], *, trial: bool = True, remarks: str = ""
-) -> CostEstimate:
-    """What the open calls of `costs` would take; with `trial` a few calls are made where an endpoint is set."""
-    sample = next((cost.sample for cost in costs if cost.sample), ())
-    rates = _rates(settings, model, sample) if trial else CallRates()
-    text = estimate_text(costs, rates, settings.judge_concurrency)
-    return CostEstimate(f"{text}\n{remarks}".rstrip(), estimate_figures(costs, rates, settings.judge_concurrency))
-
-
-def with_stored_replies(out: Path, plan: dict[str, Any], measure: Callable[[Replies], CostEstimate]) -> CostEstimate:
-    """What `measure` makes of the replies that are stored for `out` already; a journal is read but never created."""
-    path = journal_path(out)
-    # Opening the journal would create it
-    if not path.exists():
-        return measure(lambda _: {})
-    with Journal(path, plan) as journal:
-        return measure(journal.latest)
-
-
-def _rates(settings: Settings, model: str, sample: tuple[Call, ...]) -> CallRates:
-    if not settings.judge_urls or not sample:
-        return CallRates()
-    report = asyncio.run(probe_endpoint(endpoints_of(settings, model)[0], sample, limits_of(settings)))
-    return rates_from_sample(sample, report.prompt_tokens, report.completion_tokens, report.latency_s)
 
 
 # -- batches for a cluster ---------------------------------------------------------------------------------------------

@@ -11,11 +11,12 @@ from typing import Any
 from tqdm import tqdm
 
 from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, note, print_result
+from audit.cli.model_calls import add_probe
+from audit.cli.run_estimate import estimate_run, journaled_answers
 from audit.cli.run_models import (
     check_endpoints,
     check_judge,
     endpoint_checks,
-    estimate_text,
     generator_name,
     judge_corpus,
     write_answers,
@@ -57,6 +58,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         "config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` writes one"
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it would cost, and do nothing")
+    add_probe(parser)
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="stop after this stage (default: load)")
     add_json(parser)
 
@@ -86,14 +88,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
-    plan = plan_run(context, stages)
+    plan = plan_run(context, stages, journaled_answers)
     checks = endpoint_checks(context, plan.stages)
-    reached = {check.stage for check in checks if not check.fault}
-    texts = [plan_text(plan, context.left_out), *(check.line for check in checks), estimate_text(context, plan, reached)]
+    cost = estimate_run(context, plan, checks, probe=arguments.probe)
+    texts = [plan_text(plan, context.left_out), *(check.line for check in checks), cost.text]
     record = {
         "stages": [{"stage": stage.stage, "tasks": stage.tasks, "to_do": list(stage.to_do)} for stage in plan.stages],
-        "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs,
-        "pairs_to_judge": plan.to_judge, "left_out": dict(context.left_out), "text": "\n".join(filter(None, texts)),
+        "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs.total,
+        "pairs_to_judge": plan.pairs.to_judge, "estimate": cost.record,
+        "left_out": dict(context.left_out), "text": "\n".join(filter(None, texts)),
     }  # fmt: skip
     print_result(arguments, "\n".join(filter(None, texts)), record)
     return OK

@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.cli.model_calls import ask_all, endpoints_of, estimate, limits_of, model_of
+from audit.cli.model_calls import ask_all, endpoints_of, limits_of, model_of
 from audit.errors import AuditError
 from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
-from audit.generation.model_generator import REPLY_TOKENS as ANSWER_TOKENS
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.jobs.judging import Progress, judge_by_model, judge_by_rules, protocol_of
 from audit.judging.corpus import Corpus
 from audit.judging.parse import load_prompts
-from audit.judging.protocols import CHECK, STAGES, JudgingTask, stage_costs
-from audit.judging.protocols import REPLY_TOKENS as VERDICT_TOKENS
+from audit.judging.protocols import CHECK, JudgingTask
 from audit.judging.verdict_sources import JudgingSummary
-from audit.llm.calls import Reply
 from audit.llm.journal import Journal
 from audit.llm.probe import check_endpoint
-from audit.llm.tasks import StageCost, stage_cost
 from audit.pipeline.build_cache import digest_of
 from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
 from audit.pipeline.context import RunContext, Stage
-from audit.pipeline.judging_input import judging_input
-from audit.pipeline.plan import RunPlan, StagePlan, plan_stage
-from audit.pipeline.stages.generate import grounded_questions
+from audit.pipeline.plan import StagePlan, plan_stage
 from audit.settings import Settings
 
-# Rough length of a prompt, for an estimate before the texts exist
-ANSWER_PROMPT_CHARACTERS, VERDICT_PROMPT_CHARACTERS = 12_000, 5_000
 GENERATE, JUDGE = "generate", "judge"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate"}
 """Stage that may call a model -> the last stage before it."""
@@ -88,73 +80,30 @@ def check_judge(options: JudgeOptions) -> None:
         )
 
 
-def estimate_text(context: RunContext, plan: RunPlan, reached: Collection[str]) -> str:
-    """Calls, tokens and time that the models of the config would take; empty where there are no models.
-
-    Exact once everything before the stage is done, and with a few test calls where the stage's endpoint was `reached`; else by
-    rules of thumb.
-    """
-    config, planned, texts = context.config, {row.stage for row in plan.stages}, []
-    if config.generate.generator != EXTRACTIVE and "generate" in planned:
-        texts.append(_stage_estimate(context, config.generate, _writing_costs(context, plan), reached="generate" in reached))
-    if config.judge.judge != BASELINE and "judge" in planned:
-        texts.append(_stage_estimate(context, config.judge, _judging_costs(context, plan), reached="judge" in reached))
-    return "\n".join(texts)
-
-
-def _stage_estimate(
-    context: RunContext, options: GenerateOptions | JudgeOptions, stage_costs: Sequence[StageCost], *, reached: bool
-) -> str:
-    settings = settings_for(context, options)
-    trial = reached and any(cost.sample for cost in stage_costs)
-    model = model_of(settings, None) if trial and settings.judge_urls else options.model
-    return estimate(settings, model, stage_costs, trial=trial).text
-
-
-def _writing_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
-    calls = plan.open_answers
-    if plan.to_do("retrieve") or not plan.to_do("generate"):
-        return [StageCost("generate", calls, calls * ANSWER_PROMPT_CHARACTERS, written=ANSWER_TOKENS)]
-    to_do = set(plan.to_do("generate"))
-    asked = [
-        question for source in context.present if source.handbook_id in to_do for question in grounded_questions(context, source)
-    ]
-    writing = AnswerTask(load_answer_prompt(), "unknown", lambda: asked, context.config.generate.context)
-    return [stage_cost("generate", writing.open_calls(writing.stages[0], no_replies), ANSWER_TOKENS)]
-
-
-def _judging_costs(context: RunContext, plan: RunPlan) -> list[StageCost]:
-    options = context.config.judge
-    if plan.prescreened is None or not plan.to_do("judge"):
-        calls_per_pair = 1 + options.swap + options.blind_centers + options.repeat
-        calls = plan.to_judge * calls_per_pair if plan.to_do("judge") else 0
-        return [StageCost("judge", calls, calls * VERDICT_PROMPT_CHARACTERS, written=VERDICT_TOKENS[STAGES[options.protocol][0]])]
-    return stage_costs(protocol_of(options, "unknown"), judging_input(context), no_replies)
-
-
-def no_replies(_: Iterable[str]) -> dict[str, Reply]:
-    """An empty journal's replies."""
-    # Stored replies would make an estimate smaller, never larger, so they are not looked up.
-    return {}
-
-
 # -- endpoints, checked before the first stage begins ------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class EndpointCheck:
-    """A stage that calls a model, and whether it can: `fault` is the sentence on what is wrong, or empty."""
+    """A stage that calls a model, and whether it can: `fault` is the sentence on what is wrong, or empty.
+
+    `models` are the names of the models that answered, `context` the tokens that all of them have room for, where they tell.
+    """
 
     stage: str
     fault: str
     models: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    context: int | None = None
 
     @property
     def line(self) -> str:
         """The line of the plan."""
-        return (
-            f"{self.stage} calls {', '.join(self.models)}." if self.models else f"{self.stage} cannot call a model: {self.fault}"
-        )
+        if not self.models:
+            return f"{self.stage} cannot call a model: {self.fault}"
+        named = ", ".join(f"{model} at {url}" for model, url in zip(self.models, self.urls, strict=True))
+        context = f", with a context of {self.context:,} tokens" if self.context else ""
+        return f"{self.stage} calls {named}{context}."
 
 
 def check_endpoints(context: RunContext, stages: Sequence[Stage]) -> None:
@@ -230,7 +179,7 @@ def _check(
     key = (settings.judge_urls, settings.judge_model)
     if key not in tried:
         tried[key] = _try_endpoints(stage, settings)
-    return EndpointCheck(stage, tried[key].fault, tried[key].models)
+    return replace(tried[key], stage=stage)
 
 
 def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:
@@ -241,4 +190,6 @@ def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:
         ]
     except AuditError as error:
         return EndpointCheck(stage, str(error))
-    return EndpointCheck(stage, "", tuple(f"{endpoint.model} at {endpoint.base_url}" for endpoint in reached))
+    contexts = [checked.context for checked in reached if checked.context]
+    models, urls = zip(*((checked.endpoint.model, checked.endpoint.base_url) for checked in reached), strict=True)
+    return EndpointCheck(stage, "", models, urls, min(contexts, default=None))

@@ -28,8 +28,6 @@ SCHEMA: dict[str, Any] = {
 # the prompt tokens, against 4 % with the question first). With retrieved passages hardly two calls share any: only the
 # instructions are reused (22 %); with the question first and calls in the order of questions it would be four points more.
 FORM = PromptForm("answer", "answer", ("passages", "question"), SCHEMA)
-# The rough number of tokens of an answer, for estimates without a server
-REPLY_TOKENS = 120
 # Tokens of prompt and answer together, unless configured otherwise
 DEFAULT_CONTEXT = 32_768
 # On the safe side: a list of medicines takes more tokens than plain prose

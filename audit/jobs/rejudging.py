@@ -79,7 +79,7 @@ def estimate_judging(settings: Settings, job: Job, *, trial: bool = False) -> No
 
     Raises AuditError when another job is running.
     """
-    start_process(settings, job, JobState.ESTIMATING, [*_command(job), "--dry-run", *([] if trial else ["--untried"])])
+    start_process(settings, job, JobState.ESTIMATING, [*_command(job), "--dry-run", *(["--probe"] if trial else [])])
 
 
 def start_judging(settings: Settings, job: Job) -> None:

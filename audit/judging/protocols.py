@@ -7,14 +7,14 @@ needs no network: it gets the replies so far, and lists the calls that are still
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge, Verdict
 from audit.judging.parse import is_readable, read_presence, read_verdict
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
-from audit.llm.tasks import Replies, StageCost, batches, stage_cost, unsettled
+from audit.llm.tasks import Replies, batches, unsettled
 from audit.vocabulary import DISAGREEING, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
@@ -205,10 +205,6 @@ def _checked_finding(answer: AnswerToJudge | None, reply: Reply | None) -> Absen
 
 # -- a protocol as a task for `audit.llm` -------------------------------------------------------------------------------
 
-# The rough number of tokens of one reply, for estimates without a server.
-REPLY_TOKENS = {"absence": 8, "structured": 130, "label": 10, "extract": 25}
-EXTRACT_NOTE = "extract needs one more call for each pair that turns out to disagree."
-
 
 @dataclass(frozen=True)
 class JudgingTask:
@@ -250,28 +246,3 @@ class JudgingTask:
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply contains what its call asked for."""
         return is_readable(call, reply)
-
-
-def stage_costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[StageCost]:
-    """The cost of the open calls, stage by stage. `extract` is counted only for pairs that have a label already."""
-    # Before absence is checked, the run's own flags are the best estimate of which pairs will be asked about.
-    unchecked = replace(protocol, absence=KEEP)
-    return [
-        stage_cost(stage, open_calls(protocol if stage == ABSENCE else unchecked, stage, corpus, replies), REPLY_TOKENS[stage])
-        for stage in protocol.stages
-    ]
-
-
-def cost_notes(costs: list[StageCost]) -> str:
-    """What the estimate leaves out."""
-    return EXTRACT_NOTE if any(cost.stage == EXTRACT for cost in costs) else ""
-
-
-def pairs_to_ask(protocol: Protocol, corpus: Corpus) -> tuple[int, int]:
-    """(all pairs, pairs of two answers that are present by the run's own flags): the others need no call."""
-    unchecked, pairs, to_ask = replace(protocol, absence=KEEP), 0, 0
-    for item in corpus.items():
-        findings = unchecked.absence_findings(item, lambda _: {})
-        pairs += len(item.pairs)
-        to_ask += sum(all(findings[handbook].absent is False for handbook in pair) for pair in item.pairs)
-    return pairs, to_ask

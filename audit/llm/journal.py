@@ -6,15 +6,15 @@ import json
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError
 from audit.llm.calls import Reply
-from audit.llm.tasks import batches
+from audit.llm.tasks import Replies, batches, no_replies
 
 SCHEMA = """
 create table if not exists plan (plan text not null);
@@ -99,8 +99,7 @@ class Journal:
         replies: dict[str, Reply] = {}
         for batch in batches(keys, KEYS_PER_QUERY):
             with self._lock:
-                rows = self._con.execute(LATEST_REPLIES, [json.dumps(batch)]).fetchall()
-            replies |= {key: _decode_reply(text, attempt) for key, attempt, text in rows}
+                replies |= _latest_replies(self._con, batch)
         return replies
 
     def counts(self) -> Counter[str]:
@@ -122,6 +121,25 @@ def journal_plan(path: Path) -> dict[str, Any] | None:
         row = con.execute("select plan from plan").fetchone()
         return dict(json.loads(row[0])) if row else None
     return None
+
+
+@contextmanager
+def stored_replies(path: Path) -> Iterator[Replies]:
+    """The replies of a journal, which may be in use and is not written to; none where there is no journal."""
+    if not path.is_file():
+        yield no_replies
+        return
+    with closing(sqlite3.connect(path)) as con:
+
+        def latest(keys: Iterable[str]) -> dict[str, Reply]:
+            return {key: reply for batch in batches(keys, KEYS_PER_QUERY) for key, reply in _latest_replies(con, batch).items()}
+
+        yield latest
+
+
+def _latest_replies(con: sqlite3.Connection, keys: list[str]) -> dict[str, Reply]:
+    rows = con.execute(LATEST_REPLIES, [json.dumps(keys)]).fetchall()
+    return {key: _decode_reply(text, attempt) for key, attempt, text in rows}
 
 
 def first_replies(path: Path, max_count: int) -> list[Reply]:

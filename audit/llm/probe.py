@@ -55,6 +55,14 @@ class ProbeReport:
     completion_tokens: float | None
 
 
+@dataclass(frozen=True)
+class CheckedEndpoint:
+    """An endpoint that answers, and its context: the maximum of prompt and reply together in tokens, if it reports it."""
+
+    endpoint: Endpoint
+    context: int | None
+
+
 async def find_model(endpoint: Endpoint, limits: Limits | None = None) -> Endpoint:
     """The endpoint with the name of its model: the requested one if it is there, or else the only one there is.
 
@@ -64,15 +72,16 @@ async def find_model(endpoint: Endpoint, limits: Limits | None = None) -> Endpoi
         return replace(endpoint, model=_choose_model(endpoint, await _list_models(client)))
 
 
-async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> Endpoint:
+async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> CheckedEndpoint:
     """`find_model`, and whether the endpoint answers with this key: some list their models without one.
 
     Costs one call of one token. Raises AuditError for the first thing that does not fit.
     """
     async with Client(endpoint, _impatient(limits)) as client:
-        model = _choose_model(endpoint, await _list_models(client))
+        models = await _list_models(client)
+        model = _choose_model(endpoint, models)
         await _ask_patiently(client, Call({"model": model, **ONE_TOKEN_BODY}, "probe", "probe"))
-    return replace(endpoint, model=model)
+    return CheckedEndpoint(replace(endpoint, model=model), _context_length(models[model]))
 
 
 async def probe_endpoint(endpoint: Endpoint, calls: Sequence[Call], limits: Limits | None = None) -> ProbeReport:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
@@ -15,12 +16,20 @@ Replies = Callable[[Iterable[str]], Mapping[str, Reply]]
 Readable = Callable[[Call, Reply], bool]
 """Whether a reply contains what its call asked for."""
 
+
+def no_replies(_: Iterable[str]) -> dict[str, Reply]:
+    """The replies of a journal that does not exist."""
+    return {}
+
+
 # An unreadable reply is asked for once more and then left: the same request brings the same reply.
 MAX_READ_ATTEMPTS = 2
 BATCH_SIZE = 500
-# The usual rule of thumb for English; a probe measures it for the model at hand.
-CHARACTERS_PER_TOKEN = 4.0
-SAMPLE_SIZE = 8
+# A sample is a few stretches of calls in the order of asking: within a stretch the server's prefix cache helps as in the run.
+STRETCHES, STRETCH_CALLS = 4, 32
+MIN_SAMPLE, SAMPLE_SHARE = 12, 0.1
+# Calls with a stored reply that are looked at for what a call takes.
+MAX_STORED = 200
 
 
 class LlmTask(Protocol):
@@ -88,14 +97,15 @@ def batches(items: Iterable[T], size: int = BATCH_SIZE) -> Iterator[list[T]]:
         yield batch
 
 
-# -- what it costs -----------------------------------------------------------------------------------------------------
+# -- what is still to be asked -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class StageCost:
-    """The open calls of one stage: how many, the characters of their prompts, the first few, and the longest.
+    """The open calls of one stage: how many, the characters of their prompts, a sample of them, and the longest.
 
-    `written` is the rough number of tokens of one reply, for estimates without a server.
+    written  rough number of tokens of one reply, for estimates without a server
+    done     calls that are settled already; `stored`: the first of them, and of the open ones, that have a reply
     """
 
     stage: str
@@ -104,30 +114,38 @@ class StageCost:
     sample: tuple[Call, ...] = ()
     longest: Call | None = None
     written: float = 0.0
-
-
-@dataclass(frozen=True)
-class CallRates:
-    """What one call takes, as measured on a few calls; by a rule of thumb the reply's tokens and the time are None."""
-
-    characters_per_token: float = CHARACTERS_PER_TOKEN
-    written: float | None = None
-    latency_s: float | None = None
+    done: int = 0
+    stored: tuple[tuple[Call, Reply], ...] = ()
 
 
 def stage_cost(stage: str, calls: Iterable[Call], written: float = 0.0) -> StageCost:
     """The cost of the calls of one stage."""
-    count = characters = max_length = 0
-    sample: list[Call] = []
-    longest = None
+    characters = max_length = 0
+    sampler, longest = _Sampler(), None
     for call in calls:
         length = prompt_characters(call)
-        count, characters = count + 1, characters + length
-        if count <= SAMPLE_SIZE:
-            sample.append(call)
+        characters += length
+        sampler.add(call)
         if length > max_length:
             max_length, longest = length, call
-    return StageCost(stage, count, characters, tuple(sample), longest, written)
+    return StageCost(stage, sampler.calls, characters, sampler.sample(), longest, written)
+
+
+def cost_after_replies(stage: str, calls: Iterable[Call], replies: Replies, readable: Readable, written: float) -> StageCost:
+    """The cost of those of `calls`, each of them once, that the stored replies have not settled."""
+    stored: list[tuple[Call, Reply]] = []
+    number = 0
+
+    def open_calls() -> Iterator[Call]:
+        nonlocal number
+        for batch in batches(calls):
+            latest = replies([call.key for call in batch])
+            number += len(batch)
+            stored.extend((call, latest[call.key]) for call in batch[: MAX_STORED - len(stored)] if call.key in latest)
+            yield from (call for call in batch if not is_settled(call, latest.get(call.key), readable))
+
+    cost = stage_cost(stage, open_calls(), written)
+    return replace(cost, done=number - cost.calls, stored=tuple(stored))
 
 
 def prompt_characters(call: Call) -> int:
@@ -135,54 +153,35 @@ def prompt_characters(call: Call) -> int:
     return sum(len(message["content"]) for message in call.body["messages"])
 
 
-def rates_from_sample(
-    sample: Sequence[Call], prompt_tokens: float | None, completion_tokens: float | None, latency_s: float | None
-) -> CallRates:
-    """Rates from the mean tokens and seconds of the calls of a sample; the rule of thumb for tokens that are unknown."""
-    if not sample or not prompt_tokens:
-        return CallRates(latency_s=latency_s)
-    characters = sum(map(prompt_characters, sample)) / len(sample)
-    return CallRates(characters / prompt_tokens, completion_tokens, latency_s)
+@dataclass
+class _Sampler:
+    """Picks stretches of consecutive calls at random out of a stream, the same whenever it is drawn."""
 
+    calls: int = 0
+    _stretch: list[Call] = field(default_factory=list)
+    _chosen: list[tuple[int, int, list[Call]]] = field(default_factory=list)
 
-def estimate_figures(costs: Sequence[StageCost], rates: CallRates, concurrency: int) -> dict[str, Any]:
-    """Calls and tokens of each stage, `seconds` for all of them (None if no endpoint was tried), and the assumptions."""
-    names = ("stage", "calls", "prompt_tokens", "reply_tokens")
-    return {
-        "stages": [dict(zip(names, _stage_row(cost, rates), strict=True)) for cost in costs],
-        "seconds": _total_seconds(costs, rates, concurrency),
-        "characters_per_token": rates.characters_per_token,
-        "latency_s": rates.latency_s,
-        "concurrency": concurrency,
-    }
+    def add(self, call: Call) -> None:
+        """Take notice of the next call."""
+        if self.calls % STRETCH_CALLS == 0:
+            self._choose()
+        self.calls += 1
+        self._stretch.append(call)
 
+    def _choose(self) -> None:
+        """Keep the stretch if its first key, which is as good as random, is among the smallest so far."""
+        if self._stretch:
+            heapq.heappush(self._chosen, (-int(self._stretch[0].key, 16), self.calls, self._stretch))
+            self._stretch = []
+        if len(self._chosen) > STRETCHES:
+            heapq.heappop(self._chosen)
 
-def estimate_text(costs: Sequence[StageCost], rates: CallRates, concurrency: int) -> str:
-    """Calls, tokens and time, one line for each stage, and how they were estimated."""
-    rows = [_stage_row(cost, rates) for cost in costs]
-    lines = [f"{'stage':<12}{'calls':>12}{'prompt tokens':>16}{'reply tokens':>16}"]
-    lines += [f"{stage:<12}{calls:>12,}{prompt:>16,}{reply:>16,}" for stage, calls, prompt, reply in rows]
-    characters = f"{rates.characters_per_token:.1f} characters per token"
-    seconds = _total_seconds(costs, rates, concurrency)
-    if seconds is None:
-        lines.append(f"Estimated from the length of the texts, {characters}. Without an endpoint the time is unknown.")
-    else:
-        lines.append(f"Estimated from a few calls to the endpoint: {characters}, {rates.latency_s:.2f} s per call.")
-        lines.append(f"About {_duration(seconds / 3600)}, if {concurrency} calls at once take no longer each than one alone.")
-    return "\n".join(lines)
-
-
-def _total_seconds(costs: Sequence[StageCost], rates: CallRates, concurrency: int) -> float | None:
-    if rates.latency_s is None:
-        return None
-    return sum(cost.calls for cost in costs) * rates.latency_s / max(1, concurrency)
-
-
-def _stage_row(cost: StageCost, rates: CallRates) -> tuple[str, int, int, int]:
-    """(stage, calls, tokens of the prompts, tokens of the replies)"""
-    written = cost.calls * (cost.written if rates.written is None else rates.written)
-    return cost.stage, cost.calls, round(cost.characters / rates.characters_per_token), round(written)
-
-
-def _duration(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(hours * 60))} min"
+    def sample(self) -> tuple[Call, ...]:
+        """A tenth of the calls, at least MIN_SAMPLE where there are so many, stretch after stretch."""
+        self._choose()
+        stretches = [stretch for _, _, stretch in sorted(self._chosen, key=lambda chosen: chosen[1])]
+        wanted, sample = max(MIN_SAMPLE, int(self.calls * SAMPLE_SHARE)), list[Call]()
+        # The shortest first: what it lacks, the others make up for.
+        for number, stretch in enumerate(sorted(stretches, key=len)):
+            sample += stretch[: -(-(wanted - len(sample)) // (len(stretches) - number))]
+        return tuple(sample)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -10,13 +10,12 @@ from typing import Any
 from audit.corpus.questions.question_file import QuestionFile
 from audit.generation.evidence import meets
 from audit.pipeline.build_cache import read_lines
-from audit.pipeline.context import RunContext, Stage
+from audit.pipeline.context import RunContext, SourceDocument, Stage
+from audit.pipeline.expected_pairs import AnswerSize, ExpectedPairs, answers_so_far
 from audit.retrieval.model import Query
 
 QUESTIONS = "questions"
 BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
-# Share of pairs with an absent answer in the published run (arXiv:2605.29084): the expectation before there are answers.
-PRESCREENED = 0.789
 
 
 @dataclass(frozen=True)
@@ -32,40 +31,58 @@ class StagePlan:
 class RunPlan:
     """What a run would do.
 
-    answers      (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
-    pairs        N(N-1)/2 for each question that is asked of N handbooks
-    prescreened  pairs with an absent answer, which need no judge; None until all answers exist
+    answers  (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
+    pairs    N(N-1)/2 for each question that is asked of N handbooks, and how many of them need no judge
     """
 
     stages: tuple[StagePlan, ...]
     handbooks: int
     questions: int
     answers: int
-    pairs: int
-    prescreened: int | None
+    pairs: ExpectedPairs
 
     def to_do(self, stage: str) -> tuple[str, ...]:
         """The names of the tasks that a stage has to do."""
         return next((row.to_do for row in self.stages if row.stage == stage), ())
 
-    @property
-    def open_answers(self) -> int:
-        """Answers still to be written, assuming that every handbook is asked equally many questions."""
-        return round(self.answers * len(self.to_do("generate")) / self.handbooks) if self.handbooks else 0
 
-    @property
-    def to_judge(self) -> int:
-        """Pairs that need a judge, as far as that is known."""
-        return self.pairs - (round(self.pairs * PRESCREENED) if self.prescreened is None else self.prescreened)
+Journaled = Callable[[RunContext, Sequence[SourceDocument]], Iterable[dict[str, Any]]]
+"""The answers of some handbooks that a stopped run has in its journal."""
 
 
-def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
+def plan_run(context: RunContext, stages: Sequence[Stage], journaled: Journaled = lambda *_: ()) -> RunPlan:
     """The plan of a run. A task with a missing input is to be done. Changes `context`: use a copy."""
     rows = [plan_stage(context, stage) for stage in stages]
     questions = context.questions()
     asked = [sum(meets(Query.of(question), source) for source in context.present) for question in questions]
     pairs = sum(comb(count, 2) for count in asked)
-    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, _prescreened(context, rows, questions))
+    so_far = answers_so_far(_answers(context, rows, {str(question["question_id"]) for question in questions}, journaled))
+    open_stages = any(row.to_do for row in rows if row.stage in BEFORE_JUDGING)
+    expected = ExpectedPairs(pairs, sum(asked), so_far, exact=not open_stages and so_far.answers == sum(asked))
+    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), expected)
+
+
+def _answers(
+    context: RunContext, rows: Sequence[StagePlan], questions: Container[str], journaled: Journaled
+) -> Iterator[AnswerSize]:
+    """The answers that exist to `questions`: from a journal where a stopped run left them there, else from the files."""
+    to_do = {name for row in rows if row.stage == "generate" for name in row.to_do}
+    # What is retrieved anew may be answered differently, and the calls in a journal cannot be told before
+    retrieved = not any(row.to_do for row in rows if row.stage in BEFORE_JUDGING[:-1])
+    sources = [source for source in context.present if source.handbook_id in to_do] if retrieved else []
+    in_journal = set()
+    for record in journaled(context, sources):
+        in_journal.add(record["handbook_id"])
+        yield _size(record)
+    for source in context.present:
+        path = context.workspace.answers(source.handbook_id)
+        # Answers of other settings, which will be written anew, still tell more of this run than of any other
+        if source.handbook_id not in in_journal and path.is_file():
+            yield from (_size(record) for record in read_lines(path) if record["question_id"] in questions)
+
+
+def _size(record: Mapping[str, Any]) -> AnswerSize:
+    return str(record["question_id"]), record["absent"] is True, len(record["answer"] or "")
 
 
 def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
@@ -80,30 +97,12 @@ def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
     return row
 
 
-def _prescreened(context: RunContext, rows: Sequence[StagePlan], questions: Sequence[dict[str, Any]]) -> int | None:
-    """Pairs with an absent answer, once all answers exist."""
-    # An estimate from some of the answers would depend on which handbooks came first.
-    if any(row.to_do for row in rows if row.stage in BEFORE_JUDGING):
-        return None
-    asked = dict.fromkeys((question["question_id"] for question in questions), 0)
-    present = dict(asked)
-    for source in context.present:
-        for record in read_lines(context.workspace.answers(source.handbook_id)):
-            asked[record["question_id"]] += 1
-            present[record["question_id"]] += record["absent"] is not True
-    return sum(comb(asked[question], 2) - comb(present[question], 2) for question in asked)
-
-
 def plan_text(plan: RunPlan, left_out: dict[str, str]) -> str:
     """The plan in lines: stage by stage, then the counts."""
     lines = [f"{'stage':<10}{'tasks':>8}{'done':>8}{'to do':>8}", *map(_stage_line, plan.stages)]
-    prescreened = f"{plan.pairs - plan.to_judge:,} of them ABSENT without a judge"
-    estimated = plan.prescreened is None
     lines += [
         f"{plan.handbooks:,} handbooks, {plan.questions:,} questions, {plan.answers:,} answers.",
-        f"{plan.pairs:,} pairs, about {prescreened}, if as many answers are absent as in the published run."
-        if estimated
-        else f"{plan.pairs:,} pairs, {prescreened}.",
+        plan.pairs.text,
     ]
     return "\n".join([*lines, *(f"Left out: {reason}" for reason in left_out.values())])
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from audit.errors import AuditError
+from audit.formatting import some_of
 from audit.pipeline.build_cache import Task
 from audit.pipeline.context import RunContext, Stage
 
 CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
-MAX_NAMES = 3
 # A full or read-only disk fails every handbook alike: no handbook is to blame, so none is left out for it.
 MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -65,7 +65,7 @@ class RunSummary:
         names: dict[tuple[str, str], list[str]] = {}
         for stage, name, reason in self.failures:
             names.setdefault((stage, reason), []).append(name)
-        return [f"{stage}, {_first_names(tasks)}: {reason}" for (stage, reason), tasks in names.items()]
+        return [f"{stage}, {some_of(tasks)}: {reason}" for (stage, reason), tasks in names.items()]
 
     @property
     def findings(self) -> int:
@@ -119,10 +119,6 @@ def run_stages(context: RunContext, stages: Sequence[Stage], reporter: Reporter)
             summary.stopped_at = stage.name
             return summary
     return summary
-
-
-def _first_names(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ", ".join(names)
 
 
 def _record_outcome(context: RunContext, summary: RunSummary, count: StageCount, task: Task, outcome: Any) -> None:

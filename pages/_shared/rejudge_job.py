@@ -143,10 +143,10 @@ def _estimate(job: Job) -> None:
         caption = "Tokens are estimated from the length of the texts. The time is unknown until the endpoint is tested."
     else:
         caption = (
-            f"From a few calls to the endpoint: {estimate['latency_s']:.2f} s a call. About {duration(estimate['seconds'])} in "
-            f"all, if {estimate['concurrency']} calls at once take no longer each than one alone."
+            f"From {estimate['source']}: {estimate['latency_s']:.2f} s a call. About {duration(estimate['seconds'])} in all, "
+            f"with at most {estimate['at_once'] or estimate['concurrency']} calls at once."
         )
-    table(stages, "stages", ESTIMATE_HEADINGS)
+    table(stages[list(ESTIMATE_HEADINGS)], "stages", ESTIMATE_HEADINGS)
     st.caption(caption)
     if request_of(job).protocol == "label_only":
         st.caption("The second step needs one call for each pair that turns out to disagree; these calls are not included.")

@@ -82,17 +82,32 @@ def test_the_same_command_again_asks_nothing(out, server):
 
 def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
     before = sorted(tmp_path.rglob("*"))
-    assert judge(out, "--dry-run", "--swap", "--repeat", "2") == 0
-    told = capsys.readouterr().out
-    assert told.splitlines()[1].split()[:2] == ["structured", str(6 * (1 + 1 + 2))]
-    assert "Estimated from a few calls to the endpoint" in told
+    assert judge(out, "--dry-run", "--probe", "--swap", "--repeat", "2") == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1].split()[:3] == ["structured", "0", str(6 * (1 + 1 + 2))]
+    assert "structured: measured on 11 test calls: " in told.out  # three alone, two rounds of four
+    assert ": questions and answers of 4 handbooks (a, b, c and 1 more)." in told.err
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_without_an_endpoint_the_estimate_says_what_it_is_made_of(out, monkeypatch, capsys):
     monkeypatch.delenv("AUDIT_JUDGE_URL")
     assert judge(out, "--dry-run") == 0
-    assert "Estimated from the length of the texts, 4.0 characters per token" in capsys.readouterr().out
+    assert "structured: by a rule of thumb, 4.0 characters per token; the time is unknown." in capsys.readouterr().out
+    assert judge(out, "--dry-run", "--probe") == 2
+    assert "No model endpoint is set. No model was called." in capsys.readouterr().err
+
+
+def test_what_is_stored_is_not_estimated_again_and_tells_what_a_call_takes(out, server, capsys):
+    assert judge(out, "--limit", "4") == 0
+    server.bodies.clear()
+    capsys.readouterr()
+    assert judge(out, "--dry-run") == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["structured", "4", "2"]
+    assert judge(out) == 0
+    assert judge(out, "--dry-run", "--limit", "6") == 0
+    assert "structured           6           0" in capsys.readouterr().out
+    assert len(server.bodies) == 2 + 2  # the two that were open, and the two that check the endpoint before them
 
 
 def test_without_an_endpoint_nothing_is_judged_and_it_says_what_to_set(out, monkeypatch, capsys):

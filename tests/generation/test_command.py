@@ -154,10 +154,10 @@ def stored(root: Path) -> set[str]:
 
 def test_a_dry_run_reports_calls_and_tokens_and_writes_nothing(folder, tmp_path, server, capsys):
     before = sorted(tmp_path.rglob("*"))
-    assert generate(folder, "--generator", "model", "--url", server.url, "--dry-run") == 0
+    assert generate(folder, "--generator", "model", "--url", server.url, "--dry-run", "--probe") == 0
     output = capsys.readouterr().out
-    assert output.splitlines()[1].split()[:2] == ["answer", "4"]
-    assert "Estimated from a few calls to the endpoint" in output
+    assert output.splitlines()[1].split()[:3] == ["answer", "0", "4"]
+    assert "answer: measured on 4 test calls: " in output
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -65,17 +65,17 @@ def test_an_estimate_counts_calls_tokens_and_pairs_without_a_call(folder: Path) 
     assert estimate["stages"][0]["prompt_tokens"] > estimate["stages"][0]["reply_tokens"] == 6 * 130
 
 
-def test_an_untried_estimate_makes_no_call_and_one_with_test_calls_gives_the_time(
+def test_an_estimate_makes_calls_only_with_the_option_and_then_gives_the_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with fault_server(delay_s=0.02) as server:
         monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
-        _, stored = judge(folder, "--dry-run", "--untried")
-        assert (server.asked, stored[-1]["estimate"]["seconds"]) == (0, None)
         _, stored = judge(folder, "--dry-run")
+        assert (server.asked, stored[-1]["estimate"]["seconds"]) == (0, None)
+        _, stored = judge(folder, "--dry-run", "--probe")
         assert server.asked > 0
     estimate = stored[-1]["estimate"]
-    assert estimate["seconds"] == pytest.approx(6 * estimate["latency_s"] / 64)
+    assert estimate["seconds"] >= estimate["latency_s"] >= 0.02
 
 
 def test_the_baseline_records_how_many_pairs_it_has_written(folder: Path) -> None:

@@ -80,7 +80,8 @@ def test_the_only_model_needs_no_name_and_several_do():
 
 def test_a_server_that_lists_its_models_without_a_key_is_asked_for_one_token_with_the_key():
     with fault_server(models=("only",)) as server:
-        assert asyncio.run(check_endpoint(Endpoint(server.url), QUICK)).model == "only"
+        checked = asyncio.run(check_endpoint(Endpoint(server.url), QUICK))
+        assert (checked.endpoint.model, checked.context) == ("only", 8_192)
         (asked,) = server.bodies
         assert (asked["model"], asked["max_tokens"]) == ("only", 1)
         server.always = "fault:401"

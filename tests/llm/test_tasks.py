@@ -1,46 +1,53 @@
-"""What calls would cost, computed by hand: 100 calls of 400 characters each."""
+"""What is still to be asked, and the sample of it that a trial makes, counted by hand."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Iterator
+from itertools import pairwise
 
-from audit.llm.calls import Call
-from audit.llm.tasks import SAMPLE_SIZE, CallRates, StageCost, estimate_figures, estimate_text, rates_from_sample, stage_cost
+from audit.llm.calls import ANSWERED, FAILED, Call, Reply
+from audit.llm.tasks import MIN_SAMPLE, STRETCH_CALLS, STRETCHES, cost_after_replies, no_replies, stage_cost
 
 
-def call(length: int) -> Call:
-    texts = ("x" * 100, "x" * (length - 100))
+def call(length: int, number: int = 0) -> Call:
+    texts = (f"{number:08}".ljust(100, "x"), "x" * (length - 100))
     return Call({"messages": [{"content": text} for text in texts]}, "q1", "judge")
 
 
+def calls(count: int) -> Iterator[Call]:
+    return (call(400, number) for number in range(count))
+
+
 def test_calls_and_their_characters_are_counted_and_the_longest_is_kept() -> None:
-    cost = stage_cost("judge", (call(length) for length in (400, 900, 300, *[400] * 9)), written=50)
-    assert (cost.calls, cost.characters) == (12, 400 + 900 + 300 + 9 * 400)
-    assert cost.longest == call(900)
-    assert cost.sample[:3] == (call(400), call(900), call(300))
-    assert len(cost.sample) == SAMPLE_SIZE
+    cost = stage_cost("judge", (call(length, n) for n, length in enumerate((400, 900, 300, *[400] * 20))), written=50)
+    assert (cost.calls, cost.characters) == (23, 400 + 900 + 300 + 20 * 400)
+    assert cost.longest == call(900, 1)
+    assert cost.sample == tuple(call(length, n) for n, length in enumerate((400, 900, 300, *[400] * 9)))
 
 
-def test_without_an_endpoint_tokens_are_estimated_by_a_rule_of_thumb_and_the_time_is_unknown() -> None:
-    figures = estimate_figures([StageCost("judge", 100, 40_000, written=50)], CallRates(), 8)
-    assert figures["stages"] == [{"stage": "judge", "calls": 100, "prompt_tokens": 40_000 / 4, "reply_tokens": 100 * 50}]
-    assert figures["seconds"] is None
-    assert "Without an endpoint the time is unknown" in estimate_text([StageCost("judge", 100, 40_000)], CallRates(), 8)
+def test_the_sample_is_a_tenth_in_stretches_of_neighbours_the_same_each_time() -> None:
+    few, some, many = (stage_cost("judge", calls(count)).sample for count in (5, 400, 10_000))
+    assert (len(few), len(some), len(many)) == (5, 40, STRETCHES * STRETCH_CALLS)
+    assert len(stage_cost("judge", calls(20)).sample) == MIN_SAMPLE
+    assert many == stage_cost("judge", calls(10_000)).sample
+    numbers = [int(one.body["messages"][0]["content"][:8]) for one in many]
+    jumps = [number for before, number in pairwise(numbers) if number != before + 1]
+    assert len(jumps) == STRETCHES - 1
 
 
-def test_a_few_calls_give_rates_for_tokens_and_time() -> None:
-    rates = rates_from_sample([call(400), call(600)], prompt_tokens=200, completion_tokens=30, latency_s=2.0)
-    assert rates == CallRates(characters_per_token=500 / 200, written=30, latency_s=2.0)
-    figures = estimate_figures([StageCost("judge", 100, 40_000, written=50)], rates, 8)
-    assert figures["stages"][0] | {"stage": "judge"} == {
-        "stage": "judge", "calls": 100, "prompt_tokens": 16_000, "reply_tokens": 3_000,
-    }  # fmt: skip
-    assert figures["seconds"] == 100 * 2.0 / 8
+def test_what_is_stored_is_done_and_a_failed_call_is_asked_again() -> None:
+    first, second, third, fourth = calls(4)
+    replies = {
+        first.key: Reply(first.key, ANSWERED, text="fine"),
+        second.key: Reply(second.key, ANSWERED, text="blurred"),
+        third.key: Reply(third.key, FAILED),
+    }
 
+    def latest(keys):
+        return {key: replies[key] for key in keys if key in replies}
 
-@pytest.mark.parametrize(
-    ("calls", "latency_s", "text"),
-    [(1, 1.0, "About 1 min,"), (60, 30.0, "About 30 min,"), (7_200, 1.0, "About 2.0 hours,"), (3_600, 1.0, "About 1.0 hours,")],
-)
-def test_a_time_below_an_hour_is_given_in_minutes(calls: int, latency_s: float, text: str) -> None:
-    assert text in estimate_text([StageCost("judge", calls, 400 * calls)], CallRates(latency_s=latency_s), 1)
+    cost = cost_after_replies("judge", calls(4), latest, lambda _, reply: reply.text == "fine", written=9)
+    assert (cost.done, cost.calls, cost.characters) == (1, 3, 3 * 400)
+    assert cost.sample == (second, third, fourth)  # an unreadable reply is asked for once more
+    assert cost.stored == tuple((one, replies[one.key]) for one in (first, second, third))
+    assert cost_after_replies("judge", calls(4), no_replies, lambda *_: True, written=9).done == 0

@@ -56,7 +56,7 @@ def test_the_plan_has_a_line_on_each_endpoint_and_goes_on(project, capsys):
     with fault_server() as server:
         project.change(NOWHERE, server.url)
         assert project.run("--dry-run") == 0
-        assert f"judge calls judge at {server.url}." in capsys.readouterr().out
+        assert f"judge calls judge at {server.url}, with a context of 8,192 tokens." in capsys.readouterr().out
     assert project.run("--until", "generate", "--dry-run") == 0
     assert "judge" not in capsys.readouterr().out.replace("without a judge", "")
 

@@ -56,7 +56,7 @@ def test_a_model_answers_and_judges_and_is_asked_nothing_twice(project):
 def test_the_plan_tries_a_few_calls_once_the_passages_are_there(project, capsys):
     assert project.run("--until", "retrieve") == 0
     capsys.readouterr()
-    assert project.run("--dry-run") == 0
+    assert project.run("--dry-run", "--probe") == 0
     output = capsys.readouterr().out
-    assert "Estimated from a few calls to the endpoint" in output
+    assert "answer: measured on 6 test calls: " in output
     assert not (project.work / "journals").exists()

@@ -126,11 +126,11 @@ def test_the_plan_counts_and_does_nothing(project, capsys):
     output = capsys.readouterr().out
     # 8 general questions of all 8 codes, 15 of 5, 7 of 3: 160 answers; 8 C(8,2) + 15 C(5,2) + 7 C(3,2) = 224 + 150 + 21.
     assert "8 handbooks, 30 questions, 160 answers." in output
-    assert "395 pairs, about 312 of them ABSENT" in output  # 78.9 %, as in the published run
+    assert "395 pairs, about 273 of them ABSENT" in output  # 69 %, the middle of what is published
     assert not project.work.exists()
     project.change('judge = "baseline"', 'judge = "model"')
     assert project.run("--dry-run") == 0
-    assert "judge                 83" in capsys.readouterr().out  # 395 - 312 calls
+    assert "structured           0         122" in capsys.readouterr().out  # 395 - 273 calls
 
 
 def test_it_goes_no_further_than_it_is_told(project):

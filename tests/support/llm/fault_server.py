@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,9 +19,20 @@ from typing import Any
 from aiohttp import web
 
 from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS, completion
-from tests.support.llm.fitting import answer
+from tests.support.llm.fitting import absent_or, answer
 
 FAULT = re.compile(r"fault:([a-z0-9-]+)(?:\*(\d+))?")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A normal answer: the name of its schema, when its request came and it left, and the tokens that it reported."""
+
+    schema: str
+    came: float
+    left: float
+    prompt_tokens: int
+    completion_tokens: int
 
 
 @dataclass
@@ -28,18 +40,23 @@ class FaultServer:
     """Its behaviour (may be changed while it runs) and its counts.
 
     delay_s, capacity   how long an answer takes; more calls than `capacity` at once are answered 503
+    slots               calls that it works on at once, the others wait (None: all)
     models, context, key, version   what it is; context in words
+    absent_share        of the generator's answers that are NOT ADDRESSED
     obeys, thinks       whether it knows response_format, and whether its model thinks first
     always, retry_after a fault of every call; the Retry-After header of every fault
     keys, groups        how often each X-Request-Id came; the order in which texts `group:NAME` came
+    answers             what each normal answer took: an `Answered`
     """
 
     delay_s: float = 0.0
     capacity: int | None = None
+    slots: int | None = None
     models: tuple[str, ...] = ("judge",)
     context: int = 8_192
     key: str = ""
     version: str = "0.33.0"
+    absent_share: float = 0.0
     obeys: bool = True
     thinks: bool = False
     always: str = ""
@@ -54,6 +71,8 @@ class FaultServer:
     groups: list[str] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    answers: list[Answered] = field(default_factory=list)
+    _free: asyncio.Semaphore | None = None
     _spent: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
@@ -83,12 +102,22 @@ class FaultServer:
             return FAULTS["401"](body)
         if body["model"] not in self.models:
             return FAULTS["404"](body)
-        await asyncio.sleep(self.delay_s)
+        came = time.monotonic()
+        await self._work()
         fault = self._fault(request.headers.get("X-Request-Id", ""), body)
         if fault:
             self.faults[fault] += 1
             return await self._fault_response(fault, request, body)
-        return self._normal_response(body)
+        return self._normal_response(body, came)
+
+    async def _work(self) -> None:
+        if self.slots is None:
+            await asyncio.sleep(self.delay_s)
+            return
+        if self._free is None:
+            self._free = asyncio.Semaphore(self.slots)
+        async with self._free:
+            await asyncio.sleep(self.delay_s)
 
     async def _fault_response(self, fault: str, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
         if fault in CONNECTION_FAULTS:
@@ -113,12 +142,16 @@ class FaultServer:
         self._spent[key, name] += 1
         return name if times is None or self._spent[key, name] <= int(times) else None
 
-    def _normal_response(self, body: dict[str, Any]) -> web.Response:
+    def _normal_response(self, body: dict[str, Any], came: float) -> web.Response:
         if self.thinks:
             return web.json_response(completion(body, "", "length", reasoning="Let me think."))
-        content = completion(body, answer(body) if self.obeys else "A poem about the sea.")
+        schema = body.get("response_format", {}).get("json_schema", {}).get("name", "")
+        text = absent_or(answer(body), self.absent_share) if schema == "answer" else answer(body)
+        content = completion(body, text if self.obeys else "A poem about the sea.")
         if content["usage"]["prompt_tokens"] > self.context:
             return FAULTS["400"](body)
+        usage = content["usage"]
+        self.answers.append(Answered(schema, came, time.monotonic(), usage["prompt_tokens"], usage["completion_tokens"]))
         return web.json_response(content)
 
     async def list_models(self, request: web.Request) -> web.Response:

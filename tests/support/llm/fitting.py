@@ -26,5 +26,10 @@ def answer(body: dict[str, Any]) -> str:
     return json.dumps(fitting(schema, text)) if schema else f"Some words, number {_number(text) % 1000}."
 
 
+def absent_or(text: str, share: float) -> str:
+    """The text of the generator's answer, or for this share of the texts that the handbook does not address the question."""
+    return json.dumps({"answer": "NOT ADDRESSED"}) if _number(text) % 1000 < share * 1000 else text
+
+
 def _number(text: str) -> int:
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)
