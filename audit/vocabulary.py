@@ -77,6 +77,9 @@ GENERAL = "general"
 NOT_ADDRESSED = "NOT ADDRESSED"
 """The canonical prefix of an answer in which the handbook does not address the question."""
 
+ABSTAINED = "abstained"
+"""How the reason of an unscored pair begins where the judge had an answer to give and could not tell; no reply was unreadable."""
+
 LABEL_VARIANTS: dict[Label, tuple[str, ...]] = {
     Label.ABSENT: ("absence", "missing", "notaddressed", "0"),
     Label.CONSISTENT: ("consistency", "agree", "agreement", "1"),

@@ -16,13 +16,14 @@ import pandas as pd
 from annotation.agreement.baseline_comparison import Comparator
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
+from annotation.ratings.table import MISSING
 from audit.errors import AuditError
 from audit.judging.baseline import NAME, judge
 from audit.release import validate
 from audit.release.layout import Layout, find_layout, open_release
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.values import Reject
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import Label
 
 PAIR_COLUMNS = ("question_id", "handbook_a", "handbook_b")
 Texts = tuple[str, str, str]
@@ -83,5 +84,7 @@ def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, An
 
 
 def _judge_all(texts: Iterable[Texts]) -> Comparator:
-    labels = [Label(str(judge(question, a, b).label)) for question, a, b in texts]
-    return Comparator(NAME, np.array([LABELS.index(label) for label in labels], dtype=np.intp))
+    labels = [judge(question, a, b).label for question, a, b in texts]
+    # Where it abstains it has given no label, which is neither right nor wrong
+    codes = [MISSING if label is None else Label(label).code for label in labels]
+    return Comparator(NAME, np.array(codes, dtype=np.intp))

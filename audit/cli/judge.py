@@ -42,7 +42,8 @@ ABOUT = """Every reply is stored in RELEASE.journal, next to the release, before
 command continues where it stopped, and no call is made twice. AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the
 endpoint.
 
-Exit code: 0 all is well, 1 written, but some pairs are unscored or were not asked, 2 nothing was written."""
+Exit code: 0 all is well (a judge that abstains is no failure), 1 written, but some verdicts could not be read or pairs were
+not asked, 2 nothing was written."""
 PAIRS_HELP = (
     f"{ALL} (default); {SAMPLE} or {SAMPLE}:N, a random sample of the pairs that a judge was asked about (N: {DEFAULT_SAMPLE}); "
     f"{STUDY}:ID, the pairs of a study; or a CSV file with the columns question_id, handbook_a, handbook_b"
@@ -198,4 +199,4 @@ def _finish(arguments: argparse.Namespace, settings: Settings, summary: JudgingS
     else:
         lines.append(f"Load it with: audit load {shlex.quote(str(arguments.out))}")
     print_result(arguments, "\n".join(lines), result)
-    return FINDINGS if summary.unscored or summary.not_asked else OK
+    return FINDINGS if summary.unread or summary.not_asked else OK

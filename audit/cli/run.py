@@ -43,8 +43,8 @@ is done again. If the command stops, the same command continues where it stopped
 that fails is left out with a message, and the others continue. Keys are never in a config: set AUDIT_JUDGE_KEY and
 LLAMA_CLOUD_API_KEY.
 
-Exit code: 0 all is well, 1 done, but something was left out, could not be read, is unscored or
-was not asked, 2 it stopped, with the reason.
+Exit code: 0 all is well, 1 done, but something was left out, could not be read or was not asked, 2 it stopped,
+with the reason. Pairs on which the baseline judge abstains are unscored and change no exit code.
 
 All settings of a config (paths are relative to its folder):
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from audit.judging.baseline_conflicts import StatementConflict, opposite_directions, quantities_that_differ
+from audit.judging.baseline_amounts import quantities_that_differ
+from audit.judging.baseline_conflicts import Sameness, StatementConflict
+from audit.judging.baseline_directions import opposite_directions
 from audit.judging.baseline_reading import (
     GENERIC_STEMS,
     ParsedAnswer,
@@ -13,11 +15,21 @@ from audit.judging.baseline_reading import (
 )
 from audit.judging.corpus import Verdict
 from audit.text.tokens import content_words, plain_text, stem, without_citations
-from audit.vocabulary import NOT_ADDRESSED, Label, Significance
+from audit.vocabulary import ABSTAINED, NOT_ADDRESSED, Label, Significance
 
 # The name of this judge wherever its verdicts are shown or written.
 NAME = "baseline judge (rules, no model)"
 PARSE = "rules"
+OPPOSITE, APART = "Opposite directions", "Amounts apart"
+# The graver label first: such a pair may differ in amounts as well.
+RULES = (
+    (Label.CONTRADICTORY, OPPOSITE, opposite_directions),
+    (Label.DIVERGENT, APART, quantities_that_differ),
+)
+ABSTENTIONS = {
+    OPPOSITE: "opposite advice, perhaps on different things",
+    APART: "different amounts, perhaps of different things",
+}
 # Two answers with this many statements that the other does not make, in both together, still say the same.
 MAX_NEW_STATEMENTS = 1
 # The new statement may be at most this share of the words of its answer.
@@ -57,8 +69,9 @@ def judge(question: str, a: str, b: str) -> Verdict:
     The first rule that applies gives the label, and `reasoning` names it:
 
     Silence             ABSENT: an answer is empty, begins with NOT ADDRESSED, or gives no guidance
-    Opposite directions CONTRADICTORY: yes against no, or "do not" against "you may", on the question
-    Amounts apart       DIVERGENT: quantities of one dimension on one subject that do not agree
+    Opposite directions CONTRADICTORY: yes against no, or "do not" against "you may", on one act and object of the question
+    Amounts apart       DIVERGENT: quantities of one kind on one subject that do not agree
+    Cannot tell         unscored: one of the two above, if both answers were about the same thing, and the words do not tell
     Nothing new         CONSISTENT: at most one statement, and a small one, that the other answer does not make
     More or other       COMPLEMENTARY: everything else
 
@@ -82,15 +95,19 @@ def _is_absent(text: str) -> bool:
 
 def _judge_present(question_text: str, first: ParsedAnswer, second: ParsedAnswer, sides: str) -> Verdict:
     question = parse_question(question_text)
-    for label, rule, find_conflict in (
-        # The graver label first: such a pair may differ in amounts as well.
-        (Label.CONTRADICTORY, "Opposite directions", opposite_directions),
-        (Label.DIVERGENT, "Amounts apart", quantities_that_differ),
-    ):
-        if conflict := find_conflict(question, first, second):
+    doubts: list[tuple[str, StatementConflict]] = []
+    for label, rule, find_conflict in RULES:
+        conflict = find_conflict(question, first, second)
+        if conflict and conflict.sameness is Sameness.SAME:
             significance, why = _significance(question, conflict)
             reasoning = f"{rule}: {_quotations(conflict, sides)} (significance: {why})."
             return Verdict(label, significance, _topic(question, conflict, question_text), reasoning, PARSE)
+        if conflict:
+            doubts.append((rule, conflict))
+    if doubts:
+        rule, conflict = doubts[0]
+        reasoning = f"Cannot tell: {_quotations(conflict, sides)}, perhaps not about the same thing."
+        return Verdict(None, reasoning=reasoning, parse=PARSE, reason=f"{ABSTAINED}: {ABSTENTIONS[rule]}")
     new = _new_statements(question, first, second), _new_statements(question, second, first)
     new_share = max(_share_of_words(first, new[0]), _share_of_words(second, new[1]))
     if len(new[0]) + len(new[1]) <= MAX_NEW_STATEMENTS and new_share <= MAX_NEW_SHARE:

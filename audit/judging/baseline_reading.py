@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 
 from audit.text.comparison import Negation, find_negations
 from audit.text.quantity import Quantity, find_quantities
-from audit.text.tokens import content_words, stem
+from audit.text.statements import statements
+from audit.text.tokens import Word, content_words, stem
 from audit.text.units import ONES, TENS, UNITS
 
-STATEMENT_BREAK = re.compile(r"(?<=[.!?])[\"')\]]{0,3}\s+(?=[\"'(\[]?[A-Z0-9•*-])|[;\n]")
+# A lead in the line itself: "Avoid the following: raw fish; raw eggs"
+INLINE_LEAD = re.compile(r"[^;:]*:(?=\s)")
+CLAUSE_BREAK = re.compile(r"[,;:()|–—](?:\s|$)|\s(?:but|and|or|while|whereas)\s")
 # Thirty times those of a usual answer; every statement is compared with every other.
 MAX_STATEMENTS = 300
+# A clause with fewer words of its own leaves its subject to the rest of the sentence
+MIN_CLAUSE_STEMS = 2
 _MEASURE_WORDS = "time time amount number least most exact approximately estimated"
 # Words that accompany any quantity and do not tell what it is about.
 MEASURE_STEMS = frozenset(map(stem, [*(word for word in UNITS if word.isalpha()), *ONES, *TENS, *_MEASURE_WORDS.split()]))
@@ -28,7 +34,7 @@ GENERIC_STEMS = frozenset(map(stem, _GENERIC_WORDS.split()))
 _TEAM = r"(?:your|the|their|a) (?:\w+ )?(?:team|doctor|coordinator|nurse|provider|physician)"
 # Statements without guidance: about the answer itself, telephone numbers, repeated questions, and "ask your team".
 ASIDE = re.compile(
-    r"\d{3}-\d{4}|\?$|\b(?:about this|this (?:question|section|page|chapter)|the following|(?:hear|over) this|"
+    r"\d{3}-\d{4}|\?$|\b(?:about this|this (?:question|section|page|chapter)|the following\b(?!\s*:|\s\w+:)|(?:hear|over) this|"
     rf"clear about|(?:bring up|raise|go over|discuss|talk|speak|check)\b[^,;]{{0,80}}\bwith {_TEAM}|"
     rf"{_TEAM} will (?:go over|explain|discuss|tell))\b",
     re.I,
@@ -48,21 +54,32 @@ SENTENCE = re.compile(r"[^.!?]*[.!?]?")
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence of an answer, or a part of it up to a semicolon.
+    """One sentence, list item or table row of an answer, or a part of it up to a semicolon, with the leads that it depends on.
 
-    start, end   its characters in the answer
-    text         those characters without the spaces around them
+    text         the statement as it may be quoted: "Never smoke: cigarettes"
+    words        its words, in order
     stems        its subject: the stems of its words, without those that only measure
     quantities   the quantities that it gives
     negations    what it denies, forbids or calls unknown
     """
 
-    start: int
-    end: int
     text: str
+    words: tuple[Word, ...]
     stems: frozenset[str]
     quantities: tuple[Quantity, ...]
     negations: tuple[Negation, ...]
+
+    def clause(self, start: int, end: int) -> tuple[int, int]:
+        """The first and last character of the clause around characters `start` to `end`."""
+        breaks = [match.span() for match in CLAUSE_BREAK.finditer(self.text)]
+        first = max((after for _, after in breaks if after <= start), default=0)
+        return first, min((before for before, _ in breaks if before >= end), default=len(self.text))
+
+    def clause_stems(self, start: int, end: int) -> frozenset[str]:
+        """The subject of the clause around characters `start` to `end`; of the whole statement if the clause is too short."""
+        first, last = self.clause(start, end)
+        stems = frozenset(word.stem for word in self.words if first <= word.start < last) - MEASURE_STEMS - GENERIC_STEMS
+        return stems if len(stems) >= MIN_CLAUSE_STEMS else self.stems - GENERIC_STEMS
 
     @cached_property
     def is_aside(self) -> bool:
@@ -93,11 +110,13 @@ class ParsedQuestion:
     """A question as the rules read it.
 
     stems       the words of its interrogative sentences only, because patients also tell about themselves
+    all_stems   those that any question may have ("patient", "take") included
     is_closed   whether yes or no would answer it
     measures    the dimensions of the quantities that would answer it
     """
 
     stems: frozenset[str]
+    all_stems: frozenset[str]
     is_closed: bool
     measures: frozenset[str]
 
@@ -119,24 +138,27 @@ def parse_question(text: str) -> ParsedQuestion:
     stems = frozenset(word.stem for sentence in interrogative for word in content_words(sentence))
     lower = " ".join(interrogative).lower()
     measures = {dimension for pattern, dimensions in MEASURED.items() if re.search(pattern, lower) for dimension in dimensions}
-    return ParsedQuestion(stems - MEASURE_STEMS - GENERIC_STEMS, any(map(YES_OR_NO.match, interrogative)), frozenset(measures))
+    return ParsedQuestion(
+        stems - MEASURE_STEMS - GENERIC_STEMS, stems, any(map(YES_OR_NO.match, interrogative)), frozenset(measures)
+    )
 
 
 @lru_cache(maxsize=4096)  # each answer is compared with all other answers to its question
 def parse_answer(text: str) -> ParsedAnswer:
     """The answer as the rules read it."""
-    words, quantities, negations = content_words(text), find_quantities(text), find_negations(text)
-    starts = [[item.start for item in items] for items in (words, quantities, negations)]
-    statements = []
-    for start, end in _statement_spans(text):
-        # Each list is sorted by position, so the part inside a statement is a slice.
-        inside = [slice(bisect_left(positions, start), bisect_left(positions, end)) for positions in starts]
-        stems = frozenset(word.stem for word in words[inside[0]]) - MEASURE_STEMS
-        statements.append(Statement(start, end, text[start:end].strip(), stems, quantities[inside[1]], negations[inside[2]]))
-    return ParsedAnswer(text, tuple(statements))
+    parts = islice((part for statement in statements(text) for part in _parts(statement.quoted)), MAX_STATEMENTS)
+    return ParsedAnswer(text, tuple(map(_parse_statement, parts)))
 
 
-def _statement_spans(text: str) -> list[tuple[int, int]]:
-    edges = [0, *(edge for match in STATEMENT_BREAK.finditer(text) for edge in match.span()), len(text)]
-    spans = zip(edges[::2], edges[1::2], strict=True)
-    return [(start, end) for start, end in spans if text[start:end].strip()][:MAX_STATEMENTS]
+def _parts(text: str) -> Iterator[str]:
+    """The parts of a statement between semicolons, each with the lead of the first one."""
+    first, *others = text.split(";")
+    yield first.strip()
+    lead = INLINE_LEAD.match(first)
+    yield from (f"{lead.group() if lead else ''} {part.strip()}".strip() for part in others if part.strip())
+
+
+def _parse_statement(text: str) -> Statement:
+    words = content_words(text)
+    stems = frozenset(word.stem for word in words) - MEASURE_STEMS
+    return Statement(text, words, stems, find_quantities(text), find_negations(text))

@@ -13,7 +13,7 @@ from audit.judging.parse import read_details
 from audit.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
 from audit.llm.calls import Reply
 from audit.llm.tasks import Replies
-from audit.vocabulary import DISAGREEING, Label, Parse
+from audit.vocabulary import ABSTAINED, DISAGREEING, Label, Parse
 
 Rules = Callable[[str, str, str], Verdict]
 """(question, answer a, answer b) -> verdict, without asking anybody."""
@@ -25,6 +25,7 @@ class JudgingSummary:
     """What happened to the pairs.
 
     judged        pairs that were asked about; `parse` counts them by how the reply was read, `unscored` by reason
+    abstained     unscored pairs on which the judge could not tell; `unread` are the other unscored ones
     prescreened   ABSENT without asking, because an answer is absent
     not_asked     pairs without a reply; they are in no file
     """
@@ -37,11 +38,22 @@ class JudgingSummary:
     servers: set[str] = field(default_factory=set)
 
     @property
+    def abstained(self) -> int:
+        """Unscored pairs on which the judge could not tell."""
+        return sum(pairs for reason, pairs in self.unscored.items() if reason.startswith(ABSTAINED))
+
+    @property
+    def unread(self) -> int:
+        """Unscored pairs without a readable verdict: something went wrong, whereas an abstention is a result."""
+        return self.unscored.total() - self.abstained
+
+    @property
     def sentence(self) -> str:
         """The counts in one sentence."""
+        abstained = f" (the judge abstained on {self.abstained:,})" if self.abstained else ""
         return (
             f"{self.judged:,} pairs judged, {self.prescreened:,} ABSENT without asking, "
-            f"{self.unscored.total():,} unscored, {self.not_asked:,} not asked."
+            f"{self.unscored.total():,} unscored{abstained}, {self.not_asked:,} not asked."
         )
 
     def count(self, verdict: Verdict) -> None:

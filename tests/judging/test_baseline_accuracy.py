@@ -1,8 +1,8 @@
 """How good the baseline judge is where the truth is known or people have judged: lower bounds, each below the measured value.
 
 The rules were written on half of the demo's policies (seed 2057) and on half of the NIH questions (`written_on`), and are
-measured here on the other halves, the demo at another seed. The NIH figures, as measured: kappa .31 [.12, .46] against the
-release's judge on the half not seen, .35 [.23, .45] on all; .49 [.34, .62] against the raters' majority.
+measured here on the other halves, the demo at another seed. Pairs on which it abstains are left out, and counted. It would rather
+miss a disagreement than show a wrong one, so precision is high and recall is low.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 from annotation.agreement.baseline_comparison import compare_with_baseline
-from annotation.ratings.table import ratings_from, read_labels_file
+from annotation.ratings.table import MISSING, ratings_from, read_labels_file
 from annotation.studies.baseline_judge import baseline_of_release
 from audit.demo.answers import answers
 from audit.demo.build import CONFIGS
@@ -51,7 +51,9 @@ def kappa(cells: np.ndarray, weights=identity) -> float:
 
 
 def judged(rows: Iterable[Row]) -> np.ndarray:
-    return table((true, str(judge(question, a, b).label)) for question, a, b, true in rows)
+    """True label by label, without the pairs on which it abstains."""
+    verdicts = ((true, judge(question, a, b).label) for question, a, b, true in rows)
+    return table((true, str(label)) for true, label in verdicts if label is not None)
 
 
 def unseen_policies() -> set[str]:
@@ -74,10 +76,12 @@ def test_on_the_demo_it_finds_most_of_the_planted_relations():
     silent = Label.ABSENT.code
     assert cells[silent].sum() == cells[silent, silent], "a silent answer is always told"
     present = np.delete(np.delete(cells, silent, 0), silent, 1)
-    assert present.sum() == 5_383
-    assert kappa(np.pad(present, ((1, 0), (1, 0)))) > 0.87  # measured: .898 [.884, .909]
+    assert 5_150 < present.sum() < 5_383  # measured: abstains on 181 of 5,383
+    assert kappa(np.pad(present, ((1, 0), (1, 0)))) > 0.84  # measured: .863
     recall = np.diagonal(present) / present.sum(axis=1)
-    assert (recall > [0.75, 0.98, 0.85, 0.75]).all()  # measured: .82, 1.00, .91, .82
+    assert (recall > [0.75, 0.98, 0.7, 0.7]).all()  # measured: .82, 1.00, .78, .78
+    precision = np.diagonal(present) / present.sum(axis=0)
+    assert (precision[2:] > 0.98).all()  # measured: 1.00, 1.00
 
 
 def test_at_the_shape_of_the_paper_a_pair_costs_microseconds():
@@ -109,32 +113,34 @@ def nih_rows(release: Path) -> Iterator[tuple[str, Row]]:
 
 def test_on_the_institutes_it_is_better_than_chance_on_questions_it_was_not_written_on(nih):
     unseen = judged(row for name, row in nih_rows(nih) if not written_on(name))
-    assert unseen.sum() == 305
-    assert kappa(unseen) > 0.2  # measured: .308 [.122, .458]
-    assert np.trace(unseen) / unseen.sum() > 0.87  # measured: .895; COMPLEMENTARY throughout would be .872
-    assert unseen[Label.DIVERGENT.code, Label.DIVERGENT.code] >= 3  # measured: 5 of 27
+    assert unseen.sum() >= 303  # of 305
+    assert kappa(unseen) > 0.15  # measured: .217
+    assert np.trace(unseen) / unseen.sum() > 0.87  # measured: .891; COMPLEMENTARY throughout would be .872
 
 
 def test_on_all_institute_pairs_it_stays_above_its_lower_bound(nih):
     cells = judged(row for _, row in nih_rows(nih))
-    assert cells.sum() == 722
-    assert kappa(cells) > 0.28  # measured: .345 [.225, .448]
-    assert kappa(cells, linear) > 0.31  # measured: .389 [.256, .501]
+    assert cells.sum() >= 717  # of 722
+    assert kappa(cells) > 0.28  # measured: .328
+    assert kappa(cells, linear) > 0.31  # measured: .376
+    shown = cells[:, [Label.DIVERGENT.code, Label.CONTRADICTORY.code]]
+    right = shown[[Label.DIVERGENT.code, Label.CONTRADICTORY.code]]
+    assert right.sum() / shown.sum() >= 0.7  # measured: 5 of 6; with looser rules it was 8 of 14
 
 
-@pytest.mark.parametrize(("rater", "floor"), [("annotator_a", 0.38), ("annotator_b", 0.41)])
+@pytest.mark.parametrize(("rater", "floor"), [("annotator_a", 0.36), ("annotator_b", 0.39)])
 def test_against_each_rater_of_the_institute_pairs(rater, floor, nih):
     frame = read_labels_file(nih / "annotations" / "validation_labels.csv")
     codes = baseline_of_release(frame, nih, 2**30, 2**30).labels
-    cells = table(zip(frame[rater], (LABELS[code] for code in codes), strict=True))
-    assert cells.sum() == 148
-    assert kappa(cells) > floor  # measured: .444 [.299, .568] and .479 [.328, .604]
+    cells = table((label, LABELS[code]) for label, code in zip(frame[rater], codes, strict=True) if code != MISSING)
+    assert cells.sum() >= 146  # of 148
+    assert kappa(cells) > floor  # measured: .427 and .460
 
 
 def test_the_released_judge_beats_it_by_more_than_chance(nih):
     frame = read_labels_file(nih / "annotations" / "validation_labels.csv")
     comparison = compare_with_baseline(ratings_from(frame), baseline_of_release(frame, nih, 2**30, 2**30))
     rows: pd.DataFrame = comparison[(comparison["by"] == "majority") & (comparison["scope"] == "sample")].set_index("name")
-    assert rows.loc["kappa", "difference"] == pytest.approx(0.385, abs=0.06)  # measured: .385 [.229, .550]
+    assert rows.loc["kappa", "difference"] == pytest.approx(0.402, abs=0.06)  # measured: .402 [.239, .571]
     assert (rows["difference_low"] > 0).all()
-    assert set(rows["n"]) == {141}
+    assert set(rows["n"]) <= {139, 140, 141}  # items on which it does not abstain

@@ -1,0 +1,232 @@
+"""Amounts that do not agree: of the same kind (a body's temperature, not a shelf's) and about the same object.
+
+A dimension is not enough: a fever of 100.4 °F and a shelf of 15 to 30 °C, five minutes of warm-up and six months of waiting have
+one each. Where the words leave open whether two amounts are about the same thing, the conflict is UNCLEAR, never a divergence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from audit.judging.baseline_conflicts import Sameness, StatementConflict, clearest
+from audit.judging.baseline_reading import ParsedAnswer, ParsedQuestion, Statement
+from audit.text.quantity import Quantity
+from audit.text.tokens import plain_text, stem, stems
+from audit.text.units import CLOCK, COUNT, DURATION, PRESSURE, SHARE, TEMPERATURE, TEMPERATURE_TOLERANCE_C
+
+# Two clauses with fewer words in common need not have the same subject; for counts, and where one clause has no other words
+# than the other, one word less is enough.
+MIN_SHARED_WORDS = 3
+# Of the words of the shorter clause, the share that both have if they are about the same object
+MIN_OVERLAP, MIN_OVERLAP_OF_ASKED = 0.6, 0.5
+# Two figures closer than this share of the larger one are the same figure, rounded (annotation protocol, section 4).
+ROUNDING = 0.15
+# Three types are not four, and 10 pm is not 11 pm.
+NEVER_ROUNDED = (COUNT, CLOCK)
+# Amounts further apart than this factor are of different kinds (minutes and months, milligrams and pounds), except for these
+MAX_RATIO = 30
+ANY_RATIO = (COUNT, CLOCK, SHARE, TEMPERATURE)
+BODY_C = (34.0, 43.0)
+KINDS_OF_TEMPERATURE = {
+    kind: frozenset(map(stem, words.split()))
+    for kind, words in {
+        "body": "fever body oral mouth armpit ear forehead rectal thermometer chill sick",
+        "storage": "store storage refrigerator refrigerate fridge freezer shelf bottle tablet capsule vial pharmacy",
+        "food": "cook meat poultry chicken oven internal reheat food boil egg leftover serve",
+        "water": "water bath shower heater pool tub wash laundry dishwasher",
+    }.items()
+}
+_PEOPLE = "child children infant toddler teen teenager adolescent men women man woman pregnant elderly"
+POPULATIONS = frozenset(map(stem, _PEOPLE.split()))
+AGE = re.compile(r"\b(?:age[ds]?|old|older|younger|born)\b")
+# "Wait 6 weeks before you drive" counts from the same day as "6 weeks after surgery"
+WAITS = re.compile(r"\b(?:wait\w*|not|never|avoid)\b")
+BEFORE, AFTER = re.compile(r"\W*(?:before|prior|ago|in advance|ahead)\b"), re.compile(r"\W*(?:after|following|later|from)\b")
+# "Eight people per 1 million" is a rate, whatever it counts
+RATE = re.compile(r"^\W*(?:\w+\W+)?(?:per|in every|out of)\b")
+# How far from an amount the words are that tell whether it is an age
+NEAR = 25
+
+QuantityInStatement = tuple[Statement, Quantity]
+
+
+def quantities_that_differ(question: ParsedQuestion, first: ParsedAnswer, second: ParsedAnswer) -> StatementConflict | None:
+    """The two quantities that differ most surely: those that the question asks for, else those whose statements share most.
+
+    None if none differ. A quantity that the other answer gives anywhere does not differ from it.
+    """
+    asked_for = clearest(_differing(question, _asked_for(question, first), _asked_for(question, second), first, second))
+    if asked_for is not None and asked_for.sameness is Sameness.SAME:
+        return asked_for
+    others = _differing(question, _all_quantities(first), _all_quantities(second), first, second, asked=False)
+    # What the question asks for comes first: other figures may differ because the answers speak of different things.
+    return clearest(others) or asked_for
+
+
+def _asked_for(question: ParsedQuestion, answer: ParsedAnswer) -> Sequence[QuantityInStatement]:
+    """The quantities that answer "how long", "how much" ... in the statement that shares most with the question."""
+    candidates = [(statement, list(filter(question.asks_for, statement.quantities))) for statement in answer.guidance]
+    closest = max(
+        (candidate for candidate in candidates if candidate[1]),
+        key=lambda candidate: len(candidate[0].stems & question.stems),
+        default=None,
+    )
+    return [(closest[0], quantity) for quantity in closest[1]] if closest else []
+
+
+def _all_quantities(answer: ParsedAnswer) -> list[QuantityInStatement]:
+    return [(statement, quantity) for statement in answer.statements for quantity in statement.quantities]
+
+
+def _differing(
+    question: ParsedQuestion,
+    quantities: Sequence[QuantityInStatement],
+    others: Sequence[QuantityInStatement],
+    first: ParsedAnswer,
+    second: ParsedAnswer,
+    *,
+    asked: bool = True,
+) -> Iterator[StatementConflict]:
+    for (statement, quantity), (other_statement, other) in product(quantities, others):
+        # An answer may give both figures, for different cases: then it does not differ from the other.
+        if not differ_in_value(quantity, other) or _is_given(quantity, second) or _is_given(other, first):
+            continue
+        objects = _same_asked if asked else _same_subject
+        sameness = min(
+            _same_kind(statement, quantity, other_statement, other),
+            objects(question, statement, quantity, other_statement, other),
+        )
+        if sameness > Sameness.DIFFERENT:
+            yield StatementConflict(statement, other_statement, quantity.text, other.text, sameness)
+
+
+def _is_given(quantity: Quantity, answer: ParsedAnswer) -> bool:
+    return any(
+        quantity.comparable(other) and not differ_in_value(quantity, other)
+        for statement in answer.statements
+        for other in statement.quantities
+    )
+
+
+def differ_in_value(a: Quantity, b: Quantity) -> bool:
+    """Whether two comparable quantities differ: neither range contains the other, and it is more than rounding.
+
+    A bound counts as its figure: a reader of "at least 3 months" acts otherwise than one of "6 months".
+    """
+    if a.vague or b.vague or not a.comparable(b):
+        return False
+    if a.dimension == PRESSURE:  # 150/90 is a pair and no range
+        return (a.low, a.high) != (b.low, b.high)
+    # Who follows the narrower range also keeps to the wider one.
+    if (a.low <= b.low and b.high <= a.high) or (b.low <= a.low and a.high <= b.high):
+        return False
+    if a.dimension == TEMPERATURE:  # a share of degrees above freezing means nothing: 38.0 and 38.6 °C are two thresholds
+        return max(abs(a.low - b.low), abs(a.high - b.high)) > TEMPERATURE_TOLERANCE_C
+    rounding = 0.0 if a.dimension in NEVER_ROUNDED else ROUNDING
+    return not (_is_rounded(a.low, b.low, rounding) and _is_rounded(a.high, b.high, rounding))
+
+
+def _is_rounded(a: float, b: float, rounding: float) -> bool:
+    return abs(a - b) <= rounding * max(abs(a), abs(b))
+
+
+# -- about the same object ---------------------------------------------------------------------------------------------
+
+
+def _same_asked(question: ParsedQuestion, a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+    """Whether both amounts answer the question: both statements share its words, and most of their own."""
+    shared, overlap = len(question.stems & a.stems & b.stems), _overlap(a, x, b, y)[1]
+    # "9 in 10 do not know" and "11 % have it" are both shares of adults with the disease
+    same_claim = x.dimension != SHARE or (overlap >= MIN_OVERLAP_OF_ASKED and _is_negated(a, x) == _is_negated(b, y))
+    same_people = _populations(a) - question.all_stems == _populations(b) - question.all_stems
+    if shared and (shared > 1 or overlap >= MIN_OVERLAP_OF_ASKED) and same_claim and same_people:
+        return Sameness.SAME
+    # A statement that does not name the question's subject answers something else, unless the other one says so too.
+    return Sameness.UNCLEAR if question.shares_word(a) or question.shares_word(b) else Sameness.DIFFERENT
+
+
+def _same_subject(question: ParsedQuestion, a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+    """Whether two amounts that nobody asked for are about one subject; what is counted is part of the subject."""
+    shared, overlap = _overlap(a, x, b, y)
+    on_question = not question.stems.isdisjoint(a.stems & b.stems)
+    needed = MIN_SHARED_WORDS - (on_question and (x.dimension == COUNT or overlap == 1))
+    same_people = _populations(a) == _populations(b)
+    return Sameness.SAME if shared >= needed and overlap >= MIN_OVERLAP and same_people else Sameness.DIFFERENT
+
+
+def _is_negated(statement: Statement, quantity: Quantity) -> bool:
+    first, last = statement.clause(quantity.start, quantity.end)
+    return any(first <= negation.start < last for negation in statement.negations)
+
+
+def _populations(statement: Statement) -> frozenset[str]:
+    """The groups of people that a statement names as its own: what a child should drink is not what an adult should."""
+    return statement.stems & POPULATIONS
+
+
+def _overlap(a: Statement, x: Quantity, b: Statement, y: Quantity) -> tuple[int, float]:
+    """How many words the clauses of two amounts share, and which share of the shorter one that is."""
+    ours, others = a.clause_stems(x.start, x.end), b.clause_stems(y.start, y.end)
+    shared = len(ours & others)
+    return shared, shared / max(1, min(len(ours), len(others)))
+
+
+# -- of the same kind --------------------------------------------------------------------------------------------------
+
+
+def _same_kind(a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+    """Whether two comparable amounts measure the same kind of thing, by their size and the words around them."""
+    if x.dimension not in ANY_RATIO and _ratio(x, y) > MAX_RATIO:
+        return Sameness.DIFFERENT
+    if x.dimension == TEMPERATURE:
+        return _same_temperature(a, x, b, y)
+    if x.dimension == DURATION:
+        differ = _is_age(a, x) != _is_age(b, y) or {_side(a, x), _side(b, y)} == {"before", "after"}
+        return Sameness.DIFFERENT if differ else Sameness.SAME
+    return _same_counted(a, x, b, y) if x.dimension == COUNT else Sameness.SAME
+
+
+def _same_counted(a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+    if any(RATE.search(plain_text(statement.text[q.end :])) for statement, q in ((a, x), (b, y))):
+        return Sameness.DIFFERENT
+    named_before = _word_before(a, x) == _word_before(b, y) != ""  # "a BMI of 38"
+    return Sameness.SAME if (x.noun and y.noun) or named_before else Sameness.DIFFERENT
+
+
+def _ratio(x: Quantity, y: Quantity) -> float:
+    smaller, larger = sorted((x.low + x.high, y.low + y.high))
+    return larger / smaller if smaller > 0 else MAX_RATIO
+
+
+def _same_temperature(a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+    ours, others = kinds_of_temperature(a.text, x), kinds_of_temperature(b.text, y)
+    if ours and others:
+        return Sameness.SAME if ours & others else Sameness.DIFFERENT
+    return Sameness.UNCLEAR if ours or others else Sameness.SAME
+
+
+def kinds_of_temperature(text: str, quantity: Quantity) -> set[str]:
+    """What a temperature in a text is one of: body, storage, food, water; empty if the text does not tell."""
+    words = frozenset(stems(text))
+    kinds = {kind for kind, of_kind in KINDS_OF_TEMPERATURE.items() if of_kind & words}
+    is_bodily = BODY_C[0] <= quantity.low and quantity.high <= BODY_C[1]
+    # Nothing else is kept, cooked or washed at the temperature of a fever.
+    return {"body"} if is_bodily and ("body" in kinds or not kinds) else kinds - {"body"}
+
+
+def _is_age(statement: Statement, quantity: Quantity) -> bool:
+    around = statement.text[max(0, quantity.start - NEAR) : quantity.end + NEAR]
+    return AGE.search(plain_text(around)) is not None
+
+
+def _side(statement: Statement, quantity: Quantity) -> str:
+    """Whether an amount of time comes before or after something, by the word that follows it."""
+    rest = plain_text(statement.text[quantity.end :])
+    waits = WAITS.search(plain_text(statement.text)) is not None
+    return "before" if BEFORE.match(rest) and not waits else "after" if AFTER.match(rest) else ""
+
+
+def _word_before(statement: Statement, quantity: Quantity) -> str:
+    return next((word.stem for word in reversed(statement.words) if word.end <= quantity.start), "")
