@@ -37,6 +37,7 @@ SLOW = (
     "llm/test_real_server.py",
     "llm/test_runner.py",
     "llm/test_slurm.py",
+    "llm/test_small_model.py",
     "metrics/test_judge.py",
     "metrics/test_plain_counts.py",
     "metrics/test_position_groups_on_the_simulator.py",
