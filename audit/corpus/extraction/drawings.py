@@ -28,6 +28,8 @@ IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
 MAX_DEPTH = 4
 # Points; a larger drawing is not a bullet
 MAX_BULLET = 20.0
+# Parallel lines nearer than this are one; lines that end this near to each other touch
+SNAP, JOIN = 3.0, 5.0
 MIN_COLUMN, MIN_ROW = 7.0, 5.0
 
 
@@ -172,8 +174,29 @@ def grids(rulings: tuple[Area, ...]) -> list[Grid]:
     edges = [_edge(ruling) for ruling in rulings]
     if len({edge["orientation"] for edge in edges}) < 2 or len(edges) > MAX_RULINGS:
         return []
-    finder = optional("pdfplumber.table", PURPOSE, "pipeline").TableFinder(SimpleNamespace(edges=edges))
+    library = optional("pdfplumber.table", PURPOSE, "pipeline")
+    merged = library.merge_edges(edges, SNAP, SNAP, JOIN, JOIN)
+    settings = {"snap_tolerance": SNAP, "join_tolerance": JOIN, "intersection_tolerance": JOIN}
+    finder = library.TableFinder(SimpleNamespace(edges=[*merged, *_open_sides(merged)]), settings)
     return [_grid([Box(*cell) for cell in table.cells]) for table in finder.tables]
+
+
+def _open_sides(edges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The left and right sides of tables that have none: where the rules between their rows begin and end."""
+    across = sorted((edge for edge in edges if edge["orientation"] == "h"), key=lambda edge: edge["top"])
+    upright = [edge for edge in edges if edge["orientation"] == "v"]
+    for number, rule in enumerate(across):
+        below = next((other for other in across[number + 1 :] if _are_as_wide(rule, other)), None)
+        if below is not None:
+            middle = (rule["top"] + below["top"]) / 2
+            # Without a line between columns, what is between two rules is text
+            left, right = rule["x0"] + MIN_COLUMN, rule["x1"] - MIN_COLUMN
+            if any(left < line["x0"] < right and line["top"] < middle < line["bottom"] for line in upright):
+                yield from (_edge(Area(x, rule["top"], x, below["top"])) for x in (rule["x0"], rule["x1"]))
+
+
+def _are_as_wide(rule: dict[str, float], other: dict[str, float]) -> bool:
+    return max(abs(rule["x0"] - other["x0"]), abs(rule["x1"] - other["x1"])) < SNAP
 
 
 def _edge(ruling: Area) -> dict[str, Any]:

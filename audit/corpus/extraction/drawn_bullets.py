@@ -29,7 +29,7 @@ def _text_behind(area: Area, runs: Iterable[TextRun]) -> TextRun | None:
     behind = min((run for run in on_line if run.x0 >= area.x1 - 0.2 * run.size), key=lambda run: run.x0, default=None)
     if behind is None or behind.x0 - area.x1 > DISTANCE * behind.size or not _has_size(area, behind.size):
         return None
-    touching = any(run.x1 > area.x0 - behind.size and run.x0 < behind.x0 for run in on_line)
+    touching = any(run.x1 > area.x0 - 0.3 * behind.size and run.x0 < behind.x0 for run in on_line)
     return None if touching or not any(map(str.isalnum, behind.text)) else behind
 
 

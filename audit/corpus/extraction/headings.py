@@ -11,14 +11,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from audit.corpus.extraction.contents import title_key
-from audit.corpus.extraction.layout import Line, OutlineEntry
+from audit.corpus.extraction.layout import Color, Line, OutlineEntry
 from audit.corpus.extraction.lists import is_item
 
 # A heading's type is larger than the body's by this factor, or bold where the body is not
 LARGER_TYPE = 1.09
+# Bold headings are at least this size, or still smaller where the body follows
+SLIGHTLY_SMALLER, SMALLEST = 0.95, 0.75
 # Longer text is a paragraph in bold
 MAX_CHARACTERS = 200
 MAX_LINES = 4
@@ -29,9 +31,23 @@ SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
 BULLET = re.compile(r"[•·▪●○◦‣■□➢✓*–—-]\s")
 # Words that no heading ends with
 OPEN_END = re.compile(r"\b(?:a|an|the|of|in|on|at|to|by|for|from|with|and|or|your|their|is|are)$", re.IGNORECASE)
+# Captions, dates and notes in brackets, the bold end of a sentence
+NOT_A_TITLE = re.compile(
+    r"^(?:table|figure|fig\.|tabelle|abbildung|tabla|figura|tableau)\s+\d|^\[[^\]]*\]$|^[^\[]*\]|^(?:and|or|the|of|to)$",
+    re.IGNORECASE,
+)
+MIN_LETTERS = 3
 Feature = TypeVar("Feature", bound=Hashable)
 Style = tuple[float, bool]
 """Type size, and whether it is bold."""
+
+
+class Body(NamedTuple):
+    """The type of most of a document's text."""
+
+    size: float
+    bold: bool
+    color: Color
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,7 @@ class Heading:
     style: Style
     page: int
     level: int = 0
+    color: Color = ()
 
 
 def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[OutlineEntry, ...] = ()) -> list[Heading]:
@@ -52,12 +69,15 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     titles   the titles in the table of contents, as `title_key` writes them
     outline  the PDF's outline; it also gives the level of the headings that it names
     """
-    body = of_most_letters(lines, _style) or (0.0, False)
+    size, bold = of_most_letters(lines, _style) or (0.0, False)
+    body = Body(size, bold, of_most_letters(lines, lambda line: line.color) or ())
     # Reversed, so that the first of two entries with one title counts
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
     candidates = [heading for heading in _candidates(lines, named) if _has_heading_form(heading, lines[heading.start])]
-    headings = list(_select(candidates, body, named))
+    colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
+    prominent = [heading for heading in candidates if _stands_out(heading, lines, body, colors)]
+    headings = list(_select(candidates, prominent, named))
     return _with_levels(_without_leads(headings, lines, body, levels.keys()), levels)
 
 
@@ -83,7 +103,7 @@ def _candidates(lines: list[Line], named: Set[str]) -> Iterator[Heading]:
         text = " ".join(line.text for line in lines[start:end])
         if end < len(lines) and _continues_after_break(lines[end - 1], lines[end], f"{text} {lines[end].text}", named):
             text, end = f"{text} {lines[end].text}", end + 1
-        yield Heading(text, start, end, _style(lines[start]), lines[start].page)
+        yield Heading(text, start, end, _style(lines[start]), lines[start].page, color=lines[start].color)
         start = end
 
 
@@ -102,41 +122,59 @@ def _same_style(before: Line, line: Line) -> bool:
     single_cells = len(line.cells) == len(before.cells) == 1 and not (
         line.is_lead or before.is_lead or line.table or before.table
     )
-    return _style(before) == _style(line) and single_cells and not NUMBER.match(line.text)
+    same_color = before.color == line.color or () in (before.color, line.color)
+    return _style(before) == _style(line) and same_color and single_cells and not NUMBER.match(line.text)
 
 
 def _has_heading_form(heading: Heading, first: Line) -> bool:
     # List items, rows of tables and lines of figures are not headings, however they are set
     short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
-    text = len(first.cells) == 1 and not first.table and not first.is_lead
-    return short and text and not BULLET.match(heading.text) and any(map(str.isalpha, heading.text))
+    single = len(first.cells) == 1 and not first.table and not first.is_lead
+    worded = sum(map(str.isalpha, heading.text)) >= MIN_LETTERS and not NOT_A_TITLE.search(heading.text)
+    return short and single and worded and not BULLET.match(heading.text)
 
 
-def _stands_out(heading: Heading, body: Style) -> bool:
+def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Color]) -> bool:
+    """Whether a line is larger than the body, bold, or in a color that larger headings have."""
     size, bold = heading.style
+    if size >= LARGER_TYPE * body.size:
+        return True
+    if heading.text[:1].islower():
+        return False
+    bold = bold and not body.bold
     # Bold headings may be set a little smaller than the body
-    return size >= LARGER_TYPE * body[0] or (bold and not body[1] and size >= 0.95 * body[0])
+    if size >= SLIGHTLY_SMALLER * body.size:
+        return bold or (heading.color in colors and heading.color != body.color and _is_above_body(heading, lines, body))
+    # Much smaller ones are captions and heads of tables, unless the body follows
+    return bold and size >= SMALLEST * body.size and _is_above_body(heading, lines, body)
 
 
-def _select(candidates: list[Heading], body: Style, named: Set[str]) -> Iterator[Heading]:
+def _is_above_body(heading: Heading, lines: list[Line], body: Body) -> bool:
+    below = lines[heading.end] if heading.end < len(lines) else None
+    if below is None or below.page != heading.page or below.table:
+        return False
+    return (below.size, below.bold) == (body.size, body.bold) and (below.color != heading.color or heading.style[1])
+
+
+def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str]) -> Iterator[Heading]:
     """Candidates that stand out and end no sentence, or are named."""
     # A named line in body type counts only if no line of that name stands out: else it is a mention in running text.
-    prominent = {title_key(heading.text) for heading in candidates if _stands_out(heading, body)}
+    keys, starts = {title_key(heading.text) for heading in prominent}, {heading.start for heading in prominent}
     for heading in candidates:
-        key, stands_out = title_key(heading.text), _stands_out(heading, body)
+        key, stands_out = title_key(heading.text), heading.start in starts
         ends_sentence = SENTENCE_END.search(heading.text)
-        if (key in named and (stands_out or key not in prominent)) or (stands_out and not ends_sentence):
+        if (key in named and (stands_out or key not in keys)) or (stands_out and not ends_sentence):
             yield heading
 
 
-def _without_leads(headings: list[Heading], lines: list[Line], body: Style, outlined: Set[str]) -> list[Heading]:
+def _without_leads(headings: list[Heading], lines: list[Line], body: Body, outlined: Set[str]) -> list[Heading]:
     """The headings without the bold lines that only lead a list or run on into a paragraph."""
     usual = 2 * sum(heading.text.endswith(":") for heading in headings) > len(headings)
     return [
         heading
         for heading in headings
         if title_key(heading.text) in outlined
-        or heading.style[0] >= LARGER_TYPE * body[0]
+        or heading.style[0] >= LARGER_TYPE * body.size
         or not ((not usual and _leads_list(heading, lines)) or _runs_on(heading, lines))
     ]
 

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from audit.corpus.extraction.repair import bullet_of, clean_text, raised
 from audit.text.statements import CELL_SEPARATOR
 
+Color = tuple[float, ...]
 PageProgress = Callable[[int, int], None]
 """Called with the number of pages read so far, and of all."""
 
@@ -38,6 +39,7 @@ class TextRun:
 
     space_after  the file has a space behind it
     is_raised    a power, a note or a sign above the baseline of its line, which `baseline` is
+    color        as the library gives it: only equal ones are compared
     """
 
     text: str
@@ -48,6 +50,7 @@ class TextRun:
     bold: bool
     space_after: bool = False
     is_raised: bool = False
+    color: Color = ()
 
 
 class Area(NamedTuple):
@@ -107,6 +110,7 @@ class TextCell:
 class Line:
     """The text on one baseline within a column: one cell, or several in a row of a table; or a ruled table as a whole.
 
+    color    of all its text; () where it has several
     is_lead  the head of a column beside others ("DO", "DON'T"), which leads what is below it
     table    row by row the lines of each cell; one that spans several places is at each of them. () for a line of text
     """
@@ -117,6 +121,7 @@ class Line:
     bold: bool
     cells: tuple[TextCell, ...]
     is_lead: bool = False
+    color: Color = ()
     table: tuple[tuple[tuple[Line, ...], ...], ...] = ()
 
     @property
@@ -212,12 +217,18 @@ def _split_at_gaps(row: list[TextRun]) -> Iterator[list[TextRun]]:
     piece, end = [row[0]], row[0].x1
     for run in row[1:]:
         size = max(run.size, piece[-1].size)
-        if run.x0 - end > (BULLET_GAP if _is_bullet(piece) else COLUMN_GAP) * size:
+        # A bullet begins an item, unless it stands between words as a separator does
+        begins_item = run.text == "•" and run.x0 - end > 0.5 * size and _gap_behind(run, row) < run.x0 - end
+        if begins_item or run.x0 - end > (BULLET_GAP if _is_bullet(piece) else COLUMN_GAP) * size:
             yield piece
             piece = []
         piece.append(run)
         end = max(end, run.x1)
     yield piece
+
+
+def _gap_behind(run: TextRun, row: list[TextRun]) -> float:
+    return min((other.x0 - run.x1 for other in row if other.x0 > run.x0), default=0.0)
 
 
 def _is_bullet(piece: list[TextRun]) -> bool:
@@ -236,8 +247,12 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
     # A bullet or an index in regular type does not make a bold line regular
     bold = sum(len(run.text) for run in runs if run.bold) > 0.9 * letters
     cell = TextCell(clean_text(_join_runs(runs)), runs[0].x0, max(run.x1 for run in runs))
+    colors = {run.color for run in runs if not run.is_raised}
+    color = longest.color if len(colors) == 1 else ()
+    # Of small capitals the first letters, which are set in the size of the words around
+    size = max(run.size for run in runs if not run.is_raised) if cell.text.isupper() else longest.size
     # To half points: scaled fonts have sizes such as 11.98 and 12.02, which must count as one style.
-    return Line(page, baseline, round(2 * longest.size) / 2, bold, (cell,))
+    return Line(page, baseline, round(2 * size) / 2, bold, (cell,), color=color)
 
 
 def _join_runs(runs: list[TextRun]) -> str:

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from audit.corpus.extraction.drawings import pdfium_drawings, pdfplumber_drawings
-from audit.corpus.extraction.layout import OpenPdf, OutlineEntry, PdfPage, TextRun
+from audit.corpus.extraction.layout import Color, OpenPdf, OutlineEntry, PdfPage, TextRun
 from audit.corpus.extraction.repair import CONTROL_LIGATURES, UNKNOWN, from_font
 from audit.errors import DocumentError
 from audit.optional_imports import optional
@@ -92,6 +92,7 @@ class _Style(NamedTuple):
     bold: bool
     turn: int | None
     font: str
+    color: Color
 
 
 class _Glyph(NamedTuple):
@@ -173,8 +174,15 @@ class _PageText:
             size = raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
             # Some fonts are bold only by their name: their weight is not set
             bold = raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT or BOLD.search(font) is not None
-            self.styles[text_object] = _Style(round(size, 1) or 1.0, bold, self._turn(matrix.a, matrix.b), font)
+            self.styles[text_object] = _Style(
+                round(size, 1) or 1.0, bold, self._turn(matrix.a, matrix.b), font, self._color(index)
+            )
         return self.styles[text_object]
+
+    def _color(self, index: int) -> Color:
+        red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+        self.raw.FPDFText_GetFillColor(self.text.raw, index, red, green, blue, alpha)
+        return red.value, green.value, blue.value
 
     def _turn(self, a: float, b: float) -> int | None:
         angle = math.degrees(math.atan2(b, a)) % 360
@@ -214,7 +222,8 @@ def _run_of(word: list[_Glyph], *, space_after: bool) -> TextRun:
     first = word[0]
     text = "".join(glyph.character for glyph in word)
     end = max(glyph.x1 for glyph in word)
-    return TextRun(text, first.x0, end, first.baseline, first.style.size, first.style.bold, space_after)
+    style = first.style
+    return TextRun(text, first.x0, end, first.baseline, style.size, style.bold, space_after, color=style.color)
 
 
 @contextmanager
@@ -240,7 +249,9 @@ def _pdfplumber_pages(document: Any) -> Iterator[PdfPage]:
 def pdfplumber_page(page: Any) -> PdfPage:
     """A page of pdfplumber. Text that is not upright is left out."""
     upright = page.filter(lambda thing: thing["object_type"] != "char" or thing["upright"])
-    words = upright.extract_words(extra_attrs=["fontname", "size"], x_tolerance_ratio=X_TOLERANCE, use_text_flow=False)
+    words = upright.extract_words(
+        extra_attrs=["fontname", "size", "non_stroking_color"], x_tolerance_ratio=X_TOLERANCE, use_text_flow=False
+    )
     runs = tuple(map(_run_of_word, words))
     return PdfPage(page.page_number, float(page.width), float(page.height), runs, *pdfplumber_drawings(page))
 
@@ -250,4 +261,5 @@ def _run_of_word(word: dict[str, Any]) -> TextRun:
     text = "•" if UNKNOWN_GLYPH.fullmatch(word["text"]) else UNKNOWN_GLYPH.sub(UNKNOWN, word["text"])
     text = "".join(from_font(character, word["fontname"]) for character in text)
     bold = BOLD.search(word["fontname"]) is not None
-    return TextRun(text, word["x0"], word["x1"], word["bottom"] - DESCENT * size, size, bold)
+    color = tuple(word["non_stroking_color"] or ())
+    return TextRun(text, word["x0"], word["x1"], word["bottom"] - DESCENT * size, size, bold, color=color)

@@ -19,6 +19,8 @@ MAX_HEAD_ROWS, MAX_HEAD, MAX_LABEL, MAX_FIRST_ROWS = 3, 60, 32, 6
 HEAD_PITCH, HEAD_INDENT, ITEM_PITCH, TEXT_PITCH = 4.0, 2.5, 4.0, 1.6
 # Points: columns of items are at least as far apart; less is a list within a list
 MIN_COLUMN = 60.0
+# A larger head of a single list, or label, is a heading
+MAX_HEAD_SIZE, MAX_LABEL_SIZE = 1.2, 1.5
 Row = list[Line]
 
 
@@ -68,7 +70,8 @@ def _column_of(line: Line, starts: list[float]) -> int:
 
 
 def _is_label(line: Line, starts: list[float]) -> bool:
-    return not line.table and len(line.text) <= MAX_LABEL and line.x1 < starts[0] - 1 and not _items([line])
+    beside = line.x1 < starts[0] - 1 and not line.table and not _items([line])
+    return beside and len(line.text) <= MAX_LABEL and sum(map(str.isalpha, line.text)) > 2
 
 
 def _is_part(row: Row, starts: list[float], before: Row | None) -> bool:
@@ -76,9 +79,12 @@ def _is_part(row: Row, starts: list[float], before: Row | None) -> bool:
     lines = [line for line in row if not _is_label(line, starts)]
     if any(line.table or _leaves_column(line, starts) for line in lines):
         return False
-    if before is None or not lines:
+    if before is None:
         return True
     step, size = row[0].baseline - before[0].baseline, max(row[0].size, before[0].size)
+    if not lines:
+        # A label on a line of its own; a larger one is a heading
+        return step <= TEXT_PITCH * size and row[0].size <= MAX_LABEL_SIZE * min(line.size for line in before)
     # What stands at the left end of the items and has no mark is the text that follows
     follows = [line for line in lines if line.x0 <= starts[_column_of(line, starts)] + 1 and not _items([line])]
     continues = len(follows) < len(lines) and step <= TEXT_PITCH * size
@@ -103,7 +109,10 @@ def _are_heads(heads: list[Line], rows: list[Row], starts: list[float], items: R
     )
     rows_of_heads = [row for row in [*rows, items] if row]
     steps = [below[0].baseline - above[0].baseline for above, below in pairwise(rows_of_heads)]
-    return short and inside and len(columns) == len(starts) and all(step <= HEAD_PITCH * heads[0].size for step in steps)
+    plain = len(starts) > 1 or all(line.size <= MAX_HEAD_SIZE * item.size for line in heads for item in _items(items))
+    return (
+        plain and short and inside and len(columns) == len(starts) and all(step <= HEAD_PITCH * heads[0].size for step in steps)
+    )
 
 
 def _overlaps(line: Line, starts: list[float]) -> bool:

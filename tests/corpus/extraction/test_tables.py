@@ -110,3 +110,13 @@ def test_a_table_without_rules_has_the_heads_of_its_bold_first_row(tmp_path, eng
         .sections[0]
         .text.endswith("\n\nMedicine | Dose | When\nTacrol | Dose: 2 mg | When: morning\nPredol | Dose: 5 mg | When: evening")
     )
+
+
+def test_a_table_without_left_and_right_sides_is_a_table(tmp_path, engine):
+    open_sides = [("LINEABOVE", (0, 0), (-1, -1), 0.5, colors.black), ("LINEBELOW", (0, -1), (-1, -1), 0.5, colors.black)]
+    inner = [*open_sides, ("LINEAFTER", (0, 0), (0, -1), 0.5, colors.grey)]
+    cells = [
+        [Paragraph(text, BODY) for text in row] for row in [bold("Grade", "Treatment"), ["1A", "Keep taking<br/>medicines."]]
+    ]
+    text = text_of(tmp_path, engine, Table(cells, colWidths=[100, 200], style=inner))
+    assert text.endswith("Grade | Treatment\n1A | Treatment: Keep taking medicines.")
