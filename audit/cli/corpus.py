@@ -10,9 +10,12 @@ from tqdm import tqdm
 
 from audit.cli.conventions import FINDINGS, OK, add_json, cosine, note, print_result
 from audit.cli.themes import show_progress
+from audit.corpus.extraction.catalog_draft import write_catalog_draft
 from audit.corpus.extraction.engines import DEFAULT_ENGINE, ENGINES
 from audit.corpus.extraction.identity import CATALOG_COLUMNS, IdentityOptions
+from audit.corpus.extraction.ocr import DEFAULT_LANGUAGE, Ocr
 from audit.corpus.extraction.run import ExtractionProgress, ExtractionReport, extract_all
+from audit.corpus.extraction.source_files import SUPPORTED
 from audit.corpus.quality import quality_table
 from audit.corpus.questions.checks import DEFAULT_REGIONS, make_screen, read_tag_taxonomy
 from audit.corpus.questions.importing import EncoderFactory, import_questions
@@ -22,15 +25,19 @@ from audit.errors import DocumentError, QuestionsError
 from audit.settings import Settings
 from audit.vocabulary import PHASES
 
-ABOUT_EXTRACT = f"""Each PDF becomes OUT/HANDBOOK_ID.json: headings and sections in reading order, with their pages. Headers
-and footers, page numbers and tables of contents are left out. Which handbook a PDF is, is given by its name
-(organ_center_phase.pdf), by options, or by a row of the catalog (columns:
+ABOUT_EXTRACT = f"""Each handbook becomes OUT/HANDBOOK_ID.json: headings and sections in reading order, with their pages. Headers
+and footers, page numbers, tables of contents and the navigation of web pages are left out. Formats: {", ".join(SUPPORTED)}.
+A folder of web pages whose name is organ_center_phase, or that the catalog names, is one handbook. Which handbook a file is, is
+given by its name (organ_center_phase.pdf), by options, or by a row of the catalog (columns:
 {", ".join(CATALOG_COLUMNS)}; file and center are required).
-A PDF that the same engine has already extracted is skipped. The engine llamaparse sends the PDF to a service, with the key in
+A file that the same programs have already extracted is skipped. Beside the documents, quality.jsonl has a report on each: pages,
+pages without text, share of words that cannot be read, language, headings, tables. Pages that are pictures have no text unless
+--ocr reads them, with the program ocrmypdf or tesseract (Debian: apt install ocrmypdf). --catalog-draft writes a catalog for you
+to correct, from names and first pages, and extracts nothing. The engine llamaparse sends the PDF to a service, with the key in
 LLAMA_CLOUD_API_KEY; the others need no network.
 
-Exit code: 0 every PDF has its document, 1 some failed or need checking (the messages say why; the others are written),
-2 nothing was done."""
+Exit code: 0 every file has its document, 1 some failed, lost text or need checking (the messages say why; the others are
+written), 2 nothing was done."""
 ABOUT_QUESTIONS = """Possible near-duplicates are listed in a table. Fill its column 'decision' with keep_both, drop_first or
 drop_second and run the command again; undecided pairs are kept. No question is reworded and none disappears: the report lists
 what was left out, the table what was dropped.
@@ -42,18 +49,31 @@ NO_ENCODER = "none"
 def extract_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit extract`."""
     parser.epilog = ABOUT_EXTRACT
-    parser.add_argument("pdf", type=Path, nargs="+", metavar="PDF|DIR", help="PDF files, or folders of them with subfolders")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the documents, one JSON file each")
-    parser.add_argument("--catalog", type=Path, metavar="FILE.csv", help="table of which handbook each PDF is, one row per file")
-    parser.add_argument("--organ", help="organ of every PDF given (default: from the file's name, else general)")
-    parser.add_argument("--center", help="center of every PDF given (default: from the file's name)")
-    parser.add_argument("--phase", choices=PHASES, help="phase of every PDF given (default: from the file's name, else combined)")
+    parser.add_argument("pdf", type=Path, nargs="+", metavar="FILE|DIR", help="files, or folders of them with subfolders")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--out", type=Path, metavar="DIR", help="folder for the documents, one JSON file each")
+    target.add_argument("--catalog-draft", type=Path, metavar="FILE.csv", help="write a catalog to correct, and extract nothing")
+    parser.add_argument("--catalog", type=Path, metavar="FILE.csv", help="table of which handbook each file is, one row per file")
+    parser.add_argument("--organ", help="organ of every file given (default: from the file's name, else general)")
+    parser.add_argument("--center", help="center of every file given (default: from the file's name)")
+    parser.add_argument(
+        "--phase", choices=PHASES, help="phase of every file given (default: from the file's name, else combined)"
+    )
     parser.add_argument("--engine", default=DEFAULT_ENGINE, metavar="NAME", help=f"{', '.join(ENGINES)} (default: %(default)s)")
+    parser.add_argument("--ocr", action="store_true", help="recognise the text of pages that are pictures")
+    parser.add_argument(
+        "--ocr-language",
+        default=DEFAULT_LANGUAGE,
+        metavar="LANG",
+        help="as tesseract names it: deu, eng+spa (default: %(default)s)",
+    )
     add_json(parser)
 
 
-def extract(arguments: argparse.Namespace, _: Settings) -> int:
-    """`audit extract PDF|DIR --out DIR`"""
+def extract(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit extract FILE|DIR --out DIR`"""
+    if arguments.catalog_draft:
+        return _draft_catalog(arguments)
     identity = IdentityOptions(arguments.organ, arguments.center, arguments.phase)
     # disable=None: no bar where standard error is not a terminal, such as in a log
     with tqdm(unit=" pages", disable=None, leave=False, dynamic_ncols=True) as bar:
@@ -63,9 +83,20 @@ def extract(arguments: argparse.Namespace, _: Settings) -> int:
             options=identity,
             catalog=arguments.catalog,
             engine=arguments.engine,
+            ocr=Ocr(settings.data_dir / "ocr", arguments.ocr_language) if arguments.ocr else None,
             progress=_watch(bar),
         )
     return _print_extraction(arguments, report)
+
+
+def _draft_catalog(arguments: argparse.Namespace) -> int:
+    rows = write_catalog_draft(arguments.pdf, arguments.catalog_draft)
+    text = (
+        f"{arguments.catalog_draft}: {len(rows):,} rows. Centers, organs, phases and titles are guesses: correct them, "
+        f"then run: audit extract {' '.join(map(str, arguments.pdf))} --catalog {arguments.catalog_draft} --out DIR"
+    )
+    print_result(arguments, text, {"catalog": str(arguments.catalog_draft), "rows": rows})
+    return OK
 
 
 def _watch(bar: Any) -> ExtractionProgress:

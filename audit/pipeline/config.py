@@ -98,14 +98,16 @@ def _retrieval_settings(value: Any, info: ValidationInfo) -> Any:
 
 
 class CorpusOptions(ConfigSection):
-    """The handbooks: PDF files with their catalog, or documents that were extracted earlier."""
+    """The handbooks: files (PDF, HTML, DOCX, Markdown, text) with their catalog, or documents that were extracted earlier."""
 
-    pdfs: ExistingPath | None = Field(None, description="a PDF file, or a folder of them")
+    pdfs: ExistingPath | None = Field(None, description="a file, or a folder of PDF, HTML, DOCX, Markdown and text files")
     documents: ExistingPath | None = Field(None, description="a folder of documents (JSON), instead of pdfs")
     catalog: ExistingPath | None = Field(
-        None, description="CSV file with the handbook that each PDF is: see `audit extract --help`"
+        None, description="CSV file with the handbook that each file is: see `audit extract --help`"
     )
     engine: Text = Field("", description="what reads the PDF files: see `audit extract --help`")
+    ocr: bool = Field(False, description="recognise the text of pages that are pictures (program ocrmypdf or tesseract)")
+    ocr_language: Text = Field("eng", description="language of those pages, as tesseract names it: eng, deu, eng+spa")
     terms: dict[str, Text] = Field({}, description=f"what the pages call things: {', '.join(TERMS)}")
 
 

@@ -1,4 +1,4 @@
-"""The identity of a handbook (organ, center, phase) from its PDF's name, from options, or from a catalog."""
+"""The identity of a handbook (organ, center, phase) from its file's name, from options, or from a catalog."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from audit.release.values import Reject, boolean, texts
 from audit.vocabulary import GENERAL, PHASES
 
 CATALOG_COLUMNS = (
-    "file", "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "licence", "may_be_downloaded",
+    "file", "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "licence", "may_be_downloaded", "language",
 )  # fmt: skip
 REQUIRED_COLUMNS = ("file", "center")
 # It becomes the name of a file, so it has no slash and no dot at its beginning
 HANDBOOK_ID = re.compile(r"[\w][\w.-]*")
+LANGUAGE = re.compile(r"[a-z]{2,3}")
 NO_CENTER = (
     "its name does not tell its center: rename it to organ_center_phase.pdf, such as heart_alder_combined.pdf, "
     "or name the center with --center or with a row in --catalog"
@@ -29,7 +30,10 @@ NO_CENTER = (
 
 @dataclass(frozen=True)
 class Identity:
-    """The fields of a document that a PDF does not tell: which handbook it is, and what its licence allows."""
+    """The fields of a document that its file does not tell: which handbook it is, and what its licence allows.
+
+    language  ISO 639 code; None: found from the text
+    """
 
     handbook_id: str
     organ: str
@@ -40,6 +44,7 @@ class Identity:
     aliases: tuple[str, ...] = ()
     licence: str | None = None
     may_be_downloaded: bool = False
+    language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,20 +71,25 @@ def identity_of(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Mappi
 
 
 def _from_file_name(pdf: Path, options: IdentityOptions) -> Identity:
-    name = _fields_of_file_name(pdf)
+    name = fields_of_file_name(pdf)
     center = options.center or name.get("center")
     if not center:
         raise DocumentError(NO_CENTER)
     return _checked_identity(options.organ or name.get("organ"), center, options.phase or name.get("phase"), {})
 
 
-def _fields_of_file_name(pdf: Path) -> dict[str, str]:
+def fields_of_file_name(pdf: Path) -> dict[str, str]:
     """Organ, center and phase of a name in that form; the center may contain underscores."""
     organ, _, rest = pdf.stem.partition("_")
     center, _, phase = rest.rpartition("_")
     if phase.casefold() in PHASES and organ and center:
         return {"organ": organ, "center": center, "phase": phase.casefold()}
     return {}
+
+
+def file_name_part(words: str) -> str:
+    """Words in the form in which a handbook id has them: `Alder-Clinic`."""
+    return re.sub(r"[^\w.-]+", "-", words)
 
 
 def _from_catalog(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Mapping[str, str]]) -> Identity:
@@ -96,7 +106,7 @@ def _checked_identity(organ: str | None, center: str, phase: str | None, row: Ma
     organ, phase = organ or GENERAL, (phase or DEFAULT_PHASE).casefold()
     if phase not in PHASES:
         raise DocumentError(f"phase '{phase}' is not one of {', '.join(PHASES)}")
-    handbook_id = row.get("handbook_id") or "_".join(re.sub(r"[^\w.-]+", "-", part) for part in (organ, center, phase))
+    handbook_id = row.get("handbook_id") or "_".join(map(file_name_part, (organ, center, phase)))
     if not HANDBOOK_ID.fullmatch(handbook_id):
         raise DocumentError(
             f"handbook id '{handbook_id}' cannot be used as a file name: letters, digits, '_', '-' and '.' are allowed"
@@ -105,6 +115,7 @@ def _checked_identity(organ: str | None, center: str, phase: str | None, row: Ma
     return Identity(
         handbook_id, organ, center, phase, row.get("title") or None, row.get("url") or None, aliases,
         row.get("licence") or None, _may_be_downloaded(row.get("may_be_downloaded")),
+        _language(row.get("language")),
     )  # fmt: skip
 
 
@@ -113,6 +124,12 @@ def _may_be_downloaded(cell: str | None) -> bool:
         return boolean(cell or None, "may_be_downloaded") or False
     except Reject:
         raise DocumentError(f"may_be_downloaded is '{cell}'. Allowed: yes, no, or empty for no") from None
+
+
+def _language(cell: str | None) -> str | None:
+    if cell and not LANGUAGE.fullmatch(cell.casefold()):
+        raise DocumentError(f"language is '{cell}'. Allowed: an ISO 639 code such as en or es, or empty to find it in the text")
+    return cell.casefold() if cell else None
 
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:

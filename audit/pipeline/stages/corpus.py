@@ -1,4 +1,4 @@
-"""The texts that a run starts from: PDF files into documents, and any file of questions into the questions of the run."""
+"""The texts that a run starts from: files of handbooks into documents, and any file of questions into its questions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from pathlib import Path
 from audit.atomic_io import write_atomic
 from audit.corpus.documents import DOCUMENT_SUFFIXES, read_document, write_document
 from audit.corpus.extraction.engines import engine_named
+from audit.corpus.extraction.extract import extract
+from audit.corpus.extraction.formats import format_of
 from audit.corpus.extraction.identity import IdentityOptions, identity_of, read_catalog
-from audit.corpus.extraction.run import extract, pdf_files
+from audit.corpus.extraction.ocr import Ocr
+from audit.corpus.extraction.source_files import SUPPORTED, source_files
 from audit.corpus.questions.checks import make_screen, read_tag_taxonomy
 from audit.corpus.questions.importing import import_questions
 from audit.corpus.questions.near_duplicates import decisions_path
@@ -31,7 +34,7 @@ def find_sources(config: Config, workspace: Workspace) -> tuple[list[SourceDocum
     """The handbooks by id, and the files left out: name -> reason. Raises AuditError where there is nothing to read at all."""
     sources: dict[str, SourceDocument] = {}
     left_out: dict[str, str] = {}
-    for name, result in _from_pdfs(config, workspace) if config.corpus.pdfs else _from_documents(config):
+    for name, result in _from_files(config, workspace) if config.corpus.pdfs else _from_documents(config):
         if isinstance(result, str):
             left_out[name] = result
         elif result.handbook_id in sources:
@@ -42,19 +45,22 @@ def find_sources(config: Config, workspace: Workspace) -> tuple[list[SourceDocum
     return [sources[handbook_id] for handbook_id in sorted(sources)], left_out
 
 
-def _from_pdfs(config: Config, workspace: Workspace) -> Iterator[FileResult]:
+def _from_files(config: Config, workspace: Workspace) -> Iterator[FileResult]:
     assert config.corpus.pdfs is not None  # checked by the caller
     catalog = read_catalog(config.corpus.catalog) if config.corpus.catalog else None
-    files = pdf_files([config.corpus.pdfs])
-    for pdf in files:
+    others = {path.resolve() for path in (config.path, config.corpus.catalog, config.questions.file) if path}
+    found = source_files([config.corpus.pdfs], frozenset(catalog or ()), others)
+    for file in found.sources:
         try:
-            identity = identity_of(pdf, IdentityOptions(), catalog)
+            identity = identity_of(file, IdentityOptions(), catalog)
             document = workspace.documents / f"{identity.handbook_id}.json"
-            yield pdf.name, SourceDocument(identity.handbook_id, identity.organ, pdf, document, identity)
+            yield file.name, SourceDocument(identity.handbook_id, identity.organ, file, document, identity)
         except DocumentError as error:
-            yield pdf.name, str(error)
+            yield file.name, str(error)
+    for file in found.unsupported:
+        yield file.name, f"{file.name}: its format is not supported. Save it as one of {', '.join(SUPPORTED)}."
     # A misspelled file name in the catalog would otherwise lose a handbook without a word.
-    for name in set(catalog or {}) - {pdf.name for pdf in files}:
+    for name in set(catalog or {}) - {file.name for file in found.sources}:
         yield name, f"{name}: the catalog has a row for it, but the file does not exist."
 
 
@@ -76,35 +82,46 @@ def _from_documents(config: Config) -> Iterator[FileResult]:
 
 # -- the stages ---------------------------------------------------------------------------------------------------------
 
-EXTRACTION_CODE = ("corpus/extraction", "corpus/documents.py")
+EXTRACTION_CODE = ("corpus/extraction", "corpus/documents.py", "corpus/quality.py", "text/language.py", "text/statements.py")
 QUESTIONS_CODE = ("corpus/questions", "embedding")
 
 
 @dataclass
 class ExtractStage(TaskByTask):
-    """A task is a PDF; handbooks that come as documents need none."""
+    """A task is a file, or a folder of pages; handbooks that come as documents need none."""
 
     name = "extract"
 
     def tasks(self) -> list[Task]:
-        """Each PDF with its handbook, the engine and its version."""
+        """Each file with its handbook, what reads it, and its version."""
         return [self._task(source) for source in self.context.present if source.identity]
 
     def _task(self, source: SourceDocument) -> Task:
         assert source.identity is not None
         inputs = {
             "pdf": self.context.cache.digest(source.file), "identity": asdict(source.identity), "file": source.file.name,
-            "engine": engine_named(self.context.config.corpus.engine or None).version, "code": code_digest(*EXTRACTION_CODE),
+            "engine": self._reader(source), "code": code_digest(*EXTRACTION_CODE),
         }  # fmt: skip
         return Task(self.name, source.handbook_id, inputs, (source.document,), source.handbook_id)
 
+    def _reader(self, source: SourceDocument) -> str:
+        file_format, ocr = format_of(source.file), self._ocr()
+        if file_format:
+            return file_format.version
+        engine = engine_named(self.context.config.corpus.engine or None)
+        return f"{engine.version}, {ocr.name}" if ocr else engine.version
+
+    def _ocr(self) -> Ocr | None:
+        options = self.context.config.corpus
+        return Ocr(self.context.settings.data_dir / "ocr", options.ocr_language) if options.ocr else None
+
     def carry(self, task: Task) -> Figures:
-        """Extract one PDF."""
+        """Extract one handbook."""
         source = self.context.source(task.handbook)
         assert source.identity is not None
         document = extract(
             source.file, source.identity, self.context.config.corpus.engine or None,
-            lambda done, total: self.context.progress(source.file.name, done, total),
+            lambda done, total: self.context.progress(source.file.name, done, total), self._ocr(),
         )  # fmt: skip
         source.document.parent.mkdir(parents=True, exist_ok=True)
         write_document(document, source.document)

@@ -228,7 +228,9 @@ def test_the_command_prints_counts_and_its_exit_code_reports_failures(folder, tm
     assert "heart_empty_pre.pdf: it is empty. No document was made of it." in output.err
 
 
-@pytest.mark.parametrize(("files", "message"), [([], "there are no PDF files in this folder"), (["heart_a_pre.pdf"], "1 failed")])
+@pytest.mark.parametrize(
+    ("files", "message"), [([], "there are no files of handbooks in this folder"), (["heart_a_pre.pdf"], "1 failed")]
+)
 def test_the_command_fails_where_nothing_could_be_extracted(tmp_path, capsys, files, message):
     folder = tmp_path / "pdfs"
     folder.mkdir()
