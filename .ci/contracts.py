@@ -51,10 +51,13 @@ VERDICTS = [
     "audit.charts",
     "audit.exports",
     "audit.themes",
+    "audit.source_pages",
     "annotation.studies.verdict_store",
     "annotation.studies.baseline_judge",
 ]
-"""From where a judge's verdict can be reached. The blinding list: every blinding contract forbids these and adds to them."""
+"""From where a judge's verdict, or a handbook's page with the name of its center, can be reached.
+
+The blinding list: every blinding contract forbids these and adds to them."""
 
 OTHERS_WORK = [
     "annotation.studies.sampling",
@@ -101,7 +104,7 @@ CONTRACTS = [
             "store | demo | (generation) | themes",
             "(judging) | retrieval",
             "corpus",
-            "release | embedding | llm",
+            "release | embedding | llm | source_pages",
             "text | stats",
             "tables",
             "settings | terms | vocabulary | optional_imports | formatting | atomic_io | logs",

@@ -92,6 +92,8 @@ class Settings:
     """Where files are kept and how the server is reached.
 
     AUDIT_DATA_DIR          folder of everything written at run time (default: ./data)
+    AUDIT_SOURCES           folder of the handbooks' PDF files, whose pages are shown where an answer cites them; only a file that
+                            has the sha256 in the release is opened (default: sources in the data folder)
     AUDIT_STUDIES_URL       database of studies, ratings and accounts (default: sqlite, studies.db in the data folder);
                             postgresql://user:password@host/database needs the extra `postgres`
     AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback only)
@@ -116,6 +118,7 @@ class Settings:
     data_dir: Path = field(default_factory=lambda: Path(os.environ.get("AUDIT_DATA_DIR") or "data"))
     # Not in the repr, because the URL may contain a password.
     studies: str = field(default_factory=lambda: os.environ.get("AUDIT_STUDIES_URL", ""), repr=False)
+    sources: str = field(default_factory=lambda: os.environ.get("AUDIT_SOURCES", "").strip())
     host: str = field(default_factory=lambda: os.environ.get("AUDIT_HOST") or "127.0.0.1")
     port: int = field(default_factory=lambda: _integer("AUDIT_PORT", 8501, 1, MAX_PORT))
     browsing: str = field(default_factory=lambda: _one_of("AUDIT_BROWSING", BROWSING))
@@ -146,6 +149,11 @@ class Settings:
     def themes_dir(self) -> Path:
         """Where taxonomies of themes are, with the vectors they were made from."""
         return self.data_dir / "themes"
+
+    @property
+    def sources_dir(self) -> Path:
+        """Where local copies of handbooks are."""
+        return Path(self.sources) if self.sources else self.data_dir / "sources"
 
     @property
     def studies_url(self) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from audit.charts.style import handbook_names
 from audit.metrics.position_groups import position_groups
 from audit.queries.answer_view import Answer, answer
+from audit.queries.citations import citations
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
@@ -17,6 +18,7 @@ from pages._shared.passages import CSS, answer_html, layers_html, passages_html,
 from pages._shared.pickers import named_by, pick_one, pick_question
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.side_by_side import verdict_html
+from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import counts, link
 
 LEAD = "Where an answer comes from: how it was found, its passages in the {handbook}, and the results of each search step."
@@ -43,9 +45,12 @@ def first_answering(run: Run, question_id: str, names: dict[str, str]) -> str:
     return next((handbook_id for handbook_id in names if handbook_id in answering), next(iter(names)))
 
 
-def answer_details(run: Run, details: Answer, name: str, key: str) -> None:
+def answer_details(run: Run, question_id: str, details: Answer, name: str, key: str) -> None:
     """One answer, how it was found and the passages behind it."""
-    st.html(answer_html(run, details, name, key) + retrieval_html(run, details) + passages_html(run, details, key))
+    handbook_id = details.side.handbook_id
+    cited = load(citations, run, question_id=question_id).get(handbook_id, ())
+    links = citation_links_html(run, question_id, handbook_id, cited)
+    st.html(answer_html(run, details, name, key, links) + retrieval_html(run, details) + passages_html(run, details, key))
     if layers := layers_html(details):
         with st.expander("Search results, layer by layer", key=f"search_{key}"):
             st.html(layers)
@@ -78,6 +83,6 @@ with page("Answer", LEAD) as run:
     with st.container(key="behind"):
         for key, column, details in zip("ab", st.columns(len(answers), gap="medium"), answers, strict=False):
             with column:
-                answer_details(run, details, names[details.side.handbook_id], key)
+                answer_details(run, question_id, details, names[details.side.handbook_id], key)
     if any(details.passages for details in answers):
         counts(run, "Coloured text was given to the generator. A number leads from a part of the answer to its passage.")

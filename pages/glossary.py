@@ -30,7 +30,7 @@ SECTIONS = {
         "curated",
     ),
     "How answers are found": (
-        "passage", "citation", "layer", "fused", "full document", "fallback", "extractive", "strategy", "trial",
+        "passage", "citation", "source page", "layer", "fused", "full document", "fallback", "extractive", "strategy", "trial",
         "gold section", "hit@k", "MRR", "nDCG@5",
     ),
     "How the judge is measured": (
@@ -65,6 +65,8 @@ CORE_MEANINGS = {
     "curated": "People have edited the themes. Every edit has an author and a reason and can be undone. Exports "
     "contain both the curated and the original themes.",
     "passage": "A part of {a_handbook} that was given to the generator to answer from.",
+    "source page": "The page of {a_handbook} on which a cited sentence is printed, drawn from a copy of the file that the text "
+    "was taken from. The copy is recognised by its digest, so another file of the same name is never shown.",
     "layer": "One step of a search: by meaning, by words, the combination of both, a reranking, wider passages.",
     "fused": "Several searches combined into one. Either scores, scaled from 0 to 1, are weighted and added up; or "
     "ranks are (reciprocal rank fusion, RRF), where each search gives a section 1 / (60 + its rank).",

@@ -112,7 +112,9 @@ with page("{Handbook}", "One {handbook}: what it answers, what it does not addre
     handbook_id = chosen or ordered[0]
     summary(run, overall.set_index("handbook_id").loc[handbook_id])
     text_section(run, handbook_id)
-    link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
+    with st.container(horizontal=True):
+        link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
+        link("source", "See its pages", run, icon=":material/menu_book:", handbook=handbook_id)
 
     st.header("What it answers", anchor=False)
     by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))

@@ -48,6 +48,15 @@ class Section:
             return self.pages[0] if self.pages and self.pages[0] == self.pages[-1] else None
         return max((page for page, start in self.page_starts if start <= position), default=self.page_starts[0][0])
 
+    def on_page(self, page: int, start: int, end: int) -> tuple[int, int] | None:
+        """The part of characters `start` to `end` that is on a page, all of them where that is unknown; None where none is."""
+        if not self.page_starts:
+            return (start, end) if self.page_at(start) in (None, page) else None
+        own = [first for number, first in self.page_starts if number == page]
+        later = [first for number, first in self.page_starts if number > page]
+        part = max(start, min(own, default=end)), min([end, *later])
+        return part if part[0] < part[1] else None
+
     @property
     def title(self) -> str:
         """The heading with those above it: `Medicines > When you travel`; "" without any."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from audit.queries.lookup import handbook_number, question_number
+from audit.queries.loose_records import Record, float_or_none, int_or_none, objects, shown_part, text_or_none
 from audit.queries.pair_view import PRESENT, Side, side
 from audit.store.connection import Connection, rows
 from audit.text.tokens import cited_spans
@@ -18,10 +18,6 @@ select section_id, heading, above, text, pages, url
 from sections where handbook = $handbook and section_id in (select unnest($names))
 """
 HAS_SECTIONS = "select count(*) > 0, coalesce(bool_or(handbook = $handbook), false) from sections"
-# Passages, layers and entries of a layer that are shown; a broken release may have more.
-MAX_SHOWN = 50
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -104,9 +100,9 @@ def answer(con: Connection, question_id: str, handbook_id: str) -> Answer:
     numbers = {"question": question_number(con, question_id), "handbook": handbook_number(con, handbook_id)}
     answered = side(con, numbers["question"], numbers["handbook"])
     record = _retrieval_record(con, numbers)
-    passage_records, layers = _objects(record.get("passages")), _objects(record.get("layers"))
-    sources = (*passage_records, *(top for layer in layers for top in _objects(layer.get("top"))))
-    section_ids = {_text_or_none(source.get("section_id")) for source in sources}
+    passage_records, layers = objects(record.get("passages")), objects(record.get("layers"))
+    sources = (*passage_records, *(top for layer in layers for top in objects(layer.get("top"))))
+    section_ids = {text_or_none(source.get("section_id")) for source in sources}
     sections = _sections(con, numbers["handbook"], sorted(section_id for section_id in section_ids if section_id))
     passages = tuple(_passage(passage, number, sections) for number, passage in enumerate(passage_records, 1))
     supported, cites = _supported(answered, record, {passage.number for passage in passages})
@@ -114,10 +110,10 @@ def answer(con: Connection, question_id: str, handbook_id: str) -> Answer:
         side=answered,
         recorded=bool(record),
         texts=_texts(con, numbers["handbook"]),
-        strategy=_text_or_none(record.get("strategy")),
-        reason=_text_or_none(record.get("reason")),
-        queries=tuple(query for entry in _shown_part(record.get("queries")) if (query := _text_or_none(entry))),
-        seconds=_float_or_none(record.get("seconds")),
+        strategy=text_or_none(record.get("strategy")),
+        reason=text_or_none(record.get("reason")),
+        queries=tuple(query for entry in shown_part(record.get("queries")) if (query := text_or_none(entry))),
+        seconds=float_or_none(record.get("seconds")),
         passages=passages,
         supported=supported,
         cites=tuple(sorted(cites)),
@@ -146,19 +142,19 @@ def _sections(con: Connection, handbook: int, names: list[str]) -> dict[str, Ans
 
 
 def _passage(record: Record, number: int, sections: Mapping[str, AnswerSection]) -> ShownPassage:
-    section_id = _text_or_none(record.get("section_id")) or ""
+    section_id = text_or_none(record.get("section_id")) or ""
     section, start, end = sections.get(section_id), record.get("start"), record.get("end")
     # The passage may have been cut from another version of the text, so positions are used only where they fit.
     inside = section is not None and isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(section.text)
     by = record.get("retrievers")
     retrievers = {
-        str(name): (_int_or_none(hit.get("rank")), _float_or_none(hit.get("score")))
+        str(name): (int_or_none(hit.get("rank")), float_or_none(hit.get("score")))
         for name, hit in (by.items() if isinstance(by, dict) else ())
         if isinstance(hit, dict)
     }
     return ShownPassage(
-        _int_or_none(record.get("passage")) or number, section_id, section, start if inside else None, end if inside else None,
-        _text_or_none(record.get("origin")), _float_or_none(record.get("score")), retrievers,
+        int_or_none(record.get("passage")) or number, section_id, section, start if inside else None, end if inside else None,
+        text_or_none(record.get("origin")), float_or_none(record.get("score")), retrievers,
     )  # fmt: skip
 
 
@@ -170,8 +166,8 @@ def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[S
     text = answered.answer or ""
     cites: dict[int, bool] = {}
     parts: list[tuple[int, int, tuple[int, ...]]] = []
-    for citation in _objects(record.get("citations")):
-        number, start, end = (_int_or_none(citation.get(name)) for name in ("passage", "start", "end"))
+    for citation in objects(record.get("citations")):
+        number, start, end = (int_or_none(citation.get(name)) for name in ("passage", "start", "end"))
         if number is not None:
             cites[number] = number in given and citation.get("known") is not False
             if start is not None and end is not None and 0 <= start < end <= len(text):
@@ -188,32 +184,11 @@ def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[S
 
 
 def _layer(record: Record, sections: Mapping[str, AnswerSection]) -> LayerResult:
-    top = [(_text_or_none(hit.get("section_id")) or "", _float_or_none(hit.get("score"))) for hit in _objects(record.get("top"))]
+    top = [(text_or_none(hit.get("section_id")) or "", float_or_none(hit.get("score"))) for hit in objects(record.get("top"))]
     return LayerResult(
-        _text_or_none(record.get("layer")) or "", _int_or_none(record.get("kept")), _text_or_none(record.get("skipped")),
+        text_or_none(record.get("layer")) or "", int_or_none(record.get("kept")), text_or_none(record.get("skipped")),
         tuple((name, sections[name].title if name in sections else None, score) for name, score in top),
     )  # fmt: skip
-
-
-def _shown_part(value: Any) -> list[Any]:
-    return value[:MAX_SHOWN] if isinstance(value, list) else []
-
-
-def _objects(value: Any) -> list[Record]:
-    return [entry for entry in _shown_part(value) if isinstance(entry, dict)]
-
-
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None or isinstance(value, (dict, list)) else str(value)
-
-
-def _float_or_none(value: Any) -> float | None:
-    # To Python, the `true` of JSON is an integer.
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def _int_or_none(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def passages_by_section(answered: Answer) -> Iterator[tuple[AnswerSection | None, str, list[ShownPassage]]]:

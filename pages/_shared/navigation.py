@@ -36,7 +36,7 @@ PAGES = {
         ("topics", "Topics"),
         ("centers", "centers"),
     ],
-    "Coverage": [("coverage", "Coverage"), ("handbook", "handbook"), ("retrieval", "Retrieval")],
+    "Coverage": [("coverage", "Coverage"), ("handbook", "handbook"), ("source", "Source"), ("retrieval", "Retrieval")],
     "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }
 OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`

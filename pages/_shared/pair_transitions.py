@@ -100,10 +100,11 @@ def both_verdicts(compared: ComparedRuns, row: pd.Series, names: dict[str, str])
     differ = (before.a.answer, before.b.answer) != (after.a.answer, after.b.answer)
     if differ:
         counts(compared.run, "The two runs have different answers to this {question}:")
-    for name, judged in zip(compared.names, (before, after) if differ else (after,), strict=False):
+    sides = ((compared.first, before), (compared.second, after))
+    for name, (run, judged) in zip(compared.names, sides if differ else sides[1:], strict=False):
         if differ:
             st.caption(escaped(name))
-        st.html(f'<div class="pair">{answers_html(judged, names, "all")}</div>')
+        st.html(f'<div class="pair">{answers_html(run, judged, names, "all")}</div>')
 
 
 def _verdict(run: Run, judged: Pair, row: pd.Series) -> None:

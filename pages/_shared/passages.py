@@ -12,7 +12,8 @@ from pathlib import Path
 from audit.queries.answer_view import Answer, AnswerSection, LayerResult, ShownPassage, passages_by_section
 from audit.store.runs import Run
 from audit.terms import fill, terms
-from pages._shared.side_by_side import shortened, side_head_html, source_link_html
+from pages._shared.side_by_side import shortened, side_head_html
+from pages._shared.source_links import public_link_html
 
 CSS = Path(__file__).with_name("passages.css")
 MODES = {
@@ -42,13 +43,13 @@ MAX_AROUND = 280  # characters of a section that are shown before its first and 
 MAX_BETWEEN = 600  # characters that are shown between two passages; a longer stretch is cut to its last `MAX_AROUND`
 
 
-def answer_html(run: Run, details: Answer, name: str, key: str) -> str:
-    """The handbook, its answer with the cited parts marked, and what is wrong with its citations.
+def answer_html(run: Run, details: Answer, name: str, key: str, links: str = "") -> str:
+    """The handbook, its answer with the cited parts marked, links to the pages cited, and what is wrong with its citations.
 
     `key` keeps the anchors of two answers on one page apart.
     """
     answer = f'<div class="answer-text">{"".join(_cited_fragments(details, key))}</div>' if details.side.answer else ""
-    return f'<div class="behind">{side_head_html(details.side, name)}{answer}{_citations_html(run, details)}</div>'
+    return f'<div class="behind">{side_head_html(details.side, name)}{answer}{links}{_citations_html(run, details)}</div>'
 
 
 def _cited_fragments(details: Answer, key: str) -> Iterator[str]:
@@ -123,7 +124,7 @@ def _section_html(run: Run, section: AnswerSection | None, name: str, passages: 
         missing = f'<div class="no-answer">Section {escape(name or "without an id")}: its text is not in the release.</div>'
         return f'<div class="section">{missing}{facts}</div>'
     pages = _page_range(section)
-    source = f" · {_source_html(section.url)}" if section.url else ""
+    source = f" · {_source_html(section.url, section.pages[0] if section.pages else None)}" if section.url else ""
     location = f'<span class="faint">{escape(pages)}{source}</span>' if pages or source else ""
     text = f'<div class="text">{"".join(_text_fragments(section, passages))}</div>'
     return f'<div class="section"><span class="title">{escape(section.title)}</span> {location}{facts}{text}</div>'
@@ -174,8 +175,8 @@ def _context_html(text: str, *, first: bool) -> str:
     return f'<span class="around">{escape(shown)}</span>'
 
 
-def _source_html(url: str) -> str:
-    return source_link_html(url) or escape(url)
+def _source_html(url: str, page: int | None = None) -> str:
+    return public_link_html(url, page) or escape(url)
 
 
 def layers_html(details: Answer) -> str:

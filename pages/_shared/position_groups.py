@@ -8,9 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import interval, percent
+from audit.queries.citations import citations
 from audit.store.runs import Run
 from audit.terms import terms
+from pages._shared.loaders import load
 from pages._shared.side_by_side import CSS, shortened
+from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import link, listed, say
 
 ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
@@ -85,8 +88,10 @@ def all_answers(run: Run, question_id: str, table: pd.DataFrame, names: dict[str
     with st.expander(say(run, "All {n} answers", n=len(answering)), on_change="rerun", key="all_answers") as expander:
         if expander.open:
             st.html(CSS)
+            cited = load(citations, run, question_id=question_id)
             for row in answering.itertuples():
-                st.html(f'<div class="answers">{_answer_html(row, names)}</div>')
+                links = citation_links_html(run, question_id, str(row.handbook_id), cited.get(str(row.handbook_id), ()))
+                st.html(f'<div class="answers">{_answer_html(row, names, links)}</div>')
                 link("answer", "See the passages behind it", run, question=question_id, handbook=str(row.handbook_id))
     for state, template in WITHOUT_ANSWER.items():
         handbook_ids = table.loc[table["state"] == state, "handbook_id"]
@@ -94,9 +99,9 @@ def all_answers(run: Run, question_id: str, table: pd.DataFrame, names: dict[str
             st.caption(say(run, template, n=len(handbook_ids), who=listed(sorted(names.get(h, h) for h in handbook_ids))))
 
 
-def _answer_html(row: object, names: dict[str, str]) -> str:
+def _answer_html(row: object, names: dict[str, str], links: str) -> str:
     handbook_id, answer = str(row.handbook_id), row.answer  # type: ignore[attr-defined]
     group = f"position group: {row.name}"  # type: ignore[attr-defined]
     text = shortened(answer) if isinstance(answer, str) else "This release came without answers."
     head = f'<div class="name">{escape(names.get(handbook_id, handbook_id))}</div><div class="faint">{escape(group)}</div>'
-    return f'<div class="side">{head}<div class="answer-text">{escape(text)}</div></div>'
+    return f'<div class="side">{head}<div class="answer-text">{escape(text)}</div>{links}</div>'

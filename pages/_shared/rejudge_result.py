@@ -118,7 +118,7 @@ def _side_by_side(run: Run, new: Run, pair_ids: tuple[str, str, str], names: dic
             judge = judged_run.manifest.get("judge") or "the release does not name the judge"
             st.markdown(f"**{heading}** · {escaped(judge)}")
             st.html(f'<div class="pair">{verdict_html(run, judged_pair)}</div>')
-    st.html(f'<div class="pair">{answers_html(new_pair, names, "all")}</div>')
+    st.html(f'<div class="pair">{answers_html(new, new_pair, names, "all")}</div>')
 
 
 def _replies(job: Job) -> None:

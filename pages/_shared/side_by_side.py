@@ -5,7 +5,7 @@ Every character of a release is escaped before a tag is put around it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import streamlit as st
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
+from audit.queries.citations import Citation, citations
 from audit.queries.pair_view import (
     ABSENT,
     NOT_ASKED,
@@ -29,7 +30,9 @@ from audit.queries.pair_view import (
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
+from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by
+from pages._shared.source_links import citation_links_html, public_link_html
 from pages._shared.widgets import link
 
 CSS = Path(__file__).with_name("pair.css")
@@ -60,7 +63,7 @@ def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: 
     question = f"<h2>{escape(pair.question.text)}</h2>" if with_question else ""
     st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
     marks = choose("Mark what differs", tuple(MARKS), "mark", named_by(MARK_WORDS), show_label=False)
-    st.html(f'<div class="pair">{answers_html(pair, names, marks)}</div>')
+    st.html(f'<div class="pair">{answers_html(run, pair, names, marks)}</div>')
     link(
         "answer", "See the passages behind both answers", run, icon=":material/find_in_page:",
         question=pair.question.question_id, handbook=pair.a.handbook_id, other=pair.b.handbook_id,
@@ -77,14 +80,14 @@ def verdict_html(run: Run, pair: Pair) -> str:
     return f'<div class="verdict">{_badges_html(judgement)}{topic}</div>{notice}{reasoning}'
 
 
-def answers_html(pair: Pair, names: dict[str, str], marks: str) -> str:
+def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> str:
     """Both answers, each under its handbook, and the legend of the marks."""
     if pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
         left, right = mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks])
         legend = LEGEND.format(words=WORD_LEGEND if marks == "all" else "") if marks != "none" else ""
     else:
         left, right, legend = escape(shortened(pair.a.answer or "")), escape(shortened(pair.b.answer or "")), ""
-    sides = _side_html(pair.a, names, left) + _side_html(pair.b, names, right)
+    sides = _side_html(run, pair, pair.a, names, left) + _side_html(run, pair, pair.b, names, right)
     return f'{legend}<div class="sides">{sides}</div>{_usage_html(pair.judgement)}'
 
 
@@ -106,10 +109,12 @@ def _badge_html(text: str, colour: str) -> str:
     return f'<span class="badge" style="{style}">{escape(text)}</span>'
 
 
-def _side_html(side: Side, names: dict[str, str], text: str) -> str:
+def _side_html(run: Run, pair: Pair, side: Side, names: dict[str, str], text: str) -> str:
     answer = f'<div class="answer-text{" no-answer" if side.state in NO_ANSWER else ""}">{text}</div>' if text else ""
     head = side_head_html(side, names.get(side.handbook_id, side.handbook_id))
-    return f'<div class="side">{head}{answer}{_sources_html(side)}</div>'
+    question_id = pair.question.question_id
+    cited = load(citations, run, question_id=question_id).get(side.handbook_id, ())
+    return f'<div class="side">{head}{answer}{_sources_html(run, question_id, side, cited)}</div>'
 
 
 def side_head_html(side: Side, name: str) -> str:
@@ -119,20 +124,14 @@ def side_head_html(side: Side, name: str) -> str:
     return f'<div class="name">{escape(name)}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>{notice}'
 
 
-def _sources_html(side: Side) -> str:
+def _sources_html(run: Run, question_id: str, side: Side, cited: Sequence[Citation]) -> str:
+    pages = citation_links_html(run, question_id, side.handbook_id, cited)
     sections = "".join(f"<li>{escape(section)}</li>" for section in side.sections)
-    cited = f'<div class="faint">Sections used</div><ul>{sections}</ul>' if sections else ""
-    link_html = source_link_html(side.url or "")
+    listed = f'<div class="faint">Sections used</div><ul>{sections}</ul>' if sections else ""
+    link_html = public_link_html(side.url or "", cited[0].page if cited else None)
     source = f" · {link_html}" if link_html else ""
     mode = f"retrieval: {escape(side.mode.replace('_', ' '))}" if side.mode else ""
-    return cited + (f'<div class="faint">{mode}{source}</div>' if mode or source else "")
-
-
-def source_link_html(url: str) -> str:
-    """A link to where a text was taken from; "" where the address is not one of the web, such as `javascript:`."""
-    if not url.lower().startswith(("http://", "https://")):
-        return ""
-    return f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer">source</a>'
+    return pages + listed + (f'<div class="faint">{mode}{source}</div>' if mode or source else "")
 
 
 def _usage_html(judgement: Judgement) -> str:

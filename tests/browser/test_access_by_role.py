@@ -7,6 +7,7 @@ both directions, pages, addresses, responses, files, the browser's storage and t
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import zipfile
@@ -30,6 +31,7 @@ from tests.browser.accessibility import heading_levels, unnamed_controls
 from tests.browser.conftest import BUILD_TIMEOUT_MS, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
 from tests.store.test_sections import change_answer
 from tests.support.loading import load, spoil
+from tests.support.pdfs import column, write_pdf
 from tests.support.studies import PASSWORD, item, people, rate, step, study_of
 from tests.support.tiny import handbook, release_from
 from tests.support.visitor import opened, run
@@ -43,11 +45,12 @@ CANARIES = {
     "ana": ("SAIDBYANA",),
     "ben": ("SAIDBYBEN",),
     "run": ("RUNWHY", "RUNTOPIC", "RUNCENTER", "RUNPASSAGE"),
+    "pages": ("data:image/webp",),
 }
 NOBODY = "nobody"
 MAY_SEE: dict[str, set[str]] = {
     NOBODY: set(),
-    "vera": {"run"},
+    "vera": {"run", "pages"},
     "ana": {"ana"},
     "ben": {"ben"},
     "petra": set(CANARIES),
@@ -74,7 +77,7 @@ PARAMETERS = {
     "topic": "diet", "strategy": "hero", "subtopic": "x", "label": "DIVERGENT", "significance": "high", "phase": "pre",
     "words": "handbook", "order": "question", "page": "1", "code": "1", "study": "s", "item": "i001", "item_id": "i001",
     "annotator": "ben", "seat": "A", "comparison": "1", "scope": "population", "place": "2", "revising": "true",
-    "packet_of": "ben", "embed": "true",
+    "packet_of": "ben", "embed": "true", "section": "s1", "start": "0", "end": "10", "pdf_page": "1",
 }  # fmt: skip
 """Every parameter that a page reads, and names that somebody might try."""
 OTHER_PATHS = (
@@ -111,11 +114,16 @@ def deployment(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 def plant_run(folder: Path) -> None:
-    handbooks = [handbook(letter, center=f"RUNCENTER{letter}") for letter in "abc"]
+    (folder / "sources").mkdir()
+    pdf = write_pdf(folder / "sources" / "book.pdf", [column(["RUNPASSAGE"])])
+    file = {"digest": hashlib.sha256(pdf.read_bytes()).hexdigest(), "may_be_downloaded": True}
+    handbooks = [handbook(letter, center=f"RUNCENTER{letter}") | (file if letter == "a" else {}) for letter in "abc"]
     release = release_from(folder, "q1 kidney topics=diet ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT", handbooks)
 
-    write_jsonl(release / "sections.jsonl", [{"handbook_id": "a", "section_id": "s1", "text": "RUNPASSAGE"}])
-    change_answer(release, "q1", "a", retrieval={"passages": [{"section_id": "s1", "start": 0, "end": 10}]})
+    write_jsonl(release / "sections.jsonl", [{"handbook_id": "a", "section_id": "s1", "text": "RUNPASSAGE", "pages": [1, 1]}])
+    cited = {"passage": 1, "section_id": "s1", "known": True, "quote_start": 0, "quote_end": 10}
+    passage = {"section_id": "s1", "start": 0, "end": 10}
+    change_answer(release, "q1", "a", retrieval={"passages": [passage], "citations": [cited]})
 
     def plant(record: dict[str, list[dict[str, str]]]) -> None:
         for pair in record["pairs"]:
@@ -312,6 +320,7 @@ def test_each_role_reaches_its_own_pages_and_sees_what_it_may_and_nothing_else(d
 
     assert recorder.canaries() == MAY_SEE[name]
     assert bool(recorder.files) == (name in ("vera", "petra", "ada"))
+    assert ("a.pdf" in recorder.files) == ("pages" in MAY_SEE[name])
     for packet in [file for file in recorder.files if re.fullmatch(r"s_(ana|ben)\..*", file)]:
         assert kinds_in(recorder.files[packet].decode("utf-8", "replace")) == {packet[2:5]}
     log = deployment.log.read_text(encoding="utf-8", errors="replace")

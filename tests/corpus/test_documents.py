@@ -83,6 +83,15 @@ def test_a_folder_is_read_by_handbook_id_and_a_repeated_id_is_refused(tmp_path: 
         read_documents(tmp_path)
 
 
+def test_a_stretch_of_text_has_a_part_on_each_of_its_pages() -> None:
+    section = Section("s1", "Diet", "x" * 300, pages=(4, 7), page_starts=((4, 0), (6, 120), (7, 200)))
+    assert [section.on_page(page, 100, 220) for page in (4, 5, 6, 7)] == [(100, 120), None, (120, 200), (200, 220)]
+    assert (section.on_page(4, 0, 50), section.on_page(6, 0, 50)) == ((0, 50), None)
+    one_page = Section("s1", "Diet", "x", pages=(4, 4))
+    assert (one_page.on_page(4, 0, 1), one_page.on_page(5, 0, 1)) == ((0, 1), None)
+    assert Section("s1", "Diet", "x", pages=(4, 6)).on_page(5, 0, 1) == (0, 1)
+
+
 def test_a_position_has_its_page() -> None:
     section = Section("s1", "Diet", "x" * 300, pages=(4, 6), page_starts=((4, 0), (6, 120)))
     assert [section.page_at(position) for position in (0, 119, 120, 299)] == [4, 4, 6, 6]

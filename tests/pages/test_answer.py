@@ -71,7 +71,7 @@ def test_a_passage_is_marked_inside_its_section_with_pages_and_source(write: Wri
     html = opened(open_page)
     assert "Eating &gt; Fruit" in html
     assert "pages 4 to 5" in html
-    assert 'href="https://x.example/fruit"' in html
+    assert 'href="https://x.example/fruit#page=4"' in html
     assert '<mark>Wash fruit.</mark><span class="around"> Peel it too.</span>' in html
     assert "found by the search, score 0.5, by meaning at rank 3 (0.71)" in html
 

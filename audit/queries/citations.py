@@ -1,0 +1,120 @@
+"""What answers cite: the statement of a handbook's section, and the page on which it is printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.corpus.documents import Section
+from audit.errors import NotInRunError
+from audit.queries.lookup import handbook_number, question_number
+from audit.queries.loose_records import Record, int_or_none, objects, text_or_none
+from audit.store.connection import Connection, rows
+
+CITED = """
+select handbook_id, handbook, retrieval::varchar
+from answers join handbooks using (handbook)
+where question = $question and retrieval is not null and not coalesce(absent, false)
+order by handbook
+"""
+SECTION = """
+select section_id, heading, text, above, pages, url, page_starts
+from sections where handbook = $handbook and section_id in (select unnest($names))
+"""
+FILE = """
+select handbook_id, coalesce(title, center), url, digest, licence, may_be_downloaded, pages
+from handbooks where handbook = $handbook
+"""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """One thing that an answer cites.
+
+    number      of the passage, as in the mark [1] of the answer
+    page        on which it begins; None where the release does not tell
+    start, end  the statement, in characters of the section's text; None where only the passage is known
+    """
+
+    number: int
+    section_id: str
+    title: str
+    page: int | None
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """The file that a handbook's text was taken from. `digest` is its sha256; None: the release does not tell."""
+
+    handbook_id: str
+    title: str
+    url: str | None
+    digest: str | None
+    licence: str | None
+    may_be_downloaded: bool
+    pages: int | None
+
+
+def citations(con: Connection, question_id: str) -> dict[str, tuple[Citation, ...]]:
+    """Handbook id -> what its answer to a question cites, in the order of the answer; a handbook that cites nothing is left out.
+
+    Raises NotInRunError when the run has no such question.
+    """
+    cited = rows(con, CITED, {"question": question_number(con, question_id)})
+    by_handbook = {str(name): tuple(_citations(con, number, json.loads(record))) for name, number, record in cited}
+    return {handbook_id: found for handbook_id, found in by_handbook.items() if found}
+
+
+def source_file(con: Connection, handbook_id: str) -> SourceFile:
+    """The file of a handbook. Raises NotInRunError when the run has no such handbook."""
+    (facts,) = rows(con, FILE, {"handbook": handbook_number(con, handbook_id)})
+    return SourceFile(*facts)
+
+
+def cited_section(con: Connection, handbook_id: str, section_id: str) -> Section:
+    """A section of a handbook. Raises NotInRunError when the run does not have its text."""
+    found = _sections(con, handbook_number(con, handbook_id), [section_id])
+    if section_id not in found:
+        raise NotInRunError(f"The run has no text of section '{section_id}' of {handbook_id}. Nothing can be marked.")
+    return found[section_id]
+
+
+def _citations(con: Connection, handbook: int, record: Any) -> Iterator[Citation]:
+    if not isinstance(record, dict):
+        return
+    passages = {int_or_none(passage.get("passage")): passage for passage in objects(record.get("passages"))}
+    known = [citation for citation in objects(record.get("citations")) if citation.get("known") is not False]
+    places = [_place(citation, passages.get(int_or_none(citation.get("passage")), {})) for citation in known]
+    sections = _sections(con, handbook, {section_id for _, section_id, *_ in places if section_id})
+    for number, section_id, start, end, passage_start in dict.fromkeys(places):
+        section = sections.get(section_id or "")
+        if number is None or section is None:
+            continue
+        inside = start is not None and end is not None and 0 <= start < end <= len(section.text)
+        page = section.page_at((start if inside else passage_start) or 0) or (section.pages[0] if section.pages else None)
+        title = section.title or section.section_id
+        yield Citation(number, section.section_id, title, page, start if inside else None, end if inside else None)
+
+
+Place = tuple[int | None, str | None, int | None, int | None, int | None]
+"""Number of the passage, section, first and last character of the statement, first character of the passage."""
+
+
+def _place(citation: Record, passage: Record) -> Place:
+    section_id = text_or_none(citation.get("section_id")) or text_or_none(passage.get("section_id"))
+    numbers = [int_or_none(citation.get(name)) for name in ("passage", "quote_start", "quote_end")]
+    return numbers[0], section_id, numbers[1], numbers[2], int_or_none(passage.get("start"))
+
+
+def _sections(con: Connection, handbook: int, names: Iterable[str]) -> Mapping[str, Section]:
+    stored = rows(con, SECTION, {"handbook": handbook, "names": sorted(names)}) if names else []
+    return {
+        section_id: Section(
+            section_id, heading, text, tuple(above), tuple(pages), url, tuple((page, start) for page, start in page_starts)
+        )
+        for section_id, heading, text, above, pages, url, page_starts in stored
+    }
