@@ -120,3 +120,8 @@ def test_a_table_without_left_and_right_sides_is_a_table(tmp_path, engine):
     ]
     text = text_of(tmp_path, engine, Table(cells, colWidths=[100, 200], style=inner))
     assert text.endswith("Grade | Treatment\n1A | Treatment: Keep taking medicines.")
+
+
+def test_cells_too_thin_for_text_are_a_drawing(tmp_path, engine):
+    hatched = Table([["", ""], ["", ""]], colWidths=[4, 4], rowHeights=[4, 4], style=GRID)
+    assert text_of(tmp_path, engine, hatched, Paragraph("Rest.", BODY)).endswith("Rest.")
