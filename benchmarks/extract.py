@@ -7,6 +7,7 @@ The PDFs are generated from the NIH handbooks (../shared/data/retrieval), in sev
 
     pdfium       `audit extract` as it is
     pdfplumber   `audit extract --engine pdfplumber`
+    docling      `audit extract --engine docling`, if docling and its models are there
     oxide, opendataloader, pymupdf4llm, kreuzberg    the Markdown that these libraries write with their defaults, if they
                  are installed (pip install pdf_oxide opendataloader-pdf pymupdf4llm kreuzberg)
 
@@ -113,6 +114,12 @@ def pdfplumber() -> Reader:
     return _audit_extract("pdfplumber")
 
 
+def docling() -> Reader:
+    import docling.document_converter  # noqa: F401
+
+    return _audit_extract("docling")
+
+
 def oxide() -> Reader:
     import pdf_oxide
 
@@ -143,11 +150,12 @@ def kreuzberg() -> Reader:
     return lambda pdf: sections_of_markdown(extract_file_sync(str(pdf), config=config).content)
 
 
-READERS = {reader.__name__: reader for reader in (pdfium, pdfplumber, oxide, opendataloader, pymupdf4llm, kreuzberg)}
+READERS = {reader.__name__: reader for reader in (pdfium, pdfplumber, docling, oxide, opendataloader, pymupdf4llm, kreuzberg)}
 MODULES = {"pdfium": "pypdfium2", "oxide": "pdf_oxide", "opendataloader": "opendataloader_pdf"}
 LICENCES = {
     "pdfium": "BSD-3/Apache-2.0",
     "pdfplumber": "MIT",
+    "docling": "MIT, needs models",
     "oxide": "MIT/Apache-2.0",
     "opendataloader": "Apache-2.0, needs Java",
     "pymupdf4llm": "AGPL-3.0",

@@ -1,4 +1,5 @@
-"""The engines that turn a PDF into blocks: two libraries whose pages are structured here, and the service LlamaParse.
+"""The engines that turn a PDF into blocks: two libraries whose pages are structured here, docling with its own models, and the
+service LlamaParse.
 
 LlamaParse receives the file and returns its own headings. It needs the library llama-cloud and a key in LLAMA_CLOUD_API_KEY,
 which is used nowhere else; LLAMA_CLOUD_BASE_URL is another address of the service. Its results may change from day to day:
@@ -15,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from audit.corpus.extraction.docling_blocks import docling_blocks
 from audit.corpus.extraction.layout import Block, ExtractedBlocks, OpenPdf, PageProgress
 from audit.corpus.extraction.pdf_readers import open_with_pdfium, open_with_pdfplumber
 from audit.corpus.extraction.repair import clean_text
@@ -108,6 +110,7 @@ ENGINES: dict[str, Engine] = {
     for engine in (
         Engine("pdfium", "pypdfium2", _structured(open_with_pdfium)),
         Engine("pdfplumber", "pdfplumber", _structured(open_with_pdfplumber)),
+        Engine("docling", "docling", docling_blocks),
         Engine("llamaparse", "llama-cloud", llamaparse_blocks),
     )
 }
