@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +131,7 @@ def _extract_answers(arguments: argparse.Namespace, sources: GenerationInputs) -
     options = ExtractiveSettings(threshold=arguments.threshold, sentences=arguments.sentences, words=arguments.words)
     asked = tqdm(sources.grounded_questions(), desc=EXTRACTIVE_GENERATOR, unit="answer", disable=None, dynamic_ncols=True)
     summary = GenerationSummary()
-    about = {"generator": EXTRACTIVE, "settings": vars(options)}
+    about = {"generator": EXTRACTIVE, "settings": asdict(options)}
     write_answers(arguments.out, extractive_answers(asked, options), summary, about, sources.missing)
     return _finish(arguments, sources, summary)
 

@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from audit.corpus.documents import Document, Section
+from audit.generation.candidates import Candidate, candidates_of
+from audit.generation.questions import content_stems, read_question, stated_stems
 from audit.retrieval.model import Query
-from audit.text.tokens import stems
 from audit.vocabulary import concerns
 
 FULL_DOCUMENT = "full_document"
@@ -54,7 +55,7 @@ class GroundedQuestion(NamedTuple):
 
 def stem_set(text: str) -> frozenset[str]:
     """The stems of a text's content words."""
-    return frozenset(stems(text))
+    return frozenset(content_stems(text))
 
 
 class Relevance:
@@ -66,6 +67,9 @@ class Relevance:
         self._stems = {section.section_id: stem_set(f"{section.title}\n{section.text}") for section in document.sections}
         self._section_counts = Counter(stem for stems in self._stems.values() for stem in stems)
 
+        self._candidates: dict[str, tuple[Candidate, ...]] = {}
+        self._headings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+
     def stems(self, section: Section) -> frozenset[str]:
         """The stems in a section and in its headings."""
         return self._stems[section.section_id]
@@ -74,6 +78,28 @@ class Relevance:
         """Inverse document frequency over sections: log((sections + 1) / (sections with the stem + 1/2))."""
         # A stem that the handbook lacks weighs as much as one in a single section.
         return math.log((len(self._stems) + 1) / (max(1, self._section_counts[stem]) + 0.5))
+
+    def headings(self, section: Section) -> tuple[frozenset[str], frozenset[str]]:
+        """The stems of a section's own heading, and of those above it."""
+        if section.section_id not in self._headings:
+            self._headings[section.section_id] = stated_stems(section.heading), stated_stems(" ".join(section.above))
+        return self._headings[section.section_id]
+
+    def section_candidates(self, section: Section) -> tuple[Candidate, ...]:
+        """Everything that can be quoted from a section."""
+        if section.section_id not in self._candidates:
+            self._candidates[section.section_id] = candidates_of(section, self.order.get(section.section_id, len(self.order)))
+        return self._candidates[section.section_id]
+
+    def candidates(self, passage: NumberedPassage) -> list[Candidate]:
+        """What can be quoted from a passage: the statements of its section that it touches, whole."""
+        section = self.document.by_id.get(passage.section_id) or Section(passage.section_id, "", passage.text)
+        start, end = (passage.start, passage.end) if section.section_id in self.order else (0, len(passage.text))
+        return [
+            candidate
+            for candidate in self.section_candidates(section)
+            if (candidate.statement.end > start and candidate.statement.start < end) or (candidate.is_heading and start == 0)
+        ]
 
     # Weighted: "travel" tells more about a section than "patient", which nearly every section has
     def coverage(self, question: Set[str], text: Set[str]) -> float:
@@ -88,17 +114,8 @@ class Relevance:
 
     def ranked_sections(self, question: str) -> list[Section]:
         """The handbook's sections by how much of the question they cover, in reading order among equals."""
-        stems = question_stems(question)
+        stems = read_question(question).stems
         return sorted(self.document.sections, key=lambda section: -self.coverage(stems, self.stems(section)))
-
-
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-
-
-def question_stems(question: str) -> frozenset[str]:
-    """The stems of the sentences with a question mark: patients also tell about themselves. All stems if there are none."""
-    asking = " ".join(sentence for sentence in SENTENCE_END.split(question) if sentence.rstrip().endswith("?"))
-    return stem_set(asking) or stem_set(question)
 
 
 def without_numbers(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The generator without a model: the best sentences of the evidence, or NOT ADDRESSED if they cover too little of the question.
+"""The generator without a model: the statements of the evidence that answer the question, or NOT ADDRESSED if none does.
 
-It reads sentences and words, and nothing else. In particular it does not share a parser with the baseline judge: an audit
-in which the same code writes the answers and judges them would overrate both (`.ci/contracts.py` forbids that import).
+It shares no parser with the baseline judge: an audit in which the same code writes the answers and judges them would overrate
+both (`.ci/contracts.py` forbids that import).
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
+from audit.generation.candidates import has_polarity
 from audit.generation.citations import Quote
 from audit.generation.evidence import (
     Evidence,
@@ -20,71 +21,48 @@ from audit.generation.evidence import (
     NumberedPassage,
     Relevance,
     evidence_of,
-    question_stems,
     stem_set,
     without_numbers,
 )
 from audit.generation.files import THRESHOLD, Record, answer_record
-from audit.text.units import ONES, TENS
+from audit.generation.questions import AskedQuestion, read_question
+from audit.generation.scoring import Scored, ScoringSettings, scored_candidates
+from audit.text.statements import CELL_SEPARATOR
 from audit.vocabulary import NOT_ADDRESSED
 
 EXTRACTIVE = "extractive: sentences of the source, no model"
 """The name of this generator wherever its answers are shown or written."""
 NO_RELEVANT_SENTENCE = f"{NOT_ADDRESSED}: no passage speaks of enough of what is asked."
-# If there are more passages, only this many are read sentence by sentence: those that cover most of the question
-MAX_PASSAGES = 8
-# What is longer is a table or a list without full stops
-MIN_SENTENCE_WORDS, MAX_SENTENCE_WORDS = 3, 80
-SENTENCE = re.compile(r"\S(?:[^.!?;\n]|[.!?](?![\"')\]]*\s+[\"'(\[]?[A-Z0-9•*-]))*[.!?]*[\"')\]]*")
-ASKS_FOR_NUMBER = re.compile(r"\bhow (?:long|soon|often|frequent\w*|many|much|old|far|heavy|high)\b|\bwhen\b|\bwhat age\b", re.I)
-NUMBER = re.compile(rf"\d|\b(?:{'|'.join([*ONES, *TENS])})\b", re.I)
+# If there are more passages, only this many are read statement by statement: those that cover most of the question
+MAX_PASSAGES = 12
+MAX_ITEMS = 12
 
 
 @dataclass(frozen=True)
 class ExtractiveSettings:
-    """The settings, chosen on one half of the gold of the NIH handbooks (benchmarks/generate.py measures the other half).
+    """The settings of an answer.
 
-    The threshold is lower than that half would suggest: its questions repeat the headings, which people's questions do not.
-
-    threshold  share in [0, 1] of the question's weight (its words, rarer ones in the handbook weigh more) that one sentence with
-               its headings must cover; if none does, the answer is NOT ADDRESSED
-    sentences, words   the maximum length of an answer
-    own_words  bonus for the share of the question that the sentence covers without its headings (weight 1 with them)
-    heading    bonus for the similarity of headings and question
-    early      bonus for the first sentence of a passage; half of it for the second, and so on
-    passage    bonus for sentences of the first passage; half of it for the second, and so on
-    amount     bonus for a sentence with a number if the question asks for one (how long, how many, ...)
-    near       sentences below this share of the best score are left out
+    threshold  share in [0, 1] of the question's weight (its words, rarer ones in the handbook weigh more) that one statement with
+               its leads and headings must cover; if none does, the answer is NOT ADDRESSED. Chosen with benchmarks/generate.py
+    sentences, words   the maximum length of an answer, in statements and in words
+    near       statements below this share of the best score are left out
+    scoring    how a statement is scored
     """
 
-    threshold: float = 0.5
-    sentences: int = 4
+    threshold: float = 0.8
+    sentences: int = 6
     words: int = 120
-    own_words: float = 0.1
-    heading: float = 3.0
-    early: float = 0.2
-    passage: float = 0.05
-    amount: float = 0.3
-    near: float = 0.9
+    near: float = 0.94
+    scoring: ScoringSettings = field(default_factory=ScoringSettings)
 
 
 DEFAULTS = ExtractiveSettings()
 
 
-class ScoredSentence(NamedTuple):
-    """A sentence of the evidence: its score, how much of the question it covers, and its position (section, character)."""
-
-    score: float
-    coverage: float
-    position: tuple[int, int]
-    passage: NumberedPassage
-    text: str
-
-
 def extractive_answers(questions: Iterable[GroundedQuestion], settings: ExtractiveSettings = DEFAULTS) -> Iterator[Record]:
     """The records of answers.jsonl for `questions`, in their order; fastest if a handbook's questions follow one another.
 
-    `usage` of an answer has `score` (how much of the question its best sentence covers), `threshold` and `seconds`.
+    `usage` of an answer has `generator`, `score` (how much of the question its best statement covers), `threshold` and `seconds`.
     """
     for document, of_document in groupby(questions, key=lambda question: question.document):
         relevance = Relevance(document)
@@ -96,28 +74,34 @@ def extractive_answer(question: GroundedQuestion, relevance: Relevance, settings
     """The record of one answer."""
     started = time.perf_counter()
     evidence = evidence_of(question, relevance)
-    sentences = list(_scored_sentences(question.query.text, evidence, relevance, settings))
-    coverage = max((sentence.coverage for sentence in sentences), default=0.0)
+    asked = read_question(question.query.text)
+    passages = [(passage.number, relevance.candidates(passage)) for passage in _passages_to_read(asked, evidence, relevance)]
+    scored = sorted(scored_candidates(asked, passages, relevance, settings.scoring), key=_by_score)
+    confidence = scored[0].confidence if scored else 0.0
     # Better no answer than one about something else: the judge would compare it all the same
-    chosen = _best_sentences(sentences, settings) if coverage >= settings.threshold else []
-    text = " ".join(f"{_as_sentence(sentence.text)} [{sentence.passage.number}]" for sentence in chosen)
+    chosen = _chosen(scored, relevance, settings) if confidence >= settings.threshold else []
+    text = printed(chosen)
     usage: dict[str, Any] = {
         "generator": EXTRACTIVE,
-        "score": round(coverage, 4),
+        "score": round(confidence, 4),
         "threshold": settings.threshold,
         "seconds": round(time.perf_counter() - started, 6),
     }
     if not text:
         return answer_record(question, evidence, NO_RELEVANT_SENTENCE, method=THRESHOLD, usage=usage)
-    quotes = [Quote(sentence.passage.number, start := sentence.position[1], start + len(sentence.text)) for sentence in chosen]
+    quotes = [Quote(part.passage, part.candidate.statement.start, part.candidate.statement.end) for part in chosen]
     return answer_record(question, evidence, text, usage=usage, quotes=quotes)
 
 
-def _passages_to_read(stems: frozenset[str], evidence: Evidence, relevance: Relevance) -> Sequence[NumberedPassage]:
+def _by_score(scored: Scored) -> tuple[float, int, int]:
+    return -scored.score, scored.candidate.place, scored.candidate.number
+
+
+def _passages_to_read(asked: AskedQuestion, evidence: Evidence, relevance: Relevance) -> Sequence[NumberedPassage]:
     """The passages to read, those that cover most of the question first if there are too many."""
     if len(evidence.passages) <= MAX_PASSAGES:
         return evidence.passages
-    return sorted(evidence.passages, key=lambda passage: -relevance.coverage(stems, _passage_stems(passage, relevance)))[
+    return sorted(evidence.passages, key=lambda passage: -relevance.coverage(asked.stems, _passage_stems(passage, relevance)))[
         :MAX_PASSAGES
     ]
 
@@ -129,50 +113,94 @@ def _passage_stems(passage: NumberedPassage, relevance: Relevance) -> frozenset[
     return stem_set(f"{passage.title}\n{passage.text}")
 
 
-def _scored_sentences(
-    question: str, evidence: Evidence, relevance: Relevance, settings: ExtractiveSettings
-) -> Iterator[ScoredSentence]:
-    stems, asks_for_number = question_stems(question), ASKS_FOR_NUMBER.search(question) is not None
-    for rank, passage in enumerate(_passages_to_read(stems, evidence, relevance), 1):
-        headings = stem_set(passage.title)
-        passage_score = settings.heading * relevance.similarity(stems, headings) + settings.passage / rank
-        for number, (start, text) in enumerate(_sentences(passage.text), 1):
-            sentence_stems = stem_set(text)
-            # With the headings: a section on travel need not repeat the word in every sentence.
-            coverage = relevance.coverage(stems, sentence_stems | headings)
-            score = coverage + passage_score + settings.early / number
-            score += settings.own_words * relevance.coverage(stems, sentence_stems)
-            score += settings.amount * (asks_for_number and NUMBER.search(text) is not None)
-            position = relevance.order.get(passage.section_id, 0), passage.start + start
-            yield ScoredSentence(score, coverage, position, passage, text)
-
-
-def _sentences(text: str) -> Iterator[tuple[int, str]]:
-    """(first character, text) of each sentence that can answer something: of usual length, and not a question itself."""
-    for match in SENTENCE.finditer(text):
-        sentence = match.group().strip()
-        if MIN_SENTENCE_WORDS <= len(sentence.split()) <= MAX_SENTENCE_WORDS and not sentence.endswith("?"):
-            yield match.start(), sentence
-
-
-def _best_sentences(sentences: Iterable[ScoredSentence], settings: ExtractiveSettings) -> list[ScoredSentence]:
-    """The best sentences that there is room for, in reading order, without repeats."""
-    ranked = sorted(sentences, key=lambda sentence: (-sentence.score, sentence.position))
-    selected: list[ScoredSentence] = []
-    room, texts = settings.words, set[str]()
-    for sentence in ranked:
-        length = len(sentence.text.split())
-        if sentence.score < settings.near * ranked[0].score or len(selected) == settings.sentences:
+def _chosen(ranked: Sequence[Scored], relevance: Relevance, settings: ExtractiveSettings) -> list[Scored]:
+    """The best statements that there is room for, in reading order, each with those that it cannot do without."""
+    selected: dict[tuple[int, int], Scored] = {}
+    texts, room = set[str](), settings.words
+    for scored in ranked:
+        if scored.score < settings.near * ranked[0].score or len(selected) >= settings.sentences:
             break
-        # The best sentence is taken however long it is: an answer needs one
-        if (length <= room or not selected) and sentence.text not in texts:
-            selected.append(sentence)
+        group = [part for part in _with_neighbours(scored, relevance) if _key(part) not in selected]
+        length = sum(len(part.candidate.text.split()) for part in group)
+        # The best statement is taken however long it is: an answer needs one
+        if (length <= room or not selected) and scored.candidate.text not in texts:
+            selected |= {_key(part): part for part in group}
+            texts |= {part.candidate.text for part in group}
             room -= length
-            texts.add(sentence.text)
-    return sorted(selected, key=lambda sentence: sentence.position)
+    return [selected[key] for key in sorted(selected)]
+
+
+def _key(scored: Scored) -> tuple[int, int]:
+    return scored.candidate.place, scored.candidate.number
+
+
+def _with_neighbours(scored: Scored, relevance: Relevance) -> list[Scored]:
+    """A statement with the one before that it points back to ("They may ..."), and those after that limit it ("But ...")."""
+    candidate = scored.candidate
+    siblings = relevance.section_candidates(candidate.section)
+    at = siblings.index(candidate)
+    first, last = at, at + 1
+    while first > 0 and siblings[first].leans and not siblings[first - 1].is_heading and at - first < 2:
+        first -= 1
+    while last < len(siblings) and siblings[last].qualifies and siblings[last].leads == candidate.leads and last - at < 3:
+        last += 1
+    while (
+        candidate.points_forward
+        and last < len(siblings)
+        and siblings[last].statement.kind != "sentence"
+        and last - at < MAX_ITEMS
+    ):
+        last += 1
+    return [scored._replace(candidate=sibling) for sibling in siblings[first:last]]
+
+
+# -- how statements are printed ----------------------------------------------------------------------------------------
+
+
+def printed(chosen: Sequence[Scored]) -> str:
+    """The statements as an answer: those under the same heading and leads together, behind these, with their passage's number."""
+    return " ".join(_printed_group(list(group)) for _, group in groupby(chosen, key=_group_key))
+
+
+def _group_key(scored: Scored) -> tuple[int, tuple[str, ...], bool]:
+    return scored.candidate.place, scored.candidate.leads, scored.candidate.is_heading
+
+
+def _printed_group(group: Sequence[Scored]) -> str:
+    first = group[0].candidate
+    front = [] if first.is_heading else [*_headings_in_front(group), *first.leads]
+    parts = [_one_line(scored.candidate.text) for scored in group]
+    # Items of one list share its lead; sentences stand alone
+    body = "; ".join(part.rstrip(".;,") for part in parts) if first.leads else " ".join(map(_as_sentence, parts))
+    text = " ".join([*(_as_lead(_one_line(lead)) for lead in front), body])
+    return f"{_as_sentence(text)} [{group[0].passage}]"
+
+
+def _headings_in_front(group: Sequence[Scored]) -> list[str]:
+    """The headings without which the statements would mean something else, or nothing."""
+    section = group[0].candidate.section
+    is_bare_item = group[0].candidate.statement.kind == "item" and not group[0].candidate.leads
+    needed = is_bare_item or any(scored.by_heading for scored in group)
+    above = [heading for heading in section.above if len(heading.split()) <= MAX_HEAD_WORDS and has_polarity(heading)]
+    own = [section.heading] if section.heading and (needed or has_polarity(section.heading)) else []
+    return [*above[-1:], *own]
+
+
+MAX_HEAD_WORDS = 8
+CONTINUED = re.compile(r"\s*\((?:continued|cont\.?)\)", re.I)
+
+
+def _as_lead(text: str) -> str:
+    text = text.replace(CELL_SEPARATOR, " ")
+    text = CONTINUED.sub("", text)
+    return text if text.endswith((":", "?")) else f"{text.rstrip('.;,')}:"
 
 
 def _as_sentence(text: str) -> str:
-    """A sentence on one line, without a bullet in front, ending in a full stop."""
-    words = " ".join(without_numbers(text).split()).lstrip("-•*– ")
+    words = text.strip()
     return words if words.endswith((".", "!", "?")) else f"{words.rstrip(',;:')}."
+
+
+def _one_line(text: str) -> str:
+    """A text on one line, its own bracketed numbers in parentheses, without a bullet in front."""
+    return " ".join(without_numbers(text).split()).lstrip("-•*– ")
