@@ -62,6 +62,8 @@ FORMS = (
     PromptForm("structured", "structured", PAIR_FIELDS, SCHEMAS["structured"]),
     PromptForm("label_only", "label", PAIR_FIELDS, SCHEMAS["label_only"]),
     PromptForm("extract", "extract", (*PAIR_FIELDS, "label"), SCHEMAS["extract"]),
+    # Two passages of one handbook: another text, the same reply
+    PromptForm("within", "structured", ("subject", "passage_a", "passage_b"), SCHEMAS["structured"]),
 )
 
 
