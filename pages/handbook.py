@@ -1,4 +1,4 @@
-"""Handbook: what one handbook answers, which gaps it has compared with its peers, and with whom it disagrees."""
+"""Handbook: what one handbook answers, its gaps compared with its peers, with whom it disagrees, where it contradicts itself."""
 
 import pandas as pd
 import streamlit as st
@@ -7,6 +7,7 @@ from audit.charts.coverage import profile_bars
 from audit.charts.style import handbook_names, interval, percent
 from audit.metrics.coverage import gaps, profile
 from audit.metrics.handbooks import handbooks, pairs
+from audit.metrics.within_handbook import within_handbook, within_handbook_counts
 from audit.queries.handbook_view import handbook_text
 from audit.store.runs import Run
 from audit.tables import Column
@@ -15,6 +16,7 @@ from audit.text.language import language_name
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.self_disagreements import draw_self_disagreements
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
 
 
@@ -104,6 +106,30 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
         go_to("disagreements", run, handbook=[handbook_id, row["other"]])
 
 
+def self_section(run: Run, handbook_id: str) -> None:
+    """What it states in several ways, each with every place; not compared is not the same as no disagreement."""
+    st.header(say(run, "Where this {handbook} contradicts itself"), anchor=False)
+    row = load(within_handbook_counts, run).set_index("handbook_id").loc[handbook_id]
+    if pd.isna(row["findings"]):
+        st.info(say(run, "Not compared: statements of this {handbook} were not compared with each other."))
+        return
+    frame = load(within_handbook, run, handbook_id=handbook_id)
+    draw_self_disagreements(run, frame)
+    counts(run, self_counts(row))
+    footer(frame, "within-handbook", run, "within_handbook", "within_handbook_counts")
+
+
+def self_counts(row: pd.Series) -> str:
+    """What was compared, in a line: a template of `say`."""
+    words = {
+        "compared": "compared ({disagreeing} of them disagree)", "agreeing": "that state the same value",
+        "unscored": "without a verdict", "not_asked": "not asked about",
+    }  # fmt: skip
+    numbers = {name: f"{row[name]:,}" for name in (*words, "disagreeing") if pd.notna(row[name])}
+    parts = [f"{numbers[name]} {phrase.format(**numbers)}" for name, phrase in words.items() if name in numbers]
+    return f"Pairs of statements on what seems to be one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
+
+
 with page("{Handbook}", "One {handbook}: what it answers, what it does not address, and with whom it disagrees.") as run:
     overall = load(handbooks, run)
     names = handbook_names(overall)
@@ -126,3 +152,4 @@ with page("{Handbook}", "One {handbook}: what it answers, what it does not addre
 
     gap_section(run, handbook_id)
     disagreement_section(run, handbook_id, names)
+    self_section(run, handbook_id)

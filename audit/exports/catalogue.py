@@ -70,6 +70,7 @@ SECTIONS = (
     ),
     ExportSection("What is left out", (run_tables.coverage, run_tables.handbooks), (figures.coverage, figures.disagreement)),
     ExportSection("What they disagree about", (run_tables.themes,), (figures.theme_areas,)),
+    ExportSection("Where one of them disagrees with itself", (run_tables.within_handbook_counts, run_tables.within_handbook)),
     ExportSection(
         "What they disagree about, in themes as people curated them",
         (run_tables.curated_themes, run_tables.theme_edits),

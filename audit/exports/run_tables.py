@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from audit.errors import NotInRunError
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
@@ -156,6 +157,33 @@ def _absence_range(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
 def handbooks(context: ExportContext) -> Table:
     """Every handbook: what it leaves out, and how often it disagrees."""
     return context.table("handbooks", context.fill(f"{len(context.frame('handbooks')):,} {{handbooks}}"))
+
+
+def within_handbook(context: ExportContext) -> Table:
+    """Every place in which a handbook disagrees with itself."""
+    _, compared = _compared_within(context)
+    found = context.frame("within_handbook")["number"].nunique()
+    return context.table("within_handbook", context.fill(f"{found:,} disagreements in {len(compared):,} {{handbooks}} compared"))
+
+
+def within_handbook_counts(context: ExportContext) -> Table:
+    """What was compared within each handbook."""
+    counts, compared = _compared_within(context)
+    return context.table("within_handbook_counts", context.fill(f"{len(compared):,} of {len(counts):,} {{handbooks}} compared"))
+
+
+def _compared_within(context: ExportContext) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """All handbooks, and those that were compared with themselves. Raises NotInRunError where none was."""
+    counts = context.frame("within_handbook_counts")
+    compared = counts[counts["findings"].notna()]
+    if compared.empty:
+        raise NotInRunError(
+            context.fill(
+                "No {handbook} of this run was compared with itself: where it disagrees with itself is unknown, not none. "
+            )
+            + "A release has it in within_handbook.jsonl; `audit run` and `audit within` write it."
+        )
+    return counts, compared
 
 
 def judge_checks(context: ExportContext) -> Table:

@@ -31,6 +31,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "theme": ("themes",),
     "section": ("sections",),
     "trial": ("trials",),
+    "inconsistency": ("within_handbook",),
+    "self_comparison": ("within_handbook_counts",),
 }
 """Kind of record -> the names, without ending, that a file or a folder of such records may have."""
 REQUIRED_PARTS = ("handbook", "question", "pair")

@@ -45,6 +45,7 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "pairs": {"type": "array", "items": {"$ref": "#/$defs/pair"}},
     "judging": {"anyOf": [{"$ref": "#/$defs/judge_metadata"}, {"type": "null"}]},
     "checks": {"type": ["array", "null"], "items": {"$ref": "#/$defs/check"}},
+    "places": {"type": "array", "items": {"$ref": "#/$defs/place"}},
 }
 
 QUESTION_ID = Field("question_id", "text", "the question's id", required=True, aliases=("qid", "question_key"))
@@ -175,6 +176,39 @@ COMPARISON = (
         aliases=("comparisons", "judgements", "judgments"),
     ),
 )
+PLACE = (
+    Field("position", "integer", "places with one number say the same, those with another something else", required=True),
+    Field("text", "text", "the statement, with the lines that introduce it", required=True, aliases=("quote", "statement")),
+    Field("value", "text", "the amount that it states, as written"),
+    Field("section_id", "text", "the section that contains it", aliases=("section",)),
+    Field("start", "integer", "its first character in the section's text, from 0"),
+    Field("end", "integer", "the character after its last"),
+    Field("page", "integer", "its page, counted from 1"),
+)
+INCONSISTENCY = (
+    Field("handbook_id", "text", "the handbook that disagrees with itself", required=True, aliases=("handbook", "source_id")),
+    Field("classification", "text", "how the places relate", required=True, aliases=CLASSIFICATION, allowed=tuple(LABELS)),
+    Field(
+        "places", "places", "where it says what: at least two, with at least two positions", required=True, aliases=("passages",)
+    ),
+    Field("question_id", "text", "the question that the places answer; null: they were found without one", aliases=("qid",)),
+    Field("clinical_significance", "text", "how much it matters", aliases=SIGNIFICANCE, allowed=tuple(SIGNIFICANCES)),
+    Field("divergence_topic", "text", "what the places differ on", aliases=("divergence", "topic")),
+    Field("reasoning", "text", "the judge's reason", aliases=("rationale", "explanation", "reason")),
+    Field("judge", "text", "who compared the places: a model, or rules"),
+)
+SELF_COMPARISON = (
+    Field("handbook_id", "text", "the handbook that was compared with itself", required=True, aliases=("handbook", "source_id")),
+    Field("compared", "integer", "pairs of statements with a verdict", required=True),
+    Field("disagreeing", "integer", "those of them that are divergent or contradictory", required=True),
+    Field("judge", "text", "who compared them: a model, or rules"),
+    Field("statements", "integer", "statements that were read"),
+    Field(
+        "agreeing", "integer", "pairs of statements in different places that state the same value; nobody was asked about them"
+    ),
+    Field("unscored", "integer", "pairs without a verdict: an unreadable reply, or rules that could not tell"),
+    Field("not_asked", "integer", "pairs that the judge was not asked about"),
+)
 MANIFEST = (
     Field("run_id", "text", "short name of the run"),
     Field("title", "text", "what a page calls it"),
@@ -212,6 +246,7 @@ THEME = (
 KINDS: dict[str, tuple[Field, ...]] = {
     "manifest": MANIFEST, "handbook": HANDBOOK, "question": QUESTION, "answer": ANSWER, "comparison": COMPARISON, "pair": PAIR,
     "judge_metadata": JUDGE_METADATA, "check": CHECK, "theme": THEME, "section": SECTION, "trial": TRIAL,
+    "inconsistency": INCONSISTENCY, "place": PLACE, "self_comparison": SELF_COMPARISON,
 }  # fmt: skip
 
 

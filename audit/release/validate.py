@@ -206,6 +206,46 @@ def pair(record: Any, repairs: Repairs) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def inconsistency(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """What a handbook states in several ways: handbook_id, question_id, label, significance, divergence_topic, ..., places."""
+    raw = fields_of(record, "inconsistency")
+    label = vocabulary_term(raw["classification"], LABEL_SPELLINGS, "classification", LABELS)
+    if label is None:
+        raise Reject("missing_field", "field 'classification' is empty.")
+    places = [_place(place, repairs) for place in list_value(raw["places"], "places")]
+    if len({place["position"] for place in places}) < 2:
+        raise Reject("too_few_places", "it needs places with at least two positions: one that says this, one that says that.")
+    return {
+        "handbook_id": required_text(raw, "handbook_id"), "question_id": optional(text, raw, "question_id", repairs),
+        "label": label, "significance": significance(raw.get("clinical_significance"), label, repairs), "places": places,
+        **{name: optional(text, raw, name, repairs) for name in ("divergence_topic", "reasoning", "judge")},
+    }  # fmt: skip
+
+
+def _place(record: Any, repairs: Repairs) -> dict[str, Any]:
+    raw = fields_of(record, "place")
+    position = integer(raw["position"], "position")
+    if position is None:
+        raise Reject("missing_field", "field 'position' of a place is empty.")
+    return {
+        "position": position, "text": required_text(raw, "text"),
+        **{name: optional(text, raw, name, repairs) for name in ("value", "section_id")},
+        **{name: optional(integer, raw, name, repairs) for name in ("start", "end", "page")},
+    }  # fmt: skip
+
+
+def self_comparison(record: Any, repairs: Repairs) -> dict[str, Any]:
+    """What comparing a handbook with itself counted: handbook_id, judge, statements, agreeing, compared, disagreeing, ..."""
+    raw = fields_of(record, "self_comparison")
+    counts: dict[str, Any] = {name: integer(raw[name], name) for name in ("compared", "disagreeing")}
+    if None in counts.values():
+        raise Reject("missing_field", "field 'compared' or 'disagreeing' is empty, so it is unknown what was compared.")
+    return counts | {
+        "handbook_id": required_text(raw, "handbook_id"), "judge": optional(text, raw, "judge", repairs),
+        **{name: optional(integer, raw, name, repairs) for name in ("statements", "agreeing", "unscored", "not_asked")},
+    }  # fmt: skip
+
+
 def theme(record: Any, repairs: Repairs) -> dict[str, Any]:
     """A theme's record: theme_id, name, parent_id, topics (as the pairs have them), terms, medoid, exemplars, named_by."""
     raw = fields_of(record, "theme")

@@ -25,6 +25,7 @@ from audit.store.connection import Connection, append, create_store
 from audit.store.load_pairs import PairLoader
 from audit.store.load_tables import load_answers, load_handbooks, load_questions, load_sections, load_trials
 from audit.store.load_themes import load_themes
+from audit.store.load_within import load_within
 from audit.store.reconciliation import reconcile
 from audit.store.record_reader import LoadState, RecordReader
 from audit.store.runs import LAYOUT, Run, read_run, store_path, store_problem
@@ -113,6 +114,7 @@ def _fill_store(
             load_sections(con, reader, state)
             load_answers(con, reader, state)
             load_trials(con, reader, state)
+            load_within(con, reader, state)
             progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
         load_themes(con, reader)
         report.checks = reconcile(con, manifest, state, pairs.counts(), report)

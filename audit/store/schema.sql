@@ -84,6 +84,40 @@ create table trials (         -- what one strategy of retrieval found; no row: i
     seconds  double                 -- CPU
 );
 
+create table self_comparisons (  -- no row: the handbook was not compared with itself, which is not the same as no disagreement
+    handbook    smallint primary key,
+    judge       varchar,
+    statements  integer,
+    agreeing    integer,            -- pairs of statements in different places with the same value; null: not stated
+    compared    integer not null,   -- pairs with a verdict
+    disagreeing integer not null,   -- divergent or contradictory ones among them
+    unscored    integer,            -- pairs without a verdict
+    not_asked   integer
+);
+
+create table inconsistencies (   -- what one handbook states in several ways
+    number           integer primary key,   -- in the order of the release
+    handbook         smallint not null,
+    question         integer,               -- null: found without a question
+    label            label not null,
+    significance     significance,
+    divergence_topic varchar,
+    reasoning        varchar,
+    judge            varchar
+);
+
+create table inconsistency_places (
+    number     integer not null,    -- of the inconsistency
+    place      integer not null,    -- from 0, in the order of the release
+    position   integer not null,    -- places with one number say the same
+    section_id varchar,
+    start      integer,             -- in the section's text; null: not stated
+    "end"      integer,
+    page       integer,
+    value      varchar,             -- the amount, as written
+    text       varchar not null
+);
+
 create table pairs (          -- no row: the pair was not asked
     question         integer not null,
     handbook_a       smallint not null,

@@ -68,3 +68,33 @@ def test_what_could_not_be_read_of_the_handbook_is_said(data_dir, tmp_path, open
     for name in "bc":
         words = words_on(open_page("handbook", handbook=name))
         assert not any(phrase in words for phrase in ("without text", "not readable", "most others in"))
+
+
+def compared_within(tmp_path, data_dir):
+    """A run in which b disagrees with itself, c does not, and nobody compared a and d."""
+    from audit.release.write import write_jsonl
+    from tests.metrics.test_within_handbook import CHEESE, COUNTS, FEVER
+    from tests.support.loading import BASE, load
+    from tests.support.tiny import release_from
+
+    folder = release_from(tmp_path / "releases", BASE)
+    write_jsonl(folder / "within_handbook.jsonl", [FEVER, CHEESE | {"divergence_topic": "cheese <b>soft</b> $x$"}])
+    write_jsonl(folder / "within_handbook_counts.jsonl", COUNTS)
+    load(folder, data_dir)
+
+
+def test_where_a_handbook_contradicts_itself_each_place_is_quoted_with_its_page(data_dir, tmp_path, open_page):
+    compared_within(tmp_path, data_dir)
+    at = open_page("handbook", handbook="b")
+    words = words_on(at)
+    assert not at.exception
+    assert all(text in words for text in ("Call for 100.4 °F.", "Page 5", "Page 18", "Call above 101.4 °F.", "Page 40"))
+    assert "3 compared (3 of them disagree), 4 that state the same value, 5 without a verdict, 0 not asked about" in words
+
+
+def test_a_handbook_that_was_not_compared_is_not_said_to_have_no_contradiction(data_dir, tmp_path, open_page):
+    compared_within(tmp_path, data_dir)
+    assert "Not compared" in words_on(open_page("handbook", handbook="a"))
+    without = words_on(open_page("handbook", handbook="c"))
+    assert "None was found" in without
+    assert "Not compared" not in without

@@ -13,7 +13,8 @@ from audit.store.connection import create_store, rows
 TABLES = {
     "handbook": ("handbooks",), "question": ("questions", "topics", "subtopics"), "answer": ("answers",), "pair": ("pairs",),
     "judge_metadata": ("pairs", "readings"), "check": ("checks",), "theme": ("themes", "theme_topics"), "section": ("sections",),
-    "trial": ("trials",),
+    "trial": ("trials",), "inconsistency": ("inconsistencies",), "place": ("inconsistency_places",),
+    "self_comparison": ("self_comparisons",),
 }  # fmt: skip
 """Kind of record -> the tables that its fields go to. A comparison is its pairs; a manifest is kept as JSON."""
 STORED_AS = {
@@ -24,6 +25,7 @@ NOT_STORED = {
     ("answer", "usage"): "no page or metric uses what an answer took",
     ("pair", "judge_metadata"): "its fields have columns of their own",
     ("pair", "checks"): "they have a table of their own",
+    ("inconsistency", "places"): "they have a table of their own",
 }
 
 

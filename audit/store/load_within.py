@@ -1,0 +1,72 @@
+"""Loading what handbooks state in several ways, and what was compared to find it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from audit.release import validate
+from audit.release.report import NOTED
+from audit.store.connection import Connection, append
+from audit.store.record_reader import LoadState, RecordReader, append_records
+
+COUNT_COLUMNS = ("handbook", "judge", "statements", "agreeing", "compared", "disagreeing", "unscored", "not_asked")
+COLUMNS = ("number", "handbook", "question", "label", "significance", "divergence_topic", "reasoning", "judge")
+PLACE_COLUMNS = ("number", "place", "position", "section_id", "start", "end", "page", "value", "text")
+Inconsistency = dict[str, Any]
+
+
+def load_within(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `self_comparisons`, `inconsistencies` and `inconsistency_places`; after handbooks, questions and sections."""
+    append_records(con, "self_comparisons", COUNT_COLUMNS, _counts(reader, state))
+    found = list(_inconsistencies(reader, state))
+    if found:
+        append(con, "inconsistencies", {name: [record[name] for record in found] for name in COLUMNS})
+        places = [_numbered(record, place) for record in found for place in range(len(record["places"]))]
+        append(con, "inconsistency_places", {name: [record[name] for record in places] for name in PLACE_COLUMNS})
+
+
+def _counts(reader: RecordReader, state: LoadState) -> Iterator[dict[str, Any]]:
+    """The counts of each handbook; a second record of one handbook is quarantined."""
+    seen: set[int] = set()
+    for path in reader.layout.parts["self_comparison"]:
+        for line, position, raw, record in reader.records(path, "self_comparison", validate.self_comparison):
+            problem = state.resolve_ids(record, ("handbook",))
+            if problem is None and record["handbook"] in seen:
+                message = f"counts of '{record['handbook_id']}' occur earlier; the first record was kept."
+                problem = ("duplicate_self_comparison", message)
+            if problem:
+                reader.requarantine(line, position, *problem, raw)
+                continue
+            seen.add(record["handbook"])
+            yield record
+
+
+def _inconsistencies(reader: RecordReader, state: LoadState) -> Iterator[Inconsistency]:
+    number = 0
+    for path in reader.layout.parts["inconsistency"]:
+        for line, position, raw, record in reader.records(path, "inconsistency", validate.inconsistency):
+            # Most are found without a question
+            kinds = ("handbook", "question") if record["question_id"] else ("handbook",)
+            if problem := state.resolve_ids(record, kinds):
+                reader.requarantine(line, position, *problem, raw)
+                continue
+            outside = [place for place in record["places"] if not _is_inside(place, record["handbook"], state)]
+            if outside:
+                message = f"{len(outside)} of its places are not in sections. It was loaded, and such a place has its text alone."
+                reader.note(line, position, NOTED, "place_outside", message)
+            number += 1
+            yield {"question": None, **record, "number": number}
+
+
+def _is_inside(place: dict[str, Any], handbook: int, state: LoadState) -> bool:
+    """Whether a place is one of the release's texts; a release without texts cannot be checked."""
+    if not state.sections or place["section_id"] is None:
+        return True
+    length = state.sections.get((handbook, place["section_id"]))
+    start, end = place["start"] or 0, place["end"] if place["end"] is not None else place["start"] or 0
+    return length is not None and 0 <= start <= end <= length
+
+
+def _numbered(record: Inconsistency, place: int) -> dict[str, Any]:
+    return {**record["places"][place], "number": record["number"], "place": place}
