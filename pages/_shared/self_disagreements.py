@@ -50,4 +50,16 @@ def _position(run: Run, same: pd.DataFrame) -> None:
         st.text(f"“{place['text']}”")
         page = f"Page {place['page']}" if pd.notna(place["page"]) else "Page not known"
         section = f", {place['section']}" if pd.notna(place["section"]) else ""
-        st.caption(escaped(f"{page}{section}"))
+        if pd.isna(place["section_id"]):
+            st.caption(escaped(f"{page}{section}"))
+        else:
+            address = {"run": run.key, **_address(place)}
+            st.page_link(
+                "pages/source.py", label=escaped(f"{page}{section}"), icon=":material/description:", query_params=address
+            )
+
+
+def _address(place: pd.Series) -> dict[str, str]:
+    """The parameters with which the page *Source* opens at a place and marks it."""
+    names = {"handbook": "handbook_id", "section": "section_id", "start": "start", "end": "end", "pdf_page": "page"}
+    return {name: str(place[column]) for name, column in names.items() if pd.notna(place[column])}
