@@ -24,9 +24,10 @@ from audit.generation.evidence import (
     stem_set,
     without_numbers,
 )
-from audit.generation.files import THRESHOLD, Record, answer_record
+from audit.generation.files import THRESHOLD, Record, answer_record, unread_record
 from audit.generation.questions import AskedQuestion, read_question
 from audit.generation.scoring import Scored, ScoringSettings, scored_candidates
+from audit.generation.unreadable import asked_in, other_language
 from audit.text.statements import CELL_SEPARATOR
 from audit.vocabulary import NOT_ADDRESSED
 
@@ -65,9 +66,10 @@ def extractive_answers(questions: Iterable[GroundedQuestion], settings: Extracti
     `usage` of an answer has `generator`, `score` (how much of the question its best statement covers), `threshold` and `seconds`.
     """
     for document, of_document in groupby(questions, key=lambda question: question.document):
-        relevance = Relevance(document)
-        for question in of_document:
-            yield extractive_answer(question, relevance, settings)
+        relevance, asked = Relevance(document), list(of_document)
+        reason = other_language(document, asked_in(question.query.text for question in asked))
+        for question in asked:
+            yield unread_record(question, reason) if reason else extractive_answer(question, relevance, settings)
 
 
 def extractive_answer(question: GroundedQuestion, relevance: Relevance, settings: ExtractiveSettings = DEFAULTS) -> Record:

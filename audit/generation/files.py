@@ -15,6 +15,7 @@ from audit.corpus.documents import Document, read_documents
 from audit.errors import AuditError, describe_error
 from audit.generation.citations import CitationRecord, Quote, citation_records
 from audit.generation.evidence import Evidence, GroundedQuestion, question_handbook_pairs
+from audit.generation.unreadable import unseen_text
 from audit.release.schema import canonical
 from audit.retrieval.model import Query
 from audit.vocabulary import GENERAL, NOT_ADDRESSED
@@ -154,10 +155,12 @@ def answer_record(
 ) -> Record:
     """One record of answers.jsonl.
 
-    method         how an absence was found
+    method         how an absence was found; of a handbook of which too much could not be read, an absence is unread
     unread_reason  why there is no text
     quotes         the statements that the text quotes; None where the generator does not know them
     """
+    if method is not None and (unseen := unseen_text(question.document)):
+        text, method, unread_reason = None, None, unseen
     return {
         "question_id": question.query.question_id,
         "handbook_id": question.document.handbook_id,
@@ -168,6 +171,11 @@ def answer_record(
         "retrieval": _retrieval_record(question, evidence, citation_records(text or "", evidence, question.document, quotes)),
         "usage": dict(usage or {}),
     }
+
+
+def unread_record(question: GroundedQuestion, reason: str) -> Record:
+    """The record of a question that the generator did not try to answer from this handbook."""
+    return answer_record(question, Evidence(()), None, unread_reason=reason)
 
 
 def with_absence_prefix(text: str) -> str | None:
@@ -210,7 +218,7 @@ class GenerationSummary:
     """Counts of the answers to questions asked of handbooks.
 
     answered, absent   with a text; NOT ADDRESSED
-    unread             unparseable replies by reason: neither an answer nor an absence
+    unread             neither an answer nor an absence, by reason: unparseable replies, and handbooks that could not be read
     not_asked          questions without a reply
     unknown_citations  answers that cite a passage which was not given; uncited: answers that cite none
     cut                answers from less than what retrieval found, because the model takes no more
@@ -248,10 +256,10 @@ class GenerationSummary:
     def text(self, not_retrieved: int = 0) -> str:
         """One line, and one more for each thing to check; `not_retrieved` questions have no retrieved passages."""
         lines = [
-            f"{self.answered:,} answered, {self.absent:,} NOT ADDRESSED, {self.unread.total():,} unparseable replies, "
+            f"{self.answered:,} answered, {self.absent:,} NOT ADDRESSED, {self.unread.total():,} unread, "
             f"{self.not_asked:,} not asked."
         ]
-        lines += [f"  unparseable, {reason}: {count:,}" for reason, count in self.unread.most_common()]
+        lines += [f"  unread, {reason}: {count:,}" for reason, count in self.unread.most_common()]
         warnings = {
             "cite a passage that was not given": self.unknown_citations,
             "cite nothing": self.uncited,

@@ -1,18 +1,21 @@
-"""What the handbooks of a run lack as texts: pages without text, words that cannot be read, one content under two names."""
+"""What the handbooks of a run lack as texts: pages without text, words that cannot be read, another language, duplicates."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from audit.corpus.documents import read_document
+from audit.corpus.documents import Document, read_document
 from audit.corpus.duplicates import Sketch, duplicates, sketch_of
 from audit.corpus.quality import Quality, quality_of, write_qualities
+from audit.generation.unreadable import asked_in, other_language, unseen_text
+from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import RunContext
 
 
 @dataclass(frozen=True)
 class TextQuality:
-    """The quality of each handbook's text, and a sentence on each thing that was lost or is there twice."""
+    """The quality of each handbook's text, and a sentence on each thing to know about it."""
 
     qualities: tuple[Quality, ...]
     notes: tuple[str, ...]
@@ -22,13 +25,29 @@ def text_quality(context: RunContext) -> TextQuality:
     """The quality of the handbooks that were not left out; the report on those from files is kept beside their documents."""
     qualities: list[Quality] = []
     sketches: list[Sketch] = []
+    notes: list[str] = []
+    asked = asked_in(str(question["question"]) for question in context.questions())
     for source in context.present:
         # A stage before this one may have stopped the run
         if source.document.is_file():
             document = read_document(source.document)
-            qualities.append(quality_of(document))
+            qualities.append(quality := quality_of(document))
+            notes += _notes(document, quality, context, asked)
             sketches.append(sketch_of(document))
     if context.config.corpus.pdfs and qualities:
         write_qualities(context.workspace.documents, qualities)
-    losses = [f"{quality.handbook_id}: {loss}" for quality in qualities for loss in quality.losses]
-    return TextQuality(tuple(qualities), (*losses, *(duplicate.sentence for duplicate in duplicates(sketches))))
+    notes += [duplicate.sentence for duplicate in duplicates(sketches)]
+    return TextQuality(tuple(qualities), tuple(notes))
+
+
+def _notes(document: Document, quality: Quality, context: RunContext, asked: str | None) -> Iterator[str]:
+    for loss in quality.losses:
+        yield f"{document.handbook_id}: {loss}"
+    if unseen_text(document):
+        yield f"{document.handbook_id}: so much is missing that what it does not address counts as unread, not as NOT ADDRESSED."
+    reason = other_language(document, asked)
+    if reason and context.config.generate.generator == EXTRACTIVE:
+        yield f"{document.handbook_id}: {reason}. Its answers count as unread, not as NOT ADDRESSED. A model may read it."
+    elif reason:
+        languages = reason.partition(":")[0]
+        yield f"{document.handbook_id}: {languages}. Make sure that the models read both, and use a multilingual sentence model."

@@ -63,7 +63,7 @@ def test_without_a_model_every_question_is_asked_of_the_handbooks_of_its_organ(f
     assert generate(folder) == 0
     assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
     assert [answer["absent"] for answer in answers(folder)] == [False, False, False, True]
-    assert "3 answered, 1 NOT ADDRESSED, 0 unparseable replies, 0 not asked." in capsys.readouterr().out
+    assert "3 answered, 1 NOT ADDRESSED, 0 unread, 0 not asked." in capsys.readouterr().out
     assert summary(folder)["generator"] == "extractive: sentences of the source, no model"
     assert (summary(folder)["answered"], summary(folder)["absent"]) == (3, 1)
 
@@ -108,7 +108,7 @@ def test_an_unparseable_reply_is_counted_as_such(tmp_path, server, fault, reason
     assert generate(folder, "--generator", "model", "--url", server.url) == 1
     (unread,) = [answer for answer in answers(folder) if answer["question_id"] == "q4"]
     assert (unread["answer"], unread["absent"], unread["unread_reason"]) == (None, None, reason)
-    assert f"unparseable, {reason}: 1" in capsys.readouterr().out
+    assert f"unread, {reason}: 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("fault", ["fault:500*1", "fault:503*2", "fault:cut-body*1", "fault:thinking"])
