@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -118,15 +119,22 @@ def grouping(taxonomy: Taxonomy, level: str = "theme") -> Grouping:
 
 
 def tops(taxonomy: Taxonomy) -> dict[str, str]:
-    """The id of every theme -> that of the topmost theme above it, which may be itself."""
+    """The id of every theme -> that of the topmost theme above it, which may be itself.
+
+    Themes that are each other's parents have no topmost one: the smallest id of the circle stands for it.
+    """
     above = {theme.theme_id: theme.parent_id for theme in taxonomy.themes}
-    topmost: dict[str, str] = {}
-    for theme_id in above:
-        top = theme_id
-        while (parent := above.get(top)) is not None:
-            top = parent
-        topmost[theme_id] = top
-    return topmost
+    return {theme_id: _topmost(theme_id, above) for theme_id in above}
+
+
+def _topmost(theme_id: str, above: Mapping[str, str | None]) -> str:
+    # A taxonomy that is read from a file is checked for circles; one that code put together may have one
+    path = [theme_id]
+    while (parent := above.get(path[-1])) is not None:
+        if parent in path:
+            return min(path[path.index(parent) :])
+        path.append(parent)
+    return path[-1]
 
 
 def grouping_of(taxonomy: Taxonomy, theme_id: str) -> Grouping:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from audit.formatting import UNPRINTABLE
 from audit.release import validate
 from audit.release.layout import format_suffix
 from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, FileCount
-from audit.release.values import Reject
+from audit.release.values import CONTROL_CHARACTER, Reject
 from audit.store.connection import Connection, DuckDBError, append, rows
 from audit.store.record_reader import RecordReader
 
@@ -19,9 +20,15 @@ THEME_COLUMNS = ("theme_id", "name", "parent_id", "terms", "medoid", "exemplars"
 MAX_NAMED = 3
 SET_MAP_COORDINATES = """
 update theme_topics set x = map.x, y = map.y
-from (select phrase, any_value(x)::float as x, any_value(y)::float as y from read_parquet($file) group by phrase) map
+from (
+    select regexp_replace(phrase, $unprintable, ' ', 'g') as phrase, any_value(x)::float as x, any_value(y)::float as y
+    from read_parquet($file) group by all
+) map
 where map.phrase = topic
 """
+COUNT_UNPRINTABLE = "select coalesce(sum(len(regexp_extract_all(phrase, $unprintable))), 0) from read_parquet($file)"
+# DuckDB's regular expressions write characters beyond one byte in braces
+UNPRINTABLE_IN_SQL = UNPRINTABLE.pattern.replace(r"\ufffe\uffff", r"\x{fffe}\x{ffff}")
 COUNT_UNKNOWN_TOPICS = """
 with topics as (select distinct divergence_topic as topic from pairs where trim(divergence_topic) <> '')
 select count(*), count(*) filter (topic not in (select topic from theme_topics)) from topics
@@ -138,8 +145,13 @@ def _resolve_topics(reader: RecordReader, themes: dict[str, ThemeEntry], topics:
 
 def _load_map(con: Connection, reader: RecordReader, path: Path) -> None:
     line = reader.add_file(path, "theme")
+    values = {"file": str(path), "unprintable": UNPRINTABLE_IN_SQL}
     try:
-        con.execute(SET_MAP_COORDINATES, {"file": str(path)})
+        con.execute(SET_MAP_COORDINATES, values)
+        # Counted as in every other file: the phrases of the pairs and themes were cleaned in the same way
+        ((times,),) = rows(con, COUNT_UNPRINTABLE, values)
+        if times:
+            reader.note(line, WHOLE_FILE, NOTED, "read_leniently", f"{CONTROL_CHARACTER} ({times:,} times).")
     except DuckDBError as error:
         message = f"this is not a map with phrase, x and y ({str(error).splitlines()[0]}). The themes were loaded without it."
         reader.note(line, WHOLE_FILE, NOTED, "map_unread", message)

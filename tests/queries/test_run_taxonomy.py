@@ -10,7 +10,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.errors import ThemesError
-from audit.queries.themes import map_points, require_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.themes import map_points, require_taxonomy, taxonomy_of, taxonomy_path, tops
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
@@ -31,6 +31,14 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 def attach(run: Run, settings: Settings) -> None:
     write_taxonomy(BUILT, POINTS, taxonomy_path(run, settings.themes_dir))
+
+
+def test_the_topmost_theme_is_found_below_a_missing_one_and_in_a_circle():
+    parents = {"a": None, "b": "a", "c": "b", "d": "gone", "x": "z", "y": "x", "z": "y", "w": "x", "self": "self"}
+    themes = tuple(Theme(theme_id, theme_id, parent, ()) for theme_id, parent in parents.items())
+    assert tops(Taxonomy(themes, (), {})) == {
+        "a": "a", "b": "a", "c": "a", "d": "gone", "x": "x", "y": "x", "z": "x", "w": "x", "self": "self",
+    }  # fmt: skip
 
 
 def test_a_run_without_themes_has_none_and_says_how_to_build_them(release, settings):

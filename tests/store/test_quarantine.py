@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.support.loading import ask, load, messages, pairs_in, quarantined, spoil
@@ -376,3 +378,21 @@ def test_control_characters_of_a_table_and_its_themes_are_read_as_spaces(release
     loaded = load(release, tmp_path)
     assert {center[:6] for (center,) in ask(loaded, "select center from handbooks")} == {"Al der"}
     assert ask(loaded, "select name from themes") == [("Be ll",)]
+    noted = [message for message in messages(loaded, "noted") if "control character" in message]
+    assert noted == ["control character read as a space (4 times).", "control character read as a space (1 times)."]
+
+
+def test_control_characters_of_parquet_tables_and_of_the_theme_map_are_read_as_spaces(release: Path, tmp_path: Path) -> None:
+    records = [json.loads(line) for line in (release / "handbooks.jsonl").read_text().splitlines()]
+    nested = [{**record, "center": f"Al\x07der {record['handbook_id']}", "aliases": ["o\x1bne", "two"]} for record in records]
+    pq.write_table(pa.Table.from_pylist(nested), release / "handbooks.parquet")
+    (release / "handbooks.jsonl").unlink()
+    (release / "themes.json").write_text('{"themes": [{"theme_id": "t1", "name": "Bell", "topics": ["topic of ab", "z"]}]}')
+    phrases = pa.table({"phrase": ["topic\x07of ab", "z"], "x": [0.5, 1.0], "y": [0.25, 2.0]})
+    pq.write_table(phrases, release / "themes.parquet")
+    loaded = load(release, tmp_path)
+    assert {center[:6] for (center,) in ask(loaded, "select center from handbooks")} == {"Al der"}
+    assert {tuple(aliases) for (aliases,) in ask(loaded, "select aliases from handbooks")} == {("o ne", "two")}
+    assert ask(loaded, "select topic, x, y from theme_topics order by topic") == [("topic of ab", 0.5, 0.25), ("z", 1.0, 2.0)]
+    noted = [message for message in messages(loaded, "noted") if "control character" in message]
+    assert noted == ["control character read as a space (8 times).", "control character read as a space (1 times)."]
