@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,14 @@ def test_the_migrated_tables_are_those_of_the_code(store: LabelStore) -> None:
 
 def test_the_code_knows_the_newest_migration() -> None:
     assert ScriptDirectory(str(MIGRATIONS)).get_current_head() == HEAD
+
+
+def test_a_migration_uses_no_code_of_the_program_which_may_have_changed_since() -> None:
+    for path in (MIGRATIONS / "versions").glob("v*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+        assert not [name for name in imported if name.split(".")[0] in ("annotation", "audit", "pages")], path.name
 
 
 def test_a_store_of_a_newer_version_is_left_alone(store: LabelStore, url: str) -> None:

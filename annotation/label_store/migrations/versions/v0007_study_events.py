@@ -1,15 +1,22 @@
-"""The ledger of a study's events: what it was created from, and each change of its state."""
+"""The ledger of a study's events: what it was created from, and each change of its state.
 
+Like every migration it uses no code of the program, which may have changed since: a store that is migrated years later gets the
+same digests.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 
-from annotation.label_store.ledger import GENESIS_HASH
-from annotation.label_store.seals import SEALED, SealedRows, seal_rows
-
 revision = "0007"
 down_revision = "0006"
+
+GENESIS_HASH = "0" * 64
 
 SLOT = ("seat_id", "study_id", "item_id", "seat", "calibration", "swapped")
 SEALED_COLUMNS = {
@@ -46,16 +53,40 @@ def upgrade() -> None:
 
 
 def _seal(study_id: str, state: str) -> None:
+    """Write the first entry of a study's ledger: the digests of its rows, and its state."""
     con = op.get_bind()
     tables = {name: sa.Table(name, sa.MetaData(), autoload_with=con) for name in (*SEALED_COLUMNS, "seats", "heads")}
-    head = {"study_id": study_id, "ledger": "study_events", "entries": 0, "hash": GENESIS_HASH}
-    con.execute(sa.insert(tables["heads"]).values(head))
+    events = sa.Table("study_events", sa.MetaData(), autoload_with=con)
     members = sa.select(sa.func.count()).where(tables["members"].c.study_id == study_id)
     # With two annotators nobody claims items, so who has which one at which position never changes.
     slots = (*SLOT, "annotator", "position") if con.execute(members).scalar_one() == 2 else SLOT
     columns = {**SEALED_COLUMNS, "seats": slots}
-    rows = [SealedRows(tables[name], own) for name, own in columns.items()]
-    seal_rows(con, study_id, SEALED, rows, datetime.now(UTC), state=state)
+    sealed = {name: {"columns": own, "rows": _digests(tables[name], own, study_id)} for name, own in columns.items()}
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    body = _canonical({"tables": sealed, "state": state})
+    entry = {"study_id": study_id, "seq": 1, "previous": GENESIS_HASH, "kind": "sealed", "body": body, "happened_at": now}
+    entry["hash"] = _sha256(entry)
+    con.execute(sa.insert(events).values(entry))
+    head = {"study_id": study_id, "ledger": "study_events", "entries": 1, "hash": entry["hash"]}
+    con.execute(sa.insert(tables["heads"]).values(head))
+
+
+def _digests(table: sa.Table, columns: Sequence[str], study_id: str) -> dict[str, str]:
+    """Key of each row of the study -> SHA-256 of these columns."""
+    keys = [column for column in table.primary_key if column.name != "study_id"] or list(table.primary_key)
+    query = sa.select(*keys, *(table.c[name] for name in columns)).where(table.c.study_id == study_id).order_by(*keys)
+    return {
+        "/".join(row[: len(keys)]): _sha256(dict(zip(columns, row[len(keys) :], strict=True)))
+        for row in op.get_bind().execute(query)
+    }
+
+
+def _sha256(value: dict[str, Any]) -> str:
+    return hashlib.sha256(_canonical(value).encode()).hexdigest()
+
+
+def _canonical(value: dict[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def _make_append_only(table: str) -> None:
