@@ -60,6 +60,7 @@ VERDICTS = [
 The blinding list: every blinding contract forbids these and adds to them."""
 
 OTHERS_WORK = [
+    "annotation.studies.names_left",
     "annotation.studies.sampling",
     "annotation.studies.study_tables",
     "annotation.studies.adjudication",

@@ -18,15 +18,8 @@ from annotation.label_store.studies import ItemKind, StudyState, advance_study, 
 from annotation.studies.accounts import find_account
 from annotation.studies.adjudication import close_study
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
-from annotation.studies.sampling import (
-    ITEMS_PER_LABEL,
-    MAX_STUDY_ITEMS,
-    SECOND_CRITERIA,
-    DrawnSample,
-    SamplePlan,
-    draw_sample,
-    draw_study,
-)
+from annotation.studies.sample_plan import ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
+from annotation.studies.sampling import DrawnSample, draw_sample, draw_study
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
 from annotation.studies.study_tables import codebook, ratings_table
 from annotation.studies.validation import study_part

@@ -14,7 +14,8 @@ from enum import StrEnum
 from sqlalchemy import Connection, delete, func, insert, or_, select
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.schema import access_log, record_of, storable_text, to_timestamp
+from annotation.label_store.schema import access_log
+from annotation.label_store.stored_values import record_of, storable_text, to_timestamp
 
 MAX_DETAIL_LENGTH = 300
 COMMAND_LINE = "(command line)"

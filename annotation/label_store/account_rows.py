@@ -10,7 +10,8 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.access_log import Actor, Event, log_event
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.schema import ended_sign_ins, record_of, sessions, to_timestamp, users
+from annotation.label_store.schema import ended_sign_ins, sessions, users
+from annotation.label_store.stored_values import record_of, to_timestamp
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from sqlalchemy.engine import RowMapping
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import lock_study_head
-from annotation.label_store.schema import assignments, drafts, items, ratings, studies, to_timestamp
+from annotation.label_store.schema import assignments, drafts, items, ratings, studies
+from annotation.label_store.stored_values import to_timestamp
 from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, count_annotators, state_for_annotator
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)

@@ -13,7 +13,8 @@ from sqlalchemy.engine import RowMapping
 from annotation.label_store.assignments import Choice, LabellingTask, open_next_task
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ledger import append_entry, lock_study_head
-from annotation.label_store.schema import assignments, checked_text, drafts, from_timestamp, ratings, studies, to_timestamp
+from annotation.label_store.schema import assignments, drafts, ratings, studies
+from annotation.label_store.stored_values import checked_text, from_timestamp, to_timestamp
 from annotation.label_store.studies import StudyState
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
 

@@ -15,7 +15,8 @@ from annotation.label_store.assignments import Choice
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.ratings import check_choice
-from annotation.label_store.schema import assignments, checked_text, decisions, items, ratings, record_of, studies, to_timestamp
+from annotation.label_store.schema import assignments, decisions, items, ratings, studies
+from annotation.label_store.stored_values import checked_text, record_of, to_timestamp
 from annotation.label_store.studies import StudyState
 
 ASSIGNMENT_COLUMNS = ("seat_id", "seat", "annotator", "position", "swapped")

@@ -1,4 +1,4 @@
-"""The tables of human work, and how times and texts are stored in them.
+"""The tables of human work; how times and texts are stored in them is in `stored_values`.
 
 Alembic (migrations/) creates the tables; a test checks that the two agree. Table and column names are stored data, so they
 stay as they are (`seats`, `visit`, `theme_acts`) while the code uses the field's words.
@@ -6,10 +6,7 @@ stay as they are (`seats`, `visit`, `theme_acts`) while the code uses the field'
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -26,16 +23,6 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
-from sqlalchemy.engine import RowMapping
-
-from annotation.label_store.engine import StudyError
-from audit.formatting import printable
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-RecordT = TypeVar("RecordT", bound="DataclassInstance")
-MAX_COMMENT_LENGTH = 4_000
 
 metadata = MetaData(
     naming_convention={
@@ -274,39 +261,3 @@ theme_edits = Table(  # append-only (triggers); an undo is another row
     CheckConstraint("(kind = 'undo') = (undoes is not null)", name="undo"),
     CheckConstraint("undoes is null or undoes < seq", name="order"),
 )
-
-
-def record_of(record: type[RecordT], row: Mapping[str, Any] | RowMapping) -> RecordT:
-    """A row as a dataclass, each of whose fields is a column."""
-    return record(**{field.name: row[field.name] for field in fields(record)})
-
-
-def to_timestamp(now: datetime) -> str:
-    """UTC to the microsecond, at a fixed width, so that times sort, compare and hash alike in both databases."""
-    if now.tzinfo is None:
-        raise ValueError("a time without a zone means a different moment on another server")
-    return now.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def from_timestamp(text: str) -> datetime:
-    """The time that `to_timestamp` wrote."""
-    return datetime.fromisoformat(text)
-
-
-def storable_text(text: str) -> str:
-    """`text` as databases and exports can hold it: U+FFFD for NUL and half a surrogate pair, spaces for other controls."""
-    # Two halves that belong together are one character after this; PostgreSQL rejects NUL, and UTF-8 a half that is left.
-    return printable(text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-
-
-def checked_text(text: str, field: str = "comment") -> str:
-    """A comment or a reason as it is stored.
-
-    Raises StudyError when it is longer than MAX_COMMENT_LENGTH: cutting it silently would change what the person wrote.
-    """
-    if len(text) > MAX_COMMENT_LENGTH:
-        raise StudyError(
-            f"The {field} has {len(text):,} characters; at most {MAX_COMMENT_LENGTH:,} are allowed. Nothing was saved. "
-            "Shorten it."
-        )
-    return storable_text(text)

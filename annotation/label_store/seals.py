@@ -17,7 +17,8 @@ from typing import Any
 from sqlalchemy import Connection, Table, select
 
 from annotation.label_store.ledger import append_entry, lock_study_head
-from annotation.label_store.schema import assignments, items, studies, study_events, study_members, to_timestamp
+from annotation.label_store.schema import assignments, items, studies, study_events, study_members
+from annotation.label_store.stored_values import to_timestamp
 
 CREATED, SAMPLED, SEALED, STATE = "created", "sampled", "sealed", "state"
 """Kinds of events. SEALED: the study existed before there were seals, so an earlier change is not detected."""

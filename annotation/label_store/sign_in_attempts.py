@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
-from annotation.label_store.schema import sign_in_attempts, to_timestamp
+from annotation.label_store.schema import sign_in_attempts
+from annotation.label_store.stored_values import to_timestamp
 
 attempt = sign_in_attempts.c
 CLOCK_TOLERANCE = timedelta(minutes=1)

@@ -10,14 +10,9 @@ from sqlalchemy import Connection, and_, case, func, select, update
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import lock_study_head
-from annotation.label_store.schema import (
-    assignments,
-    ratings,
-    record_of,
-    studies,
-    study_members,
-)
+from annotation.label_store.schema import assignments, items, ratings, studies, study_members
 from annotation.label_store.seals import STATE, record_study_event
+from annotation.label_store.stored_values import record_of
 
 
 class StudyState(StrEnum):
@@ -92,6 +87,14 @@ def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]
     with store.read() as con:
         rows = con.execute(query).mappings()
         return [record_of(Study, {**row, "state": StudyState(row["state"])}) for row in rows]
+
+
+def answers_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str]]:
+    """(item id, first answer, second answer) of a study's items as annotators read them, silent repeats excluded."""
+    query = select(items.c.item_id, items.c.answer_a, items.c.answer_b).where(items.c.study_id == study_id)
+    with store.read() as con:
+        rows = con.execute(query.where(items.c.kind != ItemKind.REPEAT.value).order_by(items.c.item_id))
+        return [(item_id, first, second) for item_id, first, second in rows]
 
 
 def list_annotators(store: LabelStore, study_id: str) -> list[str]:

@@ -19,8 +19,9 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.engine import StudyError
 from annotation.label_store.ledger import start_study_ledgers
-from annotation.label_store.schema import assignments, items, storable_text, studies, study_members, to_timestamp, users
+from annotation.label_store.schema import assignments, items, studies, study_members, users
 from annotation.label_store.seals import CREATED, FIXED_ASSIGNMENTS, SLOTS, STUDY_ROWS, seal_rows
+from annotation.label_store.stored_values import storable_text, to_timestamp
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind, StudyState
 
 STUDY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, func, select
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import append_entry, lock_run_head
 from annotation.label_store.ratings import MAX_KEY_LENGTH
-from annotation.label_store.schema import checked_text, record_of, theme_edits, to_timestamp
+from annotation.label_store.schema import theme_edits
+from annotation.label_store.stored_values import checked_text, record_of, to_timestamp
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from annotation.label_store import account_rows
 from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event
 from annotation.label_store.account_rows import UserRow
 from annotation.label_store.engine import LabelStore, StudyError, Transaction
-from annotation.label_store.schema import to_timestamp
+from annotation.label_store.stored_values import to_timestamp
 from annotation.studies.passwords import hash_password, one_time_password
 from audit.vocabulary import nearest
 

@@ -20,7 +20,7 @@ from openpyxl.styles import Alignment, Font
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
-from annotation.label_store.schema import MAX_COMMENT_LENGTH, storable_text
+from annotation.label_store.stored_values import MAX_COMMENT_LENGTH, storable_text
 from annotation.studies.packet_reader import MAX_PACKET_BYTES, read_lines
 from audit.formatting import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain

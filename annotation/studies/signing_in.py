@@ -26,7 +26,7 @@ from annotation.label_store import sign_in_attempts as attempts
 from annotation.label_store.access_log import UNKNOWN_NAME, Actor, Event, log_event
 from annotation.label_store.account_rows import UserRow
 from annotation.label_store.engine import LabelStore, SignInError, StudyError, Transaction
-from annotation.label_store.schema import from_timestamp, to_timestamp
+from annotation.label_store.stored_values import from_timestamp, to_timestamp
 from annotation.studies.accounts import DISABLED, begin_session, normal_username
 from annotation.studies.passwords import check_length, default_hasher, hash_password, password_matches
 

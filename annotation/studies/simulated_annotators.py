@@ -16,7 +16,8 @@ from annotation.label_store.results import NewDecision, assignment_rows, submit_
 from annotation.label_store.studies import StudyState, advance_study, list_studies
 from annotation.studies.accounts import Role, add_account, find_account
 from annotation.studies.adjudication import close_study, list_disputes
-from annotation.studies.sampling import SamplePlan, draw_study
+from annotation.studies.sample_plan import SamplePlan
+from annotation.studies.sampling import draw_study
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label

@@ -12,8 +12,9 @@ from typing import Any
 from sqlalchemy import JSON, Column, Connection, Index, Integer, MetaData, Table, Text, insert, select
 
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.schema import record_of, studies
+from annotation.label_store.schema import studies
 from annotation.label_store.seals import SAMPLED, all_columns, seal_rows
+from annotation.label_store.stored_values import record_of
 
 # A metadata of its own: the schema that annotators' pages import must not know these tables.
 metadata = MetaData(naming_convention={"pk": "pk_%(table_name)s"})
@@ -63,7 +64,7 @@ class SampleOrigin:
     run_key, digest   the run, and the SHA-256 of its release
     pairs, unscored   all pairs of the run, and those without a verdict; unscored pairs are in no stratum, so no figure of the
                       study covers them
-    plan              the `annotation.studies.sampling.SamplePlan` that was requested, seed included
+    plan              the `annotation.studies.sample_plan.SamplePlan` that was requested, seed included
     """
 
     run_key: str
@@ -127,6 +128,12 @@ def find_origin(store: LabelStore, study_id: str) -> SampleOrigin:
     if row is None:
         raise StudyError(f"Study '{study_id}' has no sampling design, because it was not drawn from a run. Nothing is shown.")
     return record_of(SampleOrigin, row)
+
+
+def sample_digest(store: LabelStore, study_id: str) -> str | None:
+    """The SHA-256 of the release that a study's sample was drawn from; None where it was not drawn from a run."""
+    with store.read() as con:
+        return con.execute(select(designs.c.digest).where(designs.c.study_id == study_id)).scalar()
 
 
 def list_strata(store: LabelStore, study_id: str) -> list[Stratum]:

@@ -8,7 +8,7 @@ from annotation.label_store import account_rows
 from annotation.label_store.access_log import Actor, Event, log_event
 from annotation.label_store.account_rows import UserRow
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.schema import from_timestamp, to_timestamp
+from annotation.label_store.stored_values import from_timestamp, to_timestamp
 from annotation.studies.accounts import DISABLED, Account, account_from, normal_username
 
 SESSIONS_ENDED = "An investigator has ended your sessions. Sign in again at your institution, then reload this page."

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
-from annotation.label_store.schema import storable_text
+from annotation.label_store.stored_values import storable_text
 from annotation.label_store.theme_edits import ThemeEditRow, append_edit, edit_rows, list_edit_rows, lock_edit_ledger
 from annotation.studies.accounts import Account, Role
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit

@@ -23,7 +23,7 @@ from pages._shared.loaders import load, loaded_runs
 from pages._shared.pair_list import PARAMS
 from pages._shared.rejudge_request import only_for_the_owner, pairs
 from pages._shared.rejudge_result import result
-from pages._shared.widgets import clicked_row, counts, table
+from pages._shared.widgets import clicked_row, counts, csv_button, table
 
 OUTCOMES = ("answered", "unreadable", "cut", "refused", "failed")
 STOPPING = "asked to stop"
@@ -66,6 +66,7 @@ def earlier_jobs(run: Run) -> None:
     frame = pd.DataFrame([_job_row(job) for job in jobs[:MAX_LISTED]])
     # A new job moves every row down, and the selected row must not move to another job, so the key changes.
     picked = clicked_row(frame, f"jobs_{len(jobs)}_{jobs[0].name}", LIST_HEADINGS, rows=8)
+    csv_button(frame, "jobs", "rejudged_jobs.csv")
     counts(run, "Click a row to open it.")
     if picked is not None:
         for name in PARAMS:
@@ -146,7 +147,8 @@ def _estimate(job: Job) -> None:
             f"From {estimate['source']}: {estimate['latency_s']:.2f} s a call. About {duration(estimate['seconds'])} in all, "
             f"with at most {estimate['at_once'] or estimate['concurrency']} calls at once."
         )
-    table(stages[list(ESTIMATE_HEADINGS)], "stages", ESTIMATE_HEADINGS)
+    table(stages, "stages", ESTIMATE_HEADINGS)
+    csv_button(stages, "stages", f"{job.name}_estimate.csv")
     st.caption(caption)
     if request_of(job).protocol == "label_only":
         st.caption("The second step needs one call for each pair that turns out to disagree; these calls are not included.")

@@ -22,10 +22,12 @@ from annotation.label_store.studies import (
 )
 from annotation.studies.accounts import Role, list_accounts
 from annotation.studies.adjudication import close_study, list_disputes
+from annotation.studies.names_left import names_left_in_study, names_left_text
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
-from annotation.studies.sampling import SECOND_CRITERIA, SamplePlan, draw_sample, draw_study
+from annotation.studies.sample_plan import SECOND_CRITERIA, SamplePlan
+from annotation.studies.sampling import draw_sample, draw_study
 from annotation.studies.study_tables import STRATA_TABLE, codebook, ratings_table, strata_frame
-from annotation.studies.verdict_store import list_strata
+from annotation.studies.verdict_store import list_strata, sample_digest
 from annotation.studies.verification import verify_study
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
@@ -34,7 +36,7 @@ from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.file_widgets import download_button, upload_field
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
-from pages._shared.widgets import table
+from pages._shared.widgets import csv_button, table
 
 LEAD = "Draw a sample from a run, assign it to two annotators, watch their progress, and export the results."
 OPEN_BROWSING = (
@@ -64,6 +66,10 @@ ADVANCE_EFFECTS = {
     StudyState.ADJUDICATION: "**Close the study** makes the decisions final. It is possible when every dispute is decided.",
 }
 SNAPSHOT = "A study keeps its own copy of questions, answers and verdicts, so reloading or deleting the run does not change it."
+RUN_GONE = (
+    "Names of institutions that masking left in the answers cannot be listed: the run of the sample is no longer loaded. "
+    "Load its release again to see them."
+)
 PROGRESS = {"annotator": "Annotator", "round": "Round", "rated": "Rated", "seats": "Items", "share": "Done"}
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 SUCCESS = "success message for the next run of the page"
@@ -85,7 +91,29 @@ def progress_section(store: LabelStore, study: Study) -> None:
         }
         for part in study_progress(store, study.study_id)
     ]  # fmt: skip
-    table(pd.DataFrame(rows, columns=list(PROGRESS)), "progress", PROGRESS, shares=("share",), digits=0)
+    progress = pd.DataFrame(rows, columns=list(PROGRESS))
+    table(progress, "progress", PROGRESS, shares=("share",), digits=0)
+    csv_button(progress, "progress", f"{study.study_id}_progress.csv")
+
+
+def sample_section(store: LabelStore, study: Study) -> None:
+    """The strata that the sample was drawn from, and the names that masking left in its answers."""
+    st.caption(SNAPSHOT)
+    strata = strata_frame(list_strata(store, study.study_id))
+    table(strata, "strata", STRATA_TABLE.columns)
+    csv_button(strata, "strata", f"{study.study_id}_strata.csv")
+    st.caption(escaped(_names_left(store, study)))
+
+
+def _names_left(store: LabelStore, study: Study) -> str:
+    """What masking left of institutions' names; "" where names are shown or the study was not drawn from a run."""
+    if study.names_shown:
+        return ""
+    digest = sample_digest(store, study.study_id)
+    run = next((run for run in loaded_runs() if run.digest == digest), None)
+    if run is None:
+        return "" if digest is None else RUN_GONE
+    return names_left_text(names_left_in_study(store, study, run), names_shown=False)
 
 
 def release_section(store: LabelStore, study: Study) -> None:
@@ -176,8 +204,7 @@ def one_study(store: LabelStore, study: Study) -> None:
     progress_section(store, study)
     release_section(store, study)
     with st.expander("Sample"):
-        st.caption(SNAPSHOT)
-        table(strata_frame(list_strata(store, study.study_id)), "strata", STRATA_TABLE.columns)
+        sample_section(store, study)
     with st.expander("Packets, for offline work"):
         packets_section(store, study)
     export_section(store, study)

@@ -16,7 +16,7 @@ from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ratings import NewRating, add_rating, save_draft
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.schema import storable_text
+from annotation.label_store.stored_values import storable_text
 from annotation.studies.packets import COLUMNS, MAX_XLSX_CELL, PacketImport, import_packet, packet_csv, packet_xlsx
 from audit.errors import AuditError
 from audit.formatting import plain_cell, safe_cell

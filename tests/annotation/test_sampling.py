@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState, find_study
-from annotation.studies.sampling import SamplePlan, allocate_items, apportion, draw_sample, draw_study
-from annotation.studies.verdict_store import find_origin, list_strata, verdicts_by_item
+from annotation.studies.names_left import names_left_in_study
+from annotation.studies.sample_plan import SamplePlan, allocate_items, apportion
+from annotation.studies.sampling import draw_sample, draw_study
+from annotation.studies.verdict_store import find_origin, list_strata, sample_digest, verdicts_by_item
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.studies import NOW, people
@@ -191,6 +193,15 @@ def test_items_that_still_hold_a_word_of_a_name_are_listed(tmp_path: Path) -> No
         "2 items still hold a word of an institution's name. Read them before the study begins: "
         f"{of_hazel[0]}: hazelnuts; {of_hazel[1]}: hazelnuts."
     )
+
+
+def test_names_that_are_left_are_found_again_in_the_study(store: LabelStore, tmp_path: Path) -> None:
+    named = named_run(tmp_path, "Avoid hazelnuts.")
+    annotators = people(store, "ana", "ben")
+    drawn = draw_study(store, named, plan(), study_id="s", title="T", annotators=annotators, now=NOW)
+    assert names_left_in_study(store, find_study(store, "s"), named) == drawn.names_left != {}
+    assert sample_digest(store, "s") == named.digest
+    assert sample_digest(store, "other") is None
 
 
 def test_a_drawn_study_keeps_its_texts_and_its_design_when_the_run_is_deleted(store: LabelStore, tmp_path: Path) -> None:

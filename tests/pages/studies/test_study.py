@@ -14,7 +14,8 @@ from annotation.label_store.assignments import prefetch_tasks
 from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_study, list_studies
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.packets import packet_csv
-from annotation.studies.sampling import SamplePlan, draw_study
+from annotation.studies.sample_plan import SamplePlan
+from annotation.studies.sampling import draw_study
 from annotation.studies.study_tables import ratings_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, list_strata, store_sample
 from tests.pages.conftest import TABLE, words_on
@@ -190,6 +191,16 @@ def test_the_export_has_one_row_per_item_and_annotator_and_the_codebook_every_co
     assert all(explained.values())
 
 
+def test_the_tables_on_the_page_can_be_saved_safe_for_spreadsheets(ready, as_user: SignIn, downloads):
+    at = filled(as_user("petra", "study"), "first-one")
+    next(button for button in at.button if button.label == "Draw sample and create study").click().run()
+    as_user("petra", "study")
+    name, progress = downloads["csv_progress"]
+    assert (name, progress.decode("utf-8-sig").splitlines()[0]) == ("first-one_progress.csv", "annotator,round,rated,seats,share")
+    name, strata = downloads["csv_strata"]
+    assert (name, strata.decode("utf-8-sig").splitlines()[0].split(",")[0]) == ("first-one_strata.csv", "stratum")
+
+
 def test_packets_are_exported_for_the_chosen_annotator(finished, as_user: SignIn, downloads):
     at = as_user("petra", "study")
     at.selectbox(key="packet_of").set_value("ben").run()
@@ -215,10 +226,14 @@ def test_a_study_does_not_change_when_its_run_is_reloaded_or_deleted(ready, load
     at = filled(as_user("petra", "study"), "first-one")
     next(button for button in at.button if button.label == "Draw sample and create study").click().run()
     before = ratings_table(ready, "first-one"), packet_csv(ready, "first-one", "ana"), list_strata(ready, "first-one")
+    assert "No answer still holds a word of an institution's name." in words_on(as_user("petra", "study"))
     load_run(TABLE.replace("DIVERGENT/high", "CONSISTENT").replace("COMPLEMENTARY", "ABSENT"))
     assert same(before, ready)
     shutil.rmtree(data_dir / "store")
     assert same(before, ready)
+    assert "that masking left in the answers cannot be listed: the run of the sample is no longer loaded." in words_on(
+        as_user("petra", "study")
+    )
     for name, page in (("petra", "study"), ("petra", "agreement"), ("ana", "annotate")):
         at = as_user(name, page)
         assert not at.exception

@@ -1,0 +1,124 @@
+"""What a study's sample is to contain: the plan, and how many items it takes from each stratum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from annotation.label_store.engine import StudyError
+from audit.vocabulary import LABELS, Label
+
+ITEMS_PER_LABEL = 40
+MAX_STUDY_ITEMS = 5_000
+"""Above this, draw only on request: at five minutes an item, 5,000 items are ten weeks of work for each of two people."""
+# The column of the seed is a 32-bit integer in PostgreSQL.
+MAX_CALIBRATION_ITEMS, MAX_SEED = 1_000, 2**31 - 1
+SECOND_CRITERIA = ("organ",)
+"""Allowed second criteria: each question has exactly one value of such a property."""
+
+
+@dataclass(frozen=True)
+class SamplePlan:
+    """What to draw.
+
+    per_label    study items per label of the judge; a stratum with fewer pairs is used in full
+    second       None, or `organ`: each label's items are then spread over the organs in proportion to their pairs, with at
+                 least two from each organ that has any
+    calibration  items of the calibration round, spread over the labels, separate from the study and not counted
+    repeats      study items that are silently shown again, for intra-rater agreement
+    names_shown  whether annotators see which handbook an answer is from; if not, names, contacts and credits are also masked
+                 in the answers
+    """
+
+    seed: int = 1
+    per_label: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, LABELS), ITEMS_PER_LABEL))
+    second: str | None = None
+    calibration: int = 15
+    repeats: int = 10
+    names_shown: bool = False
+
+
+@dataclass(frozen=True)
+class StratumPlan:
+    """One stratum before the draw: its population, and how many study and calibration items come from it."""
+
+    label: str
+    second: str | None
+    population: int
+    study: int
+    calibration: int
+
+    @property
+    def name(self) -> str:
+        """The label, or `label/second`."""
+        return self.label if self.second is None else f"{self.label}/{self.second}"
+
+
+def check_plan(plan: SamplePlan) -> None:
+    """Raise StudyError where a plan is not possible, with everything that is wrong."""
+    unknown = [label for label in plan.per_label if label not in LABELS]
+    checks = {
+        f"'{', '.join(unknown)}' is not a label (allowed: {', '.join(LABELS)})": bool(unknown),
+        "a count is below 0": min([plan.calibration, plan.repeats, plan.seed, *plan.per_label.values()]) < 0,
+        f"the calibration round has more than {MAX_CALIBRATION_ITEMS:,} items": plan.calibration > MAX_CALIBRATION_ITEMS,
+        f"the seed is above {MAX_SEED:,}": plan.seed > MAX_SEED,
+        "no items are requested": sum(plan.per_label.values()) == 0,
+        f"'{plan.second}' is not a second criterion (allowed: {', '.join(SECOND_CRITERIA)})": plan.second
+        not in (None, *SECOND_CRITERIA),
+    }
+    faults = [fault for fault, failed in checks.items() if failed]
+    if faults:
+        raise StudyError(f"This sample cannot be drawn: {'; '.join(faults)}. Nothing was drawn.")
+
+
+def check_size(items: int, max_items: int | None) -> None:
+    """Raise StudyError for more study items than `max_items`; None: no limit."""
+    if max_items is not None and items > max_items:
+        raise StudyError(
+            f"This sample has {items:,} study items, each to be read by two people; more than {max_items:,} need confirmation. "
+            "Nothing was drawn. Request fewer, or confirm the number (in a terminal: --yes)."
+        )
+
+
+def allocate_items(population: Mapping[tuple[str, str | None], int], plan: SamplePlan) -> list[StratumPlan]:
+    """How many items come from each stratum, in label order, then by name.
+
+    Strata from which nothing is drawn are listed too: no figure covers them, and a report has to say so.
+    """
+    strata = []
+    for label in LABELS:
+        sizes = {second: count for (stratum_label, second), count in population.items() if stratum_label == label}
+        study = apportion(plan.per_label.get(label, 0), list(sizes.values()))
+        strata += [StratumPlan(label.value, second, size, n, 0) for (second, size), n in zip(sizes.items(), study, strict=True)]
+    return _with_calibration(strata, plan.calibration)
+
+
+def apportion(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
+    """`wanted` items over strata of these sizes: in proportion, at least `least` from each, never more than it has.
+
+    A variance inside a stratum needs two items, so `wanted` is exceeded where there are many small strata. Remaining items go
+    to the largest remainders.
+    """
+    if wanted == 0 or len(sizes) < 2:
+        return [min(wanted, size) for size in sizes]
+    total = sum(sizes)
+    exact = [min(wanted, total) * size / total for size in sizes]
+    # The sum of the floors may exceed the number wanted, because each stratum gets at least two.
+    given = [min(size, max(least, math.floor(share))) for size, share in zip(sizes, exact, strict=True)]
+    for index in sorted(range(len(sizes)), key=lambda i: math.floor(exact[i]) - exact[i]):
+        if sum(given) < min(wanted, total) and given[index] < sizes[index]:
+            given[index] += 1
+    return given
+
+
+def _with_calibration(strata: Sequence[StratumPlan], wanted: int) -> list[StratumPlan]:
+    """Deal out calibration items label by label, one at a time, from the pairs that the study leaves over."""
+    dealt = [0] * len(strata)
+    while sum(dealt) < wanted:
+        available = [i for i, stratum in enumerate(strata) if stratum.study + dealt[i] < stratum.population]
+        if not available:
+            break
+        per_label = {label: sum(n for n, s in zip(dealt, strata, strict=True) if s.label == label) for label in LABELS}
+        dealt[min(available, key=lambda i: (per_label[Label(strata[i].label)], dealt[i], i))] += 1
+    return [replace(stratum, calibration=n) for stratum, n in zip(strata, dealt, strict=True)]
