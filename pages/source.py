@@ -134,12 +134,21 @@ def card(run: Run, file: SourceFile, section: Section | None, chosen: Marked | N
         link("answer", "See the answer", run, icon=":material/find_in_page:", question=question_id, handbook=file.handbook_id)
 
 
+def continued_note(run: Run, number: int, chosen: Marked) -> None:
+    """Where the rest of a sentence is that a page break divides."""
+    for neighbour, words in ((number - 1, "begins on page {page}"), (number + 1, "continues on page {page}")):
+        if chosen.section.page_starts and chosen.on_page(neighbour):
+            counts(run, f"The sentence {words}.", page=neighbour)
+
+
 def draw_page(run: Run, shown: SourcePage, name: str, chosen: Marked | None, others: list[Marked]) -> bool:
     """The picture with its marks; whether it shows the chosen statement, or does not have to."""
     html, found = picture_html(shown, name, [*others, *([chosen] if chosen else [])])
     expected = chosen is not None and chosen.on_page(shown.number) is not None
     if expected and not found:
         st.info(say(run, NO_PICTURE["mark"]))
+    if chosen and expected:
+        continued_note(run, shown.number, chosen)
     st.html(html)
     scroll_to_mark(str(st.query_params.to_dict()))
     return found or not expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
@@ -27,6 +27,7 @@ COLUMN_GAP = 2.5
 # Rectangles reach this share of their height beyond the letters
 PADDING = 0.12
 WORD = re.compile(r"\w+")
+CLOSING = re.compile(r"[.,;:!?%)\]\"'”’]+")
 
 
 class Letters(NamedTuple):
@@ -68,7 +69,13 @@ def _exact(page: SourcePage, letters: Letters, statement: str, before: str, afte
     if not starts:
         return []
     best = max(starts, key=lambda start: _agreement(letters.text, start, start + len(wanted), *context))
-    return list(letters.positions[best : best + len(wanted)])
+    return _with_marks(page.text, letters.positions[best : best + len(wanted)])
+
+
+def _with_marks(text: str, positions: Sequence[int]) -> list[int]:
+    """These characters, and the full stop or bracket that closes them."""
+    closing = CLOSING.match(text, positions[-1] + 1)
+    return [*positions, *(range(*closing.span()) if closing else ())]
 
 
 def _places(text: str, letters: Letters, wanted: str) -> Iterator[int]:
@@ -104,7 +111,8 @@ def _row(page: SourcePage, letters: Letters, row: str, before: str) -> list[int]
 def _cell(page: SourcePage, letters: Letters, cell: str, height: float) -> list[int]:
     for words in (cell, cell.partition(": ")[2]):
         wanted = letters_of(words).text
-        places = [list(letters.positions[start : start + len(wanted)]) for start in _places(page.text, letters, wanted)]
+        starts = _places(page.text, letters, wanted)
+        places = [_with_marks(page.text, letters.positions[start : start + len(wanted)]) for start in starts]
         if places:
             return min(places, key=lambda place: abs((_middle(page, place) or 9.0) - height))
     return []

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = (
     "", "runs", "compare", "glossary", "disagreements", "question", "answer", "retrieval", "organs", "topics", "centers",
-    "coverage", "handbook", "judge", "rejudge",
+    "coverage", "handbook", "source", "judge", "rejudge",
 )  # fmt: skip
 
 

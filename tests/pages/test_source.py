@@ -76,6 +76,15 @@ def test_another_page_keeps_the_sentence_in_mind_and_has_no_mark(loaded: Loaded,
     assert f'<div class="quoted">{FEVER}</div>' in html_on(at)
 
 
+def test_of_a_sentence_that_a_page_break_divides_each_page_shows_its_part(loaded: Loaded, open_page: Open) -> None:
+    loaded({"text": f"Raw <fish>. {FILLER} {FEVER}", "page_starts": [[1, 0], [2, 12 + len(FILLER) + 1]]})
+    link = {"handbook": "a", "section": "s1", "start": "12", "end": str(12 + len(FILLER) + 1 + len(FEVER))}
+    first, second = open_page("source", **link), open_page("source", **link, pdf_page="2")
+    assert "The sentence continues on page 2." in words_on(first)
+    assert "The sentence begins on page 1." in words_on(second)
+    assert [html_on(at).count('class="spot"') for at in (first, second)] == [1, 1]
+
+
 def test_an_item_is_quoted_with_its_lead(loaded: Loaded, open_page: Open) -> None:
     loaded()
     start = TEXT.index("Raw")
