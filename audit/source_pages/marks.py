@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,15 +18,17 @@ MIN_LETTERS_INSIDE_WORDS = 12
 CONTEXT = 80
 # Where the words differ from the text's, this share of the statement's letters must be found together
 MIN_FOUND = 0.6
-# A run of fewer words is a coincidence, unless it is close to a longer one
-MIN_RUN = 3
+# A piece of fewer letters is a coincidence
+MIN_PIECE = 8
+# Pieces farther from the longest one than this share of the page's height are others' words
+NEAR = 0.15
+FAR = 9.0  # the height of what is not printed
 # Boxes of one line overlap by this share of the lower one's height
 SAME_LINE = 0.4
 # A gap of this many line heights is one between columns
 COLUMN_GAP = 2.5
 # Rectangles reach this share of their height beyond the letters
 PADDING = 0.12
-WORD = re.compile(r"\w+")
 CLOSING = re.compile(r"[.,;:!?%)\]\"'”’]+")
 
 
@@ -47,7 +49,7 @@ def statement_boxes(page: SourcePage, statement: str, before: str = "", after: s
     characters = _exact(page, letters, statement, before, after)
     if not characters and CELL_SEPARATOR in statement:
         characters = _row(page, letters, statement, before)
-    return list(_merged(page, characters or _nearly(page.text, statement)))
+    return list(_merged(page, characters or _nearly(page, letters, statement)))
 
 
 def letters_of(text: str) -> Letters:
@@ -114,7 +116,7 @@ def _cell(page: SourcePage, letters: Letters, cell: str, height: float) -> list[
         starts = _places(page.text, letters, wanted)
         places = [_with_marks(page.text, letters.positions[start : start + len(wanted)]) for start in starts]
         if places:
-            return min(places, key=lambda place: abs((_middle(page, place) or 9.0) - height))
+            return min(places, key=lambda place: abs((_middle(page, place) or FAR) - height))
     return []
 
 
@@ -123,21 +125,41 @@ def _middle(page: SourcePage, characters: Iterable[int]) -> float | None:
     return sum(heights) / len(heights) if heights else None
 
 
-def _nearly(text: str, statement: str) -> list[int]:
-    """The words of the page that are the statement's, in its order, where most of them are found together."""
-    words = [(letters_of(match.group()).text, match.span()) for match in WORD.finditer(text)]
-    wanted = [letters_of(match.group()).text for match in WORD.finditer(statement)]
-    blocks = SequenceMatcher(None, [word for word, _ in words], wanted, autojunk=False).get_matching_blocks()
-    longest = max(blocks, key=lambda block: block.size)
-    near = (
-        [block for block in blocks if block.size >= MIN_RUN or (block.size and abs(block.a - longest.a) <= len(wanted))]
-        if longest.size >= MIN_RUN
-        else []
-    )
-    spans = [words[number][1] for block in near for number in range(block.a, block.a + block.size)]
-    found = sum(end - start for start, end in spans)
-    enough = found >= MIN_FOUND * sum(map(len, wanted))
-    return [character for start, end in spans for character in range(start, end)] if enough else []
+def _nearly(page: SourcePage, letters: Letters, statement: str) -> list[int]:
+    """The pieces of a statement that are printed close to its longest one, in any order, where they are most of it."""
+    # A page may have its lines in another order, or a word that the text repaired
+    wanted = letters_of(statement).text
+    pieces = list(_pieces(page, letters, wanted))
+    height = _middle(page, max(pieces, key=len)) if pieces else None
+    near = [piece for piece in pieces if height is not None and abs((_middle(page, piece) or FAR) - height) < NEAR]
+    found = sum(map(len, near))
+    return [character for piece in near for character in piece] if found >= max(MIN_FOUND * len(wanted), MIN_PIECE) else []
+
+
+def _pieces(page: SourcePage, letters: Letters, wanted: str) -> Iterator[list[int]]:
+    """The longest stretches that the page has, from the first letter on; of equal places the one closest to the piece before."""
+    start, height = 0, None
+    while start + MIN_PIECE <= len(wanted):
+        length = _longest_prefix(letters.text, wanted[start:])
+        if length < MIN_PIECE:
+            start += 1
+            continue
+        places = _all_places(letters, wanted[start : start + length])
+        piece = min(places, key=lambda place: abs((_middle(page, place) or FAR) - (height or 0.0)))
+        height = _middle(page, piece)
+        yield piece
+        start += length
+
+
+def _longest_prefix(text: str, wanted: str) -> int:
+    """How many letters of the beginning of `wanted` the text has somewhere."""
+    # By halving: where a beginning is in the text, every shorter one is too
+    return bisect_left(range(1, len(wanted) + 1), True, key=lambda length: wanted[:length] not in text)
+
+
+def _all_places(letters: Letters, wanted: str) -> list[list[int]]:
+    starts = [match.start() for match in re.finditer(f"(?={re.escape(wanted)})", letters.text)]
+    return [list(letters.positions[start : start + len(wanted)]) for start in starts]
 
 
 def _merged(page: SourcePage, characters: list[int]) -> Iterator[Box]:

@@ -69,6 +69,17 @@ def test_a_sentence_that_the_text_repaired_is_marked_where_most_of_it_is(drawn):
     assert {line for line, _ in lines_of(boxes)} == {120}
 
 
+def test_lines_in_another_order_are_marked_all_the_same(drawn):
+    page = drawn(at("with a glass of water.", 60, 120), at("Take the tablets at eight", 60, 100), at("Rest.", 60, 140))
+    boxes = statement_boxes(page, "Take the tablets at eight with a glass of water.")
+    assert sorted(lines_of(boxes)) == [(100, 60), (120, 60)]
+
+
+def test_the_same_words_far_away_are_not_the_sentence(drawn):
+    page = drawn(at("Talk to your neighbours.", 60, 100), at("The transplant team is away.", 60, 700))
+    assert statement_boxes(page, "Talk to your transplant team about vaccines.") == []
+
+
 @pytest.mark.parametrize("statement", ["Never swim in lakes or rivers after surgery.", "", "• | |"])
 def test_what_is_not_on_the_page_is_not_marked(drawn, statement):
     assert statement_boxes(drawn(at(FILLER, 60, 100)), statement) == []
