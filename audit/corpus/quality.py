@@ -158,7 +158,9 @@ def _tables(text: str) -> int:
 
 def quality_table(qualities: Sequence[Quality]) -> str:
     """The figures as a table in plain text, one handbook a line."""
-    rows: list[tuple[str, ...]] = [("handbook", "pages", "silent", "unreadable", "glued", "language", "headings", "tables")]
+    rows: list[tuple[str, ...]] = [
+        ("handbook", "pages", "silent", "ocr", "unreadable", "glued", "language", "headings", "tables")
+    ]
     rows += [_row(quality) for quality in qualities]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join("  ".join(_aligned(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows)
@@ -167,6 +169,7 @@ def quality_table(qualities: Sequence[Quality]) -> str:
 def _row(quality: Quality) -> tuple[str, ...]:
     return (
         quality.handbook_id, "-" if quality.pages is None else f"{quality.pages:,}", f"{len(quality.silent_pages):,}",
+        f"{len(quality.ocr_pages):,}",
         f"{quality.unreadable:.1%}", f"{quality.glued:.1%}", quality.language or "-", f"{quality.headings:,}",
         f"{quality.tables:,}",
     )  # fmt: skip

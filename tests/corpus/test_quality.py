@@ -77,8 +77,8 @@ def test_the_report_keeps_the_lines_of_documents_that_still_exist(tmp_path):
 
 def test_the_table_has_a_line_for_each_document():
     lines = quality_table([quality_of(document(TEXTS["en"], silent_pages=(1,)))]).splitlines()
-    assert lines[0].split() == ["handbook", "pages", "silent", "unreadable", "glued", "language", "headings", "tables"]
-    assert lines[1].split() == ["heart_alder_pre", "10", "1", "0.0%", "0.0%", "en", "1", "0"]
+    assert lines[0].split() == ["handbook", "pages", "silent", "ocr", "unreadable", "glued", "language", "headings", "tables"]
+    assert lines[1].split() == ["heart_alder_pre", "10", "1", "0", "0.0%", "0.0%", "en", "1", "0"]
 
 
 def test_the_same_words_under_two_names_are_duplicates_whatever_their_case_and_punctuation():

@@ -31,13 +31,17 @@ ORGANS = {
     "heart": r"heart|cardiac|cardiolog\w+", "lung": r"lungs?|pulmonary", "kidney": r"kidneys?|renal|nephrolog\w+",
     "liver": r"liver|hepatic", "pancreas": r"pancreas|pancreatic", "bone marrow": r"bone marrow|stem cells?",
 }  # fmt: skip
-BEFORE = re.compile(r"\b(before (?:your |the |a )?\w* ?transplant|pre-?transplant|waiting list|evaluation for)", re.IGNORECASE)
-AFTER = re.compile(r"\b(after (?:your |the |a )?\w* ?transplant|post-?transplant|going home|discharge)", re.IGNORECASE)
+# A handbook on another organ mentions one now and then
+MIN_MENTIONS = 5
+BEFORE = re.compile(
+    r"\b(before (?:your |the |a )?\w* ?transplant|pre-?transplant|transplant (?:waiting list|evaluation))", re.IGNORECASE
+)
+AFTER = re.compile(r"\b(after (?:your |the |a )?\w* ?transplant|post-?transplant|since your transplant)", re.IGNORECASE)
 WORD = r"(?:[A-Z][\w&'’.-]*|of|for|and|the|&)"
 INSTITUTION = re.compile(
-    rf"\b[A-Z][\w&'’.-]*(?: {WORD}){{0,6}} (?:Hospitals?|Clinics?|Medical Cent(?:er|re)|Cancer Cent(?:er|re)"
-    r"|Health(?:care| System)?|Institutes?|Universit(?:y|ies)|Foundation"
-    r"|NHS Trust|Foundation Trust|Centers? for [A-Z]\w+(?: [\w]+){0,3})\b"
+    rf"\b[A-Z][\w&'’.-]*(?: {WORD}){{0,6}} (?:NHS Foundation Trust|NHS Trust|Hospitals?|Clinics?|Medical Cent(?:er|re)"
+    r"|Cancer Cent(?:er|re)|Health(?:care| System)|Institutes?|Universit(?:y|ies)|Foundation)\b"
+    r"|\bCenters? for Disease Control and Prevention\b"
 )
 ADDRESS = re.compile(r"\b(?:https?://|www\.)[\w.-]+\.[a-z]{2,}(?:/[\w./%~-]*)?", re.IGNORECASE)
 
@@ -79,7 +83,7 @@ def _row(source: Path) -> dict[str, str]:
     except DocumentError:  # extraction will say why; the row is there to be filled in
         return {"file": source.name, "organ": GENERAL, "phase": DEFAULT_PHASE} | named
     address = ADDRESS.search(pages.text)
-    url = pages.url or (address[0] if address else "")
+    url = pages.url or (address[0].rstrip("./") if address else "")
     guessed = {
         "file": source.name, "organ": _organ(f"{source.stem} {pages.title}", pages.text), "center": _center(pages.text, url),
         "phase": _phase(pages), "title": pages.title, "url": url if "://" in url or not url else f"https://{url}",
@@ -93,7 +97,7 @@ def _first_pages(source: Path) -> FirstPages:
         content = read_source(source)
         headings = [section.heading for section in content.sections if section.heading]
         text = "\n".join(f"{section.heading}\n{section.text}" for section in content.sections)
-        return FirstPages((content.title or next(iter(headings), ""))[:MAX_TITLE], text[:MAX_CHARACTERS], content.url)
+        return FirstPages(next(iter(headings), content.title or "")[:MAX_TITLE], text[:MAX_CHARACTERS], content.url)
     pdf_digest(source)
     with open_with_pdfium(source) as pdf:
         pages = [lines_of(page.runs, page.number) for page in islice(pdf.pages, FIRST_PAGES)]
@@ -109,10 +113,10 @@ def _title(of_file: str | None, lines: Sequence[Line]) -> str:
 
 
 def _organ(title: str, text: str) -> str:
-    for place in (title, text):
+    for place, enough in ((title, 1), (text, MIN_MENTIONS)):
         counts = Counter({organ: len(re.findall(rf"\b(?:{words})\b", place, re.IGNORECASE)) for organ, words in ORGANS.items()})
         (organ, most), (_, second) = counts.most_common(2)
-        if most > second:
+        if most > second and most >= enough:
             return organ
     return GENERAL
 

@@ -14,7 +14,7 @@ from tests.support.pdfs import FILLER, column, write_pdf
 
 SITE = "www.aldervalley.example/kidney"
 COVER = column(["# Living with your new kidney", "A guide of the Alder Valley Medical Center", SITE, FILLER])
-SPANISH = """<title>=Volver a casa</title><h1>Volver a casa</h1>
+SPANISH = """<title>=Volver a casa</title><h1>=Volver a casa</h1>
 <p>Después del trasplante de riñón, descanse y beba mucha agua todos los días.</p>"""
 
 
