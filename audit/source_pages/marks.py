@@ -130,7 +130,8 @@ def _nearly(page: SourcePage, letters: Letters, statement: str) -> list[int]:
     # A page may have its lines in another order, or a word that the text repaired
     wanted = letters_of(statement).text
     pieces = list(_pieces(page, letters, wanted))
-    height = _middle(page, max(pieces, key=len)) if pieces else None
+    longest: list[int] = max(pieces, key=len, default=[])
+    height = _middle(page, longest)
     near = [piece for piece in pieces if height is not None and abs((_middle(page, piece) or FAR) - height) < NEAR]
     found = sum(map(len, near))
     return [character for piece in near for character in piece] if found >= max(MIN_FOUND * len(wanted), MIN_PIECE) else []
