@@ -37,6 +37,7 @@ class Event(StrEnum):
     PASSWORD_CHANGED = "password-changed"  # noqa: S105 - the name of an event
     PASSWORD_RESET = "password-reset"  # noqa: S105
     LOG_PRUNED = "log-pruned"
+    RESTORED = "backup-restored"
 
 
 @dataclass(frozen=True)

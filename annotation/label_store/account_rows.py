@@ -84,6 +84,12 @@ def end_sessions(tx: Connection, username: str, now: datetime) -> int:
     return tx.execute(delete(sessions).where(sessions.c.username == username)).rowcount
 
 
+def end_all_sessions(tx: Connection, now: datetime) -> None:
+    """End the sessions of everybody, those through the identity provider too."""
+    tx.execute(update(users).values(signed_out_at=to_timestamp(now)))
+    tx.execute(delete(sessions))
+
+
 def count_sessions(store: LabelStore, now: datetime) -> dict[str, int]:
     """Username -> sessions begun by password that go on."""
     query = (

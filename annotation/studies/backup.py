@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 
 from filelock import Timeout
 
+from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event
+from annotation.label_store.account_rows import end_all_sessions
 from annotation.label_store.backup import copy_database, explained_failures, in_use
 from annotation.label_store.engine import StudyError, open_label_store, serving_lock, sqlite_path
 from annotation.label_store.studies import list_studies
@@ -65,12 +67,15 @@ def check_copy(file: Path) -> CheckedCopy:
     return CheckedCopy(len(studies), ratings, faults)
 
 
-def restore(url: str, file: Path, now: datetime, *, accept_faults: bool = False) -> tuple[CheckedCopy, Path | None]:
+def restore(
+    url: str, file: Path, now: datetime, *, accept_faults: bool = False, actor: Actor = TERMINAL
+) -> tuple[CheckedCopy, Path | None]:
     """Put a backup in the place of the label store; returns what it contains, and where the replaced database is kept.
 
     accept_faults  restore although the verification found something altered
 
-    Everybody is signed out, because sessions that had ended since would be valid again.
+    Everybody is signed out, at the identity provider too, because sessions that had ended since would be valid again. The access
+    log has an entry on it.
 
     Raises StudyError, with nothing replaced, when a server or command uses the database in place or the copy has faults;
     AuditError when `file` is not a label store.
@@ -86,13 +91,25 @@ def restore(url: str, file: Path, now: datetime, *, accept_faults: bool = False)
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with serving_lock(path), explained_failures(file), atomic_file(path) as draft:
-            copy_database(file, draft)
-            with closing(sqlite3.connect(draft)) as con, con:
-                con.execute("delete from sessions")
+        with serving_lock(path), TemporaryDirectory() as folder, explained_failures(file), atomic_file(path) as draft:
+            copy_database(_signed_out_copy(file, Path(folder), now, actor), draft)
             return checked, _set_aside(path, now)
     except Timeout:
         raise StudyError(_in_use_sentence(path)) from None
+
+
+def _signed_out_copy(file: Path, folder: Path, now: datetime, actor: Actor) -> Path:
+    """A copy of a backup in which nobody is signed in, migrated where it is from an older version."""
+    copy = folder / "restored.db"
+    copy_database(file, copy)
+    store = open_label_store(f"sqlite:///{copy}")
+    try:
+        with store.begin() as tx:
+            end_all_sessions(tx, now)
+            log_event(tx, Event.RESTORED, actor, now, f"{file.name}; everybody was signed out")
+    finally:
+        store.close()
+    return copy
 
 
 def _set_aside(path: Path, now: datetime) -> Path | None:

@@ -31,6 +31,7 @@ EVENT_WORDS: dict[str, str] = {
     Event.PASSWORD_CHANGED: "changed a password",
     Event.PASSWORD_RESET: "reset a password",
     Event.LOG_PRUNED: "removed old entries",
+    Event.RESTORED: "restored a backup",
 }
 """What the account of an entry did."""
 LOG_TABLE = TableSpec(

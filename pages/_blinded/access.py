@@ -90,7 +90,9 @@ def account_of(identity: ConnectionIdentity) -> Account | None:
     if identity.proxy_user:
         signed_in_at = identity.proxy_sign_in
         believed = now() < signed_in_at + accounts.SESSION_LENGTH
-        return vouched_sign_in.vouched_account(label_store(), identity.proxy_user, signed_in_at) if believed else None
+        if not believed:
+            return None
+        return vouched_sign_in.vouched_account(label_store(), identity.proxy_user, signed_in_at, renewed=True)
     account = accounts.account_of_token(label_store(), identity.token, now()) if identity.token else None
     return account or _provider_account(identity.provider)
 
@@ -196,8 +198,25 @@ def proxy_refusal() -> str:
     user = identity.proxy_user
     if not user or account_of(identity) is not None:
         return ""
-    refusal = vouched_sign_in.vouched_refusal(label_store(), user, identity.proxy_sign_in) if database_exists() else ""
+    at = identity.proxy_sign_in
+    refusal = vouched_sign_in.vouched_refusal(label_store(), user, at, renewed=True) if database_exists() else ""
     return refusal or f"You are signed in as {user}, but no account of that name can be used here. Ask an investigator for one."
+
+
+def proxy_user_to_continue() -> str:
+    """The user whom the proxy names and whose sessions were ended, where a button may let them in again; else empty."""
+    identity = current_identity()
+    user, at = identity.proxy_user, identity.proxy_sign_in
+    if not user or not database_exists():
+        return ""
+    refusal = vouched_sign_in.vouched_refusal(label_store(), user, at, renewed=True)
+    return user if refusal == vouched_sign_in.SESSIONS_ENDED_HERE else ""
+
+
+def continue_by_proxy() -> None:
+    """Let the user whom the proxy names in again after their sessions were ended."""
+    identity = current_identity()
+    vouched_sign_in.continue_vouched(label_store(), identity.proxy_user, identity.proxy_sign_in, now(), address=visitor_address())
 
 
 def _in_force(provider: ProviderSignIn) -> bool:

@@ -10,8 +10,10 @@ from audit.errors import AuditError
 from pages._blinded.access import (
     accounts_exist,
     change_one_time_password,
+    continue_by_proxy,
     provider_refusal,
     proxy_refusal,
+    proxy_user_to_continue,
     sign_in,
 )
 from pages._blinded.frame import STYLE, escaped, explain
@@ -78,6 +80,8 @@ st.html(STYLE)
 st.title("Sign in", anchor=False)
 if reason := proxy_refusal():
     st.warning(escaped(reason))
+if user := proxy_user_to_continue():
+    st.button(escaped(f"Continue as {user}"), on_click=continue_by_proxy, type="primary")
 if accounts_exist():
     password_form()
 else:

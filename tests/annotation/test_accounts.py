@@ -32,7 +32,7 @@ from annotation.studies.accounts import (
     sign_out_everywhere,
 )
 from annotation.studies.signing_in import PasswordChangeError, change_one_time_password, sign_in
-from annotation.studies.vouched_sign_in import vouched_account
+from annotation.studies.vouched_sign_in import continue_vouched, vouched_account, vouched_refusal
 from tests.support.studies import CHEAP, NOW, PASSWORD, later, people
 
 
@@ -99,6 +99,23 @@ def test_signing_out_everywhere_ends_every_session_of_that_person_and_of_nobody_
     assert account_of_token(store, bens, later(61)).username == "ben"
     assert vouched_account(store, "ana", NOW) is None  # through the identity provider, before
     assert vouched_account(store, "ana", later(61)).username == "ana"
+
+
+def test_a_proxys_user_comes_in_again_only_by_an_action_of_their_own(store: LabelStore) -> None:
+    people(store, "ana")
+    assert vouched_account(store, "ana", later(1), renewed=True).username == "ana"
+    sign_out_everywhere(store, "ana", later(60))
+    assert vouched_account(store, "ana", later(1), renewed=True) is None
+    assert vouched_account(store, "ana", later(61), renewed=True) is None  # a new connection is not a new sign-in
+    assert vouched_refusal(store, "ana", later(61), renewed=True).startswith("An investigator has ended your sessions. Continue")
+    assert not continue_vouched(store, "ana", later(1), later(70))  # from a tab that was open before
+    assert vouched_account(store, "ana", later(71), renewed=True) is None
+    assert continue_vouched(store, "ana", later(71), later(72), address="192.0.2.1")
+    assert vouched_account(store, "ana", later(71), renewed=True).username == "ana"
+    assert vouched_account(store, "ana", later(1), renewed=True) is None
+    disable_account(store, "ana", later(80))
+    assert not continue_vouched(store, "ana", later(81), later(81))
+    assert not continue_vouched(store, "nobody", later(81), later(81))
 
 
 def test_disabling_an_account_ends_its_sessions_and_its_ways_in_until_it_is_enabled(store: LabelStore) -> None:

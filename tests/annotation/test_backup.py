@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
+from annotation.label_store.access_log import list_log
 from annotation.label_store.assignments import Choice, next_task
 from annotation.label_store.backup import copy_database
 from annotation.label_store.engine import HEAD, LabelStore, open_label_store, serving_lock
@@ -21,6 +22,7 @@ from annotation.label_store.ratings import NewRating, submit_rating
 from annotation.studies.accounts import open_session
 from annotation.studies.backup import CheckedCopy, back_up, restore
 from annotation.studies.verification import verify_study
+from annotation.studies.vouched_sign_in import vouched_account
 from audit.errors import AuditError
 from tests.support.studies import NOW, rate, study_of
 
@@ -104,7 +106,8 @@ def test_a_backup_under_load_has_every_acknowledged_rating_and_is_restored_row_b
     assert all(ratings_in(backup) == final[: len(ratings_in(backup))] for backup in backups)
     elsewhere = tmp_path / "elsewhere" / "studies.db"
     assert restore(f"sqlite:///{elsewhere}", backups[-1], NOW)[1] is None
-    assert rows_of(elsewhere) == rows_of(backups[-1])
+    # Everybody is signed out, and the access log says so
+    assert rows_of(elsewhere, "users", "access_log") == rows_of(backups[-1], "users", "access_log")
     again = open_label_store(f"sqlite:///{elsewhere}")
     assert verify_study(again, "s") == []
     again.close()
@@ -157,9 +160,15 @@ def test_the_replaced_database_is_kept_and_everybody_is_signed_out(backup: Path,
     assert kept is not None
     assert kept.name == "studies.db.replaced-20260301-090000-000000"
     assert rows_of(kept) == replaced
-    assert rows_of(path, "sessions") == rows_of(backup, "sessions")
+    changed = ("sessions", "users", "access_log")
+    assert rows_of(path, *changed) == rows_of(backup, *changed)
     assert len(rows_of(backup)["sessions"]) == 1
     assert rows_of(path)["sessions"] == []
+    restored = open_label_store(url)
+    assert vouched_account(restored, "ana", NOW) is None  # a sign-in at the identity provider before the restore
+    entry = list_log(restored)[0]
+    assert (entry.event, entry.detail) == ("backup-restored", f"{backup.name}; everybody was signed out")
+    restored.close()
     again = open_label_store(url)
     assert verify_study(again, "s") == []
     rate(again, "ana", 2, "COMPLEMENTARY")

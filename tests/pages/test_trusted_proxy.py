@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from annotation.label_store.access_log import list_log
 from annotation.label_store.engine import open_label_store
-from annotation.studies.accounts import SESSION_LENGTH, disable_account, open_session
+from annotation.studies.accounts import SESSION_LENGTH, disable_account, open_session, sign_out_everywhere
 from audit.cli.main import main
 from pages._blinded import trusted_proxy
 from pages._blinded.session_cookie import NAME as COOKIE
 from pages._blinded.trusted_proxy import FORWARDED_FOR, SIGNED_IN_AT, USER, checked_headers, forwarded_client
 from tests.browser.conftest import AUDIT_SERVE, server
 from tests.support.studies import NOW, people
-from tests.support.visitor import visit
+from tests.support.visitor import opened, run, visit
 
 HEADER = "X-Remote-User"
 MALLORY = [(USER.decode(), "petra"), (SIGNED_IN_AT.decode(), str(int(time.time())))]
@@ -89,6 +91,35 @@ def test_a_disabled_account_is_nobody(behind_proxy, folder):
     disable_account(store, "dora", NOW.now(NOW.tzinfo))
     store.close()
     assert visit(behind_proxy, {HEADER: "dora"}).pages == ["Sign in"]
+
+
+def test_signing_out_everywhere_holds_until_somebody_continues_by_a_click(behind_proxy, folder):
+    store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
+
+    async def ended_meanwhile() -> tuple[list[str], list[str]]:
+        async with opened(behind_proxy, {HEADER: "vera"}) as tab:
+            before = tab.pages
+            sign_out_everywhere(store, "vera", datetime.now(UTC))
+            await tab.rerun()
+            return before, tab.pages
+
+    before, after = run(ended_meanwhile())
+    assert "Sign out" in before
+    assert after == ["Sign in"]
+    time.sleep(1.1)  # the proxy's time of a connection is in whole seconds
+    again = visit(behind_proxy, {HEADER: "vera"})
+    assert again.pages == ["Sign in"]  # the header alone does not let her in again
+    assert "An investigator has ended your sessions" in again.text
+
+    async def continued() -> list[str]:
+        async with opened(behind_proxy, {HEADER: "vera"}) as tab:
+            await tab.rerun(button="Continue as vera")
+            return tab.pages
+
+    assert "Sign out" in run(continued())
+    assert "Sign out" in visit(behind_proxy, {HEADER: "vera"}).pages
+    assert "by the proxy, after all sessions were ended" in [entry.detail for entry in list_log(store)]
+    store.close()
 
 
 def test_the_header_sent_twice_is_nobody(behind_proxy):
