@@ -78,7 +78,7 @@ class Quality:
         pictures = "is a picture without text" if silent == 1 else "are pictures without text"
         return (
             f"{silent:,} of {self.pages:,} pages {pictures} ({page_list(self.silent_pages)}): what they say is missing. "
-            "Read them with --ocr."
+            "Read them with --ocr (in a config: ocr = true)."
         )
 
     @property

@@ -49,7 +49,10 @@ def test_words_without_spaces_between_them_are_counted_but_names_are_not():
 
 def test_pages_without_text_are_named():
     (sentence,) = quality_of(document(TEXTS["en"], silent_pages=(2, 3, 4, 9))).losses
-    assert sentence == ("4 of 10 pages are pictures without text (pages 2-4, 9): what they say is missing. Read them with --ocr.")
+    assert sentence == (
+        "4 of 10 pages are pictures without text (pages 2-4, 9): what they say is missing. "
+        "Read them with --ocr (in a config: ocr = true)."
+    )
 
 
 def test_only_the_first_of_many_page_numbers_are_listed():

@@ -49,7 +49,8 @@ def test_what_could_not_be_read_is_said_kept_and_never_not_addressed(config, tmp
     output = capsys.readouterr()
     result = json.loads(output.out)
     cedar = (
-        "heart_cedar_post: 3 of 4 pages are pictures without text (pages 2-4): what they say is missing. Read them with --ocr."
+        "heart_cedar_post: 3 of 4 pages are pictures without text (pages 2-4): what they say is missing. "
+        "Read them with --ocr (in a config: ocr = true)."
     )
     assert result["notes"] == [
         "heart_birch_post: the handbook is in Spanish, the questions in English: rules cannot read it. Its answers count as "

@@ -111,7 +111,7 @@ def _check_has_text(extracted: ExtractedBlocks) -> None:
     if letters < MIN_LETTERS_PER_PAGE * pages and without_text * 2 > pages:
         raise DocumentError(
             f"{without_text:,} of its {pages:,} pages have no text, so it seems to be scanned: "
-            "read it with --ocr, which needs the program ocrmypdf or tesseract"
+            "read it with --ocr (in a config: ocr = true), which needs the program ocrmypdf or tesseract"
         )
     if not letters:
         raise DocumentError(f"no text was found on its {pages:,} pages")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ MAX_CELLS = 100_000
 MAX_SPAN = 100
 # Longer cells in the first row are text, not the heads of columns
 MAX_HEAD = 60
+# Typed before the text of a cell
+BULLET = re.compile(r"^[•◦▪●○‣■□*–-]\s+")
 Row = list[Any]
 
 
@@ -32,13 +35,20 @@ def table_blocks(table: Any) -> Iterator[str]:
     rows = _grid(table)
     heads, body = _heads_and_body(rows)
     lines: list[str] = []
+    label = ""
     for row in body:
         if any(next(cell.iter("li"), None) is not None for cell in row):
             yield from _cell_lists(heads, row)
         elif all(cell is row[0] for cell in row):  # one cell over all columns names the rows below it
             lines += [text] if (text := _text(row[0])) else []
-        elif line := _row_text(heads, list(map(_text, row))):
-            lines.append(line)
+            label = ""
+        elif line := _row_text(heads, [label := _text(row[0]) or label, *map(_text, row[1:])]):
+            # A line of one cell would be read as the name of the rows below it
+            if CELL_SEPARATOR in line:
+                lines.append(line)
+            else:
+                yield from ["\n".join(lines), line] if lines else [line]
+                lines = []
     if lines:
         yield "\n".join(lines)
 
@@ -80,7 +90,8 @@ def _span(cell: Any, name: str) -> int:
 def _text(cell: Any) -> str:
     # A space between the paragraphs of a cell; "m<sup>2</sup>" stays together
     has_blocks = next(cell.iterdescendants("p", "div", "br", "li"), None) is not None
-    return clean_text((" " if has_blocks else "").join(cell.itertext()))
+    text = clean_text((" " if has_blocks else "").join(cell.itertext()))
+    return BULLET.sub("", text)
 
 
 def _heads_and_body(rows: list[Row]) -> tuple[list[str], list[Row]]:

@@ -207,6 +207,32 @@ def test_cells_that_span_rows_and_columns_count_for_all_of_them(tmp_path):
     assert document.sections[0].text == "Every day\nA | Time: 8 am | Dose: 5 mg\nA | Time: 8 pm | Dose: 2 mg"
 
 
+def test_a_row_without_a_label_has_that_of_the_row_above_and_names_no_other_rows(tmp_path):
+    rows = "".join(
+        f"<tr><td>{label}</td><td>{yes}</td><td>{no}</td></tr>"
+        for label, yes, no in (
+            ("Dairy", "* milk", "* raw milk"),
+            ("&nbsp;", "", "* soft cheese"),
+            ("Fish", "cooked fish", "raw fish"),
+        )
+    )
+    heads = "<tr><th>Food</th><th>What to eat</th><th>What to avoid</th></tr>"
+    document = read(tmp_path, "heart_alder_post.html", f"<h1>Food</h1><table>{heads}{rows}</table>")
+    assert [statement.quoted for statement in statements(document.sections[0].text)] == [
+        "Dairy | What to eat: milk | What to avoid: raw milk", "Dairy | What to avoid: soft cheese",
+        "Fish | What to eat: cooked fish | What to avoid: raw fish",
+    ]  # fmt: skip
+
+
+def test_a_row_of_one_cell_names_no_other_rows(tmp_path):
+    rows = "<tr><td></td><td>* chips</td></tr><tr><td>Fish</td><td>cooked fish</td></tr>"
+    table = f"<table><tr><th>Food</th><th>What to eat</th></tr>{rows}</table>"
+    document = read(tmp_path, "heart_alder_post.html", f"<h1>Food</h1>{table}")
+    assert [statement.quoted for statement in statements(document.sections[0].text)] == [
+        "What to eat: chips", "Fish | What to eat: cooked fish",
+    ]  # fmt: skip
+
+
 def test_bold_paragraphs_are_headings_where_there_are_no_others(tmp_path):
     bold = "<p><strong>Smoking</strong></p><p>Never smoke.</p><p><b>Warning.</b> Call us.</p>"
     document = read(tmp_path, "heart_alder_post.html", bold)

@@ -44,7 +44,8 @@ def test_pages_that_are_pictures_are_named_and_empty_pages_are_not(tmp_path):
     report = extract_all([pdf], tmp_path / "out")
     assert read_document(tmp_path / "out" / "heart_alder_pre.json").silent_pages == (2, 3)
     assert report.notes == [
-        f"{pdf}: 2 of 5 pages are pictures without text (pages 2-3): what they say is missing. Read them with --ocr."
+        f"{pdf}: 2 of 5 pages are pictures without text (pages 2-3): what they say is missing. "
+        "Read them with --ocr (in a config: ocr = true)."
     ]
 
 
