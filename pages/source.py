@@ -52,9 +52,10 @@ def section_in_address(run: Run, handbook_id: str) -> Section | None:
 def chosen_statement(section: Section | None) -> Marked | None:
     """The statement that the link is for."""
     start, end = number_in_address("start"), number_in_address("end")
-    if section is None or start is None or end is None or not start < end <= len(section.text):
+    if section is None or start is None or end is None:
         return None
-    return Marked(section, start, end)
+    is_heading = start == end == 0 and bool(section.heading)
+    return Marked(section, start, end) if is_heading or start < end <= len(section.text) else None
 
 
 def other_statements(run: Run, handbook_id: str, chosen: Marked | None) -> list[Marked]:
@@ -78,7 +79,8 @@ def page_of(section: Section | None, chosen: Marked | None) -> int | None:
         return asked
     if section is None:
         return 1
-    return section.page_at(chosen.start if chosen else 0) or (section.pages[0] if section.pages else None)
+    page = section.page_at(chosen.start) if chosen and not chosen.is_heading else None
+    return page or (section.pages[0] if section.pages else None)
 
 
 def open_page(run: Run, file: SourceFile, number: int | None) -> tuple[SourcePage | None, Path | None]:

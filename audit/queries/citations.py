@@ -35,7 +35,7 @@ class Citation:
 
     number      of the passage, as in the mark [1] of the answer
     page        on which it begins; None where the release does not tell
-    start, end  the statement, in characters of the section's text; None where only the passage is known
+    start, end  the statement, in characters of the section's text; both 0: its heading; None where only the passage is known
     """
 
     number: int
@@ -94,10 +94,16 @@ def _citations(con: Connection, handbook: int, record: Any) -> Iterator[Citation
         section = sections.get(section_id or "")
         if number is None or section is None:
             continue
-        inside = start is not None and end is not None and 0 <= start < end <= len(section.text)
-        page = section.page_at((start if inside else passage_start) or 0) or (section.pages[0] if section.pages else None)
+        inside = start is not None and end is not None and (0 <= start < end <= len(section.text) or start == end == 0)
+        page = _page(section, passage_start if not inside else start if start != end else None)
         title = section.title or section.section_id
         yield Citation(number, section.section_id, title, page, start if inside else None, end if inside else None)
+
+
+def _page(section: Section, position: int | None) -> int | None:
+    """The page of a character; that of the heading where there is none, or where pages begin is unknown."""
+    page = section.page_at(position) if position is not None else None
+    return page or (section.pages[0] if section.pages else None)
 
 
 Place = tuple[int | None, str | None, int | None, int | None, int | None]
@@ -106,8 +112,10 @@ Place = tuple[int | None, str | None, int | None, int | None, int | None]
 
 def _place(citation: Record, passage: Record) -> Place:
     section_id = text_or_none(citation.get("section_id")) or text_or_none(passage.get("section_id"))
-    numbers = [int_or_none(citation.get(name)) for name in ("passage", "quote_start", "quote_end")]
-    return numbers[0], section_id, numbers[1], numbers[2], int_or_none(passage.get("start"))
+    number, start, end = (int_or_none(citation.get(name)) for name in ("passage", "quote_start", "quote_end"))
+    if start is None and citation.get("quote"):  # a heading has no place in the text below it
+        start = end = 0
+    return number, section_id, start, end, int_or_none(passage.get("start"))
 
 
 def _sections(con: Connection, handbook: int, names: Iterable[str]) -> Mapping[str, Section]:

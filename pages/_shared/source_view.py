@@ -20,7 +20,10 @@ MAX_AROUND = 1_500  # characters of a section that are shown before and after th
 
 
 class Marked(NamedTuple):
-    """A statement to be marked: characters `start` to `end` of a section. `chosen`: the one that the link was for."""
+    """A statement to be marked: characters `start` to `end` of a section; both 0: its heading.
+
+    chosen  whether the link was for it
+    """
 
     section: Section
     start: int
@@ -29,11 +32,20 @@ class Marked(NamedTuple):
 
     def on_page(self, number: int) -> tuple[int, int] | None:
         """The part of it that is on a page."""
+        if self.is_heading:
+            return (0, 0) if number in self.section.pages[:1] else None
         return self.section.on_page(number, self.start, self.end)
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether the heading of the section is cited."""
+        return self.start == self.end
 
     @property
     def quoted(self) -> str:
         """The statement with the leads that give it its meaning."""
+        if self.is_heading:
+            return self.section.heading
         whole = (statement for statement in statements(self.section.text) if statement.start <= self.start < statement.end)
         lead = next((" ".join((*statement.leads, "")) for statement in whole), "")
         return lead + self.section.text[self.start : self.end]
@@ -58,6 +70,8 @@ def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
     if part is None:
         return []
     text = marked.section.text
+    if marked.is_heading:
+        return statement_boxes(page, marked.section.heading, after=text)
     return statement_boxes(page, text[slice(*part)], text[: part[0]], text[part[1] :])
 
 

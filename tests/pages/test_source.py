@@ -85,6 +85,13 @@ def test_of_a_sentence_that_a_page_break_divides_each_page_shows_its_part(loaded
     assert [html_on(at).count('class="spot"') for at in (first, second)] == [1, 1]
 
 
+def test_a_cited_heading_is_marked(loaded: Loaded, open_page: Open) -> None:
+    loaded({"heading": "Avoid:", "text": f"Raw <fish>. {FILLER} {FEVER}"})
+    html = html_on(open_page("source", handbook="a", section="s1", start="0", end="0"))
+    assert '<div class="quoted">Avoid:</div>' in html
+    assert html.count('class="spot"') == 1
+
+
 def test_an_item_is_quoted_with_its_lead(loaded: Loaded, open_page: Open) -> None:
     loaded()
     start = TEXT.index("Raw")

@@ -37,6 +37,11 @@ def test_a_citation_has_the_page_of_its_statement(tmp_path):
     assert citations(con, "q2") == {}
 
 
+def test_a_cited_heading_is_on_the_first_page_of_its_section(tmp_path):
+    con = store(tmp_path, {"passage": 1, "section_id": "s1", "quote": "Fruit", "quote_start": None, "quote_end": None})
+    assert citations(con, "q1") == {"a": (Citation(1, "s1", "Eating > Fruit", 4, 0, 0),)}
+
+
 def test_of_a_release_without_statements_the_passage_is_opened(tmp_path):
     con = store(tmp_path, {"passage": 1}, passages=[{"passage": 1, "section_id": "s1", "start": 14, "end": 20}])
     assert citations(con, "q1") == {"a": (Citation(1, "s1", "Eating > Fruit", 6, None, None),)}
