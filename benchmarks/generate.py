@@ -1,13 +1,14 @@
 """The extractive generator on questions with known answers, and how much a prefix cache saves of a model's prompts.
 
-    python -m benchmarks.generate answers [--all]
+    python -m benchmarks.generate [answers]
     python -m benchmarks.generate prefix
 
 answers   The nine NIH handbooks (../shared/data/retrieval): for each question the sections that answer it, by institute. BM25
-          finds the passages (the strategy `bm25`), the generator answers from them. The settings were chosen on the questions
-          whose md5 is even; reported is the other half (`--all`: both). there: a section answers it. aspect missing: the
-          institute covers the disease but not what is asked about it. disease missing: it covers neither (a random third).
-          No judge takes part: an answer is right if it cites a section of the gold.
+          finds the passages (the strategy `bm25`), the generator answers from them. The operating curve has both kinds of error:
+          silent though a section answers, and an answer though none does. The threshold is chosen on the questions whose md5
+          is even, as the one with the least silent + 2 x wrong; reported is the other half. there: a section answers it.
+          aspect missing: the institute covers the disease but not what is asked about it. disease missing: it covers neither
+          (a random third). No judge takes part: an answer is right if it cites a section of the gold.
           95 % intervals by resampling questions.
 prefix    Share of prompt tokens that a cache of 16-token blocks saves (benchmarks/prefix_cache.py), by the evidence and by
           what comes first in the prompt: 40 questions on each of 8 handbooks, in the order that suits each best.
@@ -41,7 +42,9 @@ from benchmarks.prefix_cache import SEED, _text, simulated
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "retrieval"
 DRAWS, LOT = 1_000, 3
 THERE, ASPECT, DISEASE = "there", "aspect missing", "disease missing"
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+WRONG_COUNTS = 2
+"""A wrong answer misleads, silence sends the reader to the handbook: one counts as much as two of the other."""
 
 
 class Case(NamedTuple):
@@ -53,10 +56,10 @@ class Case(NamedTuple):
     record: dict[str, Any]
 
 
-def cases(both_halves: bool) -> Iterator[Case]:
+def cases() -> Iterator[Case]:
     """Handbook by handbook."""
     with gzip.open(DATA / "nih_handbooks_gold.jsonl.gz", "rt", encoding="utf-8") as file:
-        gold = [line for line in map(json.loads, file) if both_halves or _hash_byte(line["question_id"]) % 2]
+        gold = [json.loads(line) for line in file]
     for document in read_documents(DATA / "nih_handbooks"):
         institute = document.handbook_id.removeprefix("nih-")
         chosen = [(line, kind, answering) for line in gold for kind, answering in [_kind(line, institute)] if _kept(line, kind)]
@@ -94,23 +97,52 @@ def interval(values: Sequence[Any], questions: Sequence[str]) -> str:
     return f"{np.mean(np.asarray(values, float)):.3f} ({low:.3f} to {high:.3f})"
 
 
-def answers(both_halves: bool) -> None:
-    """The table of the generator."""
+def answers() -> None:
+    """The operating curve of the generator, the threshold chosen on one half, and the other half at that threshold."""
     started = time.perf_counter()
-    all_cases = list(cases(both_halves))
-    by_kind = {kind: [case for case in all_cases if case.kind == kind] for kind in (THERE, ASPECT, DISEASE)}
-    print(", ".join(f"{kind}: {len(cases):,}" for kind, cases in by_kind.items()), f"({time.perf_counter() - started:.0f} s)")
-    print(f"\n{'threshold':<11}" + "".join(f"{kind + ', NOT ADDRESSED':<34}" for kind in by_kind) + "precision of NOT ADDRESSED")
-    for threshold in THRESHOLDS:
-        shares = [interval([_score(case) < threshold for case in cases], _ids(cases)) for cases in by_kind.values()]
-        absent = [case for case in all_cases if _score(case) < threshold]
-        precision = interval([case.kind != THERE for case in absent], _ids(absent))
-        mark = "*" if threshold == ExtractiveSettings().threshold else ""
-        print(f"{threshold}{mark:<8}" + "".join(f"{share:<34}" for share in shares) + precision)
-    print("* the default")
-    _sources([case for case in by_kind[THERE] if _score(case) >= ExtractiveSettings().threshold])
-    seconds = [case.record["usage"]["seconds"] for case in all_cases]
+    halves: tuple[list[Case], list[Case]] = ([], [])
+    for case in cases():
+        halves[_hash_byte(case.question_id) % 2].append(case)
+    for name, half in zip(("chosen on", "reported on"), halves, strict=True):
+        counts = ", ".join(f"{kind}: {sum(case.kind == kind for case in half):,}" for kind in (THERE, ASPECT, DISEASE))
+        print(f"{name}: {counts}")
+    print(f"{time.perf_counter() - started:.0f} s")
+    chosen = min(THRESHOLDS, key=lambda threshold: _cost(halves[0], threshold))
+    print(f"Least silent + {WRONG_COUNTS} x wrong on the first half: {chosen}; the default is {ExtractiveSettings().threshold}")
+    for name, half in zip(("chosen on", "reported on"), halves, strict=True):
+        _curve(name, half)
+    given = [case for case in halves[1] if case.kind == THERE and _score(case) >= ExtractiveSettings().threshold]
+    _sources(given)
+    seconds = [case.record["usage"]["seconds"] for half in halves for case in half]
     print(f"ms per answer: mean {1_000 * np.mean(seconds):.2f}, median {1_000 * np.median(seconds):.2f}")
+
+
+def _errors(half: Sequence[Case], threshold: float) -> tuple[int, int]:
+    """How often it is silent though a section answers, and answers though none does."""
+    silent = sum(_score(case) < threshold for case in half if case.kind == THERE)
+    wrong = sum(_score(case) >= threshold for case in half if case.kind != THERE)
+    return silent, wrong
+
+
+def _cost(half: Sequence[Case], threshold: float) -> int:
+    silent, wrong = _errors(half, threshold)
+    return silent + WRONG_COUNTS * wrong
+
+
+def _curve(name: str, half: Sequence[Case]) -> None:
+    by_kind = {kind: [case for case in half if case.kind == kind] for kind in (THERE, ASPECT, DISEASE)}
+    heads = ("silent, though there", "given, aspect missing", "given, disease missing")
+    print(f"\n{name:<13}" + "".join(f"{head:<27}" for head in heads) + f"silent  wrong  silent + {WRONG_COUNTS} x wrong")
+    for threshold in THRESHOLDS:
+        shares = [
+            interval([(_score(case) >= threshold) == (kind != THERE) for case in cases], _ids(cases))
+            for kind, cases in by_kind.items()
+        ]
+        silent, wrong = _errors(half, threshold)
+        mark = "*" if threshold == ExtractiveSettings().threshold else ""
+        columns = "".join(f"{share:<27}" for share in shares)
+        print(f"{f'{threshold}{mark}':<13}{columns}{silent:<8,}{wrong:<7,}{_cost(half, threshold):,}")
+    print("* the default")
 
 
 def _sources(cases: Sequence[Case]) -> None:
@@ -174,11 +206,9 @@ def _turned(call: Call) -> Call:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("answers", "prefix"))
-    parser.add_argument("--all", action="store_true", help="both halves of the questions")
-    arguments = parser.parse_args()
-    parts: dict[str, Callable[[], None]] = {"answers": lambda: answers(arguments.all), "prefix": prefix}
-    parts[arguments.part]()
+    parts: dict[str, Callable[[], None]] = {"answers": answers, "prefix": prefix}
+    parser.add_argument("part", choices=tuple(parts), nargs="?", default="answers")
+    parts[parser.parse_args().part]()
 
 
 if __name__ == "__main__":

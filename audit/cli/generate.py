@@ -15,6 +15,7 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_res
 from audit.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
 from audit.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
 from audit.corpus.documents import Document
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder
 from audit.errors import AuditError
 from audit.generation.costs import answer_cost, full_document_cost
 from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
@@ -56,15 +57,20 @@ def _add_extractive_options(group: Any) -> None:
     defaults = ExtractiveSettings()
     group.add_argument(
         "--threshold", type=share, default=defaults.threshold, metavar="SHARE",
-        help="smallest share of the question's words, by weight, that a sentence and its headings must contain; "
+        help="smallest share of the question's words, by weight, that a statement, its leads and headings must contain; "
         "below it the answer is NOT ADDRESSED (default: %(default)s)",
+    )  # fmt: skip
+    group.add_argument(
+        "--encoder", metavar="NAME|PATH",
+        help=f"sentence model that compares statements with the question, or '{LEXICAL}' for no model "
+        "(default: MiniLM if installed)",
     )  # fmt: skip
     group.add_argument(
         "--sentences",
         type=count,
         default=defaults.sentences,
         metavar="N",
-        help="maximum number of sentences (default: %(default)s)",
+        help="maximum number of statements (default: %(default)s)",
     )
     group.add_argument(
         "--words", type=count, default=defaults.words, metavar="N", help="maximum number of words (default: %(default)s)"
@@ -93,7 +99,7 @@ def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     check_output_folder(arguments.out)
     sources = read_inputs(arguments.questions, arguments.documents, arguments.retrieval)
     if arguments.generator == EXTRACTIVE_GENERATOR:
-        return _extract_answers(arguments, sources)
+        return _extract_answers(arguments, settings, sources)
     settings = _generator_settings(arguments, settings)
     task = AnswerTask(
         load_answer_prompt(arguments.templates), model_for(arguments, settings), sources.grounded_questions, arguments.context
@@ -117,7 +123,7 @@ def _generator_settings(arguments: argparse.Namespace, settings: Settings) -> Se
 # -- ways of answering -------------------------------------------------------------------------------------------------
 
 
-def _extract_answers(arguments: argparse.Namespace, sources: GenerationInputs) -> int:
+def _extract_answers(arguments: argparse.Namespace, settings: Settings, sources: GenerationInputs) -> int:
     if uses_batch(arguments) or arguments.parse_again:
         raise AuditError(
             "The extractive generator calls no model, so there are no replies to collect or parse. Nothing was written. "
@@ -131,9 +137,18 @@ def _extract_answers(arguments: argparse.Namespace, sources: GenerationInputs) -
     options = ExtractiveSettings(threshold=arguments.threshold, sentences=arguments.sentences, words=arguments.words)
     asked = tqdm(sources.grounded_questions(), desc=EXTRACTIVE_GENERATOR, unit="answer", disable=None, dynamic_ncols=True)
     summary = GenerationSummary()
-    about = {"generator": EXTRACTIVE, "settings": asdict(options)}
-    write_answers(arguments.out, extractive_answers(asked, options), summary, about, sources.missing)
+    encoder = _statement_encoder(arguments, settings)
+    about = {"generator": EXTRACTIVE, "settings": asdict(options) | {"encoder": encoder.name if encoder else LEXICAL}}
+    write_answers(arguments.out, extractive_answers(asked, options, encoder), summary, about, sources.missing)
     return _finish(arguments, sources, summary)
+
+
+def _statement_encoder(arguments: argparse.Namespace, settings: Settings) -> Encoder | None:
+    """The sentence model, its vectors kept with those of `audit retrieve`; None where none is named or installed."""
+    model = arguments.encoder or default_model() or LEXICAL
+    if model == LEXICAL:
+        return None
+    return cached_encoder(sentence_encoder(model), settings.data_dir.resolve() / "retrieval" / "vectors")
 
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnswerTask, sources: GenerationInputs) -> int:

@@ -132,7 +132,7 @@ def _whole(text: str) -> Iterator[Statement]:
     for statement in _joined(text):
         if statement.kind == "sentence" and not statement.leads and statement.text.endswith(":"):
             lead = statement
-        elif lead is None or statement.leads:
+        elif lead is None or statement.leads or statement.kind == "row":
             yield statement
         elif LIST_HEAD.fullmatch(plain_text(lead.text)):
             # Nobody knows which column this was in
@@ -145,7 +145,7 @@ def _whole(text: str) -> Iterator[Statement]:
 
 
 def _belongs(text: str, lead: Statement, statement: Statement) -> bool:
-    """Whether a lead that stands apart introduces a statement: in the next block, or in a list or table after it."""
+    """Whether a lead that stands apart introduces a statement: in the next block, or in a list after it."""
     gaps = len(BLOCK_GAP.findall(text, lead.end, statement.start))
     return gaps <= 1 or statement.kind != "sentence"
 

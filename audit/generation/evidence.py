@@ -14,6 +14,7 @@ from audit.corpus.documents import Document, Section
 from audit.generation.candidates import Candidate, candidates_of
 from audit.generation.questions import content_stems, read_question, stated_stems
 from audit.retrieval.model import Query
+from audit.text.statements import leads_at
 from audit.vocabulary import concerns
 
 FULL_DOCUMENT = "full_document"
@@ -129,6 +130,7 @@ class NumberedPassage:
     """A numbered piece of evidence: characters `start` to `end` of a section, under the section's title.
 
     pages  the first and the last page that it is on; () where unknown
+    leads  the leads of a list in whose middle it begins ("Never smoke:"), without which its items would mean something else
     """
 
     number: int
@@ -138,12 +140,13 @@ class NumberedPassage:
     start: int = 0
     end: int = 0
     pages: tuple[int, ...] = ()
+    leads: tuple[str, ...] = ()
 
     @property
     def in_prompt(self) -> str:
         """As a prompt shows it: `[1] Medicines > When you travel (page 35)`, and the text below."""
         head = f"[{self.number}] {without_numbers(self.title)}{_page_words(self.pages)}"
-        return f"{head}\n{without_numbers(self.text)}".strip()
+        return "\n".join([head, *map(without_numbers, self.leads), without_numbers(self.text)]).strip()
 
 
 def _page_words(pages: tuple[int, ...]) -> str:
@@ -200,8 +203,8 @@ def _retrieved_passage(number: int, record: object, relevance: Relevance) -> Num
         text = section.text[start:end] if section else ""
     title = section.title if section else ""
     end = start + len(text) if end is None else int(end)
-    pages = _pages_between(section, start, end) if section else ()
-    return NumberedPassage(number, section_id, title, str(text), start, end, pages)
+    pages, leads = (_pages_between(section, start, end), leads_at(section.text, start)) if section else ((), ())
+    return NumberedPassage(number, section_id, title, str(text), start, end, pages, leads)
 
 
 def _full_document(question: GroundedQuestion, relevance: Relevance, max_characters: int | None) -> Evidence:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from audit.embedding.encoders import LEXICAL, Encoder
 from audit.generation.candidates import has_polarity
 from audit.generation.citations import Quote
 from audit.generation.evidence import (
@@ -26,7 +27,7 @@ from audit.generation.evidence import (
 )
 from audit.generation.files import THRESHOLD, Record, answer_record, unread_record
 from audit.generation.questions import AskedQuestion, read_question
-from audit.generation.scoring import Scored, ScoringSettings, scored_candidates
+from audit.generation.scoring import Scored, ScoringSettings, compared_by_meaning, scored_candidates
 from audit.generation.unreadable import asked_in, other_language
 from audit.text.statements import CELL_SEPARATOR
 from audit.vocabulary import NOT_ADDRESSED
@@ -50,7 +51,7 @@ class ExtractiveSettings:
     scoring    how a statement is scored
     """
 
-    threshold: float = 0.8
+    threshold: float = 0.85
     sentences: int = 6
     words: int = 120
     near: float = 0.94
@@ -60,8 +61,12 @@ class ExtractiveSettings:
 DEFAULTS = ExtractiveSettings()
 
 
-def extractive_answers(questions: Iterable[GroundedQuestion], settings: ExtractiveSettings = DEFAULTS) -> Iterator[Record]:
+def extractive_answers(
+    questions: Iterable[GroundedQuestion], settings: ExtractiveSettings = DEFAULTS, encoder: Encoder | None = None
+) -> Iterator[Record]:
     """The records of answers.jsonl for `questions`, in their order; fastest if a handbook's questions follow one another.
+
+    encoder  a sentence model, by which the best statements are compared with the question in meaning; None: by words alone
 
     `usage` of an answer has `generator`, `score` (how much of the question its best statement covers), `threshold` and `seconds`.
     """
@@ -69,16 +74,20 @@ def extractive_answers(questions: Iterable[GroundedQuestion], settings: Extracti
         relevance, asked = Relevance(document), list(of_document)
         reason = other_language(document, asked_in(question.query.text for question in asked))
         for question in asked:
-            yield unread_record(question, reason) if reason else extractive_answer(question, relevance, settings)
+            yield unread_record(question, reason) if reason else extractive_answer(question, relevance, settings, encoder)
 
 
-def extractive_answer(question: GroundedQuestion, relevance: Relevance, settings: ExtractiveSettings = DEFAULTS) -> Record:
+def extractive_answer(
+    question: GroundedQuestion, relevance: Relevance, settings: ExtractiveSettings = DEFAULTS, encoder: Encoder | None = None
+) -> Record:
     """The record of one answer."""
     started = time.perf_counter()
     evidence = evidence_of(question, relevance)
     asked = read_question(question.query.text)
     passages = [(passage.number, relevance.candidates(passage)) for passage in _passages_to_read(asked, evidence, relevance)]
     scored = sorted(scored_candidates(asked, passages, relevance, settings.scoring), key=_by_score)
+    if encoder is not None:
+        scored = sorted(compared_by_meaning(asked, scored, encoder, settings.scoring), key=_by_score)
     confidence = scored[0].confidence if scored else 0.0
     # Better no answer than one about something else: the judge would compare it all the same
     chosen = _chosen(scored, relevance, settings) if confidence >= settings.threshold else []
@@ -87,6 +96,7 @@ def extractive_answer(question: GroundedQuestion, relevance: Relevance, settings
         "generator": EXTRACTIVE,
         "score": round(confidence, 4),
         "threshold": settings.threshold,
+        "encoder": encoder.name if encoder else LEXICAL,
         "seconds": round(time.perf_counter() - started, 6),
     }
     if not text:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from audit.embedding.encoders import Encoder
+from audit.embedding.vectors import no_progress
 from audit.generation.candidates import Candidate, has_polarity
 from audit.generation.evidence import Relevance
 from audit.generation.questions import GENERIC_SHARE, OBJECT_VERBS, AskedQuestion, Concept, presence, stated_stems
@@ -31,8 +33,6 @@ OTHERS = re.compile(
     r"who|should|must|can|are)|visitors (?:and|who|are|must|should)|anyone|people who|"
     r"those who|others|someone who|caregivers? (?:and|who|should|must|can|need)|your pet|volunteers?)\b"
 )
-Meaning = Callable[[str, Sequence[Candidate]], Sequence[float]]
-"""The similarity in meaning of a question and some statements, each in [-1, 1]."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class ScoringSettings:
     early      bonus for the first statement of a section; half of it for the second, and so on
     passage    bonus for statements of the first passage; half of it for the second, and so on
     meaning    weight of the similarity in meaning, where there is a sentence model
+    alike      cosine from which on a statement counts in full; below it its confidence falls in proportion
+    depth      statements that the sentence model compares: the best by their words
     """
 
     no_aspect: float = 0.5
@@ -62,7 +64,9 @@ class ScoringSettings:
     heading: float = 1.5
     early: float = 0.03
     passage: float = 0.05
-    meaning: float = 0.6
+    meaning: float = 1.0
+    alike: float = 0.25
+    depth: int = 30
 
 
 class Scored(NamedTuple):
@@ -107,6 +111,28 @@ def scored_candidates(
             bonus += settings.item * (question.for_list and candidate.statement.kind == "item")
             bonus += settings.dense * len(candidate.own & question.stems) / max(len(candidate.own), 1)
             yield Scored(confidence + bonus, confidence, by_heading, candidate, number)
+
+
+def compared_by_meaning(
+    question: AskedQuestion, scored: Sequence[Scored], encoder: Encoder, settings: ScoringSettings
+) -> list[Scored]:
+    """The best of the candidates, best first, with their similarity in meaning to the question in both scores.
+
+    Raises EmbeddingError and MissingLibraryError from the encoder.
+    """
+    best = scored[: settings.depth]
+    if not best:
+        return []
+    texts = [f"{part.candidate.section.heading}: {part.candidate.statement.quoted}" for part in best]
+    asked, *vectors = encoder.encode([question.text, *texts], no_progress)
+    cosines = [float(vector @ asked) for vector in vectors]
+    return [
+        part._replace(
+            score=part.score + settings.meaning * cosine,
+            confidence=part.confidence * min(1.0, max(0.0, cosine) / settings.alike),
+        )
+        for part, cosine in zip(best, cosines, strict=True)
+    ]
 
 
 def _places(question: AskedQuestion, candidate: Candidate, relevance: Relevance) -> dict[str, tuple[float, bool]]:

@@ -23,9 +23,10 @@ from audit.embedding.vectors import Vectors, no_progress
 from audit.optional_imports import optional
 from audit.retrieval.bm25 import Bm25, tokens
 from audit.retrieval.settings import RetrievalSettings
+from audit.text.statements import leads_at
 
 # Raise it when the same texts are to be indexed differently: cached indexes are then built again.
-FORMAT = 2
+FORMAT = 3
 WORD = re.compile(r"\S+")
 NAVIGATION_HEADING = re.compile(
     r"(table of )?contents|(subject |alphabetical )?index|glossary|references|bibliography|(useful |related )?links|"
@@ -66,9 +67,9 @@ def _section_chunks(number: int, section: Section, settings: RetrievalSettings) 
 
 
 def chunk_text(document: Document, chunk: Chunk, settings: RetrievalSettings) -> str:
-    """The chunk as retrievers read it: with its section's title in front if the settings ask for it."""
+    """The chunk as retrievers read it: behind the leads of a list that it cuts, and its section's title if the settings ask."""
     section = document.sections[chunk.section]
-    body = section.text[chunk.start : chunk.end]
+    body = " ".join((*leads_at(section.text, chunk.start), section.text[chunk.start : chunk.end]))
     return f"{section.title}. {body}" if settings.heading_prefix and section.title else body
 
 

@@ -63,6 +63,17 @@ def statements(text: str) -> Iterator[Statement]:
         start = gap.end() if gap else end
 
 
+def leads_at(text: str, start: int) -> tuple[str, ...]:
+    """The leads of the list in whose middle a part of a text begins, outermost first; () where it begins elsewhere.
+
+    start  the part's first character
+    """
+    first = next((statement for statement in statements(text) if statement.end > start), None)
+    if first is None:
+        return ()
+    return tuple(lead for lead in first.leads if lead in text[:start] and lead not in text[start : first.start])
+
+
 def _of_block(text: str, start: int, end: int) -> Iterator[Statement]:
     lines = list(LINE.finditer(text, start, end))
     if any(ITEM.fullmatch(line.group()) for line in lines):

@@ -61,6 +61,14 @@ def test_a_passage_without_its_text_is_taken_from_its_section():
     assert evidence_of(one, Relevance(ALDER)).passages[0].text == "may travel"
 
 
+def test_a_passage_that_begins_in_the_middle_of_a_list_is_shown_with_the_lead():
+    text = "Never smoke:\n• cigarettes\n• cigars"
+    document = Document("h", "kidney", "Alder", "post", (Section("s1", "Habits", text),))
+    one = asked("May I smoke?", "s1", document=document)
+    one.retrieval["passages"][0].update(text=None, start=text.index("• cigars"), end=len(text))
+    assert evidence_of(one, Relevance(document)).in_prompt == "[1] Habits\nNever smoke:\n• cigars"
+
+
 def test_sections_without_text_are_not_evidence():
     document = Document("h", "kidney", "Alder", "post", (Section("s0", "Part one", " "), *SECTIONS))
     evidence = evidence_of(asked("May I travel?", mode="full_document", document=document), Relevance(document))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from audit.corpus.documents import Document, Section
+from audit.embedding.encoders import Encoder
 from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
 from tests.generation.leaflets import ALDER, BIRCH, TRAVEL, asked
 
@@ -92,3 +94,35 @@ def test_the_texts_of_passages_are_not_repeated_in_the_record():
 
 def test_its_name_says_that_no_model_is_asked():
     assert EXTRACTIVE.startswith("extractive")
+
+
+def stand_in(*meant: str) -> Encoder:
+    """An encoder for which the question (put first) means the same as every text with one of these words, and nothing else."""
+
+    def encode(phrases, _progress):
+        alike = [number == 0 or any(word in phrase for word in meant) for number, phrase in enumerate(phrases)]
+        return np.array([[1.0, 0.0] if same else [0.0, 1.0] for same in alike], dtype=np.float32)
+
+    return Encoder("stand-in", "0" * 64, encode)
+
+
+LIFTING = Document(
+    "h", "kidney", "Alder", "post",
+    (Section("s1", "Lifting", "You may lift a pen after two days. You may lift a heavy bag after two months."),),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("meant", "expected"), [("pen", "two days"), ("bag", "two months")])
+def test_of_statements_with_the_same_words_the_sentence_model_decides(meant: str, expected: str):
+    (record,) = extractive_answers([asked("How soon may I lift?", "s1", document=LIFTING)], encoder=stand_in(meant))
+    assert expected in record["answer"]
+    assert record["answer"].count("You may") == 1
+    assert record["usage"]["encoder"] == "stand-in"
+
+
+def test_a_statement_that_means_something_else_is_no_answer_to_the_sentence_model():
+    question = asked("How soon may I lift?", "s1", document=LIFTING)
+    (by_words,) = extractive_answers([question])
+    (by_meaning,) = extractive_answers([question], encoder=stand_in())
+    assert (by_words["absent"], by_meaning["absent"]) == (False, True)
+    assert by_words["usage"]["encoder"] == "words"

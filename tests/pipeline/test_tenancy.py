@@ -142,10 +142,10 @@ def test_it_goes_no_further_than_it_is_told(project):
 def test_ctrl_c_says_in_a_sentence_how_to_go_on(project, capsys, monkeypatch):
     calls = iter(range(8))
 
-    def stopped_at_the_third(asked, settings):
+    def stopped_at_the_third(asked, settings, encoder):
         if next(calls) == 2:
             raise KeyboardInterrupt
-        return extractive_answers(asked, settings)
+        return extractive_answers(asked, settings, encoder)
 
     monkeypatch.setattr("audit.pipeline.stages.generate.extractive_answers", stopped_at_the_third)
     assert project.run() == 2

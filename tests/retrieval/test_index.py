@@ -61,3 +61,11 @@ def test_another_version_of_the_stemmer_gives_another_index(monkeypatch: pytest.
     before = index_digest(ALDER, PASSAGES, None)
     monkeypatch.setattr(index_module, "version", lambda _: "0.0")
     assert index_digest(ALDER, PASSAGES, None) != before
+
+
+def test_a_chunk_that_begins_in_the_middle_of_a_list_is_searched_with_the_lead_of_the_list() -> None:
+    text = "Never smoke:\n" + "\n".join(f"• item {number} of tobacco" for number in range(60))
+    index = build_index(handbook(Section("s1", "Habits", text)), RetrievalSettings())
+    assert len(index.chunks) > 1
+    assert index.text(1).startswith("Habits. Never smoke: ")
+    assert index.text(0).count("Never smoke") == 1

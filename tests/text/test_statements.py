@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.text.statements import statements
+from audit.text.statements import leads_at, statements
 
 TEXT = """Wear a mask. Your dose is 2.5 mg, e.g. two pills.
 
@@ -79,3 +79,13 @@ def test_the_rows_below_a_label_keep_it() -> None:
 
 def test_an_empty_text_has_no_statements() -> None:
     assert list(statements("")) == []
+
+
+def test_a_part_that_begins_in_the_middle_of_a_list_has_the_leads_before_it() -> None:
+    assert leads_at(TEXT, TEXT.index("• cigars")) == ("Never smoke:",)
+    assert leads_at(TEXT, TEXT.index("• rare meat")) == leads_at(TEXT, TEXT.index("• sushi") + 4) == ("DON'T:", "eat raw food:")
+    # The lead itself, or another block, is in the part
+    assert (
+        leads_at(TEXT, TEXT.index("Never smoke")) == leads_at(TEXT, TEXT.index("Paracetamol")) == leads_at(TEXT, len(TEXT)) == ()
+    )
+    assert leads_at(TEXT, TEXT.index("• eat raw food")) == ("DON'T:",)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from audit.corpus.documents import read_document
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
 from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
@@ -14,7 +16,7 @@ from audit.pipeline.config import EXTRACTIVE
 from audit.pipeline.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
 from audit.retrieval.model import Query
 
-CODE = ("generation", "text")
+CODE = ("generation", "text", "embedding", "retrieval/bm25.py")
 Records = Iterable[dict[str, Any]]
 Generator = Callable[[RunContext, Sequence[GroundedQuestion]], Records]
 """Writes what a model answers to all questions, in their order."""
@@ -33,6 +35,7 @@ class GenerateStage(TaskByTask):
         inputs = {
             "generate": options.model_dump(mode="json", exclude={"url"}),
             "model": self.context.settings.judge_model if options.generator != EXTRACTIVE else "",
+            "encoder": self.context.config.retrieval.encoder if options.generator == EXTRACTIVE else "",
             "code": code_digest(*CODE), "asked": digest_of(self.context.questions()),
         }  # fmt: skip
         return [self._task(source, inputs) for source in self.context.present]
@@ -61,7 +64,14 @@ class GenerateStage(TaskByTask):
         threshold = self.context.config.generate.threshold
         settings = ExtractiveSettings() if threshold is None else ExtractiveSettings(threshold=threshold)
         asked = grounded_questions(self.context, self.context.source(task.handbook))
-        return self._write(task, list(map(_without_seconds, extractive_answers(asked, settings))))
+        return self._write(task, list(map(_without_seconds, extractive_answers(asked, settings, self._encoder))))
+
+    @cached_property
+    def _encoder(self) -> Encoder | None:
+        """The sentence model that retrieval uses, loaded once for all handbooks; None: words alone."""
+        model = self.context.config.retrieval.encoder
+        folder = self.context.settings.data_dir.resolve() / "retrieval" / "vectors"
+        return None if model == LEXICAL else cached_encoder(sentence_encoder(model), folder)
 
     def _write(self, task: Task, records: Sequence[dict[str, Any]]) -> Figures:
         write_lines(task.outputs[0], records)
