@@ -31,7 +31,7 @@ def summary(run: Run, row: pd.Series) -> None:
             "{div_span}).",
             organ_of=display_name(row["organ"]), center_of=row["center"], phase_of=row["phase"],
             absence=percent(row["absence"]), asked=f"{row['asked']:,}",
-            absence_span=interval(row["absence_low"], row["absence_high"]),
+            absence_span=interval(row["absence_low"], row["absence_high"]) or "unknown",
             r_div=percent(row["r_div"]), present=f"{row['present']:,}",
             div_span=interval(row["r_div_low"], row["r_div_high"]) or "unknown",
         )
@@ -51,6 +51,11 @@ def text_section(run: Run, handbook_id: str) -> None:
         )  # fmt: skip
     if text.is_noticeably_unreadable:
         st.warning(say(run, "**{share}** of the words of this {handbook} are not readable text.", share=percent(text.unreadable)))
+    for reason, count in text.unread:
+        number = "1 {question} has" if count == 1 else "{n} {questions} have"
+        st.warning(
+            say(run, f"{number} neither an answer nor an absence here: {{reason}}.", n=f"{count:,}", reason=reason.rstrip("."))
+        )
     if text.is_in_another_language:
         st.info(
             say(

@@ -13,6 +13,13 @@ select pages, silent_pages, unreadable, language,
 from handbooks
 where handbook = $handbook
 """
+UNREAD = """
+select unread_reason, count(*)::integer
+from answers
+where handbook = $handbook and unread_reason is not null
+group by unread_reason
+order by 2 desc, 1
+"""
 # Single words that cannot be read change no answer
 MIN_UNREADABLE = 0.01
 
@@ -23,6 +30,7 @@ class HandbookText(NamedTuple):
     silent_pages     pages that are pictures without text
     unreadable       share in [0, 1] of its words that are not readable text
     language, usual  ISO 639 codes of its language and of the one that most handbooks of the run have
+    unread           (reason, questions) for each reason why questions have neither an answer nor an absence
     """
 
     pages: int | None
@@ -30,6 +38,7 @@ class HandbookText(NamedTuple):
     unreadable: float | None
     language: str | None
     usual: str | None
+    unread: tuple[tuple[str, int], ...] = ()
 
     @property
     def is_noticeably_unreadable(self) -> bool:
@@ -44,5 +53,7 @@ class HandbookText(NamedTuple):
 
 def handbook_text(con: Connection, handbook_id: str) -> HandbookText:
     """What the release tells of a handbook's text. Raises NotInRunError when the run has no such handbook."""
-    ((pages, silent, unreadable, language, usual),) = rows(con, TEXT, {"handbook": handbook_number(con, handbook_id)})
-    return HandbookText(pages, silent, unreadable, language, usual)
+    handbook = {"handbook": handbook_number(con, handbook_id)}
+    ((pages, silent, unreadable, language, usual),) = rows(con, TEXT, handbook)
+    unread = tuple((reason, count) for reason, count in rows(con, UNREAD, handbook))
+    return HandbookText(pages, silent, unreadable, language, usual, unread)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.pages.conftest import words_on
 
 
@@ -100,3 +102,21 @@ def test_a_handbook_that_was_not_compared_is_not_said_to_have_no_contradiction(d
     without = words_on(open_page("handbook", handbook="c"))
     assert "None was found" in without
     assert "Not compared" not in without
+
+
+def test_questions_that_could_not_be_answered_are_counted_apart_with_their_reason(data_dir, tmp_path, open_page):
+    from tests.support.loading import load
+    from tests.support.tiny import release_from
+
+    folder = release_from(
+        tmp_path, "q1 general ab=CONSISTENT ac=UNSCORED bc=UNSCORED\nq2 general ab=CONSISTENT ac=UNSCORED bc=UNSCORED"
+    )
+    path, reason = folder / "answers.jsonl", "the handbook is in Spanish, the questions in English: rules cannot read it"
+    answers = [json.loads(line) for line in path.read_text().splitlines()]
+    unread = {"answer": None, "absent": None, "absence_method": None, "unread_reason": reason}
+    path.write_text("".join(json.dumps(each | (unread if each["handbook_id"] == "c" else {})) + "\n" for each in answers))
+    load(folder, data_dir)
+    words = words_on(open_page("handbook", handbook="c"))
+    assert f"2 questions have neither an answer nor an absence here: {reason}." in words
+    assert "does not address **–** of the 0 questions" in words
+    assert "neither an answer" not in words_on(open_page("handbook", handbook="a"))
