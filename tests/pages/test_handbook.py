@@ -91,7 +91,7 @@ def test_where_a_handbook_contradicts_itself_each_place_is_quoted_with_its_page(
     words = words_on(at)
     assert not at.exception
     assert all(text in words for text in ("Call for 100.4 °F.", "Page 18", "Call above 101.4 °F.", "Page 40"))
-    (address,) = [link.proto.query_string for link in at.get("page_link") if link.proto.label == "Page 5, s1"]
+    (address,) = [link.proto.query_string for link in at.get("page_link") if "Page 5" in link.proto.label]
     assert all(part in address for part in ("handbook=b", "section=s1", "start=0", "end=18", "pdf_page=5"))
     assert "3 compared (3 of them disagree), 4 that state the same value, 5 without a verdict, 0 not asked about" in words
 
