@@ -74,6 +74,7 @@ COMMANDS = (
     ),
     Command("generate", "Answer each question from each handbook's passages.", "audit.cli.generate:generate"),
     Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.cli.judge:judge"),
+    Command("within", "Compare each handbook with itself, and write where it contradicts itself.", "audit.cli.within:within"),
     Command(
         "themes build", "Build a taxonomy of a run's divergence topics, or of a list of phrases.",
         "audit.cli.themes:build",

@@ -16,6 +16,7 @@ from audit.cli.run_estimate import estimate_run, journaled_answers
 from audit.cli.run_models import (
     check_endpoints,
     check_judge,
+    compare_within,
     endpoint_checks,
     generator_name,
     judge_corpus,
@@ -34,10 +35,11 @@ from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage, find_sour
 from audit.pipeline.stages.generate import GenerateStage
 from audit.pipeline.stages.release import JudgeStage, LoadStage, ThemesStage
 from audit.pipeline.stages.retrieve import RetrieveStage
+from audit.pipeline.stages.within import WithinStage
 from audit.pipeline.text_quality import text_quality
 from audit.settings import Settings
 
-STAGES = ("extract", "questions", "retrieve", "generate", "judge", "themes", "load")
+STAGES = ("extract", "questions", "retrieve", "generate", "judge", "within", "themes", "load")
 ABOUT = """The content of files, the settings and the code decide what has to be done: after a change, only what depends on it
 is done again. If the command stops, the same command continues where it stopped, and no model call is made twice. A handbook
 that fails is left out with a message, and the others continue. Keys are never in a config: set AUDIT_JUDGE_KEY and
@@ -119,7 +121,8 @@ def stages_of(context: RunContext, until: str) -> list[Stage]:
     """The stages up to `until`; those that call a model are given the functions that do so."""
     stages: list[Stage] = [
         ExtractStage(context), QuestionsStage(context), RetrieveStage(context), GenerateStage(context, write_answers),
-        JudgeStage(context, judge_corpus, generator_name(context)), ThemesStage(context), LoadStage(context),
+        JudgeStage(context, judge_corpus, generator_name(context)), WithinStage(context, compare_within), ThemesStage(context),
+        LoadStage(context),
     ]  # fmt: skip
     return stages[: STAGES.index(until) + 1]
 

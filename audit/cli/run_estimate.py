@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from audit.cli.estimates import CostEstimate, estimate, handbooks_text
-from audit.cli.run_models import GENERATE, JUDGE, EndpointCheck, generator_name, settings_for
+from audit.cli.run_models import GENERATE, JUDGE, WITHIN, EndpointCheck, generator_name, settings_for, within_task
 from audit.corpus.documents import read_document
 from audit.errors import AuditError
 from audit.generation.costs import REPLY_TOKENS as ANSWER_TOKENS
@@ -20,6 +20,7 @@ from audit.jobs.judging import protocol_of
 from audit.judging.costs import REPLY_TOKENS as VERDICT_TOKENS
 from audit.judging.costs import cost_notes, share_left, stage_costs
 from audit.judging.protocols import ABSENCE, EXTRACT, JudgingTask
+from audit.judging.within.model import WithinTask
 from audit.llm.journal import journal_plan, stored_replies
 from audit.llm.tasks import Replies, StageCost
 from audit.pipeline.build_cache import digest_of
@@ -28,6 +29,7 @@ from audit.pipeline.context import RunContext, SourceDocument
 from audit.pipeline.judging_input import judging_input
 from audit.pipeline.plan import RunPlan
 from audit.pipeline.stages.generate import grounded_questions
+from audit.pipeline.stages.within import candidates_of
 from audit.retrieval.model import Query
 from audit.retrieval.passages import fits_full_document
 from audit.retrieval.strategies import HERO
@@ -36,7 +38,7 @@ from audit.retrieval.strategies import HERO
 EVIDENCE_CHARACTERS, ANSWER_CHARACTERS = 12_000, 400
 NO_MODEL = "unknown"
 
-Task = TypeVar("Task", AnswerTask, JudgingTask)
+Task = TypeVar("Task", AnswerTask, JudgingTask, WithinTask)
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ def estimate_run(context: RunContext, plan: RunPlan, checks: Sequence[EndpointCh
         stages[GENERATE] = _generate_estimate(context, plan, answered.get(GENERATE), probe=probe)
     if config.judge.judge != BASELINE and plan.to_do(JUDGE):
         stages[JUDGE] = _judge_estimate(context, plan, answered.get(JUDGE), probe=probe)
+    if config.judge.judge != BASELINE and plan.to_do(WITHIN):
+        stages[WITHIN] = _within_estimate(context, answered.get(JUDGE), probe=probe)
     return RunEstimate(stages)
 
 
@@ -94,6 +98,18 @@ def _judge_estimate(context: RunContext, plan: RunPlan, check: EndpointCheck | N
     else:
         costs = _costs_before_answers(context, plan)
     return _estimate(context, JUDGE, costs, sends, check, probe=probe)
+
+
+def _within_estimate(context: RunContext, check: EndpointCheck | None, *, probe: bool) -> CostEstimate:
+    sends = f"pairs of statements of {handbooks_text([source.handbook_id for source in context.present])}"
+    handbooks = candidates_of(context)
+    task, journal = _with_journal(context, WITHIN, lambda model: within_task(context, model, handbooks), check)
+    with stored_replies(journal) as replies:
+        costs = task.costs(replies)
+    cost = _estimate(context, WITHIN, costs, sends, check, probe=probe)
+    missing = len(context.present) - len(handbooks)
+    remark = f"Not counted: {missing:,} handbooks that are not extracted yet." if missing else ""
+    return CostEstimate("\n".join(filter(None, [cost.text, remark])), cost.record)
 
 
 def _estimate(

@@ -14,19 +14,24 @@ from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.jobs.judging import Progress, judge_by_model, judge_by_rules, protocol_of
+from audit.judging.baseline import NAME
 from audit.judging.corpus import Corpus
 from audit.judging.parse import load_prompts
 from audit.judging.protocols import CHECK, JudgingTask
 from audit.judging.verdict_sources import JudgingSummary
+from audit.judging.within.findings import Verdicts
+from audit.judging.within.model import PROMPT, WithinTask
+from audit.judging.within.rules import judge_pair
 from audit.llm.journal import Journal
 from audit.llm.probe import check_endpoint
 from audit.pipeline.build_cache import digest_of
 from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
 from audit.pipeline.context import RunContext, Stage
 from audit.pipeline.plan import StagePlan, plan_stage
+from audit.pipeline.stages.within import HandbookCandidates
 from audit.settings import Settings
 
-GENERATE, JUDGE = "generate", "judge"
+GENERATE, JUDGE, WITHIN = "generate", "judge", "within"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate"}
 """Stage that may call a model -> the last stage before it."""
 WITHOUT_MODEL = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"'}
@@ -68,6 +73,24 @@ def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
     with Journal(path, task.plan()) as journal:
         servers = ask_all(settings, task, journal)
         return judge_by_model(context.workspace.release, task, journal, servers, Progress())
+
+
+def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, list[Verdicts]]:
+    """The verdicts of the config's judge on pairs of statements of one handbook."""
+    if context.config.judge.judge == BASELINE:
+        return NAME, [{pair: judge_pair(found, pair) for pair in found.pairs} for _, found in handbooks]
+    settings = settings_for(context, context.config.judge)
+    task = within_task(context, model_of(settings, None), handbooks)
+    path = context.workspace.journal(WITHIN, digest_of(task.plan()))
+    with Journal(path, task.plan()) as journal:
+        ask_all(settings, task, journal)
+        return task.model, [task.verdicts(handbook, found, journal.latest) for handbook, found in handbooks]
+
+
+def within_task(context: RunContext, model: str, handbooks: HandbookCandidates) -> WithinTask:
+    """The pairs of statements that a model is asked about."""
+    prompts = load_prompts(context.config.judge.templates)
+    return WithinTask(prompts[PROMPT], model, lambda: handbooks, context.config.within.pairs)
 
 
 def check_judge(options: JudgeOptions) -> None:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
 from pydantic.fields import FieldInfo
 
+from audit.judging.within.model import DEFAULT_PAIRS
 from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
 from audit.vocabulary import nearest
@@ -160,6 +161,13 @@ class JudgeOptions(ConfigSection):
     templates: ExistingPath | None = Field(None, description="your own prompts, in files named as in audit/judging/templates")
 
 
+class WithinOptions(ConfigSection):
+    """Whether each handbook is compared with itself, by the judge of [judge]."""
+
+    compare: bool = Field(True, description="whether statements of one handbook are compared with each other")
+    pairs: int = Field(DEFAULT_PAIRS, ge=1, description="pairs of one handbook that a model is asked about, at most")
+
+
 class ThemeOptions(ConfigSection):
     """How disagreements are grouped."""
 
@@ -210,6 +218,7 @@ class Config(ConfigSection):
     retrieval: RetrievalOptions = RetrievalOptions()
     generate: GenerateOptions = GenerateOptions()
     judge: JudgeOptions = JudgeOptions()
+    within: WithinOptions = WithinOptions()
     themes: ThemeOptions = ThemeOptions()
     release: ReleaseOptions = ReleaseOptions()
     load: LoadOptions = LoadOptions()

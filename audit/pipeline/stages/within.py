@@ -1,0 +1,80 @@
+"""Each handbook compared with itself: what it states in several ways, and what was compared for that, into the release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.corpus.documents import read_document
+from audit.judging.within.candidates import Candidates, find_candidates
+from audit.judging.within.findings import Record, Verdicts, count_record, finding_records
+from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
+from audit.pipeline.config import MODEL
+from audit.pipeline.context import Figures, RunContext, TaskByTask
+
+CODE = ("judging", "text", "pipeline/stages/within.py")
+FILES = ("within_handbook.jsonl", "within_handbook_counts.jsonl")
+HandbookCandidates = Sequence[tuple[str, Candidates]]
+Compare = Callable[[RunContext, HandbookCandidates], tuple[str, Sequence[Verdicts]]]
+"""(context, handbooks with their candidates) -> the judge's name, and the verdicts on each handbook's pairs."""
+
+
+@dataclass
+class WithinStage(TaskByTask):
+    """One task: all handbooks, so that a model is asked about them together; its replies are kept in a journal."""
+
+    compare: Compare
+    name = "within"
+
+    def tasks(self) -> list[Task]:
+        """The texts, the judge, and how many pairs it is asked about."""
+        context, judge = self.context, self.context.config.judge
+        if not context.config.within.compare:
+            return []
+        digests = [context.cache.digest(source.document) for source in context.present]
+        inputs = {
+            "documents": None if None in digests else digest_of([[source.handbook_id for source in context.present], digests]),
+            "judge": judge.judge, "options": context.config.within.model_dump(mode="json"),
+            "model": [judge.model, context.settings.judge_model] if judge.judge == MODEL else "",
+            "templates": context.cache.digest(judge.templates) if judge.templates else "", "code": code_digest(*CODE),
+        }  # fmt: skip
+        # The judge's stage makes the folder anew, so these files are made again after it.
+        return [Task(self.name, "handbooks", inputs, tuple(context.workspace.release / name for name in FILES))]
+
+    def carry(self, task: Task) -> Figures:
+        """Compare, and write both files."""
+        handbooks = candidates_of(self.context)
+        judge, verdicts = self.compare(self.context, handbooks)
+        findings, counts = write_comparison(task.outputs, judge, handbooks, verdicts)
+        return within_figures(findings, counts, by_model=self.context.config.judge.judge == MODEL)
+
+
+def write_comparison(
+    paths: Sequence[Path], judge: str, handbooks: HandbookCandidates, verdicts: Sequence[Verdicts]
+) -> tuple[int, list[Record]]:
+    """Write the two files of FILES to `paths`; returns how many disagreements there are, and the counts of each handbook."""
+    compared = list(zip(handbooks, verdicts, strict=True))
+    findings = (record for (handbook, found), verdict in compared for record in finding_records(handbook, judge, found, verdict))
+    counts = [count_record(handbook, judge, found, verdict) for (handbook, found), verdict in compared]
+    written = write_lines(paths[0], findings)
+    write_lines(paths[1], counts)
+    return written, counts
+
+
+def candidates_of(context: RunContext) -> HandbookCandidates:
+    """What is to be compared in each handbook that has its text."""
+    documents = (read_document(source.document) for source in context.present if source.document.is_file())
+    return [(document.handbook_id, find_candidates(document)) for document in documents]
+
+
+def within_figures(findings: int, counts: Sequence[Figures], *, by_model: bool) -> Figures:
+    """What was found, in figures and a sentence; replies of a model that were unreadable or are missing count as findings."""
+    totals = {name: sum(record[name] for record in counts) for name in ("compared", "agreeing", "unscored", "not_asked")}
+    message = (
+        f"Handbooks compared with themselves: {len(counts):,}, disagreements: {findings:,}. Pairs of statements: "
+        f"{totals['compared']:,} judged, {totals['agreeing']:,} of the same value, {totals['unscored']:,} without a verdict, "
+        f"{totals['not_asked']:,} not asked."
+    )
+    # Rules abstain by design; from a model a verdict was expected.
+    return {"disagreements": findings, **totals, "findings": totals["unscored"] if by_model else 0, "message": message}
