@@ -7,7 +7,7 @@ DIR holds the PDFs under the names of that file; documents that are not there ar
 `benchmarks/public_domain` and always read.
 Readers: those of `benchmarks.extract`. Each reads each document in a process of its own.
 
-Measured, each from 0 to 1, pooled over documents on the last lines:
+Measured, each from 0 to 1, pooled over documents on the last lines, those held out apart:
 
     recall      headings of the document that the reader has as headings (nine of ten letters the same)
     false       share of the reader's headings that are none; labels of boxes, figures and leads in bold count neither way
@@ -122,7 +122,7 @@ def available(folder: Path, names: list[str]) -> list[RealDocument]:
 
 
 def compare(documents: list[RealDocument], folder: Path, readers: list[str], with_details: bool) -> None:
-    totals: dict[str, list[Counts]] = {reader: [] for reader in readers}
+    totals: dict[tuple[str, bool], list[Counts]] = {(reader, held_out): [] for held_out in (False, True) for reader in readers}
     print(f"{'document':<30}{'reader':<16}" + "".join(f"{name:>8}" for name in (*MEASURES, "s")))
     with tempfile.TemporaryDirectory() as temporary:
         for document in documents:
@@ -132,13 +132,15 @@ def compare(documents: list[RealDocument], folder: Path, readers: list[str], wit
                 if result is None:
                     print(f"{document.file[:-4]:<30}{reader:<16}failed or took longer than {LIMIT_S} s")
                     continue
-                totals[reader].append(result["counts"])
+                totals[reader, document.held_out].append(result["counts"])
                 print(_table_line(document.file[:-4], reader, result["counts"]) + f"{result['seconds']:>8.1f}", flush=True)
-                if with_details:
-                    print("\n".join(f"    {detail}" for detail in result["details"]))
-    for reader, counts in totals.items():
+                for detail in result["details"] if with_details else ():
+                    print(f"    {detail}")
+    for (reader, held_out), counts in totals.items():
         pooled = {name: _pooled([count[name] for count in counts]) for name in MEASURES}
-        print(_table_line(f"all {len(counts)}", reader, pooled) + f"  {LICENCES.get(reader, '')}")
+        if counts:
+            name = f"held out: {len(counts)}" if held_out else f"all others: {len(counts)}"
+            print(f"{_table_line(name, reader, pooled)}  {LICENCES.get(reader, '')}")
 
 
 def _pooled(counts: list[tuple[int, int]]) -> tuple[int, int]:

@@ -36,6 +36,7 @@ class RealDocument:
     rows      cells of a table's row, the first being its label
     leads     (lead, first words of an item that means nothing or the opposite without it)
     contents  pages with the table of contents: their words may be left out or kept
+    held_out  it was not looked at while the extraction was written; its figures are pooled on a line of their own
     """
 
     file: str
@@ -53,6 +54,7 @@ class RealDocument:
     rows: list[list[str]] = field(default_factory=list)
     leads: list[list[str]] = field(default_factory=list)
     contents: list[int] = field(default_factory=list)
+    held_out: bool = False
 
 
 def real_documents() -> list[RealDocument]:
