@@ -60,7 +60,7 @@ CORE_MEANINGS = {
     "label": "How the judge classifies a pair: one of the five labels above.",
     "section": "A part of {a_handbook} under one heading. A passage is a stretch of its text.",
     "absent": "The {handbook} was asked and does not address the {question}.",
-    "unread": "The {handbook} was asked the {question}, but the reply of the model, or the {handbook} itself, could not be read.",
+    "unread": "The {handbook} was asked the {question}, but the answering model's reply, or the {handbook} itself, could not be read.",
     "zero": "Pairs were counted, and none of them was of this kind.",
     "curated": "People have edited the themes. Every edit has an author and a reason and can be undone. Exports "
     "contain both the curated and the original themes.",

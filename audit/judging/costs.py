@@ -9,7 +9,7 @@ from audit.judging.corpus import Corpus, QuestionToJudge
 from audit.judging.parse import is_readable, read_presence
 from audit.judging.protocols import ABSENCE, EXTRACT, KEEP, AbsenceFinding, Protocol
 from audit.llm.calls import Call, Reply
-from audit.llm.tasks import NEIGHBOURS, SPREAD, Replies, StageCost, cost_after_replies, no_replies, unsettled
+from audit.llm.tasks import Replies, StageCost, cost_after_replies, no_replies, unsettled
 
 # The rough number of tokens of one reply, for estimates without a server.
 REPLY_TOKENS = {"absence": 8, "structured": 130, "label": 10, "extract": 25}
@@ -19,14 +19,7 @@ EXTRACT_NOTE = "extract needs one more call for each pair that turns out to disa
 def stage_costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[StageCost]:
     """The cost of the open calls, stage by stage. `extract` is counted only for pairs that have a label already."""
     return [
-        cost_after_replies(
-            stage,
-            _each_once(protocol, stage, corpus, replies),
-            replies,
-            is_readable,
-            REPLY_TOKENS[stage],
-            SPREAD if stage == ABSENCE else NEIGHBOURS,
-        )
+        cost_after_replies(stage, _each_once(protocol, stage, corpus, replies), replies, is_readable, REPLY_TOKENS[stage])
         for stage in protocol.stages
     ]
 

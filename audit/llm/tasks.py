@@ -25,7 +25,9 @@ def no_replies(_: Iterable[str]) -> dict[str, Reply]:
 # An unreadable reply is asked for once more and then left: the same request brings the same reply.
 MAX_READ_ATTEMPTS = 2
 BATCH_SIZE = 500
-MAX_SAMPLE, SAMPLE_SHARE = 128, 0.1
+# A sample is a few stretches of calls in the order of asking: within a stretch the server's prefix cache helps as in the run.
+STRETCHES, STRETCH_CALLS = 4, 32
+MIN_SAMPLE, SAMPLE_SHARE = 12, 0.1
 # Calls with a stored reply that are looked at for what a call takes.
 MAX_STORED = 200
 
@@ -99,20 +101,6 @@ def batches(items: Iterable[T], size: int = BATCH_SIZE) -> Iterator[list[T]]:
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """How a sample of a stage's calls is drawn: in stretches of so many neighbours, and at least so many where there are."""
-
-    stretch: int
-    least: int
-
-
-# Within a stretch the server's prefix cache helps as in the run.
-NEIGHBOURS = Sampling(stretch=32, least=12)
-# Where the replies decide how many calls follow: neighbours, which share their question, would tell the same.
-SPREAD = Sampling(stretch=1, least=64)
-
-
-@dataclass(frozen=True)
 class StageCost:
     """The open calls of one stage: how many, the characters of their prompts, a sample of them, and the longest.
 
@@ -130,10 +118,10 @@ class StageCost:
     stored: tuple[tuple[Call, Reply], ...] = ()
 
 
-def stage_cost(stage: str, calls: Iterable[Call], written: float = 0.0, sampling: Sampling = NEIGHBOURS) -> StageCost:
+def stage_cost(stage: str, calls: Iterable[Call], written: float = 0.0) -> StageCost:
     """The cost of the calls of one stage."""
     characters = max_length = 0
-    sampler, longest = _Sampler(sampling), None
+    sampler, longest = _Sampler(), None
     for call in calls:
         length = prompt_characters(call)
         characters += length
@@ -143,9 +131,7 @@ def stage_cost(stage: str, calls: Iterable[Call], written: float = 0.0, sampling
     return StageCost(stage, sampler.calls, characters, sampler.sample(), longest, written)
 
 
-def cost_after_replies(
-    stage: str, calls: Iterable[Call], replies: Replies, readable: Readable, written: float, sampling: Sampling = NEIGHBOURS
-) -> StageCost:
+def cost_after_replies(stage: str, calls: Iterable[Call], replies: Replies, readable: Readable, written: float) -> StageCost:
     """The cost of those of `calls`, each of them once, that the stored replies have not settled."""
     stored: list[tuple[Call, Reply]] = []
     number = 0
@@ -158,7 +144,7 @@ def cost_after_replies(
             stored.extend((call, latest[call.key]) for call in batch[: MAX_STORED - len(stored)] if call.key in latest)
             yield from (call for call in batch if not is_settled(call, latest.get(call.key), readable))
 
-    cost = stage_cost(stage, open_calls(), written, sampling)
+    cost = stage_cost(stage, open_calls(), written)
     return replace(cost, done=number - cost.calls, stored=tuple(stored))
 
 
@@ -171,14 +157,13 @@ def prompt_characters(call: Call) -> int:
 class _Sampler:
     """Picks stretches of consecutive calls at random out of a stream, the same whenever it is drawn."""
 
-    sampling: Sampling
     calls: int = 0
     _stretch: list[Call] = field(default_factory=list)
     _chosen: list[tuple[int, int, list[Call]]] = field(default_factory=list)
 
     def add(self, call: Call) -> None:
         """Take notice of the next call."""
-        if self.calls % self.sampling.stretch == 0:
+        if self.calls % STRETCH_CALLS == 0:
             self._choose()
         self.calls += 1
         self._stretch.append(call)
@@ -188,14 +173,14 @@ class _Sampler:
         if self._stretch:
             heapq.heappush(self._chosen, (-int(self._stretch[0].key, 16), self.calls, self._stretch))
             self._stretch = []
-        if len(self._chosen) > MAX_SAMPLE // self.sampling.stretch:
+        if len(self._chosen) > STRETCHES:
             heapq.heappop(self._chosen)
 
     def sample(self) -> tuple[Call, ...]:
-        """A tenth of the calls, at least `sampling.least` where there are so many, stretch after stretch."""
+        """A tenth of the calls, at least MIN_SAMPLE where there are so many, stretch after stretch."""
         self._choose()
         stretches = [stretch for _, _, stretch in sorted(self._chosen, key=lambda chosen: chosen[1])]
-        wanted, sample = max(self.sampling.least, int(self.calls * SAMPLE_SHARE)), list[Call]()
+        wanted, sample = max(MIN_SAMPLE, int(self.calls * SAMPLE_SHARE)), list[Call]()
         # The shortest first: what it lacks, the others make up for.
         for number, stretch in enumerate(sorted(stretches, key=len)):
             sample += stretch[: -(-(wanted - len(sample)) // (len(stretches) - number))]

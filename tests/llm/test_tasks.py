@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from audit.llm.calls import ANSWERED, FAILED, Call, Reply
-from audit.llm.tasks import MAX_SAMPLE, NEIGHBOURS, SPREAD, cost_after_replies, no_replies, stage_cost
+from audit.llm.tasks import MIN_SAMPLE, STRETCH_CALLS, STRETCHES, cost_after_replies, no_replies, stage_cost
 
 
 def call(length: int, number: int = 0) -> Call:
@@ -27,15 +27,12 @@ def test_calls_and_their_characters_are_counted_and_the_longest_is_kept() -> Non
 
 def test_the_sample_is_a_tenth_in_stretches_of_neighbours_the_same_each_time() -> None:
     few, some, many = (stage_cost("judge", calls(count)).sample for count in (5, 400, 10_000))
-    assert (len(few), len(some), len(many)) == (5, 40, MAX_SAMPLE)
-    assert len(stage_cost("judge", calls(20)).sample) == NEIGHBOURS.least == 12
+    assert (len(few), len(some), len(many)) == (5, 40, STRETCHES * STRETCH_CALLS)
+    assert len(stage_cost("judge", calls(20)).sample) == MIN_SAMPLE
     assert many == stage_cost("judge", calls(10_000)).sample
     numbers = [int(one.body["messages"][0]["content"][:8]) for one in many]
     jumps = [number for before, number in pairwise(numbers) if number != before + 1]
-    assert len(jumps) == MAX_SAMPLE // NEIGHBOURS.stretch - 1
-    spread = stage_cost("judge", calls(10_000), sampling=SPREAD).sample
-    assert len({one.key for one in spread}) == MAX_SAMPLE
-    assert len(stage_cost("judge", calls(70), sampling=SPREAD).sample) == SPREAD.least == 64
+    assert len(jumps) == STRETCHES - 1
 
 
 def test_what_is_stored_is_done_and_a_failed_call_is_asked_again() -> None:

@@ -22,16 +22,16 @@ def trial(server: FaultServer, count: int, concurrency: int) -> Trial:
 
 @pytest.mark.flaky(reruns=2)  # of a time on a busy machine
 def test_an_endpoint_that_works_on_two_calls_at_once_is_known_by_its_time() -> None:
-    with fault_server(delay_s=0.2, slots=2) as server:
+    with fault_server(delay_s=0.1, slots=2) as server:
         rates = trial(server, 3 + 16, concurrency=8).rates
     assert calls_at_once(rates) == 2
-    assert rates.latency_s == pytest.approx(0.2, rel=0.5)
+    assert rates.latency_s == pytest.approx(0.1, rel=0.5)
     assert rates.calls == 19
 
 
 @pytest.mark.flaky(reruns=2)
 def test_an_endpoint_that_takes_all_at_once_has_no_limit() -> None:
-    with fault_server(delay_s=0.4) as server:
+    with fault_server(delay_s=0.1) as server:
         rates = trial(server, 3 + 12, concurrency=8).rates  # the last 4 would be a round with half of the calls
         assert (server.asked, server.most_open) == (3 + 8, 8)
     assert rates.per_s is None

@@ -13,7 +13,8 @@ from audit.text.statements import CELL_SEPARATOR
 DOT_LEADER = re.compile(r"[.…·_](?:\s?[.…·_]){3,}")
 FINAL_NUMBER = re.compile(r"[\s|]+\d{1,4}$")
 CONTENTS_TITLE = re.compile(
-    r"(table of )?contents|in this (hand)?book|inhalt(sverzeichnis)?|sommaire|índice|what is inside|inside", re.IGNORECASE
+    r"(table of )?contents|in this (hand)?book|in this issue|inhalt(sverzeichnis)?|sommaire|índice|what is inside|inside",
+    re.IGNORECASE,
 )
 MIN_ENTRIES = 3
 # Lines of an entry's title before the line with its page number
@@ -70,6 +71,9 @@ def _next_entry(lines: list[Line], start: int, titled: bool) -> int | None:
 
 def _entry_title(line: Line, titled: bool) -> str | None:
     """The title in a line with a page number, "" where the title is on the lines before; None for any other line."""
+    # Magazines print the number above or below the title
+    if titled and line.text.isdigit() and len(line.text) < 4:
+        return ""
     if dots := DOT_LEADER.search(line.text):
         return line.text[: dots.start()].strip(" |")
     # Without the title "Contents" only dots count, because the rows of other tables end in numbers too.

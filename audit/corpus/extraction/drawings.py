@@ -28,6 +28,8 @@ IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
 MAX_DEPTH = 4
 # Points; a larger drawing is not a bullet
 MAX_BULLET = 20.0
+# As a share of the page's width
+MIN_SEPARATOR = 0.6
 # Parallel lines nearer than this are one; lines that end this near to each other touch
 SNAP, JOIN = 3.0, 5.0
 MIN_COLUMN, MIN_ROW = 7.0, 5.0
@@ -164,6 +166,11 @@ def _ruling(one: tuple[float, float], other: tuple[float, float]) -> Iterator[Ar
     (x0, x1), (top, bottom) = sorted((one[0], other[0])), sorted((one[1], other[1]))
     if min(x1 - x0, bottom - top) <= STRAIGHT and max(x1 - x0, bottom - top) >= MIN_LENGTH:
         yield Area(x0, top, x1, bottom)
+
+
+def separators(rulings: Iterable[Area], width: float) -> list[float]:
+    """The heights of the rules across most of a page of this width, from top to bottom."""
+    return sorted({area.top for area in rulings if area.x1 - area.x0 >= MIN_SEPARATOR * width and area.bottom - area.top <= THIN})
 
 
 # -- grids -------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ HEIGHT, WIDTH, DISTANCE = (0.2, 1.4), (0.15, 1.5), 2.0
 # Points within which two bullets stand below each other; one alone is decoration
 SAME_LEFT = 3.0
 MIN_BULLETS = 2
+MAX_ASPECT = 2.5
 # Points: larger type is a title
 MAX_SIZE = 16.0
 
@@ -39,7 +40,9 @@ def _at_height(area: Area, run: TextRun) -> bool:
 
 def _has_size(area: Area, size: float) -> bool:
     height, width = (area.bottom - area.top) / size, (area.x1 - area.x0) / size
-    return size <= MAX_SIZE and HEIGHT[0] <= height <= HEIGHT[1] and WIDTH[0] <= width <= WIDTH[1]
+    # A piece of a rule or an underline is longer than it is wide
+    round_enough = 1 / MAX_ASPECT <= (area.x1 - area.x0) / max(area.bottom - area.top, 0.01) <= MAX_ASPECT
+    return round_enough and size <= MAX_SIZE and HEIGHT[0] <= height <= HEIGHT[1] and WIDTH[0] <= width <= WIDTH[1]
 
 
 def _bullet(area: Area, run: TextRun) -> TextRun:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.corpus.extraction.docling_blocks import docling_blocks
-from audit.corpus.extraction.layout import Block, ExtractedBlocks, OpenPdf, PageProgress
-from audit.corpus.extraction.pdf_readers import open_with_pdfium, open_with_pdfplumber
+from audit.corpus.extraction.layout import Block, ExtractedBlocks, OpenPdf, PageProgress, PdfPage
+from audit.corpus.extraction.pdf_readers import open_with_pdfium, open_with_pdfplumber, pdfium_page_of, pdfplumber_page_of
 from audit.corpus.extraction.repair import clean_text
 from audit.corpus.extraction.structure import extract_blocks
 from audit.errors import DocumentError
@@ -56,10 +56,12 @@ class Engine:
         return f"{self.name} ({self.package} {package_version}, structure {STRUCTURE_VERSION})"
 
 
-def _structured(open_pdf: Callable[[Path], AbstractContextManager[OpenPdf]]) -> BlockReader:
+def _structured(
+    open_pdf: Callable[[Path], AbstractContextManager[OpenPdf]], other_page: Callable[[Path, int], PdfPage]
+) -> BlockReader:
     def blocks(path: Path, progress: PageProgress) -> ExtractedBlocks:
         with open_pdf(path) as pdf:
-            return extract_blocks(pdf, progress)
+            return extract_blocks(pdf, progress, lambda number: other_page(path, number))
 
     return blocks
 
@@ -108,8 +110,8 @@ DEFAULT_ENGINE = "pdfium"
 ENGINES: dict[str, Engine] = {
     engine.name: engine
     for engine in (
-        Engine("pdfium", "pypdfium2", _structured(open_with_pdfium)),
-        Engine("pdfplumber", "pdfplumber", _structured(open_with_pdfplumber)),
+        Engine("pdfium", "pypdfium2", _structured(open_with_pdfium, pdfplumber_page_of)),
+        Engine("pdfplumber", "pdfplumber", _structured(open_with_pdfplumber, pdfium_page_of)),
         Engine("docling", "docling", docling_blocks),
         Engine("llamaparse", "llama-cloud", llamaparse_blocks),
     )

@@ -17,7 +17,7 @@ PageProgress = Callable[[int, int], None]
 """Called with the number of pages read so far, and of all."""
 
 # Two runs are on one baseline if theirs differ by less than this share of the type size, so that indices stay in the line
-SAME_BASELINE = 0.35
+SAME_BASELINE = 0.4
 # A gap of this many type sizes separates columns and cells; the spaces of justified text are narrower
 COLUMN_GAP = 1.0
 # A gap wider than this share of the type size is a space, even if the PDF has no space character there
@@ -157,12 +157,16 @@ class Block:
 
 @dataclass(frozen=True)
 class ExtractedBlocks:
-    """The blocks of a PDF in reading order, the number of its pages, and the numbers of the pages without text."""
+    """The blocks of a PDF in reading order, the number of its pages, and the numbers of the pages without text.
+
+    pages_read_again  the numbers of the pages that another library read better than the engine's
+    """
 
     blocks: tuple[Block, ...]
     page_count: int
     title: str | None = None
     pages_without_text: tuple[int, ...] = ()
+    pages_read_again: tuple[int, ...] = ()
 
 
 def lines_of(runs: Iterable[TextRun], page: int) -> list[Line]:
@@ -178,7 +182,7 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
         if _is_bullet([run]):
             behind = [word for word in runs if _is_behind_bullet(word, run)]
             nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
-            yield replace(run, baseline=nearest.baseline)
+            yield replace(run, baseline=nearest.baseline, size=nearest.size)
         elif len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest:
             # The word before comes first: a sign behind it is its own
             words = [word for word in runs if _is_raised_beside(run, word)]
@@ -204,12 +208,19 @@ def _is_raised_beside(run: TextRun, word: TextRun) -> bool:
 def _runs_by_row(runs: Iterable[TextRun]) -> Iterator[list[TextRun]]:
     row: list[TextRun] = []
     for run in sorted(runs, key=lambda run: (run.baseline, run.x0)):
-        if row and run.baseline - row[0].baseline > SAME_BASELINE * max(run.size, row[0].size):
+        if row and run.baseline - row[0].baseline > SAME_BASELINE * _height(row[0], run):
             yield row
             row = []
         row.append(run)
     if row:
         yield row
+
+
+def _height(one: TextRun, other: TextRun) -> float:
+    """The type size that decides whether two runs are on one baseline: the larger for an index, the smaller for words."""
+    small, large = sorted((one, other), key=lambda run: run.size)
+    index = len(small.text) <= MAX_RAISED and small.text.isdigit()
+    return large.size if index or small.size > RAISED_SIZE * large.size else small.size
 
 
 def _split_at_gaps(row: list[TextRun]) -> Iterator[list[TextRun]]:

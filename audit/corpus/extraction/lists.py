@@ -133,7 +133,9 @@ def _begins_paragraph(before: Line, line: Line, pitch: float) -> bool:
     # At the top of a column or page the distance tells nothing, so only a finished sentence ends the paragraph before.
     if _after_break(before, line):
         return SENTENCE_END.search(before.text) is not None
-    return line.baseline - before.baseline > PARAGRAPH_GAP * pitch * max(line.size, before.size)
+    # Paragraphs of books and journals begin further in instead of farther below
+    indented = line.x0 - before.x0 > 0.8 * line.size and SENTENCE_END.search(before.text)
+    return bool(indented) or line.baseline - before.baseline > PARAGRAPH_GAP * pitch * max(line.size, before.size)
 
 
 def _after_break(before: Line, line: Line) -> bool:

@@ -156,8 +156,12 @@ def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[list[Li
 
 def _continues_row(line: Line, before: Line, columns: list[float], spaced: bool) -> bool:
     # In a table with space between its rows close lines are one row; in a dense one a new row has a first cell.
-    close = _pitch(before, line) < MAX_ROW_PITCH * line.size
-    return close and (spaced or not _has_cell_at(line.cells, columns[0]))
+    if _pitch(before, line) >= MAX_ROW_PITCH * line.size:
+        return False
+    starts_row = _has_cell_at(line.cells, columns[0])
+    # A line of all columns below another is a row of its own, unless it goes on in the middle of a sentence
+    whole = starts_row and len(line.cells) == len(before.cells) == len(columns)
+    return not (whole and not line.text[:1].islower()) if spaced else not starts_row
 
 
 def _has_cell_at(cells: tuple[TextCell, ...], start: float) -> bool:

@@ -10,7 +10,7 @@ import ctypes
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -64,6 +64,12 @@ def _outline(document: Any) -> Iterator[OutlineEntry]:
         target = bookmark.get_dest()
         index = target.get_index() if target else None
         yield OutlineEntry(bookmark.level + 1, bookmark.get_title(), None if index is None else index + 1)
+
+
+def pdfium_page_of(pdf: Path, number: int) -> PdfPage:
+    """One page, by its number from 1, of a PDF that can be opened."""
+    with open_with_pdfium(pdf) as opened:
+        return next(page for page in opened.pages if page.number == number)
 
 
 def _pdfium_pages(document: Any) -> Iterator[PdfPage]:
@@ -240,6 +246,13 @@ def open_with_pdfplumber(pdf: Path) -> Iterator[OpenPdf]:
         yield OpenPdf(len(document.pages), _pdfplumber_pages(document), (), title)
 
 
+def pdfplumber_page_of(pdf: Path, number: int) -> PdfPage:
+    """One page, by its number from 1, of a PDF that can be opened."""
+    library = optional("pdfplumber", PURPOSE, "pipeline")
+    with library.open(pdf, pages=[number]) as document:
+        return next(_pdfplumber_pages(document))
+
+
 def _pdfplumber_pages(document: Any) -> Iterator[PdfPage]:
     for page in document.pages:
         yield pdfplumber_page(page)
@@ -248,12 +261,17 @@ def _pdfplumber_pages(document: Any) -> Iterator[PdfPage]:
 
 def pdfplumber_page(page: Any) -> PdfPage:
     """A page of pdfplumber. Text that is not upright is left out."""
-    upright = page.filter(lambda thing: thing["object_type"] != "char" or thing["upright"])
+    upright = page.filter(lambda thing: thing["object_type"] != "char" or _is_upright(thing["matrix"]))
     words = upright.extract_words(
         extra_attrs=["fontname", "size", "non_stroking_color"], x_tolerance_ratio=X_TOLERANCE, use_text_flow=False
     )
     runs = tuple(map(_run_of_word, words))
     return PdfPage(page.page_number, float(page.width), float(page.height), runs, *pdfplumber_drawings(page))
+
+
+def _is_upright(matrix: Sequence[float]) -> bool:
+    # Its own field "upright" is also true of slanted text
+    return matrix[0] > 0 and abs(math.degrees(math.atan2(matrix[1], matrix[0]))) <= MAX_SLANT
 
 
 def _run_of_word(word: dict[str, Any]) -> TextRun:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import groupby
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from statistics import median
 
 from audit.corpus.extraction.layout import Line, TextCell
 from audit.corpus.extraction.side_by_side import lists_beside
 
 MIN_COLUMN_LINES = 3
+# Of three columns or more: the space between them in points, their width as a share of two columns', and lines at one height
+MIN_STRIP, MIN_SEVERAL, MAX_ALIGNED = 8.0, 0.6, 0.75
 # Lists beside each other that are at least this share of a band's rows are no columns of the page
 MIN_LISTS = 0.6
 # Lines of text fill at least this share of their column, in the median; the cells of a table seldom do
@@ -21,8 +24,11 @@ MIN_COLUMN_WIDTH = 0.2
 LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
 
 
-def in_reading_order(lines: list[Line]) -> list[Line]:
-    """The lines of a page column by column; pieces side by side within a column become one line of several cells."""
+def in_reading_order(lines: list[Line], separators: Sequence[float] = ()) -> list[Line]:
+    """The lines of a page column by column; pieces side by side within a column become one line of several cells.
+
+    separators  heights of the rules across the page, which end the columns above them
+    """
     if not lines:
         return []
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
@@ -30,8 +36,8 @@ def in_reading_order(lines: list[Line]) -> list[Line]:
     ordered: list[Line] = []
     pending: list[Line] = []
     # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
-    for crosses, group in groupby(
-        _rows(lines), key=lambda row: gutter is None or any(line.x0 < gutter < line.x1 for line in row)
+    for (crosses, _), group in groupby(
+        _rows(lines), key=lambda row: (_crosses(row, gutter), bisect(separators, row[0].baseline))
     ):
         band = [line for row in group for line in row]
         # A row across the gutter belongs to no column
@@ -41,8 +47,12 @@ def in_reading_order(lines: list[Line]) -> list[Line]:
             continue
         ordered += _merge_rows(pending)
         pending = []
-        ordered += [line for column in columns for line in in_reading_order(column)]
+        ordered += [line for column in columns for line in in_reading_order(column, separators)]
     return [*ordered, *_merge_rows(pending)]
+
+
+def _crosses(row: list[Line], gutter: float | None) -> bool:
+    return gutter is None or any(line.x0 < gutter < line.x1 for line in row)
 
 
 def _rows(lines: list[Line]) -> Iterator[list[Line]]:
@@ -63,15 +73,32 @@ def _gutter(lines: list[Line], left: float, right: float) -> float | None:
     return (widest[0][1] + widest[-1][1]) / 2
 
 
-def _columns(band: list[Line], gutter: float, width: float) -> tuple[list[Line], list[Line]] | None:
-    """The lines left and right of the gutter where both sides are columns: one of text, the other of text or tables."""
-    sides = [line for line in band if line.x1 <= gutter], [line for line in band if line.x0 >= gutter]
+def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] | None:
+    """The columns of a band: two, one of text and the other of text or tables; or more, beside a narrow one for instance."""
     if _are_lists(band):
         return None
+    sides = [[line for line in band if line.x1 <= gutter], [line for line in band if line.x0 >= gutter]]
     rows = [list(_merge_rows(side)) for side in sides]
-    if not all(_fills_column(side, width) for side in rows) or not any(_fills_column(side, width) for side in sides):
+    if all(_fills_column(side, width) for side in rows) and any(_fills_column(side, width) for side in sides):
+        return sides
+    return _several_columns(band, width)
+
+
+def _several_columns(band: list[Line], width: float) -> list[list[Line]] | None:
+    """Three columns or more with nothing between them, most of them of text, whose lines are not the cells of rows."""
+    columns: list[list[Line]] = []
+    end = float("-inf")
+    for line in sorted(band, key=lambda line: line.x0):
+        if line.x0 - end > MIN_STRIP:
+            columns.append([])
+        columns[-1].append(line)
+        end = max(end, line.x1)
+    if len(columns) < 3 or sum(_fills_column(column, MIN_SEVERAL * width) for column in columns) < 2:
         return None
-    return sides
+    heights = [{line.baseline for line in column} for column in columns]
+    # The labels of rows stand beside lines of the next column; lines of separate columns do so by chance only
+    aligned = (len(one & other) / min(len(one), len(other)) for one, other in pairwise(heights))
+    return columns if min(aligned) <= MAX_ALIGNED else None
 
 
 def _are_lists(band: list[Line]) -> bool:

@@ -34,6 +34,14 @@ RAISED = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 # Raised signs and endings that belong to the word before them
 RAISED_SIGN = re.compile(r"[®™©℠*†‡°º˚’']+|\(?(?:R|TM|SM|st|nd|rd|th)\)?", re.IGNORECASE)
 UNIT_BEFORE = re.compile(r"(?:\d|\b[kcm]?m|\b(?:in|ft))$")
+LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
+# A fraction drawn of a raised and a lowered number, also behind a whole one: 2¹⁄₂
+FRACTION = re.compile(r"(?P<whole>\d*)\s?(?P<top>[⁰¹²³⁴-⁹]{1,2})\s?[⁄/]\s?(?P<bottom>[\d₀-₉]{1,2})(?!\d)")
+# Fonts whose ligatures are read as the marks at their places: su!cient, A"oje; a mark never stands before a small letter so
+LOST_LIGATURE = re.compile(r"(?<=[^\W\d_])[!\"](?=[a-zà-ÿ])|(?<![^\s(“‘])!(?=[a-zà-ÿ]{2})")
+# Quotes of the Macintosh read as letters: donít, ìeggnogî
+QUOTES = {"í": "’", "ì": "“", "î": "”"}
+MISREAD_QUOTE = re.compile(r"(?<=[a-z]n)í(?=t\b)|\bì(?=\w{2})|(?<=\w{2})î(?!\w)")
 # A raised zero, an o or a ring above is how many handbooks write the sign of a degree
 DEGREE = re.compile(r"(?<=\d)\s?[⁰ºo˚](?=\s?[CF]\b)")
 
@@ -45,8 +53,16 @@ def clean_text(text: str) -> str:
             text = text.replace(ligature, LIGATURES[ligature])
     for hyphen, plain in HYPHENS.items():
         text = text.replace(hyphen, plain)
+    text = MISREAD_QUOTE.sub(lambda match: QUOTES[match[0]], text)
+    text = FRACTION.sub(_fraction, text)
+    text = LOST_LIGATURE.sub(lambda match: "fi" if match[0] == "!" else "fl", text)
     text = PRIVATE.sub(lambda match: _symbol(match[0]), CONTROL_CHARACTER.sub("", text))
     return DEGREE.sub("°", " ".join(text.split()))
+
+
+def _fraction(match: re.Match[str]) -> str:
+    whole = f"{match['whole']} " if match["whole"] else ""
+    return whole + match["top"].translate(LOWERED) + "/" + match["bottom"].translate(LOWERED)
 
 
 def _symbol(private: str) -> str:

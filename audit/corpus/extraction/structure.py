@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
+from typing import NamedTuple
 
 from audit.corpus.documents import Section
 from audit.corpus.extraction.contents import remove_contents
+from audit.corpus.extraction.drawings import separators
 from audit.corpus.extraction.headings import Heading, find_headings, of_most_letters
-from audit.corpus.extraction.layout import Block, ExtractedBlocks, Line, OpenPdf, PageProgress, TextCell
+from audit.corpus.extraction.layout import Block, ExtractedBlocks, Line, OpenPdf, PageProgress, PdfPage, TextCell
 from audit.corpus.extraction.lists import Wording, are_fragments, is_item, paragraphs
+from audit.corpus.extraction.page_quality import better_readings
 from audit.corpus.extraction.paragraphs import body_blocks, wording_of
 from audit.corpus.extraction.reading_order import in_reading_order
 from audit.corpus.extraction.ruled_tables import lines_and_tables
@@ -30,25 +33,58 @@ PAGE_NUMBER = re.compile(
 )
 
 HeightAndWords = tuple[int, str]
+OtherReader = Callable[[int], PdfPage]
+"""The number of a page, from 1 -> the page as another library reads it."""
 
 
-def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
-    """The PDF in reading order, without headers, footers, page numbers and table of contents."""
-    pages, heights = [], []
+def extract_blocks(pdf: OpenPdf, progress: PageProgress, other: OtherReader | None = None) -> ExtractedBlocks:
+    """The PDF in reading order, without headers, footers, page numbers and table of contents.
+
+    other  reads a page, by its number, with another library: for pages that come out unreadable
+    """
+    pages = []
     for page in pdf.pages:
-        pages.append(lines_and_tables(page))
-        heights.append(page.height)
+        pages.append(_page(page))
         progress(page.number, pdf.page_count)
-    text = remove_contents(_lines_in_order(pages, heights))
+    again = _read_again(pages, other) if other else ()
+    text = remove_contents(list(_lines_in_order(pages)))
     headings = find_headings(text.lines, text.titles, pdf.outline)
-    pages_without_text = tuple(number for number, page in enumerate(pages, start=1) if not page)
-    return ExtractedBlocks(tuple(_blocks(text.lines, headings)), len(pages), pdf.title, pages_without_text)
+    pages_without_text = tuple(number for number, page in enumerate(pages, start=1) if not page.lines)
+    return ExtractedBlocks(tuple(_blocks(text.lines, headings)), len(pages), pdf.title, pages_without_text, again)
 
 
-def _lines_in_order(pages: list[list[Line]], heights: list[float]) -> list[Line]:
-    repeated = find_headers_and_footers(pages, heights)
-    bodies = (repeated.remove_from(page, height) for page, height in zip(pages, heights, strict=True))
-    return [line for body in bodies for line in in_reading_order(body)]
+def _read_again(pages: list[_Page], other: OtherReader) -> tuple[int, ...]:
+    """Replaces the pages that the other library reads better, and returns their numbers."""
+    readings: dict[int, _Page] = {}
+
+    def text_again(place: int) -> str:
+        readings[place] = _page(other(place + 1))
+        return readings[place].text
+
+    better = better_readings([page.text for page in pages], text_again)
+    for place in better:
+        pages[place] = readings[place]
+    return tuple(place + 1 for place in better)
+
+
+class _Page(NamedTuple):
+    lines: list[Line]
+    height: float
+    separators: list[float]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.text for line in self.lines)
+
+
+def _page(page: PdfPage) -> _Page:
+    return _Page(lines_and_tables(page), page.height, separators(page.rulings, page.width))
+
+
+def _lines_in_order(pages: list[_Page]) -> Iterator[Line]:
+    repeated = find_headers_and_footers([page.lines for page in pages], [page.height for page in pages])
+    for page in pages:
+        yield from in_reading_order(repeated.remove_from(page.lines, page.height), page.separators)
 
 
 def _blocks(lines: list[Line], headings: list[Heading]) -> Iterator[Block]:

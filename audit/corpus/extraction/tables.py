@@ -40,6 +40,9 @@ def table_blocks(rows: Sequence[Row], wording: Wording, before: Head = NO_HEAD) 
     rows = list(rows)
     head = before
     blocks: list[Block] = []
+    if before.texts and tuple(joined_text(cell, wording) for cell in rows[0]) == before.texts:
+        # The head, repeated on the next page
+        rows = rows[1:]
     title = _title(rows)
     if title:
         rows = rows[1:]

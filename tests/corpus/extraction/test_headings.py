@@ -9,8 +9,8 @@ from reportlab.lib import colors
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Paragraph, SimpleDocTemplate
 
+from audit.corpus.extraction.extract import extract
 from audit.corpus.extraction.identity import Identity
-from audit.corpus.extraction.run import extract
 from tests.support.pdfs import FILLER
 
 IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")

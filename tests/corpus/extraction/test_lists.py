@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from audit.corpus.extraction.extract import extract
 from audit.corpus.extraction.identity import Identity
-from audit.corpus.extraction.run import extract
 from audit.text.statements import statements
 from tests.support.pdfs import FILLER, HEIGHT, LEFT, SHORT, Text, at, column, write_pdf
 
