@@ -50,6 +50,7 @@ SLOW = (
     "pipeline/test_models.py",
     "pipeline/test_tenancy.py",
     "pipeline/test_text_quality.py",
+    "pipeline/test_within.py",
     "pipeline/test_workers.py",
     "release/test_formats.py",
     "stats/test_bootstrap_coverage.py",

@@ -163,7 +163,7 @@ def within_handbook(context: ExportContext) -> Table:
     """Every place in which a handbook disagrees with itself."""
     _, compared = _compared_within(context)
     found = context.frame("within_handbook")["number"].nunique()
-    return context.table("within_handbook", context.fill(f"{found:,} disagreements in {len(compared):,} {{handbooks}} compared"))
+    return context.table("within_handbook", context.fill(f"disagreements: {found:,}; {{handbooks}} compared: {len(compared):,}"))
 
 
 def within_handbook_counts(context: ExportContext) -> Table:

@@ -35,7 +35,8 @@ def values(finding: dict) -> list[tuple[int, int, str]]:
 FEVER = (
     (5, "When to call", "Call the team right away if you have:\n• a temperature of 100.4°F or 38°C or higher\n• chills"),
     (18, "Signs of infection", "Tell us about a fever of 100.4 F or more."),
-    (40, "Daily checks", "Call if your temperature is higher than 101.4°F."),
+    # The amount in this heading is no condition of the threshold
+    (40, "2 weeks of daily checks", "Call if your temperature is higher than 101.4°F."),
 )
 
 
@@ -184,7 +185,7 @@ def test_a_model_reads_both_passages_with_their_headings():
     prompt = call.body["messages"][1]["content"]
 
     assert "<passage_a>\nWhen to call\nCall the team right away if you have: a temperature of 100.4°F" in prompt
-    assert "<passage_b>\nDaily checks\nCall if your temperature is higher than 101.4°F.\n</passage_b>" in prompt
+    assert "<passage_b>\n2 weeks of daily checks\nCall if your temperature is higher than 101.4°F.\n</passage_b>" in prompt
     assert "fever at which to call" in prompt
 
 
