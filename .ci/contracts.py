@@ -35,7 +35,6 @@ HEAVY = [
     "mammoth",
     "markdown_it",
     "pdfplumber",
-    "py3langid",
     "pypdfium2",
 ]
 """Libraries that only an extra brings: `audit.optional_imports` fetches them when they are needed."""
@@ -108,7 +107,7 @@ CONTRACTS = [
             "release | embedding | llm | source_pages",
             "text | stats",
             "tables",
-            "settings | terms | vocabulary | optional_imports | formatting | atomic_io | logs",
+            "settings | terms | previews | vocabulary | optional_imports | formatting | atomic_io | logs",
             "errors",
         ],
         "audit",

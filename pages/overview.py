@@ -8,6 +8,7 @@ from audit.charts.rates import AUDIT_RATES
 from audit.charts.style import LABEL_WORDS, interval, percent
 from audit.metrics.labels import labels
 from audit.metrics.questions import organs
+from audit.previews import PRELIMINARY, preview_notice
 from audit.store.runs import Run
 from audit.terms import RATE_MEANINGS, terms
 from audit.vocabulary import LABELS
@@ -37,6 +38,8 @@ def headline(run: Run, total: pd.Series) -> None:
         for rate in AUDIT_RATES:
             with st.container(border=True, width=196, height="stretch"):
                 st.metric(rate.title, percent(total[rate.column]), help=say(run, RATE_MEANINGS[rate.column]))
+                if preview_notice(run.manifest):
+                    st.markdown(f":orange-badge[{PRELIMINARY}]")
                 span = interval(total[f"{rate.column}_low"], total[f"{rate.column}_high"])
                 st.caption(f"of {total[rate.of]:,} {rate.unit}  \n95 % interval {span or 'unknown'}")
 

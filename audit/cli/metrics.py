@@ -11,13 +11,18 @@ from audit.cli.conventions import OK, add_format, add_run
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
+from audit.previews import preview_notice
 from audit.queries.themes import require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run, find_run
 from audit.vocabulary import nearest
 
-WRITERS: dict[str, Callable[..., str]] = {"json": json_text, "md": markdown_text, "csv": lambda frame, *_: csv_text(frame)}
+WRITERS: dict[str, Callable[..., str]] = {
+    "json": json_text,
+    "md": markdown_text,
+    "csv": lambda frame, run, _: csv_text(frame, preview_notice(run.manifest)),
+}
 
 
 def metrics_options(parser: argparse.ArgumentParser) -> None:

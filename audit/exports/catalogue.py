@@ -34,6 +34,7 @@ class ExportSection:
 
     compares  only where a second run is compared
     curated   only where people changed the themes
+    depends_on_labels  whether its figures depend on answers and verdicts, so that those of a preview are preliminary
     """
 
     title: str
@@ -41,6 +42,7 @@ class ExportSection:
     pictures: tuple[PictureMaker, ...] = ()
     compares: bool = False
     curated: bool = False
+    depends_on_labels: bool = True
 
     def applies_to(self, context: ExportContext) -> bool:
         """Whether the context has what the section is about."""
@@ -55,10 +57,13 @@ class Chapter:
     tables: Sequence[Table]
     pictures: Sequence[Picture] = ()
     left_out: dict[str, str] = field(default_factory=dict)
+    depends_on_labels: bool = True
 
 
 SECTIONS = (
-    ExportSection("What was compared", (run_tables.corpus, run_tables.questions, run_tables.load_report)),
+    ExportSection(
+        "What was compared", (run_tables.corpus, run_tables.questions, run_tables.load_report), depends_on_labels=False
+    ),
     ExportSection(
         "How pairs were labelled",
         (
@@ -90,6 +95,7 @@ SECTIONS = (
             retrieval_tables.retrieval_missed,
         ),
         (figures.strategies,),
+        depends_on_labels=False,
     ),
     ExportSection(
         "Compared with another run",
@@ -118,7 +124,7 @@ def _chapter(section: ExportSection, context: ExportContext) -> Chapter:
     left_out: dict[str, str] = {}
     tables = list(_made(section.tables, context, "table", left_out))
     pictures = [picture for group in _made(section.pictures, context, "figure", left_out) for picture in group]
-    return Chapter(section.title, tables, pictures, left_out)
+    return Chapter(section.title, tables, pictures, left_out, section.depends_on_labels)
 
 
 def _made(

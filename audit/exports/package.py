@@ -15,6 +15,7 @@ from typing import Any
 import audit
 from audit.atomic_io import sha256_of
 from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
+from audit.charts.notices import with_notice
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
 from audit.exports.context import CurationPart, ExportContext, open_context
@@ -24,6 +25,7 @@ from audit.exports.published_comparison import RunFigure, published_comparison, 
 from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
 from audit.exports.xlsx import xlsx_bytes
+from audit.previews import PRELIMINARY, preview_notice
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
 from audit.terms import fill
@@ -122,10 +124,10 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
     files = dict(_all_table_files(parts, request.run)) | dict(_figures(shown, drawn))
     progress("Writing the report")
     drawings = {name: svg for name, (svg, _) in drawn.items()}
-    files["report.html"] = html_report(request.run.title, _facts(request), _notices(request.run), parts, drawings).encode()
+    files["report.html"] = html_report(request.run.title, _facts(request), _notices(request), parts, drawings).encode()
     listed = {part.title: _file_lines(part) for part in parts}
     title = f"{request.run.title} ({request.run.key})"
-    files["README.txt"] = readme(title, _notices(request.run), request.command, listed).encode()
+    files["README.txt"] = readme(title, _notices(request), request.command, listed).encode()
     left_out = {name: why for chapter in parts for name, why in chapter.left_out.items()} | missing
     # Last, because the manifest has the digest of every other file.
     files[MANIFEST] = _manifest(request, files, left_out)
@@ -150,21 +152,33 @@ def _chapters(request: ExportRequest, context: ExportContext, progress: Callable
 
 
 def _with_notices(chapter: Chapter, context: ExportContext) -> Chapter:
-    """The chapter with safe file names; each table names its run, and states when that is synthetic."""
+    """The chapter with safe file names; each table names its run, and states when that is synthetic or a preview."""
     source = f"Source: run {context.run.key}."
     # Each table says this for itself, because people send single tables
     notes = (*([context.fill(SYNTHETIC)] if context.run.synthetic else []), source)
-    tables = [table.noted(*notes) for table in chapter.tables]
+    preview = _preview_of(context.run, context.other)
+    tables = [table.noted(*notes).as_preview(preview, preliminary=chapter.depends_on_labels) for table in chapter.tables]
     return replace(
         # Names of figures may contain an organ, which is whatever the release says
         chapter,
         tables=tables,
-        pictures=[replace(picture, name=STEM.sub("-", picture.name)) for picture in chapter.pictures],
+        pictures=[_with_preview(picture, preview, preliminary=chapter.depends_on_labels) for picture in chapter.pictures],
     )
 
 
-def _notices(run: Run) -> list[str]:
-    return [fill(run, SYNTHETIC)] if run.synthetic else []
+def _with_preview(picture: Picture, preview: str, *, preliminary: bool) -> Picture:
+    title = f"{picture.title} ({PRELIMINARY})" if preview and preliminary else picture.title
+    return replace(picture, name=STEM.sub("-", picture.name), title=title, figure=with_notice(picture.figure, preview))
+
+
+def _preview_of(run: Run, other: Run | None) -> str:
+    return preview_notice(run.manifest, other.manifest if other else None)
+
+
+def _notices(request: ExportRequest) -> list[str]:
+    """What a reader must know first."""
+    run, preview = request.run, _preview_of(request.run, request.other)
+    return [*([fill(run, SYNTHETIC)] if run.synthetic else []), *([f"{preview}."] if preview else [])]
 
 
 def _file_lines(part: Chapter) -> list[str]:
@@ -257,6 +271,7 @@ def _identity(run: Run) -> dict[str, Any]:
         "run_id": run.run_id,
         "title": run.title,
         "synthetic": run.synthetic,
+        "preview": preview_notice(run.manifest) or None,
         "release_sha256": run.digest,
         "store_sha256": sha256_of(run.path),
         "loaded_at": run.loaded_at,

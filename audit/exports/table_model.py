@@ -10,6 +10,7 @@ import pandas as pd
 from audit.charts.style import NO_VALUE, Figure
 from audit.formatting import fixed
 from audit.metrics import METRICS
+from audit.previews import COLUMN, PRELIMINARY
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind, TableSpec
 
@@ -29,6 +30,7 @@ class Table:
     columns       those shown, in order
     notes         footnotes: definitions, sources, what is left out
     n             how many of what it is about
+    preview       the notice of a run that rules made; empty for others
     printed_rows  how many of the first rows are printed on paper; None: all. Machine-readable files have every row
     """
 
@@ -39,6 +41,14 @@ class Table:
     notes: tuple[str, ...] = ()
     n: str = ""
     printed_rows: int | None = None
+    preview: str = ""
+
+    def as_preview(self, notice: str, *, preliminary: bool = True) -> Table:
+        """The same with the notice of a run that rules made; `preliminary`: its figures depend on what the rules did."""
+        if not notice:
+            return self
+        title = f"{self.title} ({PRELIMINARY})" if preliminary else self.title
+        return replace(self, title=title, preview=notice, notes=(f"{notice}.", *self.notes))
 
     def noted(self, *notes: str) -> Table:
         """The same with further notes."""
@@ -91,7 +101,7 @@ class Table:
         # A dict keeps only one of two equal labels, and a column would vanish from every file without a trace.
         expected = sum(3 if self.has_interval(column) else 1 for column in self.columns)
         assert len(parts) == expected, f"{self.name}: two columns have the same label"
-        return pd.DataFrame(parts)
+        return with_notice_column(pd.DataFrame(parts), self.preview)
 
     def values(self, column: Column) -> pd.Series:
         """The values of a column: texts (None where unknown), Int64 counts or floats."""
@@ -101,6 +111,12 @@ class Table:
         # Int64 and not int64: a count may be unknown
         numbers = pd.to_numeric(self.frame[column.name]).astype(float)
         return numbers.round().astype("Int64") if column.kind is ColumnKind.COUNT else numbers
+
+
+def with_notice_column(frame: pd.DataFrame, notice: str) -> pd.DataFrame:
+    """The frame with a last column that repeats the notice in each row; the frame itself where the notice is empty."""
+    # An object column, as those of texts are: a workbook writes others as numbers
+    return frame.assign(**{COLUMN: pd.Series(notice, index=frame.index, dtype="object")}) if notice else frame
 
 
 @dataclass(frozen=True)

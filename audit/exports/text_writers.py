@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from audit.exports.table_model import Table, known, metric_table
+from audit.exports.table_model import Table, known, metric_table, with_notice_column
 from audit.formatting import MINUS, escape_markdown, markdown_table, printable, safe_cell
+from audit.previews import preview_notice
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
 
@@ -63,8 +64,12 @@ PREAMBLE = r"""% Needs array, booktabs, graphicx, longtable and pdflscape; compi
 """
 
 
-def csv_text(frame: pd.DataFrame) -> str:
-    """The frame as CSV; an unknown value is an empty cell, and no cell runs as a formula."""
+def csv_text(frame: pd.DataFrame, notice: str = "") -> str:
+    """The frame as CSV; an unknown value is an empty cell, and no cell runs as a formula.
+
+    notice  what a reader must know of a preview; a last column repeats it, because a line of its own would break the table
+    """
+    frame = with_notice_column(frame, notice)
     # Numeric columns are left alone: a leading minus is a sign there and not the beginning of a formula.
     safe = frame.apply(lambda column: column if pd.api.types.is_numeric_dtype(column) else column.map(_csv_cell))
     return str(safe.rename(columns=_csv_cell).to_csv(index=False))
@@ -75,9 +80,9 @@ def _csv_cell(value: object) -> object:
     return safe_cell(printable(value) if isinstance(value, str) else value)
 
 
-def csv_bytes(frame: pd.DataFrame) -> bytes:
+def csv_bytes(frame: pd.DataFrame, notice: str = "") -> bytes:
     """`csv_text` as UTF-8 with a byte order mark, which Excel needs to read accents right."""
-    return csv_text(frame).encode("utf-8-sig")
+    return csv_text(frame, notice).encode("utf-8-sig")
 
 
 def csv_table(table: Table) -> bytes:
@@ -106,13 +111,18 @@ def markdown_rows(table: Table) -> str:
 
 def markdown_text(frame: pd.DataFrame, run: Run, name: str) -> str:
     """The frame of a metric as Markdown, by the metric's table specification."""
-    return markdown(metric_table(name, frame, run))
+    return markdown(metric_table(name, frame, run).as_preview(preview_notice(run.manifest)))
 
 
 def json_text(frame: pd.DataFrame, run: Run, name: str) -> str:
-    """The frame of a metric with every column: `{"metric", "run", "digest", "rows": [...]}`; an unknown value is null."""
+    """The frame of a metric with every column: `{"metric", "run", "digest", "rows": [...]}`; an unknown value is null.
+
+    A run that rules made has `preview` too: the notice of `audit.previews`.
+    """
     rows = json.loads(frame.to_json(orient="records", force_ascii=False, double_precision=15))
-    return json.dumps({"metric": name, "run": run.run_id, "digest": run.digest, "rows": rows}, ensure_ascii=False, indent=1)
+    preview = {"preview": notice} if (notice := preview_notice(run.manifest)) else {}
+    content = {"metric": name, "run": run.run_id, "digest": run.digest, **preview, "rows": rows}
+    return json.dumps(content, ensure_ascii=False, indent=1)
 
 
 def json_table(table: Table, run: Run) -> str:
@@ -122,8 +132,10 @@ def json_table(table: Table, run: Run) -> str:
         {"name": column.name, "header": column.heading, "unit": column.unit, "kind": json_kind(column.kind)}
         for column in table.columns
     ]
+    preview = {"preview": table.preview} if table.preview else {}
     content = {
-        "name": table.name, "title": table.title, "n": table.n, "run": run.key, "digest": run.digest, "columns": columns,
+        "name": table.name, "title": table.title, "n": table.n, **preview, "run": run.key, "digest": run.digest,
+        "columns": columns,
         "rows": [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)], "notes": list(table.notes),
     }  # fmt: skip
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"

@@ -12,6 +12,7 @@ from audit.charts.themes import map_data, map_script, map_style
 from audit.embedding.vectors import Vectors
 from audit.errors import ThemesError
 from audit.exports.html_pages import rendered, script_json, trusted
+from audit.previews import preview_notice
 from audit.queries.themes import NO_THEME, REST, tops
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
@@ -117,6 +118,7 @@ def html_page(run: Run, taxonomy: Taxonomy, table: pd.DataFrame) -> str:
         f"themes sha256 {taxonomy.sha256[:16]}{f', made with {model}' if model else ''}."
     )
     return rendered(
-        "themes.html", title=f"Themes: {run.title}", about=about, synthetic=run.synthetic, style=trusted(map_style()),
+        "themes.html", title=f"Themes: {run.title}", about=about, synthetic=run.synthetic, preview=preview_notice(run.manifest),
+        style=trusted(map_style()),
         script=trusted(map_script()), data=script_json(data),
     )  # fmt: skip

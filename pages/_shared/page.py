@@ -15,6 +15,7 @@ from pages._blinded.frame import STYLE, SYNTHETIC, explain, rerun_on_theme_chang
 from pages._shared import loaders
 from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import pick_run
+from pages._shared.previews import preview_banner
 from pages._shared.widgets import say
 
 NOTHING_LOADED = "No run is loaded yet. Run one of these two commands in a terminal, then reload this page."
@@ -39,6 +40,7 @@ def page(title: str, lead: str) -> Iterator[Run]:
     heading.markdown(say(run, lead))
     if run.synthetic:
         heading.caption(say(run, SYNTHETIC))
+    preview_banner(heading, run)
     try:
         yield run
     except AuditError as error:

@@ -24,6 +24,7 @@ from audit.tables import Column
 from audit.terms import ALL, display_name, fill
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, named_by, pick_one, run_label
+from pages._shared.previews import banner_of_other_run
 from pages._shared.widgets import chart, clicked_row, counts, footer, link, say, table, title_of
 
 ONLY_RUN = "Only this run is loaded. To compare two runs, judge this one again or load another release with the same questions:"
@@ -69,6 +70,7 @@ def pick_two_runs(run: Run) -> ComparedRuns | None:
         chosen = choose(
             "Direction", list(directions), "read", format_func=lambda name: "from {} to {}".format(*directions[name].names)
         )
+    banner_of_other_run(run, other)
     return directions[chosen]
 
 

@@ -11,20 +11,24 @@ from annotation.agreement.baseline_comparison import Comparator, compare_with_ba
 from annotation.agreement.comparisons import MAJORITY
 from annotation.agreement.report import HEADLINE, AgreementReport, agreement_report, report_without_judge
 from annotation.agreement.tables import BASELINE_TABLE
-from annotation.label_store.engine import LabelStore
+from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import ledger_heads
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, list_annotators, list_studies
 from annotation.prevalence.estimates import prevalence
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.table import GOLD, JUDGE, Ratings
+from annotation.studies.accounts import Role
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
+from annotation.studies.verdict_store import find_origin
 from audit.errors import AuditError
 from audit.formatting import signed
 from audit.judging.baseline import NAME
-from pages._blinded.access import label_store
+from pages._blinded.access import current_account, label_store
 from pages._blinded.frame import escaped, synthetic_notice
+from pages._shared.loaders import loaded_runs
+from pages._shared.previews import no_banner, preview_banner
 from pages._shared.widgets import table
 
 LedgerHeads = tuple[tuple[str, int, str], ...]
@@ -38,7 +42,23 @@ def pick_study_or_stop() -> Study:
         st.stop()
     chosen = st.selectbox("Study", list(studies), format_func=lambda key: f"{studies[key].title} ({key})", key="study_seen")
     synthetic_notice(studies[chosen])
+    _preview_banner_of(chosen)
     return studies[chosen]
+
+
+def _preview_banner_of(study_id: str) -> None:
+    """The banner of the run that a study was drawn from, for a PI alone: it tells what the judge was."""
+    no_banner()
+    account = current_account()
+    if account is None or account.role is not Role.PI:
+        return
+    try:
+        digest = find_origin(label_store(), study_id).digest
+    except StudyError:  # the study was imported without its run, so what its judge was is unknown
+        return
+    for run in loaded_runs():
+        if run.digest == digest:
+            preview_banner(st.container(), run)
 
 
 def study_heads(study_id: str) -> LedgerHeads:

@@ -21,6 +21,7 @@ from audit.themes.taxonomy import Taxonomy, Theme
 from pages._blinded.access import accounts_exist, current_account, label_store, now
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped
+from pages._shared.previews import current_notice
 from pages._shared.themes import ThemeView
 from pages._shared.widgets import clicked_row, counts
 
@@ -272,10 +273,10 @@ def _undo(run: Run, built: Taxonomy, seq: int, key: str, seen: int) -> None:
 def _export_buttons(run: Run, view: ThemeView) -> None:
     """Download all edits of the run, as a table and as JSON lines that can be replayed."""
     table = history_table(view.edits, view.curated.conflicts)
-    name = file_name(run, "curation")
+    name, notice = file_name(run, "curation"), current_notice()
     with st.container(horizontal=True):
         download_button(
-            "Download edits (CSV)", data=lambda: csv_bytes(table), file_name=name, mime="text/csv", key="curation_csv",
+            "Download edits (CSV)", data=lambda: csv_bytes(table, notice), file_name=name, mime="text/csv", key="curation_csv",
             icon=":material/download:",
         )  # fmt: skip
         download_button(

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.dark_mode import to_dark_mode
+from audit.charts.notices import with_notice
 from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
 from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics import METRICS
@@ -18,6 +19,7 @@ from audit.tables import HIGH, LOW, Column, ColumnKind
 from audit.terms import terms
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, is_dark
+from pages._shared.previews import current_notice
 
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
 
@@ -81,8 +83,10 @@ def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
 
 def csv_button(frame: pd.DataFrame, key: str, name: str) -> None:
     """A button that saves the frame as the CSV file `name`, safe to open in a spreadsheet."""
+    # Streamlit makes the file on the click, without the page around it
+    notice = current_notice()
     download_button(
-        "Download CSV", data=lambda: csv_bytes(frame), file_name=name, mime="text/csv", key=f"csv_{key}",
+        "Download CSV", data=lambda: csv_bytes(frame, notice), file_name=name, mime="text/csv", key=f"csv_{key}",
         icon=":material/download:",
     )  # fmt: skip
 
@@ -99,7 +103,8 @@ def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
 
 
 def _plot(figure: Figure, key: str, alt: str, **selection: Any) -> Any:
-    drawn = to_dark_mode(figure) if is_dark() else figure  # charts are drawn for light pages
+    noticed = with_notice(figure, current_notice())
+    drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages
     config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key}}
     # `theme=None`, because Streamlit's own theme would replace colours and fonts of the figure.
     return st.plotly_chart(drawn, width="stretch", key=key, config=config, alt=alt, theme=None, **selection)

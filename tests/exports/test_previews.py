@@ -1,0 +1,112 @@
+"""Every file of an export says that rules made the run, as far as its format can; of a run by models no file does."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from audit.charts.figure_files import NoPicturesError
+from audit.charts.labels import two_step_bar
+from audit.charts.notices import ROOM, with_notice
+from audit.cli.main import main
+from audit.exports.package import ExportRequest, package
+from audit.exports.theme_files import html_page, map_table
+from audit.generation.extractive_generator import EXTRACTIVE
+from audit.judging.baseline import NAME
+from audit.previews import COLUMN
+from audit.store.runs import Run
+from audit.vocabulary import LABELS
+from tests.exports.test_package import BOOKS, FIRST
+from tests.exports.test_theme_files import COUNTS, POINTS, TAXONOMY
+from tests.support.loading import load
+from tests.support.tiny import release_from
+
+RULES = {"generator": EXTRACTIVE, "judge": NAME}
+MODELS = {"generator": "Qwen3-32B", "judge": "Llama-3.3-70B"}
+BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
+NOTICE = "labelled by rules"
+
+
+def run_with(folder: Path, manifest: dict[str, str], name: str = "run") -> Run:
+    return load(release_from(folder / name, FIRST, BOOKS, run_id=name, **manifest), folder / "data").run
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: object) -> None:
+        raise NoPicturesError("SVG and PNG were not written: install a Chromium.")
+
+    monkeypatch.setattr("audit.exports.package.pictures", none)
+
+
+def text_of(path: str, content: bytes) -> str:
+    """What a reader of a file sees; of a workbook the texts of its cells."""
+    if path.endswith(".xlsx"):
+        return zipfile.ZipFile(io.BytesIO(content)).read("xl/sharedStrings.xml").decode()
+    return content.decode("utf-8-sig").replace("<br>", " ").replace("\\u003cbr\\u003e", " ")
+
+
+def test_every_file_of_a_preview_has_the_notice(tmp_path, no_pictures):
+    files = package(ExportRequest(run_with(tmp_path, RULES), "2031-02-03"))
+    without = [path for path, content in files.items() if NOTICE not in text_of(path, content)]
+    assert without == ["tables/latex/all_tables.tex"]  # it only includes the others
+
+
+def test_no_file_of_a_run_by_models_has_it(tmp_path, no_pictures):
+    files = package(ExportRequest(run_with(tmp_path, MODELS), "2031-02-03"))
+    assert [path for path, content in files.items() if "a finding" in text_of(path, content)] == []
+    assert [path for path, content in files.items() if "(preliminary)" in text_of(path, content)] == []
+
+
+def test_a_comparison_with_a_preview_is_one(tmp_path, no_pictures):
+    models, rules = run_with(tmp_path, MODELS, "models"), run_with(tmp_path, RULES, "rules")
+    files = package(ExportRequest(models, "2031-02-03", rules))
+    assert NOTICE in files["report.html"].decode()
+    assert NOTICE in text_of("x.csv", files["tables/csv/transitions.csv"])
+
+
+def test_figures_of_verdicts_are_preliminary_and_counts_of_files_are_not(tmp_path, no_pictures):
+    files = package(ExportRequest(run_with(tmp_path, RULES), "2031-02-03"))
+    assert json.loads(files["tables/json/organs.json"])["title"].endswith("(preliminary)")
+    assert not json.loads(files["tables/json/load_report.json"])["title"].endswith("(preliminary)")
+    assert json.loads(files["tables/json/organs.json"])["preview"] == BOTH
+    assert json.loads(files["manifest.json"])["run"]["preview"] == BOTH
+
+
+def test_the_numbers_of_a_table_stay_numbers(tmp_path, no_pictures):
+    files = package(ExportRequest(run_with(tmp_path, RULES), "2031-02-03"))
+    rows = list(csv.DictReader(io.StringIO(text_of("x.csv", files["tables/csv/labels.csv"]))))
+    assert {row[COLUMN] for row in rows} == {BOTH}
+    assert all(row["Pairs"].isdigit() for row in rows)
+
+
+@pytest.mark.parametrize(("manifest", "notice"), [(RULES, BOTH), (MODELS, "")])
+def test_a_metric_on_the_command_line_has_the_notice_in_every_format(manifest, notice, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    run_with(tmp_path, manifest)
+    outputs = {}
+    for form in ("json", "md", "csv"):
+        assert main(["metrics", "organs", "--format", form]) == 0
+        outputs[form] = capsys.readouterr().out
+    assert json.loads(outputs["json"]).get("preview", "") == notice
+    assert [NOTICE in output for output in outputs.values()] == [bool(notice)] * 3
+
+
+def test_the_page_of_themes_has_it(tmp_path):
+    for manifest, expected in ((RULES, True), (MODELS, False)):
+        run = Run("r", "Run", "0" * 64, False, True, "2026-01-01", Path(), manifest=manifest)
+        assert (NOTICE in html_page(run, TAXONOMY, map_table(POINTS, TAXONOMY, COUNTS, None))) is expected
+
+
+def test_a_notice_makes_room_above_a_figure_and_changes_nothing_else():
+    plain = two_step_bar(3, dict.fromkeys(map(str, LABELS), 1), 0)
+    noticed = with_notice(plain, BOTH)
+    assert noticed.layout.title.text == BOTH.replace(": ", ":<br>")
+    assert (noticed.layout.height, noticed.layout.margin.t) == (plain.layout.height + ROOM, plain.layout.margin.t + ROOM)
+    assert noticed.data == plain.data
+    assert with_notice(plain, "") is plain

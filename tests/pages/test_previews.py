@@ -1,0 +1,66 @@
+"""Every page of a run that rules made in place of a model says so, and no page of another run does."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.generation.extractive_generator import EXTRACTIVE
+from audit.judging.baseline import NAME
+from tests.pages.conftest import words_on
+from tests.pages.test_every_page import SCRIPTS
+
+BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
+RULES = {"generator": EXTRACTIVE, "judge": NAME}
+MODELS = {"generator": "Qwen3-32B", "judge": "Llama-3.3-70B"}
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_every_page_of_a_run_made_by_rules_has_the_banner(page, load_run, open_page):
+    load_run(**RULES)
+    at = open_page(page)
+    assert not at.exception
+    assert [BOTH in warning.value.replace("\\", "") for warning in at.warning].count(True) == 1
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_no_page_of_a_run_made_by_models_has_one(page, load_run, open_page):
+    load_run(**MODELS)
+    words = words_on(open_page(page))
+    assert "not a finding" not in words
+    assert "preliminary" not in words
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [("generator", "Answers extracted by rules: a preview"), ("judge", "Pairs labelled by rules: a preview")],
+)
+def test_a_run_made_by_both_says_which_part_rules_did(entry, sentence, load_run, open_page):
+    load_run(**MODELS | {entry: RULES[entry]})
+    assert sentence in words_on(open_page("overview"))
+
+
+def test_each_headline_figure_of_a_preview_is_called_preliminary(load_run, open_page):
+    load_run(**RULES)
+    at = open_page("overview")
+    assert len(at.metric) == 4
+    assert sum("preliminary" in str(element.value) for element in at.markdown) == 4
+
+
+def test_a_comparison_with_a_preview_names_the_run_that_is_one(load_run, open_page):
+    load_run(run_id="rules", title="By rules", **RULES)
+    models = load_run("q1 kidney ab=DIVERGENT", run_id="models", **MODELS)
+    warnings = [warning.value.replace("\\", "") for warning in open_page("compare", run=models.key).warning]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("By rules (rules@")
+    assert BOTH in warnings[0]
+
+
+@pytest.mark.parametrize(("manifest", "notice"), [(RULES, BOTH), (MODELS, "")])
+def test_charts_and_files_of_a_page_carry_its_notice(manifest, notice, load_run, open_page, monkeypatch):
+    noticed: dict[str, set[str]] = {"chart": set(), "csv": set()}
+    monkeypatch.setattr("pages._shared.widgets.with_notice", lambda figure, words: noticed["chart"].add(words) or figure)
+    monkeypatch.setattr("pages._shared.widgets.csv_bytes", lambda frame, words: noticed["csv"].add(words) or b"")
+    monkeypatch.setattr("pages._shared.widgets.download_button", lambda label, data, **_: data())
+    load_run(**manifest)
+    open_page("organs")
+    assert noticed == {"chart": {notice}, "csv": {notice}}
