@@ -26,7 +26,7 @@ SECTIONS = {
         "absent", "unscored", "unread", "not asked", "zero",
     ),
     "How pairs get their label": (
-        "pre-screened", "judged", "clinical significance", "divergence topic", "theme", "weight of a theme",
+        "pre-screened", "judged", "abstained", "clinical significance", "divergence topic", "theme", "weight of a theme",
         "curated",
     ),
     "How answers are found": (
@@ -46,7 +46,7 @@ SECTIONS = {
         "changed verdict", "transition",
     ),
     "Where the data comes from": (
-        "release", "run", "re-judged", "package", "quarantined",
+        "release", "run", "preview", "re-judged", "package", "quarantined",
     ),
 }  # fmt: skip
 """Heading -> words in their order. A word of a metric that is in no section is listed under MORE."""
@@ -61,6 +61,10 @@ CORE_MEANINGS = {
     "section": "A part of {a_handbook} under one heading. A passage is a stretch of its text.",
     "absent": "The {handbook} was asked and does not address the {question}.",
     "unread": "The {handbook} was asked the {question}, but the answering model's reply, or the {handbook} itself, could not be read.",
+    "abstained": "The rules of the baseline judge found amounts or advice that differ, and could not tell whether both are "
+    "about the same thing. The pair is unscored.",
+    "preview": "A run whose answers were extracted or whose pairs were labelled by rules, without a language model. Its figures "
+    "show what a run looks like, and are not findings.",
     "zero": "Pairs were counted, and none of them was of this kind.",
     "curated": "People have edited the themes. Every edit has an author and a reason and can be undone. Exports "
     "contain both the curated and the original themes.",

@@ -11,12 +11,14 @@ import streamlit as st
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, coefficient, coefficient_interval, interval, percent
 from audit.formatting import fixed
+from audit.judging.baseline_precision import precision_sentences
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
+from audit.previews import judged_by_rules
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import fill
-from audit.vocabulary import Label
+from audit.vocabulary import ABSTAINED, Label
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import chart, counts, footer, link, say, table
@@ -50,6 +52,8 @@ def judge_section(run: Run, reading: pd.DataFrame) -> None:
         asked=f"{unscored['of']:,}", unscored=f"{unscored['count']:,}", share=percent(unscored["value"], 2),
         span=interval(unscored["value_low"], unscored["value_high"], 2) or "unknown",
     )  # fmt: skip
+    if judged_by_rules(run.manifest):
+        rules_section(run, reading)
     settings = run.manifest.get("judge_settings")
     if isinstance(settings, Mapping) and settings:
         listed = pd.DataFrame(setting_entries(settings), columns=["name", "value"])
@@ -57,6 +61,16 @@ def judge_section(run: Run, reading: pd.DataFrame) -> None:
             table(listed, "judge_settings", {"name": "Setting", "value": "Value"}, rows=20)
     else:
         counts(run, "The release does not record how the judge was set up: protocol, prompts and server are unknown.")
+
+
+def rules_section(run: Run, reading: pd.DataFrame) -> None:
+    """For a run that rules judged: on how many pairs they abstained, and how often their disagreements were right."""
+    abstained = reading[(reading["part"] == "unscored") & reading["name"].str.startswith(ABSTAINED)]["count"].sum()
+    template = "Rules compare figures and plain advice, and abstain where they cannot tell: on {n} pairs of this run."
+    st.markdown(say(run, template, n=f"{abstained:,}"))
+    st.markdown("**How often their disagreements are right**, as measured on real texts:")
+    for sentence in precision_sentences(run.manifest):
+        st.markdown(say(run, "- {sentence}", sentence=sentence))
 
 
 def replies_section(run: Run, reading: pd.DataFrame) -> None:

@@ -190,6 +190,7 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, protocol:
 def _finish(arguments: argparse.Namespace, settings: Settings, summary: JudgingSummary) -> int:
     lines = [f"{arguments.out}: {summary.sentence}"]
     lines += [f"  unscored, {reason}: {pairs:,}" for reason, pairs in summary.unscored.most_common()]
+    lines += [summary.remark] if summary.remark else []
     result: dict[str, Any] = {"release": str(arguments.out), **arguments.progress.update_summary(summary)}
     if arguments.load or arguments.load_into:
         arguments.progress.update(phase=LOADING)

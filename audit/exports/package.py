@@ -25,7 +25,8 @@ from audit.exports.published_comparison import RunFigure, published_comparison, 
 from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
 from audit.exports.xlsx import xlsx_bytes
-from audit.previews import PRELIMINARY, preview_notice
+from audit.judging.baseline_precision import precision_sentences
+from audit.previews import PRELIMINARY, judged_by_rules, preview_notice
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
 from audit.terms import fill
@@ -178,7 +179,12 @@ def _preview_of(run: Run, other: Run | None) -> str:
 def _notices(request: ExportRequest) -> list[str]:
     """What a reader must know first."""
     run, preview = request.run, _preview_of(request.run, request.other)
-    return [*([fill(run, SYNTHETIC)] if run.synthetic else []), *([f"{preview}."] if preview else [])]
+    precision = f"How often its disagreements are right: {' '.join(precision_sentences(run.manifest))}"
+    return [
+        *([fill(run, SYNTHETIC)] if run.synthetic else []),
+        *([f"{preview}."] if preview else []),
+        *([precision] if judged_by_rules(run.manifest) else []),
+    ]
 
 
 def _file_lines(part: Chapter) -> list[str]:
@@ -272,6 +278,7 @@ def _identity(run: Run) -> dict[str, Any]:
         "title": run.title,
         "synthetic": run.synthetic,
         "preview": preview_notice(run.manifest) or None,
+        "judge_precision": precision_sentences(run.manifest) if judged_by_rules(run.manifest) else None,
         "release_sha256": run.digest,
         "store_sha256": sha256_of(run.path),
         "loaded_at": run.loaded_at,

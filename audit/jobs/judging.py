@@ -16,6 +16,7 @@ from typing import Any
 
 from audit.errors import AuditError, NotInRunError, describe_error
 from audit.judging import baseline
+from audit.judging.baseline_precision import precision_record, precision_text
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.judging.parse import load_prompts
 from audit.judging.protocols import AbsenceFinding, JudgingTask, Protocol
@@ -195,7 +196,9 @@ def protocol_of(options: Any, model: str) -> Protocol:
 def judge_by_rules(out: Path, corpus: Corpus, progress: Progress) -> JudgingSummary:
     """Write the release `out` as rules judge `corpus`; returns the outcome of its pairs."""
     source = RuleVerdicts(Protocol("structured", baseline.NAME, {}), baseline.judge, baseline.NAME)
-    _write(out, corpus, source, progress, baseline.NAME, {"protocol": "rules"})
+    # The figures of the rules that judged: a later version may have others
+    _write(out, corpus, source, progress, baseline.NAME, {"protocol": "rules", "precision": precision_record()})
+    source.summary.remark = precision_text()
     return source.summary
 
 

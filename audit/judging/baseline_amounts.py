@@ -13,6 +13,7 @@ from itertools import product
 from audit.judging.baseline_conflicts import Sameness, StatementConflict, clearest
 from audit.judging.baseline_reading import ParsedAnswer, ParsedQuestion, Statement
 from audit.text.quantity import Quantity
+from audit.text.statements import CELL_SEPARATOR
 from audit.text.tokens import plain_text, stem, stems
 from audit.text.units import CLOCK, COUNT, DURATION, PRESSURE, SHARE, TEMPERATURE, TEMPERATURE_TOLERANCE_C
 
@@ -67,7 +68,10 @@ def quantities_that_differ(question: ParsedQuestion, first: ParsedAnswer, second
 
 def _asked_for(question: ParsedQuestion, answer: ParsedAnswer) -> Sequence[QuantityInStatement]:
     """The quantities that answer "how long", "how much" ... in the statement that shares most with the question."""
-    candidates = [(statement, list(filter(question.asks_for, statement.quantities))) for statement in answer.guidance]
+    candidates = [
+        (statement, [q for q in statement.quantities if question.asks_for(q) and not _is_reference(statement, q)])
+        for statement in answer.guidance
+    ]
     closest = max(
         (candidate for candidate in candidates if candidate[1]),
         key=lambda candidate: len(candidate[0].stems & question.stems),
@@ -77,7 +81,15 @@ def _asked_for(question: ParsedQuestion, answer: ParsedAnswer) -> Sequence[Quant
 
 
 def _all_quantities(answer: ParsedAnswer) -> list[QuantityInStatement]:
-    return [(statement, quantity) for statement in answer.statements for quantity in statement.quantities]
+    return [
+        (statement, quantity) for statement in answer.statements for quantity in statement.quantities
+        if not _is_reference(statement, quantity)
+    ]  # fmt: skip
+
+
+def _is_reference(statement: Statement, quantity: Quantity) -> bool:
+    """Whether a number in brackets is that of a reference: "in the next decade (14)"."""
+    return statement.text[: quantity.start].endswith("(") and statement.text[quantity.end :].startswith(")")
 
 
 def _differing(
@@ -140,8 +152,11 @@ def _same_asked(question: ParsedQuestion, a: Statement, x: Quantity, b: Statemen
     shared, overlap = len(question.stems & a.stems & b.stems), _overlap(a, x, b, y)[1]
     # "9 in 10 do not know" and "11 % have it" are both shares of adults with the disease
     same_claim = x.dimension != SHARE or (overlap >= MIN_OVERLAP_OF_ASKED and _is_negated(a, x) == _is_negated(b, y))
+    if x.dimension == COUNT and not (_counts_asked(question, a, x) and _counts_asked(question, b, y)):
+        return Sameness.DIFFERENT
     same_people = _populations(a) - question.all_stems == _populations(b) - question.all_stems
-    if shared and (shared > 1 or overlap >= MIN_OVERLAP_OF_ASKED) and same_claim and same_people:
+    is_alike = shared > 1 or overlap >= MIN_OVERLAP_OF_ASKED
+    if shared and is_alike and same_claim and same_people and _same_row(a, b):
         return Sameness.SAME
     # A statement that does not name the question's subject answers something else, unless the other one says so too.
     return Sameness.UNCLEAR if question.shares_word(a) or question.shares_word(b) else Sameness.DIFFERENT
@@ -153,7 +168,21 @@ def _same_subject(question: ParsedQuestion, a: Statement, x: Quantity, b: Statem
     on_question = not question.stems.isdisjoint(a.stems & b.stems)
     needed = MIN_SHARED_WORDS - (on_question and (x.dimension == COUNT or overlap == 1))
     same_people = _populations(a) == _populations(b)
-    return Sameness.SAME if shared >= needed and overlap >= MIN_OVERLAP and same_people else Sameness.DIFFERENT
+    is_same = shared >= needed and overlap >= MIN_OVERLAP and same_people and _same_row(a, b)
+    return Sameness.SAME if is_same else Sameness.DIFFERENT
+
+
+def _counts_asked(question: ParsedQuestion, statement: Statement, quantity: Quantity) -> bool:
+    """Whether a count counts what the question names: "how many stages" asks for no number of nurses."""
+    counted = {*stems(quantity.noun), *([] if quantity.noun else [_word_before(statement, quantity)])}
+    return not counted.isdisjoint(question.all_stems)
+
+
+def _same_row(a: Statement, b: Statement) -> bool:
+    """Whether two statements are about one thing where they are rows of tables, whose first cells name it."""
+    labels = [frozenset(stems(s.text.partition(CELL_SEPARATOR)[0])) if CELL_SEPARATOR in s.text else None for s in (a, b)]
+    ours, others = (s.stems if label is None else label for s, label in zip((a, b), labels, strict=True))
+    return labels == [None, None] or not ours.isdisjoint(others)
 
 
 def _is_negated(statement: Statement, quantity: Quantity) -> bool:

@@ -28,6 +28,7 @@ class JudgingSummary:
     abstained     unscored pairs on which the judge could not tell; `unread` are the other unscored ones
     prescreened   ABSENT without asking, because an answer is absent
     not_asked     pairs without a reply; they are in no file
+    remark        what a reader of the verdicts must know of the judge
     """
 
     judged: int = 0
@@ -36,6 +37,7 @@ class JudgingSummary:
     unscored: Counter[str] = field(default_factory=Counter)
     parse: Counter[str] = field(default_factory=Counter)
     servers: set[str] = field(default_factory=set)
+    remark: str = ""
 
     @property
     def abstained(self) -> int:

@@ -18,6 +18,7 @@ from audit.exports.package import ExportRequest, package
 from audit.exports.theme_files import html_page, map_table
 from audit.generation.extractive_generator import EXTRACTIVE
 from audit.judging.baseline import NAME
+from audit.judging.baseline_precision import UNKNOWN
 from audit.previews import COLUMN
 from audit.store.runs import Run
 from audit.vocabulary import LABELS
@@ -75,7 +76,9 @@ def test_figures_of_verdicts_are_preliminary_and_counts_of_files_are_not(tmp_pat
     assert json.loads(files["tables/json/organs.json"])["title"].endswith("(preliminary)")
     assert not json.loads(files["tables/json/load_report.json"])["title"].endswith("(preliminary)")
     assert json.loads(files["tables/json/organs.json"])["preview"] == BOTH
-    assert json.loads(files["manifest.json"])["run"]["preview"] == BOTH
+    identity = json.loads(files["manifest.json"])["run"]
+    assert (identity["preview"], identity["judge_precision"]) == (BOTH, [UNKNOWN])
+    assert "is not recorded in this run: judge it again" in files["report.html"].decode()
 
 
 def test_the_numbers_of_a_table_stay_numbers(tmp_path, no_pictures):

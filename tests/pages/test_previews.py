@@ -6,6 +6,7 @@ import pytest
 
 from audit.generation.extractive_generator import EXTRACTIVE
 from audit.judging.baseline import NAME
+from audit.judging.baseline_precision import precision_record, precision_sentences
 from tests.pages.conftest import words_on
 from tests.pages.test_every_page import SCRIPTS
 
@@ -64,3 +65,16 @@ def test_charts_and_files_of_a_page_carry_its_notice(manifest, notice, load_run,
     load_run(**manifest)
     open_page("organs")
     assert noticed == {"chart": {notice}, "csv": {notice}}
+
+
+def test_page_judge_counts_abstentions_and_says_how_often_the_rules_are_right(load_run, open_page):
+    settings = {"precision": precision_record()}
+    load_run("q1 kidney ab=DIVERGENT/high ac=CONSISTENT bc=UNSCORED", judge_settings=settings, **RULES)
+    words = words_on(open_page("judge"))
+    assert "abstain where they cannot tell: on 0 pairs of this run" in words
+    assert all(sentence in words for sentence in precision_sentences({"judge_settings": settings}))
+
+
+def test_page_judge_says_nothing_of_rules_where_a_model_judged(load_run, open_page):
+    load_run(**MODELS)
+    assert "Rules compare" not in words_on(open_page("judge"))

@@ -68,7 +68,7 @@ def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
     unscored = summary.unscored.total()
     return {
         "judged": summary.judged, "prescreened": summary.prescreened, "unscored": unscored, "not_asked": summary.not_asked,
-        "findings": summary.unread + summary.not_asked, "message": summary.sentence,
+        "findings": summary.unread + summary.not_asked, "message": f"{summary.sentence} {summary.remark}".strip(),
     }  # fmt: skip
 
 

@@ -1,0 +1,78 @@
+"""How often the baseline judge's disagreements were right on real text, as measured and read: shown wherever its verdicts are.
+
+The figures are in `baseline_precision.toml`; `python -m benchmarks.baseline_judge` measures them again. A verdict is right if the
+reference calls the pair a disagreement too (divergent or contradictory).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from audit.formatting import fixed
+from audit.stats.intervals import wilson
+from audit.vocabulary import DISAGREEING
+
+UNKNOWN = "How often this judge's disagreements are right is not recorded in this run: judge it again to have it."
+
+
+@dataclass(frozen=True)
+class MeasuredPrecision:
+    """What was counted in one source.
+
+    source, date    what the verdicts were compared with, and when (ISO 8601)
+    pairs           pairs with two answers that were judged; `abstained`: on which it gave no label
+    shown, right    disagreements by label, and those of them that the reference calls a disagreement
+    """
+
+    source: str
+    date: str
+    pairs: int
+    abstained: int
+    shown: Mapping[str, int]
+    right: Mapping[str, int]
+
+    @property
+    def sentence(self) -> str:
+        """The figures of both labels with their counts and 95 % intervals."""
+        labels = "; ".join(self._of_label(str(label)) for label in DISAGREEING)
+        return f"{self.source}, {self.pairs:,} pairs, abstained on {self.abstained:,} ({self.date}): {labels}."
+
+    def _of_label(self, label: str) -> str:
+        shown, right = self.shown.get(label, 0), self.right.get(label, 0)
+        if not shown:
+            return f"{label} was never given, so its precision is unknown"
+        low, high = (fixed(100 * float(end), 0) for end in wilson(right, shown))
+        return f"{label} was right in {right:,} of {shown:,} ({fixed(100 * right / shown, 0)} %, 95 % interval {low} to {high} %)"
+
+
+@lru_cache(maxsize=1)
+def measured_precision() -> tuple[MeasuredPrecision, ...]:
+    """What was measured of the rules of this version, source by source."""
+    text = resources.files("audit.judging").joinpath("baseline_precision.toml").read_text(encoding="utf-8")
+    return tuple(MeasuredPrecision(**row) for row in tomllib.loads(text)["measured"])
+
+
+def precision_record() -> list[dict[str, Any]]:
+    """The same for a manifest."""
+    return [asdict(row) for row in measured_precision()]
+
+
+def precision_sentences(manifest: Mapping[str, Any]) -> list[str]:
+    """What a run that the rules judged records of their precision, a sentence for each source."""
+    settings = manifest.get("judge_settings")
+    recorded = settings.get("precision") if isinstance(settings, Mapping) else None
+    try:
+        return [MeasuredPrecision(**row).sentence for row in recorded or ()] or [UNKNOWN]
+    except (TypeError, AttributeError, ValueError):  # a manifest may say anything
+        return [UNKNOWN]
+
+
+def precision_text(rows: Iterable[MeasuredPrecision] | None = None) -> str:
+    """All of it in one paragraph, for the summary of a command."""
+    sentences = " ".join(row.sentence for row in (measured_precision() if rows is None else rows))
+    return f"How often this judge's disagreements are right: {sentences}"
