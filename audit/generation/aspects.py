@@ -32,7 +32,7 @@ PERMITS = (
     rf"\b(?:(?:can|may|could|might){DESCRIBES}|ok|okay|o\.k\.|safe|"
     rf"safely|allowed|permitted|fine|should|must|recommend\w*|advis\w*|"
     rf"have to|has to|needs? to|free to|ready to|wait|resume|return|before you|talk (?:to|with)|ask|check with|approv\w*|"
-    rf"permission|better to|best to|try|harmful|dangerous|risky|not|{LIMITS}|never|no|cannot|avoid\w*|without)\b|n't\b"
+    rf"permission|better to|best to|harmful|dangerous|risky|not|{LIMITS}|never|no|cannot|avoid\w*|without)\b|n't\b"
 )
 _VERBS = """
 add allow always apply arrange ask attend avoid be begin boil bring brush call carry change check choose clean consider
@@ -56,7 +56,8 @@ INSTRUCTS = (
     rf"must|need to|have to|has to|needs to)\b|\bplease\b|\bcall\b"
 )
 PROHIBITS = (
-    r"\b(?:do not|don'?ts?|never|avoid\w*|(?:should|must|may|can|could) ?n[o']t|"
+    r"\b(?:do(?:es)? not(?! need| tend| worry| affect| have to| require| hesitate)|don'?ts?|never|avoid(?!ed)\w*|"
+    r"(?:should|must|may|can|could) ?n[o']t|"
     r"can't|not (?:to|be|safe|allowed|recommended|eat|take|drink|"
     r"use)|stay away|keep away|unsafe|limit\w*|no longer|refrain|forbidden|prohibited)\b"
 )
@@ -68,6 +69,7 @@ class Aspect:
     """A kind of fact: how a question asks for it, and how a statement has it.
 
     by_heading  whether a heading can have it for the statements below: "6 months after transplant", "Foods to avoid"
+    below_heading  what a statement must have that is about the question's subject only by its heading; None: no more than others
     conditional whether the statement must name the question's case as a case: "if you have a fever", or below such a lead
     """
 
@@ -76,12 +78,19 @@ class Aspect:
     has: re.Pattern[str]
     by_heading: bool = False
     conditional: bool = False
+    below_heading: re.Pattern[str] | None = None
 
 
-def _aspect(name: str, asks: str, has: str, **options: bool) -> Aspect:
-    return Aspect(name, re.compile(asks), re.compile(has), **options)
+def _aspect(
+    name: str, asks: str, has: str, by_heading: bool = False, conditional: bool = False, below_heading: str = ""
+) -> Aspect:
+    below = re.compile(below_heading) if below_heading else None
+    return Aspect(name, re.compile(asks), re.compile(has), by_heading, conditional, below)
 
 
+# Nobody waits "5 minutes" or "3 times a week" before going back to work
+AGO = r"(?<!last )(?<!past )(?<!previous )"
+WAIT = rf"{AGO}\b{NUMBER}[\s-]*(?:(?:to|or|-|and)\s*{NUMBER}[\s-]*)?(?:full )?(?:hours?|days?|nights?|weeks?|months?|years?)\b"
 SUBJECT = r"(?:i|we|he|she|they|my \w+|patients?|someone|one|people|recipients?|a \w+|the \w+)"
 SOON = (
     r"start|begin|return|go back|get back|resume|again|back|drive|travel|"
@@ -110,14 +119,15 @@ ASPECTS = (
     ),
     _aspect(
         "how long",
-        r"\bhow (?:long|soon|late|early|far ahead)|how many (?:hours|days|weeks|months|years)\b",
-        rf"{SPAN}|\b(?:until|as soon as|lifelong|for life|of (?:your|their|his|her) life|forever|overnight|temporar\w*|"
-        rf"as long as|(?:days|weeks|months|years))\b",
+        r"\bhow (?:long(?! after| before| until)|late|far ahead)|how many (?:hours|days|weeks|months|years)\b",
+        rf"(?<!every )(?<!within ){AGO}\b{SPAN}|\b(?:until|as soon as|lifelong|for life|of (?:your|their|his|her) life|forever|"
+        r"overnight|temporar\w*|as long as|for (?:\w+ )?(?:days|weeks|months|years))\b",
     ),
     _aspect(
         "how soon",
+        r"\bhow (?:soon|early|long (?:after|before|until))\b|"
         rf"\bwhen (?:can|may|could|should|will|is it|am|do|would|must) {SUBJECT}?\b.{{0,40}}\b(?:{SOON})\b",
-        rf"{SPAN}|\b(?:until|as soon as|(?:days|weeks|months|years))\b|\b(?:when|once|before) (?:you|your|the)\b|"
+        rf"{WAIT}|\b(?:until|as soon as|(?:days|weeks|months|years))\b|\b(?:when|once|before) (?:you|your|the)\b|"
         r"\bafter (?:you|your \w+(?: \w+)? (?:is|are|has|have))\b",
         by_heading=True,
     ),
@@ -207,6 +217,8 @@ ASPECTS = (
         r"\b(?:do|does|will) \w+ (?:have|need) to\b|\b(?:must|may|can) ",
         rf"{PERMITS}|{IMPERATIVE}",
         by_heading=True,
+        # "Smoking: Be physically active" is no permission
+        below_heading=PERMITS,
     ),
 )  # fmt: skip
 ASKS_FOR_LIST = re.compile(

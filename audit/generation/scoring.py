@@ -180,6 +180,9 @@ def _aspect_factor(
     texts = [candidate.quoted, *(plain_text(heading) for heading in headings if has_polarity(heading))]
     if not any(map(aspect.has.search, texts)):
         return settings.no_aspect
+    only_heading = all(places[concept.stem][1] for concept in question.subject)
+    if aspect.below_heading and only_heading and not any(map(aspect.below_heading.search, texts)):
+        return settings.no_aspect
     if aspect.conditional and not _names_case(question, candidate) and not any(by for _, by in places.values()):
         return settings.no_case
     return 1.0

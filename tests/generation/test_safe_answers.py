@@ -125,6 +125,7 @@ def test_a_sentence_that_limits_another_comes_with_it():
     ("question", "about_it", "answering"),
     [
         ("How soon may I drive?", "Ask a friend to drive you home.", "You may drive after six weeks."),
+        ("How soon can I start exercising?", "Exercise 3 to 5 times a week.", "Start exercising after 6 weeks."),
         ("How much water should I drink?", "Drink water with each meal.", "Drink 2 liters of water a day."),
         ("Whom do I call about a rash?", "A rash is common.", "Call the nurse about a rash."),
         ("Can I take aspirin?", "Aspirin thins the blood.", "Do not take aspirin."),
@@ -135,6 +136,10 @@ def test_a_sentence_that_limits_another_comes_with_it():
 def test_a_statement_without_the_kind_of_fact_that_is_asked_for_is_no_answer(question: str, about_it: str, answering: str):
     assert answer(question, handbook(Life=about_it)).startswith("NOT ADDRESSED")
     assert answer(question, handbook(Life=f"{about_it} {answering}")) == f"{answering} [1]"
+
+
+def test_below_a_heading_an_instruction_about_something_else_is_no_permission():
+    assert answer("Is it OK to smoke?", handbook(Smoking="Be physically active. Keep learning.")).startswith("NOT ADDRESSED")
 
 
 def test_a_word_in_another_meaning_does_not_answer():
