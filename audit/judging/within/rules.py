@@ -8,9 +8,9 @@ from audit.judging.within.candidates import CandidatePair, Candidates
 from audit.judging.within.claims import Claim
 from audit.judging.within.likeness import aspect_of
 from audit.text.tokens import content_words, plain_text
-from audit.vocabulary import Label, Significance
+from audit.vocabulary import ABSTAINED, Label, Significance
 
-CANNOT_TELL = "the rules cannot tell whether both are about the same case"
+CANNOT_TELL = f"{ABSTAINED}: the words do not tell whether both are about one thing, in one case"
 MAX_SUBJECT_WORDS, MAX_QUOTE = 4, 160
 
 
@@ -22,9 +22,11 @@ def judge_pair(candidates: Candidates, pair: CandidatePair) -> Verdict:
     first, second = candidates.claims[pair.first], candidates.claims[pair.second]
     if not pair.certain:
         return Verdict(None, parse=PARSE, reason=CANNOT_TELL)
-    label = Label.DIVERGENT if first.amount else Label.CONTRADICTORY
+    label, name = (Label.DIVERGENT, "Amounts apart") if first.amount else (Label.CONTRADICTORY, "Opposite directions")
     significance, rule = _significance(first, second)
-    reasoning = f"{_place(first)} says {_quotation(first)}, {_place(second)} says {_quotation(second)} (significance: {rule})."
+    reasoning = (
+        f"{name}: {_place(first)} says {_quotation(first)}, {_place(second)} says {_quotation(second)} (significance: {rule})."
+    )
     return Verdict(label, significance, subject_of(first, second), reasoning, PARSE)
 
 
