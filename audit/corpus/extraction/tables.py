@@ -1,7 +1,8 @@
 """Tables as rows with their column's head in each cell, and as lists where a cell or a column is one.
 
-A row can be read alone: `Ibuprofen | Allowed: no`. Columns of lists beside each other (DO and DON'T) become one list each, led
-by the column's head, so that nothing of one column stands in the other's.
+A row can be read alone: `Medicine: Ibuprofen | Allowed: no`; the first column's head may be what matters most ("Do not give").
+Columns of lists beside each other (DO and DON'T) become one list each, led by the column's head, so that nothing of one column
+stands in the other's.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM_MARK
 Cell = tuple[Line, ...]
 Row = tuple[Cell, ...]
 # A head, and the label of a group of rows, has at most this many characters
-MAX_HEAD, MAX_LABEL = 60, 80
+MAX_HEAD, MAX_LABEL = 100, 80
 # Words of a cell in the median: in two columns of whole advice the first is no label of the second
 ADVICE_WORDS, HEAD_WORDS = 3, 3
 
@@ -193,6 +194,6 @@ def _row_or_lists(row: Row, head: Head, wording: Wording) -> Iterator[Block]:
 
 def _row_block(row: Row, head: Head, wording: Wording) -> Block:
     texts = [(column, joined_text(cell, wording)) for column, cell in enumerate(row) if cell]
-    cells = (f"{head.of(column)}: {text}" if column and head.of(column) else text for column, text in texts)
+    cells = (f"{head.of(column)}: {text}" if head.of(column) else text for column, text in texts)
     lines = [line for cell in row for line in cell]
     return Block("row", CELL_SEPARATOR.join(cells), lines[0].page, lines[-1].page)

@@ -50,15 +50,15 @@ def test_each_cell_of_a_ruled_table_has_its_columns_head(tmp_path, engine):
     ]
     assert text_of(tmp_path, engine, table(rows)) == (
         "Medicine | Allowed | Why\n"
-        "Ibuprofen | Allowed: no | Why: It harms the kidney.\n"
-        "Paracetamol | Allowed: yes | Why: It is safe."
+        "Medicine: Ibuprofen | Allowed: no | Why: It harms the kidney.\n"
+        "Medicine: Paracetamol | Allowed: yes | Why: It is safe."
     )
 
 
 def test_a_label_over_several_rows_is_in_each_of_them(tmp_path, engine):
     rows = [bold("Group", "Food", "Advice"), ["Fish", "Sushi", "avoid"], ["", "Cod", "cook"]]
     text = text_of(tmp_path, engine, table(rows, [("SPAN", (0, 1), (0, 2))]))
-    assert text.splitlines()[1:] == ["Fish | Food: Sushi | Advice: avoid", "Fish | Food: Cod | Advice: cook"]
+    assert text.splitlines()[1:] == ["Group: Fish | Food: Sushi | Advice: avoid", "Group: Fish | Food: Cod | Advice: cook"]
 
 
 def test_a_row_over_all_columns_is_the_label_of_the_rows_below(tmp_path, engine):
@@ -90,7 +90,7 @@ def test_columns_of_advice_become_lists_that_never_mix(tmp_path, engine, heads):
 def test_a_table_that_goes_on_on_the_next_page_keeps_its_heads(tmp_path, engine):
     first, second = [bold("Medicine", "Dose"), ["Tacrol", "2 mg"]], [["Predol", "5 mg"], ["Azathi", "1 mg"]]
     text = text_of(tmp_path, engine, table(first), PageBreak(), table(second))
-    assert text.splitlines()[-2:] == ["Predol | Dose: 5 mg", "Azathi | Dose: 1 mg"]
+    assert text.splitlines()[-2:] == ["Medicine: Predol | Dose: 5 mg", "Medicine: Azathi | Dose: 1 mg"]
 
 
 def test_a_frame_around_text_is_not_a_table(tmp_path, engine):
@@ -108,7 +108,10 @@ def test_a_table_without_rules_has_the_heads_of_its_bold_first_row(tmp_path, eng
     assert (
         extract(pdf, IDENTITY, engine)
         .sections[0]
-        .text.endswith("\n\nMedicine | Dose | When\nTacrol | Dose: 2 mg | When: morning\nPredol | Dose: 5 mg | When: evening")
+        .text.endswith(
+            "\n\nMedicine | Dose | When\n"
+            "Medicine: Tacrol | Dose: 2 mg | When: morning\nMedicine: Predol | Dose: 5 mg | When: evening"
+        )
     )
 
 
@@ -119,7 +122,7 @@ def test_a_table_without_left_and_right_sides_is_a_table(tmp_path, engine):
         [Paragraph(text, BODY) for text in row] for row in [bold("Grade", "Treatment"), ["1A", "Keep taking<br/>medicines."]]
     ]
     text = text_of(tmp_path, engine, Table(cells, colWidths=[100, 200], style=inner))
-    assert text.endswith("Grade | Treatment\n1A | Treatment: Keep taking medicines.")
+    assert text.endswith("Grade | Treatment\nGrade: 1A | Treatment: Keep taking medicines.")
 
 
 def test_cells_too_thin_for_text_are_a_drawing(tmp_path, engine):
