@@ -201,6 +201,7 @@ ASPECTS = (
         r"you)\b.{0,20}\bdo\b.{0,12}\b(?:if|when|about|for|with)\b|"
         r"\bwhat (?:happens )?if\b|\bwhat (?:to|can i|should i) do (?:if|about|for|when)\b",
         INSTRUCTS,
+        by_heading=True,
         conditional=True,
     ),
     _aspect(

@@ -24,7 +24,7 @@ MAX_ITEM_WORDS = 40
 # A heading without which the text below would say the opposite ("Foods to avoid"), or nothing ("When to call", "6 months after")
 POLARITY = re.compile(
     rf"^(?!how to\b|avoiding\b|to avoid\b|preventing\b).*(?:\b(?:{NEGATION}|"
-    rf"{LIMITS})\b|n't\b)|^{LIST_HEADS}$|{SPAN}|\bsafe\b|\ballowed\b"
+    rf"{LIMITS})\b|n't\b)|^{LIST_HEADS}$|^when (?:not )?to (?:call|contact)\b|{SPAN}|\bsafe\b|\ballowed\b"
 )
 LIST_HEAD = re.compile(rf"(?:please )?{LIST_HEADS}\W*")
 # A heading that can stand alone: it tells somebody to do something, or that something is so

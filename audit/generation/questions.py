@@ -56,7 +56,8 @@ GENERIC, EMPTY = frozenset(content_stems(_GENERIC)), frozenset(content_stems(_EM
 
 # Words of the aspect alone: an answer to "How warm ...?" need not say "warm"
 MEASURE = re.compile(
-    r"\bhow (?:far ahead|long|soon|late|early|far|often|frequently|much|many|heavy|large|big|high|low|old|hot|warm|strong)\b",
+    r"\bhow (?:far ahead|long|soon|late|early|far|often|frequently|much|many|heavy|large|big|high|low|old|hot|warm|strong)\b|"
+    r"\bstay (?:out of|away from|off)\b",
     re.I,
 )
 # "What can I take for pain?" asks what to take; "Can I take ibuprofen?" does not

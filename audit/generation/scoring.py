@@ -189,7 +189,8 @@ def _aspect_factor(
 
 
 def _names_case(question: AskedQuestion, candidate: Candidate) -> bool:
-    cases = stated_stems(" ".join(CASE.findall(candidate.quoted)))
+    # "Have diarrhea? DO:" is a case too
+    cases = stated_stems(" ".join(CASE.findall(candidate.quoted))) | candidate.lead_stems
     return any(presence(concept.stem, cases) for concept in question.subject)
 
 

@@ -49,6 +49,15 @@ def test_an_item_of_a_list_of_donts_is_quoted_with_its_lead():
     )
 
 
+def test_a_lead_or_a_heading_may_name_the_case_that_is_asked_about():
+    text = "Have diarrhea? | DO:\n• Drink clear liquids.\n• Eat bland foods."
+    assert answer("What should I do if I have diarrhea?", handbook(Digestion=text)).startswith("Have diarrhea? DO: Drink clear")
+    text = "If you have any of these problems:\n• Stomach pain or diarrhea"
+    assert answer("What should I do if I have diarrhea?", handbook(When_to_call_us=text)) == (
+        "When to call us: If you have any of these problems: Stomach pain or diarrhea. [1]"
+    )
+
+
 def test_items_of_opposite_lists_are_joined_only_behind_both_leads():
     text = answer("What should I eat or drink if I have diarrhea?", handbook(Diarrhea=DIARRHEA))
     do, _, dont = text.partition("DON'T:")
