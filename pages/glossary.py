@@ -60,7 +60,7 @@ CORE_MEANINGS = {
     "label": "How the judge classifies a pair: one of the five labels above.",
     "section": "A part of {a_handbook} under one heading. A passage is a stretch of its text.",
     "absent": "The {handbook} was asked and does not address the {question}.",
-    "unread": "The {handbook} was asked the {question}, but the answering model's reply, or the {handbook} itself, could not be read.",
+    "unread": "The {handbook} was asked the {question}, but the reply of the model, or the {handbook} itself, could not be read.",
     "abstained": "The rules of the baseline judge found amounts or advice that differ, and could not tell whether both are "
     "about the same thing. The pair is unscored.",
     "preview": "A run whose answers were extracted or whose pairs were labelled by rules, without a language model. Its figures "
