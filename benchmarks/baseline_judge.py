@@ -48,7 +48,7 @@ def pairs_of(release: Path) -> Iterator[dict[str, Any]]:
         record = json.loads(path.read_text(encoding="utf-8"))
         for pair in record["pairs"]:
             a, b = (answers[record["question_id"], pair[f"handbook_{side}"]] for side in "ab")
-            if not a["absent"] and not b["absent"]:
+            if not any(answer["absent"] or answer["answer"] is None for answer in (a, b)):
                 texts = {"question": questions[record["question_id"]], "answer_a": a["answer"], "answer_b": b["answer"]}
                 yield {"question_id": record["question_id"], **pair, **texts}
 

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from audit.charts.style import INK
 
-ROOM = 40
+ROOM = 44
 """Pixels above the figure for two short lines, which a phone can show."""
 
 
@@ -19,7 +19,7 @@ def with_notice(figure: go.Figure, notice: str) -> go.Figure:
     words = notice.replace(": ", ":<br>", 1)
     title = {
         "text": words, "font": {"size": 12, "color": INK}, "x": 0, "xref": "container", "y": 1, "yref": "container",
-        "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 6},
+        "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 16},
     }  # fmt: skip
     copy.update_layout(title=title, margin_t=top + ROOM, height=height + ROOM if height else None)
     return copy

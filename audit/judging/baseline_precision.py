@@ -40,6 +40,8 @@ class MeasuredPrecision:
     def sentence(self) -> str:
         """The figures of both labels with their counts and 95 % intervals."""
         labels = "; ".join(self._of_label(str(label)) for label in DISAGREEING)
+        if not any(self.shown.values()):
+            labels = "no disagreement was shown, so the precision is unknown"
         return f"{self.source}, {self.pairs:,} pairs, abstained on {self.abstained:,} ({self.date}): {labels}."
 
     def _of_label(self, label: str) -> str:

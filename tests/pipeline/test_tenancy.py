@@ -41,8 +41,8 @@ def finished(tmp_path_factory) -> Project:
 def test_it_finds_where_the_codes_disagree(finished):
     recall, precision = finished.recall_and_precision()
     # Answers by the extractive generator, which shares no parser with the judge; verdicts by the baseline judge.
-    assert recall > 0.85  # 169 of 191 when this was written; it abstained on 4 and judged 12 of the others CONSISTENT
-    assert precision > 0.9  # 169 of 174
+    assert recall > 0.85  # 165 of 191 when this was written; it abstained on 8 of the others
+    assert precision > 0.9  # 165 of 172
 
 
 def test_the_run_is_loaded_whole_under_the_words_of_its_config(finished):
