@@ -203,11 +203,12 @@ def _heads_once(body: str) -> str:
     heads: set[str] = set()
 
     def once(match: re.Match[str]) -> str:
-        seen = match[1] in heads
-        heads.add(match[1])
-        return " | " if seen else match[0]
+        seen = match[2] in heads
+        heads.add(match[2])
+        return match[1] if seen else match[0]
 
-    return re.sub(r" \| ([^|:\n]{1,80}): ", once, body)
+    lines = (re.sub(r"(^| \| )([^|:]{1,80}): ", once, line) if " | " in line else line for line in body.splitlines())
+    return "\n".join(lines)
 
 
 def word_bag(texts: Iterable[str]) -> Counter[str]:
