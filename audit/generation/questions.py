@@ -70,11 +70,10 @@ OBJECT_VERBS = frozenset(content_stems("take eat drink wear use"))
 
 @dataclass(frozen=True)
 class Concept:
-    """A word of a question: its stem, its weight before rarity counts, and whether it belongs to what is asked itself."""
+    """A word of a question: its stem, and its weight before rarity counts (1 for what is asked itself)."""
 
     stem: str
     share: float = 1.0
-    asked: bool = True
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ def _concepts(text: str) -> Iterator[Concept]:
             if stem not in seen and stem not in EMPTY:
                 seen.add(stem)
                 is_generic = stem in GENERIC and stem not in needed
-                yield Concept(stem, GENERIC_SHARE if is_generic else share, share == 1.0)
+                yield Concept(stem, GENERIC_SHARE if is_generic else share)
 
 
 # -- words that stand for others ---------------------------------------------------------------------------------------
