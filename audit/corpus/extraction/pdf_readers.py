@@ -150,7 +150,9 @@ class _PageText:
         box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
         for index, code, style in codes:
             if self._is_space(index, code):
-                yield None
+                # PDFium adds spaces of its own, wrong ones in text that is upside down: the distance decides there
+                if not raw.FPDFText_IsGenerated(text, index):
+                    yield None
             elif style.turn == turn:
                 raw.FPDFText_GetLooseCharBox(text, index, box)  # as wide as the glyph's advance, not as its ink
                 raw.FPDFText_GetCharOrigin(text, index, x, y)

@@ -174,10 +174,13 @@ def _as_items(cell: Cell, wording: Wording, depth: int) -> Iterator[Part]:
     """The paragraphs of a cell as items, those of its lists below their leads."""
     for parts in paragraphs(cell, wording.pitch):
         led = not parts[0].is_item and len(parts) > 1
+        ends_open = not led and not parts[0].is_item and parts[0].lines[-1].text.endswith(":")
         for number, part in enumerate(parts):
             deeper = depth + (1 if led and number else 0)
             prefix = part.prefix if part.is_item else ITEM_MARK
             yield Part(" " * INDENT * deeper + prefix, part.lines)
+        # "They include:" leads what follows in its cell, however far below it stands
+        depth += ends_open
 
 
 def _row_or_lists(row: Row, head: Head, wording: Wording) -> Iterator[Block]:

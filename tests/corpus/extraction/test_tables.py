@@ -128,3 +128,9 @@ def test_a_table_without_left_and_right_sides_is_a_table(tmp_path, engine):
 def test_cells_too_thin_for_text_are_a_drawing(tmp_path, engine):
     hatched = Table([["", ""], ["", ""]], colWidths=[4, 4], rowHeights=[4, 4], style=GRID)
     assert text_of(tmp_path, engine, hatched, Paragraph("Rest.", BODY)).endswith("Rest.")
+
+
+def test_what_follows_an_open_sentence_in_a_cell_is_below_it(tmp_path, engine):
+    rows = [["• Eat rice<br/>• Eat eggs", "Never eat these foods:<br/><br/>Meat soups and broths"], ["• Drink tea", "• Beer"]]
+    text = text_of(tmp_path, engine, table(rows, widths=[200, 200]))
+    assert "• Never eat these foods:\n  • Meat soups and broths" in text
