@@ -97,13 +97,27 @@ SOON = (
     r"fly|swim|work|lift|exercise|shower|bathe|have sex|leave|go home|"
     r"visit|eat|drink|get|have|play|take a"
 )
+DEGREES = r"\d{2,3}(?:\.\d)?\s?(?:°|º|⁰|˚|o\b|degrees|f\b|c\b)"
+CALLS = r"(?:call|contact|phone|page|tell|notify|report|seek)(?:ing|s)?|see (?:your|a|the)"
+CASES = r"if|when|whenever|any of|these|following|immediately|right away|at once"
 # The first that a question asks for counts
 ASPECTS = (
+    # "Diabetes is a cause of kidney disease" does not tell who gets diabetes
+    _aspect(
+        "who gets it",
+        r"^\W*who\b.{0,30}\b(?:risk|gets?|likely)\b",
+        r"\bat (?:\w+ )?risk\b|\brisk factors? for\b|\bmore likely to\b",
+    ),
+    # A refrigerator has a temperature too
+    _aspect(
+        "fever",
+        r"\b(?:temperature|degrees?|high)\b.{0,30}\bfever\b|\bwhat (?:is|counts as) (?:considered )?a (?:high )?fever",
+        rf"^(?!.*\b(?:refrigerat|freez|cook|stor(?:e|age)|room temp|oven|internal))(?=.*{DEGREES})",
+    ),
     _aspect(
         "temperature",
-        r"\b(?:what|which) temperature|how high\b.{0,30}\b(?:fever|temperature)|"
-        r"\bwhat (?:is|counts as) (?:considered )?a (?:high )?fever",
-        r"\d{2,3}(?:\.\d)?\s?(?:°|º|⁰|˚|o\b|degrees|f\b|c\b)",
+        r"\b(?:what|which) temperature|how high\b.{0,30}\btemperature",
+        DEGREES,
     ),
     _aspect(
         "what value",
@@ -114,8 +128,8 @@ ASPECTS = (
     _aspect(
         "how often",
         r"\bhow (?:often|frequent\w*)|how many times",
-        rf"\b(?:daily|weekly|monthly|yearly|annual\w*|nightly|hourly|once|"
-        rf"twice|every|each|per|regularly|often|{NUMBER} times?)\b|\ba {TIME}\b",
+        rf"\b(?:daily|weekly|monthly|yearly|annual\w*|nightly|hourly|once|twice|regularly|{NUMBER} times?)\b|\ba {TIME}\b|"
+        rf"\b(?:every|each|per) (?:other |few |{NUMBER} )?(?:{TIME}|morning|evening|meal|visit|time)\b",
     ),
     _aspect(
         "how long",
@@ -152,7 +166,8 @@ ASPECTS = (
     _aspect(
         "when to call",
         r"\bwhen\b.{0,20}\b(?:call|contact|see|seek|worry|tell|notify|go to the (?:hospital|emergency))",
-        r"\b(?:call|contact|phone|page|tell|notify|report|seek|emergency|see (?:your|a|the))\w*\b",
+        # "The doctor on call" names no case
+        rf"\b(?:{CALLS})\b.{{0,120}}\b(?:{CASES})\b|\b(?:{CASES})\b.{{0,200}}\b(?:{CALLS})\b",
         by_heading=True,
     ),
     _aspect(

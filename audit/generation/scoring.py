@@ -154,8 +154,10 @@ def _coverage(
     question: AskedQuestion, candidate: Candidate, places: Mapping[str, tuple[float, bool]], weights: Mapping[str, float]
 ) -> float:
     """The share in [0, 1] of the question's weight that a statement has, its headings included."""
-    # An item or a row has no verb: "Ibuprofen | Allowed: no" answers "Can I take ibuprofen?"
-    is_sentence = candidate.statement.kind == "sentence"
+    # An item or a row has no verb: "Ibuprofen | Allowed: no" answers "Can I take ibuprofen?" But of "Can I eat before the test?"
+    # nothing would be left to speak of
+    only_generic = all(concept.share == GENERIC_SHARE for concept in question.concepts)
+    is_sentence = candidate.statement.kind == "sentence" or only_generic
     needed = [
         concept.stem
         for concept in question.concepts

@@ -140,6 +140,10 @@ def test_a_sentence_that_limits_another_comes_with_it():
         ("Can I take aspirin?", "Aspirin thins the blood.", "Do not take aspirin."),
         ("How often is my blood tested?", "Blood tests show how the kidney works.", "Blood tests are done twice a week."),
         ("What should I do if I have a fever?", "Stay away from people who have a fever.", "If you have a fever, call us."),
+        ("What temperature is a fever?", "Keep your refrigerator at a temperature of 40 F.", "A fever is 100.4 F or higher."),
+        ("When should I call the doctor?", "The doctor on call may see you.", "Call your doctor if you vomit."),
+        ("How often do I take my pills?", "People often forget their pills.", "Take your pills twice a day."),
+        ("Who is at risk of diabetes?", "Diabetes is a cause of kidney disease.", "Risk factors for diabetes include obesity."),
     ],
 )
 def test_a_statement_without_the_kind_of_fact_that_is_asked_for_is_no_answer(question: str, about_it: str, answering: str):
@@ -155,3 +159,17 @@ def test_a_word_in_another_meaning_does_not_answer():
     document = handbook(Hands="Use a hand sanitizer with 60 % alcohol.", Care="The social worker will work with you.")
     assert answer("Can I drink alcohol?", document).startswith("NOT ADDRESSED")
     assert answer("When can I go back to work?", document).startswith("NOT ADDRESSED")
+
+
+def test_an_act_that_is_asked_about_must_be_spoken_of():
+    tests = "These tests are done:\n• Blood tests\n• A test of the lungs"
+    assert answer("Can I eat before the test?", handbook(Tests=tests)).startswith("NOT ADDRESSED")
+    assert answer("Can I eat before the test?", handbook(Tests=f"{tests}\n\nDo not eat before the test.")) == (
+        "Do not eat before the test. [1]"
+    )
+
+
+def test_fast_food_is_neither_fasting_nor_a_fast_heart():
+    text = "Avoid fasting diets. Avoid foods with fast acting sugar."
+    assert answer("Can I eat fast food?", handbook(Eating=text)).startswith("NOT ADDRESSED")
+    assert answer("Can I eat fast food?", handbook(Eating=f"{text} Avoid fast food.")) == "Avoid fast food. [1]"
