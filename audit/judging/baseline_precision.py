@@ -7,7 +7,7 @@ reference calls the pair a disagreement too (divergent or contradictory).
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import resources
@@ -74,7 +74,10 @@ def precision_sentences(manifest: Mapping[str, Any]) -> list[str]:
         return [UNKNOWN]
 
 
-def precision_text(rows: Iterable[MeasuredPrecision] | None = None) -> str:
-    """All of it in one paragraph, for the summary of a command."""
-    sentences = " ".join(row.sentence for row in (measured_precision() if rows is None else rows))
-    return f"How often this judge's disagreements are right: {sentences}"
+def precision_text() -> str:
+    """The counts of all sources in one sentence, for the summary of a command."""
+    counts = (f"{sum(row.right.values()):,} of {sum(row.shown.values()):,} ({row.source})" for row in measured_precision())
+    return (
+        f"How many of this judge's disagreements were right on real text: {'; '.join(counts)}. "
+        "Page Judge and the run's manifest have the intervals, which are wide."
+    )
