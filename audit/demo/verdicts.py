@@ -64,7 +64,7 @@ def _judged(
     chance = np.random.default_rng([world.config.seed, 3, number]).random((len(asked), 3)).tolist()
     verdicts, truths = labels.judge[number, asked].tolist(), labels.truth[number, asked].tolist()
     first, second = (side[asked].tolist() for side in world.pairs)
-    page = _Page(world, number)
+    page = _JudgedQuestion(world, number)
     for pair, a, b, true, verdict, draw in zip(asked.tolist(), first, second, truths, verdicts, chance, strict=True):
         record = _record(ids[a], ids[b], None if verdict == UNSCORED else LABELS[verdict].value)
         record["reasoning"] = page.unreadable(draw[0]) if verdict == UNSCORED else page.reasoning(a, b, true, verdict, draw[0])
@@ -95,7 +95,7 @@ def _parse_status(record: Record, draw: list[float]) -> Record:
     return {"parse": Parse.LENIENT if draw[1] < LENIENT else Parse.STRICT}
 
 
-class _Page:
+class _JudgedQuestion:
     """One question as the judge sees it: the position of every handbook, in words."""
 
     def __init__(self, world: World, number: int) -> None:

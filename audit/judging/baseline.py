@@ -9,7 +9,7 @@ from audit.judging.baseline_reading import (
     GENERIC_STEMS,
     ParsedAnswer,
     ParsedQuestion,
-    Statement,
+    StatementReading,
     parse_answer,
     parse_question,
 )
@@ -129,7 +129,7 @@ def _shortened(text: str) -> str:
 # -- similarity --------------------------------------------------------------------------------------------------------
 
 
-def _new_statements(question: ParsedQuestion, answer: ParsedAnswer, other: ParsedAnswer) -> list[Statement]:
+def _new_statements(question: ParsedQuestion, answer: ParsedAnswer, other: ParsedAnswer) -> list[StatementReading]:
     """The guidance of `answer` that the other does not give, neither in its words nor by the quantity that is asked for."""
     return [
         statement
@@ -138,7 +138,7 @@ def _new_statements(question: ParsedQuestion, answer: ParsedAnswer, other: Parse
     ]
 
 
-def _makes(question: ParsedQuestion, candidate: Statement, statement: Statement) -> bool:
+def _makes(question: ParsedQuestion, candidate: StatementReading, statement: StatementReading) -> bool:
     same_words = len(statement.stems & candidate.stems) >= MIN_COVERAGE * len(statement.stems)
     if same_words and bool(candidate.negations) == bool(statement.negations):  # negated, it is a different statement
         return True
@@ -149,7 +149,7 @@ def _makes(question: ParsedQuestion, candidate: Statement, statement: Statement)
     )
 
 
-def _share_of_words(answer: ParsedAnswer, statements: list[Statement]) -> float:
+def _share_of_words(answer: ParsedAnswer, statements: list[StatementReading]) -> float:
     return sum(len(s.stems) for s in statements) / max(1, sum(len(s.stems) for s in answer.guidance))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from audit.judging.baseline_conflicts import Sameness, StatementConflict, clearest
-from audit.judging.baseline_reading import ParsedAnswer, ParsedQuestion, Statement
+from audit.judging.baseline_reading import ParsedAnswer, ParsedQuestion, StatementReading
 from audit.text.quantity import Quantity
 from audit.text.statements import CELL_SEPARATOR
 from audit.text.tokens import plain_text, stem, stems
@@ -50,7 +50,7 @@ RATE = re.compile(r"^\W*(?:\w+\W+)?(?:per|in every|out of)\b")
 # How far from an amount the words are that tell whether it is an age
 NEAR = 25
 
-QuantityInStatement = tuple[Statement, Quantity]
+QuantityInStatement = tuple[StatementReading, Quantity]
 
 
 def quantities_that_differ(question: ParsedQuestion, first: ParsedAnswer, second: ParsedAnswer) -> StatementConflict | None:
@@ -87,7 +87,7 @@ def _all_quantities(answer: ParsedAnswer) -> list[QuantityInStatement]:
     ]  # fmt: skip
 
 
-def _is_reference(statement: Statement, quantity: Quantity) -> bool:
+def _is_reference(statement: StatementReading, quantity: Quantity) -> bool:
     """Whether a number in brackets is that of a reference: "in the next decade (14)"."""
     return statement.text[: quantity.start].endswith("(") and statement.text[quantity.end :].startswith(")")
 
@@ -147,7 +147,7 @@ def _is_rounded(a: float, b: float, rounding: float) -> bool:
 # -- about the same object ---------------------------------------------------------------------------------------------
 
 
-def _same_asked(question: ParsedQuestion, a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+def _same_asked(question: ParsedQuestion, a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> Sameness:
     """Whether both amounts answer the question: both statements share its words, and most of their own."""
     shared, overlap = len(question.stems & a.stems & b.stems), _overlap(a, x, b, y)[1]
     # "9 in 10 do not know" and "11 % have it" are both shares of adults with the disease
@@ -162,7 +162,7 @@ def _same_asked(question: ParsedQuestion, a: Statement, x: Quantity, b: Statemen
     return Sameness.UNCLEAR if question.shares_word(a) or question.shares_word(b) else Sameness.DIFFERENT
 
 
-def _same_subject(question: ParsedQuestion, a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+def _same_subject(question: ParsedQuestion, a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> Sameness:
     """Whether two amounts that nobody asked for are about one subject; what is counted is part of the subject."""
     shared, overlap = _overlap(a, x, b, y)
     on_question = not question.stems.isdisjoint(a.stems & b.stems)
@@ -172,30 +172,30 @@ def _same_subject(question: ParsedQuestion, a: Statement, x: Quantity, b: Statem
     return Sameness.SAME if is_same else Sameness.DIFFERENT
 
 
-def _counts_asked(question: ParsedQuestion, statement: Statement, quantity: Quantity) -> bool:
+def _counts_asked(question: ParsedQuestion, statement: StatementReading, quantity: Quantity) -> bool:
     """Whether a count counts what the question names: "how many stages" asks for no number of nurses."""
     counted = {*stems(quantity.noun), *([] if quantity.noun else [_word_before(statement, quantity)])}
     return not counted.isdisjoint(question.all_stems)
 
 
-def _same_row(a: Statement, b: Statement) -> bool:
+def _same_row(a: StatementReading, b: StatementReading) -> bool:
     """Whether two statements are about one thing where they are rows of tables, whose first cells name it."""
     labels = [frozenset(stems(s.text.partition(CELL_SEPARATOR)[0])) if CELL_SEPARATOR in s.text else None for s in (a, b)]
     ours, others = (s.stems if label is None else label for s, label in zip((a, b), labels, strict=True))
     return labels == [None, None] or not ours.isdisjoint(others)
 
 
-def _is_negated(statement: Statement, quantity: Quantity) -> bool:
+def _is_negated(statement: StatementReading, quantity: Quantity) -> bool:
     first, last = statement.clause(quantity.start, quantity.end)
     return any(first <= negation.start < last for negation in statement.negations)
 
 
-def _populations(statement: Statement) -> frozenset[str]:
+def _populations(statement: StatementReading) -> frozenset[str]:
     """The groups of people that a statement names as its own: what a child should drink is not what an adult should."""
     return statement.stems & POPULATIONS
 
 
-def _overlap(a: Statement, x: Quantity, b: Statement, y: Quantity) -> tuple[int, float]:
+def _overlap(a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> tuple[int, float]:
     """How many words the clauses of two amounts share, and which share of the shorter one that is."""
     ours, others = a.clause_stems(x.start, x.end), b.clause_stems(y.start, y.end)
     shared = len(ours & others)
@@ -205,7 +205,7 @@ def _overlap(a: Statement, x: Quantity, b: Statement, y: Quantity) -> tuple[int,
 # -- of the same kind --------------------------------------------------------------------------------------------------
 
 
-def _same_kind(a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+def _same_kind(a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> Sameness:
     """Whether two comparable amounts measure the same kind of thing, by their size and the words around them."""
     if x.dimension not in ANY_RATIO and _ratio(x, y) > MAX_RATIO:
         return Sameness.DIFFERENT
@@ -217,7 +217,7 @@ def _same_kind(a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness
     return _same_counted(a, x, b, y) if x.dimension == COUNT else Sameness.SAME
 
 
-def _same_counted(a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+def _same_counted(a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> Sameness:
     if any(RATE.search(plain_text(statement.text[q.end :])) for statement, q in ((a, x), (b, y))):
         return Sameness.DIFFERENT
     named_before = _word_before(a, x) == _word_before(b, y) != ""  # "a BMI of 38"
@@ -229,7 +229,7 @@ def _ratio(x: Quantity, y: Quantity) -> float:
     return larger / smaller if smaller > 0 else MAX_RATIO
 
 
-def _same_temperature(a: Statement, x: Quantity, b: Statement, y: Quantity) -> Sameness:
+def _same_temperature(a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> Sameness:
     ours, others = kinds_of_temperature(a.text, x), kinds_of_temperature(b.text, y)
     if ours and others:
         return Sameness.SAME if ours & others else Sameness.DIFFERENT
@@ -245,17 +245,17 @@ def kinds_of_temperature(text: str, quantity: Quantity) -> set[str]:
     return {"body"} if is_bodily and ("body" in kinds or not kinds) else kinds - {"body"}
 
 
-def _is_age(statement: Statement, quantity: Quantity) -> bool:
+def _is_age(statement: StatementReading, quantity: Quantity) -> bool:
     around = statement.text[max(0, quantity.start - NEAR) : quantity.end + NEAR]
     return AGE.search(plain_text(around)) is not None
 
 
-def _side(statement: Statement, quantity: Quantity) -> str:
+def _side(statement: StatementReading, quantity: Quantity) -> str:
     """Whether an amount of time comes before or after something, by the word that follows it."""
     rest = plain_text(statement.text[quantity.end :])
     waits = WAITS.search(plain_text(statement.text)) is not None
     return "before" if BEFORE.match(rest) and not waits else "after" if AFTER.match(rest) else ""
 
 
-def _word_before(statement: Statement, quantity: Quantity) -> str:
+def _word_before(statement: StatementReading, quantity: Quantity) -> str:
     return next((word.stem for word in reversed(statement.words) if word.end <= quantity.start), "")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from audit.judging.baseline_reading import Statement
+from audit.judging.baseline_reading import StatementReading
 
 
 class Sameness(IntEnum):
@@ -24,8 +24,8 @@ class StatementConflict:
     sameness  SAME, or UNCLEAR where they would conflict only if both were about the same thing
     """
 
-    first: Statement
-    second: Statement
+    first: StatementReading
+    second: StatementReading
     first_quote: str
     second_quote: str
     sameness: Sameness = Sameness.SAME

@@ -14,7 +14,7 @@ from itertools import product
 from typing import NamedTuple
 
 from audit.judging.baseline_conflicts import Sameness, StatementConflict, clearest
-from audit.judging.baseline_reading import GENERIC_STEMS, MEASURE_STEMS, ParsedAnswer, ParsedQuestion, Statement
+from audit.judging.baseline_reading import GENERIC_STEMS, MEASURE_STEMS, ParsedAnswer, ParsedQuestion, StatementReading
 from audit.text.tokens import plain_text, stem, stems
 from audit.text.units import DURATION
 
@@ -109,7 +109,7 @@ def _opposites(question: ParsedQuestion, first: ParsedAnswer, second: ParsedAnsw
             yield StatementConflict(a, b, a.text, b.text, sameness)
 
 
-def _directed(question: ParsedQuestion, answer: ParsedAnswer) -> list[Statement]:
+def _directed(question: ParsedQuestion, answer: ParsedAnswer) -> list[StatementReading]:
     """The statements that give a direction on something the question names."""
     return [statement for statement in answer.guidance if question.shares_word(statement) and find_directions(statement.text)]
 
@@ -152,7 +152,7 @@ def _content(text: str) -> list[str]:
     return [word for word in stems(text) if word not in NO_OBJECT]
 
 
-def _sameness(question: ParsedQuestion, x: Direction, y: Direction, a: Statement, b: Statement) -> Sameness:
+def _sameness(question: ParsedQuestion, x: Direction, y: Direction, a: StatementReading, b: StatementReading) -> Sameness:
     """Whether two opposite directions are about one act and object.
 
     What they share must have a word of the question that is more than an act. A word of one object that neither the question

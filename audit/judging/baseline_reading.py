@@ -53,7 +53,7 @@ SENTENCE = re.compile(r"[^.!?]*[.!?]?")
 
 
 @dataclass(frozen=True)
-class Statement:
+class StatementReading:
     """One sentence, list item or table row of an answer, or a part of it up to a semicolon, with the leads that it depends on.
 
     text         the statement as it may be quoted: "Never smoke: cigarettes"
@@ -92,7 +92,7 @@ class ParsedAnswer:
     """An answer as the rules read it: its text and its statements, in order."""
 
     text: str
-    statements: tuple[Statement, ...]
+    statements: tuple[StatementReading, ...]
 
     @cached_property
     def is_empty(self) -> bool:
@@ -100,7 +100,7 @@ class ParsedAnswer:
         return all(statement.is_aside for statement in self.statements)
 
     @cached_property
-    def guidance(self) -> tuple[Statement, ...]:
+    def guidance(self) -> tuple[StatementReading, ...]:
         """The statements that give guidance, or all of them if none does."""
         return tuple(statement for statement in self.statements if not statement.is_aside) or self.statements
 
@@ -120,7 +120,7 @@ class ParsedQuestion:
     is_closed: bool
     measures: frozenset[str]
 
-    def shares_word(self, statement: Statement) -> bool:
+    def shares_word(self, statement: StatementReading) -> bool:
         """Whether a statement shares a word with the question."""
         return not self.stems.isdisjoint(statement.stems)
 
@@ -158,7 +158,7 @@ def _parts(text: str) -> Iterator[str]:
     yield from (f"{lead.group() if lead else ''} {part.strip()}".strip() for part in others if part.strip())
 
 
-def _parse_statement(text: str) -> Statement:
+def _parse_statement(text: str) -> StatementReading:
     words = content_words(text)
     stems = frozenset(word.stem for word in words) - MEASURE_STEMS
-    return Statement(text, words, stems, find_quantities(text), find_negations(text))
+    return StatementReading(text, words, stems, find_quantities(text), find_negations(text))

@@ -23,7 +23,7 @@ from tests.browser.conftest import ROOT, server
 from tests.support.studies import people, study_of
 from tests.support.visitor import opened, run
 
-LABELS = {"Packet as CSV", "Packet as XLSX", "Ratings as CSV", "Codebook as CSV"}
+LABELS = {"Packet as CSV", "Packet as XLSX", "Ratings as CSV", "Codebook as CSV", "Download CSV"}
 
 
 @pytest.fixture(scope="module")

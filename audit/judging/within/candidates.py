@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from audit.corpus.documents import Document
-from audit.judging.within.claims import Claim, Passage, claims_of, passages_of
+from audit.judging.within.claims import Claim, ComparedPassage, claims_of, passages_of
 from audit.judging.within.likeness import MIN_SHARED, aspect_of, on_one_thing, says_the_same, similarity
 
 # A claim is looked up by its rarest words, among the first claims with each, and compared with those that share most of them.
@@ -73,7 +73,7 @@ def find_candidates(document: Document) -> Candidates:
     return Candidates(len(passages), claims, sorted_pairs.agreeing, pairs)
 
 
-def _weights(passages: Sequence[Passage]) -> Mapping[str, float]:
+def _weights(passages: Sequence[ComparedPassage]) -> Mapping[str, float]:
     """Stem -> how much it tells: the more, the fewer statements of the handbook have it."""
     counts = Counter(name for passage in passages for name in passage.stems)
     return {name: math.log(1 + len(passages) / count) for name, count in counts.items()}

@@ -59,7 +59,7 @@ WORDS = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True)
-class Passage:
+class ComparedPassage:
     """A statement of a handbook, with what it depends on.
 
     quoted      the statement with its leads
@@ -92,7 +92,7 @@ class Passage:
 class Claim:
     """One thing that a passage states: an amount, or (`permits`) that something is allowed or not allowed."""
 
-    passage: Passage
+    passage: ComparedPassage
     amount: Quantity | None = None
     permits: bool | None = None
 
@@ -113,20 +113,20 @@ class Claim:
         return tuple(amount for amount in amounts if amount.dimension != COUNT)
 
 
-def passages_of(document: Document) -> Iterator[Passage]:
+def passages_of(document: Document) -> Iterator[ComparedPassage]:
     """Every statement of a handbook, in reading order."""
     for section in document.sections:
         heading = _subject(section.heading) - SITUATION_STEMS
         of_heading, cases = tuple(filter(_is_figure, find_quantities(section.heading))), _cases(section.title)
         for statement in statements(section.text):
             quoted = statement.quoted
-            yield Passage(
+            yield ComparedPassage(
                 section, statement, quoted, _subject(quoted), heading, cases | _cases(quoted), _each_once(statement.text),
                 find_quantities(" ".join(statement.leads)), of_heading, bool(find_negations(quoted)),
             )  # fmt: skip
 
 
-def claims_of(passage: Passage) -> Iterator[Claim]:
+def claims_of(passage: ComparedPassage) -> Iterator[Claim]:
     """What the passage states that can be compared: its amounts, each the only one of its kind there, and its advice."""
     counts = Counter(amount.dimension for amount in passage.amounts)
     for amount in passage.amounts:

@@ -18,7 +18,7 @@ MIN_SHARED = 2
 
 
 @dataclass(frozen=True)
-class Aspect:
+class SharedAspect:
     """A thing that handbooks state in so many words that likeness of words does not find it.
 
     low, high   its amounts are between these, in the base unit of the dimension
@@ -39,20 +39,20 @@ def _stems(words: str) -> frozenset[str]:
 
 
 ASPECTS = (
-    Aspect(
+    SharedAspect(
         "fever at which to call", TEMPERATURE, 37.2, 40.5, _stems("fever temperature temp"),
         _stems("normal average usual below under low grade store storage keep oven water bath refrigerator"),
     ),
-    Aspect("weight that may be lifted", MASS, 0.4, 30.0, _stems("lift"), _stems("scale gain lose")),
-    Aspect(
+    SharedAspect("weight that may be lifted", MASS, 0.4, 30.0, _stems("lift"), _stems("scale gain lose")),
+    SharedAspect(
         "time without driving", DURATION, 5 * DAY, YEAR, _stems("drive driving"),
         _stems("sedation anesthesia biopsy catheter procedure seizure hour minute"),
     ),
-    Aspect("how long leftovers keep", DURATION, DAY / 2, 10 * DAY, _stems("leftover"), _stems("freeze freezer frozen room")),
+    SharedAspect("how long leftovers keep", DURATION, DAY / 2, 10 * DAY, _stems("leftover"), _stems("freeze frozen room")),
 )  # fmt: skip
 
 
-def aspect_of(claim: Claim) -> Aspect | None:
+def aspect_of(claim: Claim) -> SharedAspect | None:
     """The aspect that a claim is about, or None."""
     amount, words = claim.amount, claim.passage.stems | claim.passage.heading
     if amount is None:
