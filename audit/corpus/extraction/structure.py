@@ -207,10 +207,21 @@ def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> H
     enough = max(2, min(MIN_PAGES, len(pages)))
     # Small type alone is weak evidence (a footnote), so more pages must have it
     often = max(enough, MIN_SHARE_OF_PAGES * len(pages))
+    headings = _headings_in_body(pages, heights, body)
     return HeadersAndFooters(
-        frozenset(key for key, count in repeated.items() if count >= enough),
+        frozenset(key for key, count in repeated.items() if count >= enough and count > headings[key[1]]),
         frozenset(height for height, count in small.items() if count >= often),
         body,
+    )
+
+
+def _headings_in_body(pages: list[list[Line]], heights: list[float], body: float) -> Counter[str]:
+    """How often prominent words are outside the margins: a heading of many chapters, which some pages begin with."""
+    return Counter(
+        line.text.casefold()
+        for lines, height in zip(pages, heights, strict=True)
+        for line in lines
+        if not _in_margin(line, height) and (line.bold or line.size > body)
     )
 
 

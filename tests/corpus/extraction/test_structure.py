@@ -97,6 +97,19 @@ def test_chapter_titles_at_the_same_height_of_each_page_are_not_headers(tmp_path
     assert titles(extracted(tmp_path, engine, *pages)) == ["Chapter 1", "Chapter 2", "Chapter 3", "Chapter 4"]
 
 
+def test_a_heading_of_many_chapters_is_not_a_header_where_some_pages_begin_with_it(tmp_path, engine):
+    at_top = [at("What this means for you", LEFT, 80, 13, True), *column([FILLER, FILLER, FILLER], y=90)]
+    below = column([FILLER, FILLER, "## What this means for you", FILLER])
+    document = extracted(tmp_path, engine, *[at_top, below] * 3)
+    assert titles(document) == ["What this means for you"] * 6
+
+
+def test_a_header_in_bold_is_left_out_although_the_title_page_has_its_words(tmp_path, engine):
+    cover = column([FILLER, FILLER, "# Living with a new heart", FILLER])
+    pages = [[at("Living with a new heart", LEFT, 40, 12, True), *column([FILLER, FILLER])] for _ in range(4)]
+    assert titles(extracted(tmp_path, engine, cover, *pages)) == ["", "Living with a new heart"]
+
+
 def test_numbers_give_the_level_of_a_heading(tmp_path, engine):
     lines = ["## 1 At home", FILLER, "## 1.1 Showers", FILLER, "## 1.1.1 With a drain", FILLER, "## 2 Medicines", FILLER]
     assert titles(extracted(tmp_path, engine, column(lines))) == [
