@@ -19,6 +19,8 @@ CONTENTS_TITLE = re.compile(
 MIN_ENTRIES = 3
 # Lines of an entry's title before the line with its page number
 MAX_WRAPPED_LINES = 2
+# Lines of a title in a narrow box, below a page number on a line of its own; they are this many type sizes apart at most
+MAX_BOX_LINES, MAX_BOX_PITCH = 4, 1.7
 
 
 def title_key(title: str) -> str:
@@ -55,24 +57,43 @@ def _contents_at(lines: list[Line], start: int) -> tuple[int, list[str]]:
     # Without a title, the first line or (below the first line of a long title) the second must have dots.
     if not titled and not any(_entry_title(line, titled) is not None for line in lines[start : start + 2]):
         return start, []
+    numbers_first = titled and first < len(lines) and _is_page_number(lines[first])
     end, entries = first, 0
-    while (entry := _next_entry(lines, end, titled)) is not None:
+    while (entry := _next_entry(lines, end, titled, MAX_BOX_LINES if numbers_first else MAX_WRAPPED_LINES)) is not None:
         end, entries = entry + 1, entries + 1
     if entries < MIN_ENTRIES:
         return start, []
+    end = _end_of_title(lines, end, lines[first + 1]) if numbers_first else end
     return end, list(_entry_titles(lines[first:end], titled))
 
 
-def _next_entry(lines: list[Line], start: int, titled: bool) -> int | None:
+def _end_of_title(lines: list[Line], start: int, title: Line) -> int:
+    """The end of the title below the last page number, which is set like the first `title`."""
+    end = start
+    while end < min(start + MAX_BOX_LINES, len(lines)) and _is_below(lines[end - 1], lines[end], title):
+        end += 1
+    return end
+
+
+def _is_below(before: Line, line: Line, title: Line) -> bool:
+    like_title = (line.page, line.size, line.bold, line.color) == (before.page, title.size, title.bold, title.color)
+    return like_title and 0 < line.baseline - before.baseline < MAX_BOX_PITCH * line.size
+
+
+def _is_page_number(line: Line) -> bool:
+    return line.text.isdigit() and len(line.text) < 4
+
+
+def _next_entry(lines: list[Line], start: int, titled: bool, wrapped: int) -> int | None:
     """The next line with a page number or dots, no farther away than a title may wrap."""
-    candidates = range(start, min(start + MAX_WRAPPED_LINES + 1, len(lines)))
+    candidates = range(start, min(start + wrapped + 1, len(lines)))
     return next((number for number in candidates if _entry_title(lines[number], titled) is not None), None)
 
 
 def _entry_title(line: Line, titled: bool) -> str | None:
     """The title in a line with a page number, "" where the title is on the lines before; None for any other line."""
     # Magazines print the number above or below the title
-    if titled and line.text.isdigit() and len(line.text) < 4:
+    if titled and _is_page_number(line):
         return ""
     if dots := DOT_LEADER.search(line.text):
         return line.text[: dots.start()].strip(" |")

@@ -141,6 +141,17 @@ def test_a_table_of_contents_is_left_out_and_identifies_headings_in_body_type(tm
     assert ". ." not in document.full_text
 
 
+def test_titles_below_their_page_numbers_in_a_box_are_not_headings(tmp_path, engine):
+    box = ["In this issue", "2", "Feature article", "4", "Eating well", "in the years", "after a heart", "transplant", "6",
+           "Calendar", "of events"]  # fmt: skip
+    contents = [
+        at(text, LEFT, 60 + 13 * number, 10 if text.isdigit() else 11, not text.isdigit()) for number, text in enumerate(box)
+    ]
+    document = extracted(tmp_path, engine, [*contents, *column(["## Introduction", FILLER, FILLER], y=220)])
+    assert titles(document) == ["Introduction"]
+    assert "Calendar" not in document.full_text
+
+
 def test_table_rows_are_lines_with_separated_cells(tmp_path, engine):
     rows = [("Medicine", "Dose", "When"), ("Tacrol", "2 mg", "morning"), ("Predol", "5 mg", "evening")]
     cells = [
