@@ -14,6 +14,7 @@ MAX_CELL_LINES = 30
 # Rows that end in a page number, in a table of contents
 MIN_CONTENTS_ROWS, CONTENTS_SHARE = 4, 0.7
 Cell = tuple[Line, ...]
+Row = tuple[Cell, ...]
 
 
 def lines_and_tables(page: PdfPage) -> list[Line]:
@@ -42,7 +43,7 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> Line | None:
             return None
         runs_of[cell].append(run)
     lines_in = {cell: tuple(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
-    rows = tuple(_without_repeats(grid, lines_in))
+    rows = tuple(_with_wrapped_cells(_without_repeats(grid, lines_in)))
     if not _is_table(rows):
         return None
     first = next(line for row in rows for cell in row for line in cell)
@@ -50,7 +51,7 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> Line | None:
     return Line(page, grid.box.top, first.size, first.bold, (TextCell(text, grid.box.x0, grid.box.x1),), table=rows)
 
 
-def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[tuple[Cell, ...]]:
+def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
     """The rows with text. A cell over several columns is only in its first, one over several rows in each of them."""
     rows = [
         tuple(() if cell is None or cell in row[:column] else lines_in[cell] for column, cell in enumerate(row))
@@ -62,13 +63,33 @@ def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[tuple[Ce
     return (row for row in kept if any(row))
 
 
-def _is_table(rows: tuple[tuple[Cell, ...], ...]) -> bool:
+def _with_wrapped_cells(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows, one that only goes on with a cell of the row above ("red or green, raw," and "chopped") joined with it."""
+    above: Row | None = None
+    for row in rows:
+        if above is not None and _goes_on(above, row):
+            above = tuple(cell if cell == below else cell + below for cell, below in zip(above, row, strict=True))
+            continue
+        if above is not None:
+            yield above
+        above = row
+    if above is not None:
+        yield above
+
+
+def _goes_on(above: Row, row: Row) -> bool:
+    # Cells that span both rows are equal; foods or medicines that share such a cell have no comma between them
+    different = [(cell, below) for cell, below in zip(above, row, strict=True) if cell != below]
+    return len(row) > 1 and len(different) == 1 and all(different[0]) and different[0][0][-1].text.endswith(",")
+
+
+def _is_table(rows: tuple[Row, ...]) -> bool:
     full = [row for row in rows if sum(map(bool, row)) > 1]
     longest = max((len(cell) for row in rows for cell in row), default=0)
     return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
 
 
-def _is_contents(rows: Iterable[tuple[Cell, ...]]) -> bool:
+def _is_contents(rows: Iterable[Row]) -> bool:
     ends = [" ".join(line.text for line in [cell for cell in row if cell][-1]) for row in rows]
     numbers = [int(end) for end in ends if end.isdigit() and len(end) < 4]
     return len(ends) >= MIN_CONTENTS_ROWS and len(numbers) >= CONTENTS_SHARE * len(ends) and numbers == sorted(numbers)

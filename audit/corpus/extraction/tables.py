@@ -7,6 +7,7 @@ stands in the other's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -21,6 +22,7 @@ Row = tuple[Cell, ...]
 MAX_HEAD, MAX_LABEL = 100, 80
 # Words of a cell in the median: in two columns of whole advice the first is no label of the second
 ADVICE_WORDS, HEAD_WORDS = 3, 3
+LEAD_IN_SENTENCES = re.compile(r"[.!?]\s+\S[^.!?]*:$")
 
 
 class Head(NamedTuple):
@@ -104,6 +106,9 @@ def _group_blocks(rows: list[Row], head: Head, label: Row | None, wording: Wordi
         label = None
     lead = [Part("", list(label[0]))] if label is not None else []
     if _are_columns(rows, head, wording):
+        if lead and not any(head.texts) and all(_leads_itself(parts) for parts in _columns(rows, wording)):
+            yield block_of(lead, wording)
+            lead = []
         yield from _column_blocks(rows, head, lead, wording)
         return
     if lead:
@@ -147,12 +152,35 @@ def _has_mark(cell: Cell) -> bool:
 
 
 def _column_blocks(rows: Sequence[Row], head: Head, lead: list[Part], wording: Wording) -> Iterator[Block]:
-    columns = max(map(len, rows))
-    for column in range(columns):
-        cells = [row[column] for row in rows if column < len(row) and row[column]]
-        parts = [part for cell in cells for part in _as_items(cell, wording, 0)]
+    for column, parts in enumerate(_columns(rows, wording)):
+        own_lead = _lead_of(lead, head.of(column), parts[0].lines[0]) if parts else []
         if parts:
-            yield block_of([*_lead_of(lead, head.of(column), parts[0].lines[0]), *parts], wording)
+            yield block_of([*own_lead, *parts] if own_lead or not _leads_itself(parts) else _below_first(parts), wording)
+
+
+def _columns(rows: Sequence[Row], wording: Wording) -> Iterator[list[Part]]:
+    """The items of each column."""
+    for column in range(max(map(len, rows))):
+        cells = [row[column] for row in rows if column < len(row)]
+        yield [part for cell in cells for part in _as_items(cell, wording, 0)]
+
+
+def _leads_itself(parts: list[Part]) -> bool:
+    """Whether a column says in whole sentences what its items are: "Some foods are safe. They include:"."""
+    # A mere "Fruits, such as:" could mean the opposite without the label above ("Do not eat")
+    if not parts:
+        return True
+    text = " ".join(line.text for line in parts[0].lines)
+    return len(parts) > 1 and LEAD_IN_SENTENCES.search(text) is not None and all(map(_is_nested, parts[1:]))
+
+
+def _is_nested(part: Part) -> bool:
+    return part.prefix.startswith(" " * INDENT)
+
+
+def _below_first(parts: list[Part]) -> list[Part]:
+    first, *items = parts
+    return [Part("", first.lines), *(item._replace(prefix=item.prefix[INDENT:]) for item in items)]
 
 
 def _lead_of(lead: list[Part], head: str, near: Line) -> list[Part]:

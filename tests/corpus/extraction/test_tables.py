@@ -13,6 +13,7 @@ from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table
 
 from audit.corpus.extraction.extract import extract
 from audit.corpus.extraction.identity import Identity
+from audit.text.statements import statements
 from tests.support.pdfs import FILLER, LEFT, at, column, write_pdf
 
 IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
@@ -53,6 +54,34 @@ def test_each_cell_of_a_ruled_table_has_its_columns_head(tmp_path, engine):
         "Medicine: Ibuprofen | Allowed: no | Why: It harms the kidney.\n"
         "Medicine: Paracetamol | Allowed: yes | Why: It is safe."
     )
+
+
+def test_a_cell_divided_in_the_middle_of_its_words_is_one_row(tmp_path, engine):
+    rows = [bold("Food", "Portion"), ["Bell pepper, raw,", "half a cup"], ["chopped", ""], ["Grapes", "one cup"], ["Plums", ""]]
+    text = text_of(tmp_path, engine, table(rows, [("SPAN", (1, 1), (1, 2)), ("SPAN", (1, 3), (1, 4))]))
+    assert text.splitlines()[1:] == [
+        "Food: Bell pepper, raw, chopped | Portion: half a cup",
+        "Food: Grapes | Portion: one cup",
+        "Food: Plums | Portion: one cup",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("label", "leads", "quoted"),
+    [
+        ("What to eat", ("Some foods are safe. They include:", "Some foods harm you. They include:"), ""),
+        # The columns alone would say the opposite
+        ("Never eat", ("Soft cheese, such as:", "Raw fish, such as:"), "Never eat: "),
+    ],
+)
+def test_lists_beside_each_other_are_led_by_their_own_sentences_or_also_by_their_label(tmp_path, engine, label, leads, quoted):
+    items = ("• cheese<br/>• bread", "• sushi<br/>• oysters")
+    cells = [f"{lead}<br/>{item}" for lead, item in zip(leads, items, strict=True)]
+    text = text_of(tmp_path, engine, table([[label, ""], cells], [("SPAN", (0, 0), (1, 0))], widths=(200, 200)))
+    quotations = [statement.quoted for statement in statements(text)]
+    assert f"{quoted}{leads[0]} bread" in quotations
+    assert f"{quoted}{leads[1]} sushi" in quotations
+    assert label in text
 
 
 def test_a_label_over_several_rows_is_in_each_of_them(tmp_path, engine):
