@@ -14,7 +14,7 @@ MAX_FILES = 10_000
 
 
 def find_source(digest: str | None, folder: Path) -> Path | None:
-    """The PDF in `folder` (subfolders included) with this sha256; None where there is none.
+    """The PDF in `folder` (subfolders included) with this sha256; None where the folder does not have it.
 
     A release names no path that is opened: only files of the folder are looked at, and only their content decides.
     """

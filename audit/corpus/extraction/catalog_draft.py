@@ -61,8 +61,8 @@ def write_catalog_draft(paths: Sequence[Path], catalog: Path) -> list[dict[str, 
     """
     if catalog.exists():
         raise DocumentError(f"{catalog} exists already. Nothing was written. Name another file, or remove this one.")
-    found = source_files(paths, ignored=frozenset({catalog.resolve()}))
-    rows = list(_with_own_ids(_row(source) for source in found.sources))
+    files = source_files(paths, ignored=frozenset({catalog.resolve()}))
+    rows = list(_with_own_ids(_row(source) for source in files.sources))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, CATALOG_COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -113,8 +113,8 @@ def _title(of_file: str | None, lines: Sequence[Line]) -> str:
 
 
 def _organ(title: str, text: str) -> str:
-    for place, enough in ((title, 1), (text, MIN_MENTIONS)):
-        counts = Counter({organ: len(re.findall(rf"\b(?:{words})\b", place, re.IGNORECASE)) for organ, words in ORGANS.items()})
+    for part, enough in ((title, 1), (text, MIN_MENTIONS)):
+        counts = Counter({organ: len(re.findall(rf"\b(?:{words})\b", part, re.IGNORECASE)) for organ, words in ORGANS.items()})
         (organ, most), (_, second) = counts.most_common(2)
         if most > second and most >= enough:
             return organ

@@ -185,9 +185,9 @@ def grids(rulings: tuple[Area, ...]) -> list[Grid]:
     merged = library.merge_edges(edges, SNAP, SNAP, JOIN, JOIN)
     settings = {"snap_tolerance": SNAP, "join_tolerance": JOIN, "intersection_tolerance": JOIN}
     finder = library.TableFinder(SimpleNamespace(edges=[*merged, *_open_sides(merged)]), settings)
-    found = (_grid([Box(*cell) for cell in table.cells]) for table in finder.tables)
+    grids = (_grid([Box(*cell) for cell in table.cells]) for table in finder.tables)
     # Double lines alone, as in a drawing, leave no cell
-    return [grid for grid in found if grid.rows and grid.rows[0]]
+    return [grid for grid in grids if grid.rows and grid.rows[0]]
 
 
 def _open_sides(edges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

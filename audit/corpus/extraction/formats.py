@@ -122,8 +122,8 @@ def _sections(page: WebPage, url: str | None, before: int, page_name: str | None
     # Text before the first heading is a section without one
     starts_with_text = bool(blocks) and blocks[0].kind != "heading"
     for number, section in enumerate(sections_of(blocks), start=1):
-        place = number - 1 - starts_with_text
-        anchor = anchors[place] if 0 <= place < len(anchors) else None
+        index = number - 1 - starts_with_text
+        anchor = anchors[index] if 0 <= index < len(anchors) else None
         link = f"{url.partition('#')[0]}#{anchor}" if url and anchor else url
         heading = section.heading or (page.title or page_name or "" if page_name and number == 1 else "")
         yield replace(section, section_id=f"s{before + number:05}", heading=heading, pages=(), page_starts=(), url=link)

@@ -83,8 +83,8 @@ def _check_bounds(library: Any, root: Any) -> None:
 
 
 def _title(root: Any) -> str | None:
-    found = root.xpath("string(//title)")
-    return clean_text(found) or None
+    title = root.xpath("string(//title)")
+    return clean_text(title) or None
 
 
 def _own_url(root: Any, markup: str) -> str | None:

@@ -44,11 +44,11 @@ class Ocr:
 
     @cached_property
     def program(self) -> str:
-        """The program that is installed. Raises DocumentError, with what to install, where there is none."""
-        found = next((name for name in PROGRAMS if shutil.which(name)), None)
-        if found is None:
+        """The program that is installed. Raises DocumentError, with what to install, where neither is installed."""
+        program = next((name for name in PROGRAMS if shutil.which(name)), None)
+        if program is None:
             raise DocumentError(MISSING)
-        return found
+        return program
 
     @property
     def name(self) -> str:

@@ -28,15 +28,15 @@ ADDRESS = re.compile(r"https?:|www\.|@|/|\.\w{2,4}$", re.IGNORECASE)
 
 
 def better_readings(texts: Sequence[str], read_again: Callable[[int], str]) -> list[int]:
-    """The places of the pages that read better when they are read again; only badly read ones are.
+    """The indices of the pages that read better when they are read again; only badly read ones are.
 
     texts       the text of each page
-    read_again  the place of a page, from 0 -> its text as another library reads it
+    read_again  the index of a page, from 0 -> its text as another library reads it
     """
     known = _words_on_several(texts)
-    qualities = ((place, readable_share(text, known)) for place, text in enumerate(texts))
-    bad = [(place, quality) for place, quality in qualities if quality < MIN_QUALITY]
-    return [place for place, quality in bad if readable_share(read_again(place), known) > quality + MARGIN]
+    qualities = ((index, readable_share(text, known)) for index, text in enumerate(texts))
+    bad = [(index, quality) for index, quality in qualities if quality < MIN_QUALITY]
+    return [index for index, quality in bad if readable_share(read_again(index), known) > quality + MARGIN]
 
 
 def readable_share(text: str, known: frozenset[str]) -> float:

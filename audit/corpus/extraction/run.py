@@ -86,20 +86,20 @@ def extract_all(
     """
     readers = _Readers(engine_named(engine), ocr, progress)
     rows = read_catalog(catalog) if catalog else None
-    found = source_files(paths, frozenset(rows or ()), frozenset({catalog.resolve()} if catalog else ()))
+    files = source_files(paths, frozenset(rows or ()), frozenset({catalog.resolve()} if catalog else ()))
     if ocr:
         _ = ocr.program  # a missing program is reported before hours of work
     out.mkdir(parents=True, exist_ok=True)
     report, source_of = ExtractionReport(), dict[str, Path]()
-    for source in found.sources:
+    for source in files.sources:
         try:
             identity = _unique_identity(source, identity_of(source, options or IdentityOptions(), rows), source_of)
             _extract_if_changed(source, identity, out, readers, report)
         except DocumentError as error:
             report.failed.append(str(error))
-    report.failed += _missing_files(rows or {}, found.sources)
+    report.failed += _missing_files(rows or {}, files.sources)
     report.notes += [duplicate.sentence for duplicate in duplicates(report.sketches)]
-    report.notes += [found.note] if found.note else []
+    report.notes += [files.note] if files.note else []
     if report.qualities:
         write_qualities(out, report.qualities)
     return report

@@ -44,19 +44,19 @@ def source_files(paths: Iterable[Path], named: Set[str] = frozenset(), ignored: 
 
     Raises DocumentError where a path does not exist or a folder has no file that can be read.
     """
-    found = SourceFiles()
+    files = SourceFiles()
     for path in paths:
-        before = len(found.sources)
+        before = len(files.sources)
         for source in _sources_in(path, named, is_given=True) if path.exists() else ():
             if source.suffix.casefold() in SUPPORTED or source.is_dir():
-                found.sources.append(source)
+                files.sources.append(source)
             elif source.resolve() not in ignored:
-                found.unsupported.append(source)
-        if len(found.sources) == before:
+                files.unsupported.append(source)
+        if len(files.sources) == before:
             raise DocumentError(
                 f"{path}: {_problem(path)}. Nothing was extracted. Name a file or folder with {', '.join(SUPPORTED)}."
             )
-    return found
+    return files
 
 
 def _problem(path: Path) -> str:

@@ -57,14 +57,14 @@ def _read_again(pages: list[_Page], other: OtherReader) -> tuple[int, ...]:
     """Replaces the pages that the other library reads better, and returns their numbers."""
     readings: dict[int, _Page] = {}
 
-    def text_again(place: int) -> str:
-        readings[place] = _page(other(place + 1))
-        return readings[place].text
+    def text_again(index: int) -> str:
+        readings[index] = _page(other(index + 1))
+        return readings[index].text
 
     better = better_readings([page.text for page in pages], text_again)
-    for place in better:
-        pages[place] = readings[place]
-    return tuple(place + 1 for place in better)
+    for index in better:
+        pages[index] = readings[index]
+    return tuple(index + 1 for index in better)
 
 
 class _Page(NamedTuple):

@@ -49,18 +49,18 @@ def _from_files(config: Config, workspace: Workspace) -> Iterator[FileResult]:
     assert config.corpus.pdfs is not None  # checked by the caller
     catalog = read_catalog(config.corpus.catalog) if config.corpus.catalog else None
     others = {path.resolve() for path in (config.path, config.corpus.catalog, config.questions.file) if path}
-    found = source_files([config.corpus.pdfs], frozenset(catalog or ()), others)
-    for file in found.sources:
+    files = source_files([config.corpus.pdfs], frozenset(catalog or ()), others)
+    for file in files.sources:
         try:
             identity = identity_of(file, IdentityOptions(), catalog)
             document = workspace.documents / f"{identity.handbook_id}.json"
             yield file.name, SourceDocument(identity.handbook_id, identity.organ, file, document, identity)
         except DocumentError as error:
             yield file.name, str(error)
-    for file in found.unsupported:
+    for file in files.unsupported:
         yield file.name, f"{file.name}: its format is not supported. Save it as one of {', '.join(SUPPORTED)}."
     # A misspelled file name in the catalog would otherwise lose a handbook without a word.
-    for name in set(catalog or {}) - {file.name for file in found.sources}:
+    for name in set(catalog or {}) - {file.name for file in files.sources}:
         yield name, f"{name}: the catalog has a row for it, but the file does not exist."
 
 
