@@ -105,6 +105,8 @@ CONTRACTS = [
             "(judging) | retrieval",
             "corpus",
             "release | embedding | llm | source_pages",
+            # Below the release, whose schema takes the criteria and their scores from here
+            "evaluation",
             "text | stats",
             "tables",
             "settings | terms | previews | vocabulary | optional_imports | formatting | atomic_io | logs",
@@ -162,7 +164,11 @@ CONTRACTS = [
         ["audit.llm", "audit.demo", "audit.corpus", "audit.judging", "audit.retrieval", "audit.generation"],
         ["audit.store"],
     ),
-    forbidden("Statistics take arrays and return numbers", ["audit.stats"], ["audit.store", "audit.metrics", "duckdb"]),
+    forbidden(
+        "Statistics and evaluation take arrays and return numbers",
+        ["audit.stats", "audit.evaluation"],
+        ["audit.store", "audit.metrics", "duckdb"],
+    ),
     forbidden("The extractive generator shares no parser with the judge of its answers", ["audit.generation"], ["audit.judging"]),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
     forbidden("Pages never import the command line", ["pages"], ["audit.cli", "annotation.cli"]),

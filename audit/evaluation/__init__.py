@@ -1,0 +1,1 @@
+"""Evaluation of answering systems: criteria, composites, preferences. Frames and arrays in, numbers out."""
