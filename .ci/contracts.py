@@ -36,6 +36,11 @@ HEAVY = [
     "markdown_it",
     "pdfplumber",
     "pypdfium2",
+    "nltk",
+    "sacrebleu",
+    "rouge_score",
+    "bert_score",
+    "ir_measures",
 ]
 """Libraries that only an extra brings: `audit.optional_imports` fetches them when they are needed."""
 
