@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from typing import Protocol as Interface
@@ -11,7 +11,7 @@ from typing import Protocol as Interface
 from audit.judging.corpus import Corpus, HandbookPair, QuestionToJudge, Verdict
 from audit.judging.parse import read_details
 from audit.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
-from audit.llm.calls import Reply
+from audit.llm.calls import Reply, usage_record
 from audit.llm.tasks import Replies
 from audit.vocabulary import ABSTAINED, DISAGREEING, Label, Parse
 
@@ -117,7 +117,7 @@ class ModelVerdicts:
             replies, prompts = replies + detail_replies, [*prompts, self.protocol.prompts["extract"].title]
         self.summary.count(verdict)
         self.summary.servers |= {f"{r.model or '?'} {r.server or ''}".strip() for r in replies if r.model or r.server}
-        metadata = {**_usage(replies), **_parse_status(verdict), "prompt": " ".join(prompts)}
+        metadata = {**usage_record(replies), **_parse_status(verdict), "prompt": " ".join(prompts)}
         checks = [_check_record(request, verdict) for request, _, verdict in replied if request.kind is not None]
         return _pair_record(pair, verdict, metadata) | ({"checks": checks} if checks else {})
 
@@ -200,12 +200,3 @@ def _check_record(request: JudgeRequest, verdict: Verdict) -> Record:
 def _parse_status(verdict: Verdict) -> Record:
     """The parse status of a verdict, and the reason why there is no label."""
     return {"parse": verdict.parse, **({"unscored_reason": verdict.reason} if verdict.label is None else {})}
-
-
-def _usage(replies: Sequence[Reply]) -> Record:
-    """The total tokens and seconds of some replies, without those that none of them reports."""
-    fields = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "cached_tokens": "cached_tokens"}
-    reported = {name: [r.usage[field] for r in replies if field in r.usage] for name, field in fields.items()}
-    seconds = [reply.latency_s for reply in replies if reply.latency_s is not None]
-    totals: Record = {name: sum(counts) for name, counts in reported.items() if counts}
-    return totals | ({"latency_s": round(sum(seconds), 3)} if seconds else {})

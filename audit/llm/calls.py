@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -64,6 +64,15 @@ class Reply:
     latency_s: float | None = None
     model: str | None = None
     server: str | None = None
+
+
+def usage_record(replies: Sequence[Reply]) -> dict[str, float]:
+    """The total tokens and seconds of some replies, as a release names them, without what none of them reports."""
+    fields = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "cached_tokens": "cached_tokens"}
+    reported = {name: [r.usage[field] for r in replies if field in r.usage] for name, field in fields.items()}
+    seconds = [reply.latency_s for reply in replies if reply.latency_s is not None]
+    totals: dict[str, float] = {name: sum(counts) for name, counts in reported.items() if counts}
+    return totals | ({"latency_s": round(sum(seconds), 3)} if seconds else {})
 
 
 # -- what an HTTP response means ----------------------------------------------------------------------------------------

@@ -45,13 +45,19 @@ def object_obeying(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | Non
     Covers what this project's schemas use: required properties and no others, each an enum or a string with a maximum length,
     perhaps null. The general `jsonschema` takes six times as long (0.24 ms).
     """
+    value = whole_object(text)
+    if value is None or set(value) != set(schema["properties"]):
+        return None
+    return value if all(_is_allowed(value[name], rule) for name, rule in schema["properties"].items()) else None
+
+
+def whole_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that `text` consists of, with one value for each key; None if it is anything else."""
     try:
         value = json.loads(text, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or set(value) != set(schema["properties"]):
-        return None
-    return value if all(_is_allowed(value[name], rule) for name, rule in schema["properties"].items()) else None
+    return value if isinstance(value, dict) else None
 
 
 def _is_allowed(value: Any, rule: Mapping[str, Any]) -> bool:
