@@ -65,11 +65,41 @@ class Parse(StrEnum):
     RULES = "rules"
 
 
+class SystemMode(StrEnum):
+    """What an answering system had before it when it answered."""
+
+    CLOSED_BOOK = "closed_book"
+    RETRIEVAL = "retrieval"
+    MULTI_SOURCE = "multi_source"
+    HUMAN = "human"
+    OTHER = "other"
+
+
+class Preference(StrEnum):
+    """Which of two answers to one question a rater prefers."""
+
+    A = "A"
+    B = "B"
+    TIE = "tie"
+    BOTH_BAD = "both_bad"
+
+
+class RaterKind(StrEnum):
+    """Who compared two answers."""
+
+    HUMAN = "human"
+    JUDGE = "judge"
+
+
 LABELS = tuple(Label)
 SIGNIFICANCES = tuple(Significance)
 PHASES = tuple(Phase)
 CHECK_KINDS = tuple(CheckKind)
 PARSES = tuple(Parse)
+SYSTEM_MODES = tuple(SystemMode)
+PREFERENCES = tuple(Preference)
+SIDES = (Preference.A, Preference.B)
+RATER_KINDS = tuple(RaterKind)
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
@@ -102,6 +132,23 @@ CHECK_KIND_VARIANTS: dict[CheckKind, tuple[str, ...]] = {
     CheckKind.BLIND: ("blinded", "blindcenters"),
     CheckKind.REPEAT: ("repeated", "again"),
 }
+SYSTEM_MODE_VARIANTS: dict[SystemMode, tuple[str, ...]] = {
+    SystemMode.CLOSED_BOOK: ("vanilla", "noretrieval", "parametric"),
+    SystemMode.RETRIEVAL: ("rag", "retrievalaugmented"),
+    SystemMode.MULTI_SOURCE: ("multiplesources",),
+    SystemMode.HUMAN: ("person", "expert"),
+    SystemMode.OTHER: (),
+}
+PREFERENCE_VARIANTS: dict[Preference, tuple[str, ...]] = {
+    Preference.A: ("answera", "systema"),
+    Preference.B: ("answerb", "systemb"),
+    Preference.TIE: ("tied", "equal", "draw"),
+    Preference.BOTH_BAD: ("neither", "bothpoor"),
+}
+RATER_KIND_VARIANTS: dict[RaterKind, tuple[str, ...]] = {
+    RaterKind.HUMAN: ("clinician", "annotator", "person"),
+    RaterKind.JUDGE: ("llm", "model"),
+}
 EMPTY_WORDS = frozenset({"", "null", "none", "nan", "na", "n/a"})
 """Texts that mean "no value" where a label or a significance is expected."""
 
@@ -128,6 +175,10 @@ LABEL_SPELLINGS = spellings(LABEL_VARIANTS)
 SIGNIFICANCE_SPELLINGS = spellings(SIGNIFICANCE_VARIANTS)
 PHASE_SPELLINGS = spellings(PHASE_VARIANTS)
 CHECK_KIND_SPELLINGS = spellings(CHECK_KIND_VARIANTS)
+SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)
+PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
+RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
+SIDE_SPELLINGS = {spelling: term for spelling, term in PREFERENCE_SPELLINGS.items() if term in SIDES}
 PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 
 

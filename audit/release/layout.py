@@ -33,9 +33,17 @@ PARTS: dict[str, tuple[str, ...]] = {
     "trial": ("trials",),
     "inconsistency": ("within_handbook",),
     "self_comparison": ("within_handbook_counts",),
+    "system": ("systems",),
+    "reference": ("references",),
+    "system_answer": ("system_answers",),
+    "criteria": ("criteria",),
+    "preference": ("preferences",),
+    "measure": ("measures",),
 }
 """Kind of record -> the names, without ending, that a file or a folder of such records may have."""
 REQUIRED_PARTS = ("handbook", "question", "pair")
+SYSTEM_PARTS = ("system", "reference", "system_answer", "criteria", "preference", "measure")
+"""What a release about answering systems has; with `system` and `question` it needs no handbooks and no pairs."""
 
 
 @dataclass(frozen=True)
@@ -167,16 +175,24 @@ class Layout:
 def find_layout(root: Path, given: Path) -> Layout:
     """The release in `root`; unknown files are ignored. `given` is the path to name in errors, such as an archive.
 
-    Raises ReleaseError when there are no handbooks, no questions or no pairs.
+    Raises ReleaseError when there are no handbooks, no questions or no pairs; a release of answering systems needs only systems
+    and questions.
     """
     parts = {kind: _files_of_part(root, names) for kind, names in PARTS.items()}
-    if missing := [PARTS[kind][0] for kind in REQUIRED_PARTS if not parts[kind]]:
+    required = _required_parts(parts)
+    if missing := [PARTS[kind][0] for kind in required if not parts[kind]]:
         raise ReleaseError(
             f"{given}: this is not a release: it has no {' and no '.join(missing)}. Nothing was loaded. "
-            f"Expected in one folder: {', '.join(PARTS[kind][0] for kind in REQUIRED_PARTS)}, "
+            f"Expected in one folder: {', '.join(PARTS[kind][0] for kind in required)}, "
             f"each a file ending in {', '.join(FORMATS)} or a folder of them."
         )
     return Layout(root, parts)
+
+
+def _required_parts(parts: dict[str, list[Path]]) -> tuple[str, ...]:
+    if parts["pair"] or not any(parts[kind] for kind in SYSTEM_PARTS):
+        return REQUIRED_PARTS
+    return ("system", "question")
 
 
 def _files_of_part(root: Path, names: tuple[str, ...]) -> list[Path]:

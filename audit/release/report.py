@@ -85,9 +85,10 @@ class LoadReport:
         """The report in one sentence."""
         totals = self.totals()
         read, loaded = (sum(row[name] for row in totals.values()) for name in ("read", "loaded"))
-        pairs = totals.get("pair", {"loaded": 0, "quarantined": 0})
         failed = sum(check.ok is False for check in self.checks)
-        parts = [f"{pairs['loaded']:,} pairs loaded, {pairs['quarantined']:,} quarantined"]
+        noun = "pairs" if "pair" in totals or "system" not in totals else "answers of systems"
+        counts = totals.get("pair" if noun == "pairs" else "system_answer", {"loaded": 0, "quarantined": 0})
+        parts = [f"{counts['loaded']:,} {noun} loaded, {counts['quarantined']:,} quarantined"]
         parts.append(f"{loaded:,} of {read:,} records in all")
         parts.append("all counts reconcile" if not failed else f"{failed} of {len(self.checks)} counts do not reconcile")
         return "; ".join(parts) + "."
@@ -106,9 +107,9 @@ class LoadReport:
 
 def report_as_text(report: LoadReport) -> str:
     """The report for a terminal: verdict, totals, checks, and the first findings."""
-    lines = [report.verdict(), "", f"{'records':<12}{'files':>8}{'read':>12}{'loaded':>12}{'quarantined':>13}"]
+    lines = [report.verdict(), "", f"{'records':<16}{'files':>8}{'read':>12}{'loaded':>12}{'quarantined':>13}"]
     lines += [
-        f"{kind:<12}{t['files']:>8,}{t['read']:>12,}{t['loaded']:>12,}{t['quarantined']:>13,}"
+        f"{kind:<16}{t['files']:>8,}{t['read']:>12,}{t['loaded']:>12,}{t['quarantined']:>13,}"
         for kind, t in report.totals().items()
     ]
     lines += ["", *(f"  {MARKS[check.ok]} {check.message}" for check in report.checks)]

@@ -137,6 +137,14 @@ def texts(value: Any, name: str) -> list[str]:
     return [item_text for item in value if (item_text := (text(item, name) or "").strip())]
 
 
+def passages(value: Any, name: str) -> list[str]:
+    """A list of texts with their spaces and punctuation; a single text is one of them, unless it is a JSON list."""
+    # Not `texts`, which would cut a reference answer at each semicolon
+    if isinstance(value, str):
+        value = list_value(value, name) if value.startswith("[") and value.endswith("]") else [value]
+    return [passage for item in list_value(value, name) if (passage := text(item, name)) and passage.strip()]
+
+
 def page_starts(value: Any, name: str) -> list[list[int]]:
     """A list of [page, first character], also as JSON in a cell of a table."""
     if is_missing(value) or value == "":

@@ -12,6 +12,8 @@ from urllib.parse import quote
 from audit.vocabulary import LABELS
 
 Record = Mapping[str, Any]
+SYSTEM_TABLES = ("systems", "references", "system_answers", "criteria", "preferences", "measures")
+"""The files of answering systems, by their names without ending."""
 MAX_STEM_CHARS = 200
 
 
@@ -19,32 +21,36 @@ def write_release(
     root: Path,
     *,
     manifest: Record,
-    handbooks: Iterable[Record],
     questions: Iterable[Record],
-    answers: Iterable[Record] | None,
-    comparisons: Iterable[Record],
+    handbooks: Iterable[Record] | None = None,
+    answers: Iterable[Record] | None = None,
+    comparisons: Iterable[Record] | None = None,
     sections: Iterable[Record] | None = None,
     trials: Iterable[Record] | None = None,
+    systems: Mapping[str, Iterable[Record]] | None = None,
 ) -> Path:
     """Write a release folder in the layout of data/README.md and return it.
 
     `comparisons` yields one record per question: question_id, handbooks (ids, in order) and pairs; the matrix is
     computed from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only. So may `sections`
-    (the handbooks' texts, for passages to be shown in) and `trials` (what each strategy of retrieval found).
+    (the handbooks' texts, for passages to be shown in) and `trials` (what each strategy of retrieval found). `systems` has
+    the records of answering systems under the names of SYSTEM_TABLES; with them, `handbooks` and `comparisons` may be None.
     All iterables may be generators; one record is in memory at a time. The manifest is written last and with the
     counts of what was written, so a folder with a manifest is complete.
     """
-    (root / "comparisons").mkdir(parents=True, exist_ok=True)
+    root.mkdir(parents=True, exist_ok=True)
+    if unknown := set(systems or {}) - set(SYSTEM_TABLES):
+        raise ValueError(f"no table of answering systems: {', '.join(sorted(unknown))}")
+    counted = {"handbooks": handbooks, "questions": questions, "answers": answers, **(systems or {})}
     counts = {
-        "handbooks": write_jsonl(root / "handbooks.jsonl", handbooks),
-        "questions": write_jsonl(root / "questions.jsonl", questions),
-    }
-    if answers is not None:
-        counts["answers"] = write_jsonl(root / "answers.jsonl", answers)
+        name: write_jsonl(root / f"{name}.jsonl", records) for name, records in counted.items() if records is not None
+    }  # fmt: skip
     for name, records in (("sections", sections), ("trials", trials)):
         if records is not None:
             write_jsonl(root / f"{name}.jsonl", records)
-    counts["pairs"] = sum(write_comparison(root / "comparisons", comparison) for comparison in comparisons)
+    if comparisons is not None:
+        (root / "comparisons").mkdir(exist_ok=True)
+        counts["pairs"] = sum(write_comparison(root / "comparisons", comparison) for comparison in comparisons)
     # Last: its presence shows that the folder is complete
     write_json(root / "manifest.json", {**manifest, **counts}, indent=1)
     return root

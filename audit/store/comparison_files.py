@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from audit.release import validate
+from audit.release import validate_pairs
 from audit.release.layout import stem
 from audit.release.records import open_bytes
 from audit.release.report import FileCount, LoadReport
@@ -87,7 +87,7 @@ class PairRepair:
 
     def _validate(self, raw: Any, repairs: list[str], question_id: str) -> dict[str, Any]:
         """A validated pair with row numbers for ids, the lower handbook first."""
-        record = validate.pair(raw, repairs)
+        record = validate_pairs.pair(raw, repairs)
         question = self._number("question", question_id, self.state.questions)
         a, b = (self._number("handbook", record.pop(side), self.state.handbooks) for side in ("handbook_a", "handbook_b"))
         # An ABSENT without a trace of the judge was pre-screened, unless both answers are there.

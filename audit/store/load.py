@@ -23,6 +23,7 @@ from audit.release.values import Repairs
 from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store
 from audit.store.load_pairs import PairLoader
+from audit.store.load_systems import load_systems
 from audit.store.load_tables import load_answers, load_handbooks, load_questions, load_sections, load_trials
 from audit.store.load_themes import load_themes
 from audit.store.load_within import load_within
@@ -115,6 +116,7 @@ def _fill_store(
             load_answers(con, reader, state)
             load_trials(con, reader, state)
             load_within(con, reader, state)
+            load_systems(con, reader, state)
             progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
         load_themes(con, reader)
         report.checks = reconcile(con, manifest, state, pairs.counts(), report)
@@ -127,7 +129,8 @@ def _fill_store(
 
 def _require_records(state: LoadState, layout: Layout, report: LoadReport) -> None:
     for kind, numbers in (("handbook", state.handbooks), ("question", state.questions)):
-        if not numbers:
+        # A release of answering systems may have no handbooks
+        if not numbers and layout.parts[kind]:
             why = next((f" {finding.sentence()}" for finding in report.findings), "")
             raise ReleaseError(
                 f"{layout.root}: no usable {kind} in {layout.name(layout.parts[kind][0])}.{why} Nothing was loaded."
@@ -161,6 +164,7 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
     row = {
         "layout": LAYOUT, "run_id": run_id, "title": title, "digest": identity["digest"],
         "synthetic": manifest.get("synthetic") is True, "has_answers": state.has_answers,
+        "has_pairs": bool(report.totals().get("pair", {}).get("loaded")), "has_systems": bool(state.systems),
         "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
         "terms": json.dumps({str(k): str(v) for k, v in terms.items()} if isinstance(terms, dict) else {}),
         "report": json.dumps(report.as_dict()),

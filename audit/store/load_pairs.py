@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.release import validate
+from audit.release import validate_pairs
 from audit.release.layout import format_suffix, readable_name
 from audit.release.records import UNREADABLE
 from audit.release.report import NOTED, FileCount
@@ -201,7 +201,7 @@ class PairLoader:
         staged: list[tuple[int, int, dict[str, Any]]] = []
         for file, position, text in self.con.execute(CHECKS_OF_FILES, {"first": first, "last": last}).fetchall():
             repairs: Repairs = []
-            checks = validate.checks(text, repairs)
+            checks = validate_pairs.checks(text, repairs)
             if repairs:
                 unusable.setdefault(file, []).append(position)
             else:

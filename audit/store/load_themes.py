@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.formatting import UNPRINTABLE
-from audit.release import validate
+from audit.release import validate_pairs
 from audit.release.layout import format_suffix
 from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, FileCount
 from audit.release.values import CONTROL_CHARACTER, Reject
@@ -78,7 +78,7 @@ def _read_themes(
 ) -> None:
     line = reader.add_file(path, "theme")
     for position, raw in _theme_records(reader, path, line, topics, built):
-        theme = reader.validated(line, position, raw, validate.theme)
+        theme = reader.validated(line, position, raw, validate_pairs.theme)
         if theme is None:
             continue
         if theme["theme_id"] in themes:
@@ -99,7 +99,7 @@ def _theme_records(
         yield from ((f"record {number}", theme) for number, theme in enumerate(raw["themes"], 1))
         built |= raw["built"] if isinstance(raw.get("built"), dict) else {}
         try:
-            topics |= dict.fromkeys(validate.phrases(raw.get("no_theme"), "no_theme"))
+            topics |= dict.fromkeys(validate_pairs.phrases(raw.get("no_theme"), "no_theme"))
         except Reject as reject:
             reader.note(line, WHOLE_FILE, REPAIRED, "field_dropped", f"{reject} The themes were loaded without it.")
 

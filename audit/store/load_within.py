@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from audit.release import validate
+from audit.release import validate_pairs
 from audit.release.report import NOTED
 from audit.store.connection import Connection, append
 from audit.store.record_reader import LoadState, RecordReader, append_records
@@ -30,7 +30,7 @@ def _counts(reader: RecordReader, state: LoadState) -> Iterator[dict[str, Any]]:
     """The counts of each handbook; a second record of one handbook is quarantined."""
     seen: set[int] = set()
     for path in reader.layout.parts["self_comparison"]:
-        for line, position, raw, record in reader.records(path, "self_comparison", validate.self_comparison):
+        for line, position, raw, record in reader.records(path, "self_comparison", validate_pairs.self_comparison):
             problem = state.resolve_ids(record, ("handbook",))
             if problem is None and record["handbook"] in seen:
                 message = f"counts of '{record['handbook_id']}' occur earlier; the first record was kept."
@@ -45,7 +45,7 @@ def _counts(reader: RecordReader, state: LoadState) -> Iterator[dict[str, Any]]:
 def _inconsistencies(reader: RecordReader, state: LoadState) -> Iterator[Inconsistency]:
     number = 0
     for path in reader.layout.parts["inconsistency"]:
-        for line, position, raw, record in reader.records(path, "inconsistency", validate.inconsistency):
+        for line, position, raw, record in reader.records(path, "inconsistency", validate_pairs.inconsistency):
             # Most are found without a question
             kinds = ("handbook", "question") if record["question_id"] else ("handbook",)
             if problem := state.resolve_ids(record, kinds):

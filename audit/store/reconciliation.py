@@ -15,6 +15,11 @@ from audit.vocabulary import concerns
 
 COUNT_JUDGED = "select count(*) from pairs where not prescreened"
 DECLARED = ("handbooks", "questions", "answers", "pairs", "pairs_judged")
+DECLARED_OF_SYSTEMS = {
+    "systems": "system", "references": "reference", "system_answers": "system_answer", "criteria": "criteria",
+    "preferences": "preference", "measures": "measure",
+}  # fmt: skip
+"""Count that a manifest may declare -> kind of record. Only a release that has or declares such records is checked for them."""
 
 
 def reconcile(
@@ -22,7 +27,10 @@ def reconcile(
 ) -> list[Check]:
     """Every check of the load report; `ok` is None where there is no count to compare with."""
     counts = _found_counts(con, state, report)
-    declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in DECLARED]
+    of_systems = [name for name in DECLARED_OF_SYSTEMS if counts[name] or name in manifest]
+    declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in (*DECLARED, *of_systems)]
+    if not comparisons and of_systems:  # a release of answering systems: no pair is expected
+        return declared
     expected = _expect_by_organ(con) if manifest.get("asked") == "organ" else _expect_all(state)
     answers = [_check_sum("answers", expected.answers, counts["answers"], expected.asked)] if state.has_answers else []
     return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected), *_check_conflicts(comparisons, report)]
@@ -63,6 +71,7 @@ def _found_counts(con: Connection, state: LoadState, report: LoadReport) -> dict
     return {
         "handbooks": len(state.handbooks), "questions": len(state.questions), "answers": loaded.get("answer", 0),
         "pairs": loaded.get("pair", 0), "pairs_judged": rows(con, COUNT_JUDGED)[0][0],
+        **{name: loaded.get(kind, 0) for name, kind in DECLARED_OF_SYSTEMS.items()},
     }  # fmt: skip
 
 

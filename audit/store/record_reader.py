@@ -116,7 +116,7 @@ def excerpt(raw: Any) -> str | None:
 
 @dataclass
 class LoadState:
-    """Row numbers of `handbooks` and `questions` by id, in release order.
+    """Row numbers of `handbooks`, `questions` and `systems` by id, in release order.
 
     answer_status  int8 (questions, handbooks): NOT_ASKED, PRESENT, ABSENT or UNPARSEABLE
     sections       length of each section in characters, by (handbook number, section id); empty without sections
@@ -124,6 +124,7 @@ class LoadState:
 
     handbooks: dict[str, int] = field(default_factory=dict)
     questions: dict[str, int] = field(default_factory=dict)
+    systems: dict[str, int] = field(default_factory=dict)
     # An array and not a dict: it is asked for millions of pairs at once
     answer_status: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty((0, 0), np.int8))
     has_answers: bool = False
@@ -134,7 +135,7 @@ class LoadState:
         self.answer_status = np.full((len(self.questions), len(self.handbooks)), NOT_ASKED, np.int8)
 
     def resolve_ids(self, record: dict[str, Any], kinds: tuple[str, ...] = ("question", "handbook")) -> tuple[str, str] | None:
-        """Set `question` and `handbook` of a record to the row numbers of its ids; code and sentence for an unknown id."""
+        """Set `question`, `handbook`, ... of a record to the row numbers of its ids; code and sentence for an unknown id."""
         for kind in kinds:
             numbers = self._numbers(kind)
             number = numbers.get(record[f"{kind}_id"])
@@ -144,11 +145,11 @@ class LoadState:
         return None
 
     def unknown_id(self, kind: str, name: str) -> tuple[str, str]:
-        """Code and sentence for an id that no handbook or question of the release has."""
+        """Code and sentence for an id that no handbook, question or system of the release has."""
         return f"unknown_{kind}", f"{kind} '{name}' is not in {kind}s.{nearest(name, tuple(self._numbers(kind)))}"
 
     def _numbers(self, kind: str) -> dict[str, int]:
-        return self.questions if kind == "question" else self.handbooks
+        return {"question": self.questions, "handbook": self.handbooks, "system": self.systems}[kind]
 
     # In the three methods below `a` and `b` are handbook numbers, or arrays of them; the result has the same shape.
 

@@ -13,15 +13,22 @@ from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.vocabulary import nearest
 
 # Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read
-LAYOUT = "8"
+LAYOUT = "9"
 
-RUN_COLUMNS = ("run_id", "title", "digest", "synthetic", "has_answers", "loaded_at", "terms", "manifest", "report")
+RUN_COLUMNS = (
+    "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "loaded_at", "terms", "manifest",
+    "report",
+)  # fmt: skip
 RUN = f"select {', '.join(RUN_COLUMNS)} from run"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One loaded run: its name, its file, its display words and its load report."""
+    """One loaded run: its name, its file, its display words and its load report.
+
+    has_pairs    it compares handbooks: without pairs, most pages have nothing to show
+    has_systems  it has answering systems
+    """
 
     run_id: str
     title: str
@@ -30,6 +37,8 @@ class Run:
     has_answers: bool
     loaded_at: str
     path: Path
+    has_pairs: bool = True
+    has_systems: bool = False
     terms: dict[str, str] = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)

@@ -13,6 +13,8 @@ create table run (            -- exactly one row
     digest      varchar not null,   -- sha256 over the release's files
     synthetic   boolean not null,   -- made up: every page says so
     has_answers boolean not null,   -- false: a release of pairs only; absence per handbook is then unknown, not zero
+    has_pairs   boolean not null,   -- false: nothing compares handbooks; a release of answering systems
+    has_systems boolean not null,   -- false: no answering systems
     loaded_at   timestamp not null, -- UTC
     terms       json not null,      -- display words: {"handbook": "institute", "organ": "topic area"}
     manifest    json not null,      -- as the release has it
@@ -151,6 +153,81 @@ create table checks (         -- a further verdict of the judge on a pair; no ro
     label        label,             -- null: unscored
     significance significance,
     parse        parse
+);
+
+create table systems (        -- answering systems, numbered from 0 in release order
+    system      smallint primary key,
+    system_id   varchar not null,
+    name        varchar,
+    model       varchar,
+    mode        varchar,            -- closed_book, retrieval, multi_source, human, other; null: not stated
+    retriever   varchar,
+    settings    json,
+    description varchar
+);
+
+create table reference_answers ( -- no row: the question has no reference answer
+    question integer not null,
+    place    integer not null,      -- from 0; metrics use the first
+    answer   varchar not null
+);
+
+create table question_types (
+    question      integer primary key,
+    question_type varchar,          -- null: not stated
+    gold_sections varchar[] not null, -- section ids that contain the answer; empty: none known
+    url           varchar
+);
+
+create table system_answers (    -- no row: the system was not asked
+    question      integer not null,
+    system        smallint not null,
+    answer        varchar,
+    refused       boolean,          -- null: the reply could not be read; neither answered nor refused
+    unread_reason varchar,          -- why it could not be read
+    evidence      json,             -- [{handbook_id, section_id, rank, score, text}], best first
+    citations     json,
+    input_tokens  integer,
+    output_tokens integer,
+    latency_s     double
+);
+
+create table criteria (          -- one judge's scores of one answer; no row: not judged
+    question               integer not null,
+    system                 smallint, -- null: the reference answer
+    judge                  varchar,
+    scientific_consensus   tinyint,  -- null, here and below: could not be read
+    inappropriate_content  tinyint,
+    missing_content        tinyint,
+    extent_of_harm         tinyint,
+    likelihood_of_harm     tinyint,
+    bias                   tinyint,
+    empathy                tinyint,
+    grammaticality         tinyint,
+    explanations           json,     -- criterion -> reason
+    parse                  parse,    -- as in readings
+    unscored_reason        varchar,
+    input_tokens           integer,
+    output_tokens          integer,
+    latency_s              double
+);
+
+create table preferences (       -- one rater's choice between two answers; no row: not compared
+    question    integer not null,
+    system_a    smallint not null,
+    system_b    smallint not null,
+    preference  varchar not null,    -- A, B, tie, both_bad
+    rater       varchar,
+    rater_kind  varchar not null,    -- human, judge
+    shown_first varchar,             -- A or B; null: unknown
+    comment     varchar
+);
+
+create table system_measures (   -- reference metrics of an answer, and retrieval measures of a question; no row: not measured
+    question integer not null,
+    system   smallint not null,
+    measure  varchar not null,
+    value    double not null
 );
 
 create table taxonomy (       -- one row where the release brings its own themes, none otherwise

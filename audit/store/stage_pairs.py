@@ -2,7 +2,7 @@
 
 Each statement also fills working columns, which the loader drops at the end:
     file, position  number of the file and of the pair in it, from 0 and from 1
-    suspect         audit.release.validate might refuse the pair, repair it or read it in another way
+    suspect         audit.release.validate_pairs might refuse the pair, repair it or read it in another way
     checks          further verdicts as JSON text
 
 The SQL only has to err on the side of suspicion. The exact rule and its sentence exist once, in Python.
@@ -20,8 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit.release.fields import JUDGE_USAGE, field_names
+from audit.release.pair_fields import COMPARISON, JUDGE_READING, PAIR
 from audit.release.records import UNREADABLE, open_bytes
-from audit.release.schema import COMPARISON, JUDGE_READING, JUDGE_USAGE, PAIR, field_names, spelling
+from audit.release.schema import spelling
 from audit.store.connection import Connection, DuckDBError
 from audit.vocabulary import LABELS, SIGNIFICANCES
 

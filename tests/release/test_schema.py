@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from audit.release.layout import PARTS, SYSTEM_PARTS
 from audit.release.schema import KINDS, canonical, json_schema
+from tests.support.systems import systems_release
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 
@@ -39,6 +41,16 @@ def test_what_the_writer_writes_is_valid(release: Path) -> None:
         validator(kind).validate(record)
 
 
+def test_what_the_writer_writes_of_answering_systems_is_valid(tmp_path: Path) -> None:
+    folder = systems_release(tmp_path / "release")
+    for part in SYSTEM_PARTS:
+        (name,) = PARTS[part]
+        lines = (folder / f"{name}.jsonl").read_text().splitlines()
+        assert lines
+        for line in lines:
+            validator(part).validate(json.loads(line))
+
+
 def test_the_nih_release_is_valid(nih: Path) -> None:
     for kind, record in every_record(nih)[::7]:
         validator(kind).validate(record)
@@ -51,6 +63,11 @@ def test_the_nih_release_is_valid(nih: Path) -> None:
         ("pair", {"handbook_b": "b", "classification": "ABSENT"}),
         ("comparison", {"question_id": "q", "handbooks": ["a"], "matrix": [[5]], "pairs": []}),
         ("handbook", {"handbook_id": "a", "organ": "kidney", "center": "x", "phase": "during"}),
+        ("criteria", {"question_id": "q", "system_id": "s", "bias": 1}),
+        ("criteria", {"question_id": "q", "bias": 0}),
+        ("system_answer", {"question_id": "q", "system_id": "s", "answer": "x", "evidence": ["passage"]}),
+        ("preference", {"question_id": "q", "system_a": "a", "system_b": "b", "preference": "C"}),
+        ("system", {"system_id": "a", "mode": "open"}),
     ],
 )
 def test_what_is_wrong_is_invalid(kind: str, record: dict[str, Any]) -> None:

@@ -14,18 +14,22 @@ TABLES = {
     "handbook": ("handbooks",), "question": ("questions", "topics", "subtopics"), "answer": ("answers",), "pair": ("pairs",),
     "judge_metadata": ("pairs", "readings"), "check": ("checks",), "theme": ("themes", "theme_topics"), "section": ("sections",),
     "trial": ("trials",), "inconsistency": ("inconsistencies",), "place": ("inconsistency_places",),
-    "self_comparison": ("self_comparisons",),
+    "self_comparison": ("self_comparisons",), "system": ("systems",), "reference": ("question_types", "reference_answers"),
+    "system_answer": ("system_answers",), "criteria": ("criteria",), "usage": ("system_answers", "criteria"),
+    "preference": ("preferences",), "measure": ("system_measures",),
 }  # fmt: skip
-"""Kind of record -> the tables that its fields go to. A comparison is its pairs; a manifest is kept as JSON."""
+"""Kind of record -> the tables that its fields go to. A comparison is its pairs; a manifest and evidence are kept as JSON."""
 STORED_AS = {
     "question_id": "question", "handbook_id": "handbook", "topics": "topic", "subtopics": "subtopic",
-    "classification": "label", "clinical_significance": "significance",
+    "system_id": "system", "answers": "answer", "classification": "label", "clinical_significance": "significance",
 }  # fmt: skip
 NOT_STORED = {
     ("answer", "usage"): "no page or metric uses what an answer took",
     ("pair", "judge_metadata"): "its fields have columns of their own",
     ("pair", "checks"): "they have a table of their own",
     ("inconsistency", "places"): "they have a table of their own",
+    ("system_answer", "usage"): "its fields have columns of their own",
+    ("criteria", "usage"): "its fields have columns of their own",
 }
 
 

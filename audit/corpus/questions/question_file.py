@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import QuestionsError
+from audit.release.handbook_fields import QUESTION
 from audit.release.layout import FORMATS, format_suffix
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
-from audit.release.schema import QUESTION, canonical
+from audit.release.schema import canonical
 from audit.release.validate import AS_JSON, question
 from audit.release.values import Reject, is_missing, required_text
 from audit.vocabulary import GENERAL
