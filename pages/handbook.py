@@ -8,6 +8,7 @@ from audit.charts.style import handbook_names, interval, percent
 from audit.metrics.coverage import gaps, profile
 from audit.metrics.handbooks import handbooks, pairs
 from audit.metrics.within_handbook import within_handbook, within_handbook_counts
+from audit.queries.citations import section_titles, source_file
 from audit.queries.handbook_view import handbook_text
 from audit.store.runs import Run
 from audit.tables import Column
@@ -18,6 +19,11 @@ from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.self_disagreements import draw_self_disagreements
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
+
+NOT_COMPARED = (
+    "Not compared: the statements of this {handbook} were not compared with each other, so it is unknown whether any of them "
+    "contradict. The command `audit within` compares them."
+)
 
 
 def summary(run: Run, row: pd.Series) -> None:
@@ -116,7 +122,7 @@ def self_section(run: Run, handbook_id: str) -> None:
     st.header(say(run, "Where this {handbook} contradicts itself"), anchor=False)
     row = load(within_handbook_counts, run).set_index("handbook_id").loc[handbook_id]
     if pd.isna(row["findings"]):
-        st.info(say(run, "Not compared: statements of this {handbook} were not compared with each other."))
+        st.info(say(run, NOT_COMPARED))
         return
     frame = load(within_handbook, run, handbook_id=handbook_id)
     draw_self_disagreements(run, frame)
@@ -145,7 +151,8 @@ with page("{Handbook}", "One {handbook}: what it answers, what it does not addre
     text_section(run, handbook_id)
     with st.container(horizontal=True):
         link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
-        link("source", "See its pages", run, icon=":material/menu_book:", handbook=handbook_id)
+        if load(source_file, run, handbook_id=handbook_id).digest or load(section_titles, run, handbook_id=handbook_id):
+            link("source", "See its pages", run, icon=":material/menu_book:", handbook=handbook_id)
 
     st.header("What it answers", anchor=False)
     by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))

@@ -29,6 +29,8 @@ GROUPS = (
     "and others rarely do."
 )
 SHOWN_HANDBOOKS = {"answering": "Only those that answer", "everyone": "All"}
+FIT_A_PHONE = 12
+"""Rows whose names do not overlap on a phone; a larger matrix is scrolled sideways there."""
 
 
 def label_matrix(
@@ -40,7 +42,9 @@ def label_matrix(
     figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["group"], opened)
     alt = fill(run, f"The judge's label of every pair of {len(ids)} {{handbooks}}; those that agree are next to each other.")
     # Streamlit repeats a selection on every rerun, so each opened pair gets a chart key of its own, with nothing selected yet.
-    if cell := clicked_point(figure, "_".join(("matrix", question_id, *opened)), alt):
+    with st.container(key="wide_matrix" if len(ids) > FIT_A_PHONE else "matrix"):
+        cell = clicked_point(figure, "_".join(("matrix", question_id, *opened)), alt)
+    if cell:
         row, column = divmod(int(cell), len(ids))
         click_opens((ids[row], ids[column]), opened)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from audit.charts.style import handbook_names
 from audit.corpus.documents import Section
 from audit.errors import MissingLibraryError
-from audit.queries.citations import SourceFile, citations, cited_section, source_file
+from audit.queries.citations import SourceFile, citations, cited_section, section_titles, source_file
 from audit.queries.lookup import handbook_list
 from audit.settings import Settings
 from audit.source_pages.files import find_source, read_source
@@ -27,12 +27,16 @@ from pages._shared.widgets import counts, link, say, title_of
 LEAD = "The page of the {handbook} that an answer cites, with the cited sentence marked."
 PLACE = ("section", "start", "end", "pdf_page", "question")
 NO_PICTURE = {
-    "digest": "The release does not tell which file this {handbook} was taken from, so its pages cannot be shown.",
+    "digest": "The release does not tell which file this {handbook} was taken from, so its pages cannot be shown as pictures.",
     "file": "The PDF of this {handbook} is not on this server, so its pages cannot be shown. Whoever runs the server can put it "
     "into the folder for sources (AUDIT_SOURCES); it is recognised by its content.",
     "pages": "This section has no page numbers: its text does not come from a PDF.",
     "mark": "The sentence was not found on the picture of this page. It reads as in the text below.",
 }
+NO_TEXT = (
+    "The release has neither the file nor the text of this {handbook}, so there is nothing to show. A release has the texts of "
+    "its {handbooks} in sections.jsonl."
+)
 
 
 def number_in_address(name: str) -> int | None:
@@ -43,10 +47,17 @@ def number_in_address(name: str) -> int | None:
     return int(value) if value and value.isdecimal() and len(value) < 10 else None
 
 
-def section_in_address(run: Run, handbook_id: str) -> Section | None:
-    """The section that the link is for."""
+def chosen_section(run: Run, file: SourceFile) -> Section | None:
+    """The section that the link is for; where no PDF can be opened at its first page, one to be picked."""
     section_id = st.query_params.get("section")
-    return load(cited_section, run, handbook_id=handbook_id, section_id=section_id) if section_id else None
+    if not file.digest and "start" not in st.query_params:
+        titles = load(section_titles, run, handbook_id=file.handbook_id)
+        if not titles:
+            st.info(say(run, NO_TEXT))
+            st.stop()
+        first = next(iter(titles))
+        section_id = pick_one("Section", list(titles), "section", default=first, format_func=named_by(titles)) or first
+    return load(cited_section, run, handbook_id=file.handbook_id, section_id=section_id) if section_id else None
 
 
 def chosen_statement(section: Section | None) -> Marked | None:
@@ -164,7 +175,7 @@ with page("Source", LEAD) as run:
     )
     close_when_changed("source", handbook_id, PLACE)
     file = load(source_file, run, handbook_id=handbook_id)
-    section = section_in_address(run, handbook_id)
+    section = chosen_section(run, file)
     chosen = chosen_statement(section)
     number = page_of(section, chosen)
     st.html(CSS)

@@ -29,7 +29,7 @@ ALL = "All pairs"
 # A segment narrower than this share has no room for a label; the table and the hover text show it.
 MIN_LABELLED = 0.045
 # The share of a bar that one letter takes on a narrow screen; a name that would be cut is left to the legend.
-LETTER_WIDTH = 0.013
+LETTER_WIDTH = 0.017
 
 Segment = tuple[str, int, str, str]
 """Name, pairs, colour, pattern."""
@@ -55,9 +55,11 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
     small_text = {"minsize": 12, "mode": "hide"}
     # A click on the legend would hide a label, and the bars would no longer add up to all pairs.
-    legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}
-    margin = {"l": 8, "r": 8, "t": 8, "b": 8}
-    return styled(figure, 250, barmode="overlay", bargap=0.45, margin=margin, legend=legend, uniformtext=small_text)
+    # From the left edge of the figure, so that on a phone it needs three rows and not six, which would be cut.
+    place = {"x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
+    legend = {"orientation": "h", **place, "itemclick": False, "itemdoubleclick": False}
+    margin = {"l": 8, "r": 8, "t": 8, "b": 84}
+    return styled(figure, 290, barmode="overlay", bargap=0.45, margin=margin, legend=legend, uniformtext=small_text)
 
 
 def _steps(prescreened: int, judged: int, unscored: int) -> list[Segment]:

@@ -23,6 +23,7 @@ SECTION = """
 select section_id, heading, text, above, pages, url, page_starts
 from sections where handbook = $handbook and section_id in (select unnest($names))
 """
+TITLES = "select section_id, above, heading from sections where handbook = $handbook order by place"
 FILE = """
 select handbook_id, coalesce(title, center), url, digest, licence, may_be_downloaded, pages
 from handbooks where handbook = $handbook
@@ -73,6 +74,17 @@ def source_file(con: Connection, handbook_id: str) -> SourceFile:
     """The file of a handbook. Raises NotInRunError when the run has no such handbook."""
     (facts,) = rows(con, FILE, {"handbook": handbook_number(con, handbook_id)})
     return SourceFile(*facts)
+
+
+def section_titles(con: Connection, handbook_id: str) -> dict[str, str]:
+    """Section id -> title, of every section of a handbook whose text the run has, in reading order.
+
+    Raises NotInRunError when the run has no such handbook.
+    """
+    sections = rows(con, TITLES, {"handbook": handbook_number(con, handbook_id)})
+    return {
+        section_id: Section(section_id, heading, "", tuple(above)).title or section_id for section_id, above, heading in sections
+    }
 
 
 def cited_section(con: Connection, handbook_id: str, section_id: str) -> Section:

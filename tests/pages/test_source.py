@@ -199,3 +199,17 @@ def test_each_answer_links_to_the_page_that_it_cites(loaded: Loaded, open_page: 
     (link,) = set(re.findall(r'href="(source\?[^"]*)"[^>]*>([^<]*)<', html))
     assert link[1] == "[3] page 2"
     assert f"handbook=a&amp;section=s1&amp;start={START}&amp;end={len(TEXT)}&amp;pdf_page=2&amp;question=q1" in link[0]
+
+
+def test_without_a_file_a_section_can_be_picked_and_its_text_is_shown(loaded: Loaded, open_page: Open) -> None:
+    loaded(digest=None)
+    at = open_page("source", handbook="a")
+    assert not at.exception
+    assert [box.label for box in at.selectbox][:2] == ["Handbook", "Section"]
+    assert "Raw &lt;fish&gt;." in html_on(at)
+
+
+def test_with_neither_file_nor_text_the_page_says_what_a_release_would_need(run: object, open_page: Open) -> None:
+    at = open_page("source", handbook="a")
+    assert "neither the file nor the text of this handbook" in words_on(at)
+    assert "See its pages" not in [link.proto.label for link in open_page("handbook", handbook="a").get("page_link")]
