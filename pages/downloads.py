@@ -57,7 +57,7 @@ def pick_study(run: Run) -> str | None:
 
 def pick_other_run(run: Run) -> Run | None:
     """The run to compare with, if any."""
-    others = {other.key: other for other in loaded_runs() if other.key != run.key}
+    others = {other.key: other for other in loaded_runs() if other.key != run.key and other.has_pairs and run.has_pairs}
     if not others:
         return None
     key = pick_one(
@@ -98,7 +98,7 @@ def download_button(
     return key
 
 
-with page("Downloads", LEAD) as run:
+with page("Downloads", LEAD, without_pairs=LEAD) as run:
     with st.container(horizontal=True):  # columns would leave a gap where there is only one picker
         study_id = pick_study(run)
         other = pick_other_run(run)

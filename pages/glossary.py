@@ -10,6 +10,7 @@ from audit.vocabulary import LABELS
 from pages._shared.page import page
 from pages._shared.widgets import say
 
+LEAD = "Each word has the same meaning on every page."
 LABEL_MEANINGS = {
     "ABSENT": "At least one of the two {handbooks} does not address the question, so there is nothing to compare.",
     "CONSISTENT": "Both give the same advice; {a_patient} would do the same after reading either.",
@@ -111,7 +112,7 @@ def define_labels(run: Run) -> None:
         text.markdown(say(run, f"**{label.value.lower()}**: {LABEL_MEANINGS[label]}"))
 
 
-with page("Glossary", "Each word has the same meaning on every page.") as run:
+with page("Glossary", LEAD, without_pairs=LEAD) as run:
     st.header("The five labels", anchor=False)
     define_labels(run)
     for heading, definitions in sections().items():

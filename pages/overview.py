@@ -19,6 +19,7 @@ from pages._shared.page import page
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = "Each {handbook} was asked the same {patient} questions, and a judge then compared the answers in pairs."
+WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
 OUTCOMES = {"pre-screened": "absent, pre-screened (the judge was not asked)", "unscored": "unscored (no readable verdict)"}
 
 
@@ -50,8 +51,20 @@ def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
     return outcomes.assign(outcome=outcomes["how"].map(OUTCOMES).fillna(judged))
 
 
-with page("{Run}", LEAD) as run:
+def completeness(run: Run) -> None:
+    """What the load report concludes."""
+    st.header("Is the data complete?", anchor=False)
+    verdict = str(run.report.get("verdict", "This run has no load report."))
+    st.markdown(say(run, "{verdict}", verdict=verdict))
+    link("runs", "Read the load report", run, icon=":material/fact_check:")
+
+
+with page("{Run}", LEAD, without_pairs=WITHOUT_PAIRS) as run:
     tour(current_account(), terms(run))
+    if not run.has_pairs:
+        run_facts(run)
+        completeness(run)
+        st.stop()
     # The last row of `organs` counts the whole run.
     outcomes, total = load(labels, run), load(organs, run).iloc[-1]
     run_facts(run)
@@ -80,8 +93,4 @@ with page("{Run}", LEAD) as run:
         shares=("share", "share_of_judged"), digits=2,
     )  # fmt: skip
     footer(shown_table, "labels", run, "labels", "organs")
-
-    st.header("Is the data complete?", anchor=False)
-    verdict = str(run.report.get("verdict", "This run has no load report."))
-    st.markdown(say(run, "{verdict}", verdict=verdict))
-    link("runs", "Read the load report", run, icon=":material/fact_check:")
+    completeness(run)

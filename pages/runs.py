@@ -13,6 +13,7 @@ from pages._shared.page import page
 from pages._shared.pickers import pick_many
 from pages._shared.widgets import counts, footer, link, table
 
+LEAD = "All loaded releases, and the load report of the one you chose."
 RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)", "digest": "Digest (SHA-256)"}
 KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
 FILES = {"file": "File", "kind": "Records", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined", "notes": "Notes"}
@@ -95,7 +96,7 @@ def manifest_section(run: Run) -> None:
     footer(entries, "manifest", run)
 
 
-with page("Runs", "All loaded releases, and the load report of the one you chose.") as run:
+with page("Runs", LEAD, without_pairs=LEAD) as run:
     for problem in damaged_stores():  # one damaged store must not hide the other runs
         explain(problem)
     listed = run_list(loaded_runs())

@@ -28,8 +28,11 @@ def reconcile(
     """Every check of the load report; `ok` is None where there is no count to compare with."""
     counts = _found_counts(con, state, report)
     of_systems = [name for name in DECLARED_OF_SYSTEMS if counts[name] or name in manifest]
-    declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in (*DECLARED, *of_systems)]
-    if not comparisons and of_systems:  # a release of answering systems: no pair is expected
+    # A release of answering systems alone: no handbook, answer or pair is expected
+    systems_alone = bool(of_systems) and not comparisons
+    names = [name for name in DECLARED if not systems_alone or counts[name] or name in manifest]
+    declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in (*names, *of_systems)]
+    if systems_alone:
         return declared
     expected = _expect_by_organ(con) if manifest.get("asked") == "organ" else _expect_all(state)
     answers = [_check_sum("answers", expected.answers, counts["answers"], expected.asked)] if state.has_answers else []

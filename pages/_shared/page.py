@@ -22,14 +22,16 @@ NOTHING_LOADED = "No run is loaded yet. Run one of these two commands in a termi
 COMMANDS = """\
 audit demo          # load a synthetic release to explore
 audit load PATH     # load your own release: a folder, .zip or .tar.gz"""
+NO_PAIRS = "This run has no pairs of {handbooks} to compare, and this page is about such pairs. *Runs* lists what the run has."
 NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default terms
 
 
 @contextmanager
-def page(title: str, lead: str) -> Iterator[Run]:
+def page(title: str, lead: str, *, without_pairs: str | None = None) -> Iterator[Run]:
     """Draw a page's frame and pass its run to the body; an AuditError in the body is shown as a message, not as a traceback.
 
-    `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms.
+    `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms. `without_pairs` is the
+    lead where the run has no pairs; left out, the page needs pairs, and says in a sentence that the run has none.
     """
     _enter_through_menu()
     st.html(STYLE)
@@ -37,10 +39,13 @@ def page(title: str, lead: str) -> Iterator[Run]:
     heading = st.container()  # filled in later: an unknown run in the address is reported below the title
     run = _run_or_stop(heading, title)
     heading.title(say(run, title), anchor=False)
-    heading.markdown(say(run, lead))
+    heading.markdown(say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
     if run.synthetic:
         heading.caption(say(run, SYNTHETIC))
     preview_banner(heading, run)
+    if not run.has_pairs and without_pairs is None:
+        st.info(say(run, NO_PAIRS))
+        st.stop()
     try:
         yield run
     except AuditError as error:

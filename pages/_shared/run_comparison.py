@@ -54,7 +54,7 @@ class ComparedRuns:
 
 def pick_two_runs(run: Run) -> ComparedRuns | None:
     """The run and another, by default from the one loaded earlier to the later one; None where no other run is loaded."""
-    loaded = loaded_runs()
+    loaded = [loaded_run for loaded_run in loaded_runs() if loaded_run.has_pairs]
     others = {other.key: other for other in loaded if other.key != run.key}
     if not others:
         st.info(ONLY_RUN)

@@ -7,6 +7,7 @@ import pytest
 from audit.demo.build import write_demo, write_earlier
 from tests.pages.conftest import words_on
 from tests.support.loading import load
+from tests.support.systems import systems_release
 
 BEFORE = """
     q1 kidney ab=DIVERGENT/high ac=CONSISTENT bc=UNSCORED
@@ -37,6 +38,11 @@ def test_with_a_single_run_the_page_explains_how_to_get_another(run, open_page):
     at = open_page("compare")
     assert "Only this run is loaded" in words_on(at)
     assert f"audit judge {run.key} --out rejudged --load" in words_on(at)
+
+
+def test_a_run_of_answering_systems_alone_is_not_offered(run, data_dir, tmp_path, open_page):
+    load(systems_release(tmp_path / "systems"), data_dir)
+    assert "Only this run is loaded" in words_on(open_page("compare", run=run.key))
 
 
 def test_runs_without_a_common_pair_say_so_and_list_what_only_one_has(load_run, open_page):

@@ -8,6 +8,8 @@ import pytest
 
 from pages._shared.navigation import PAGES
 from tests.pages.conftest import ROOT, words_on
+from tests.support.loading import load
+from tests.support.systems import systems_release
 
 TENANCY = {"handbook": "state code", "organ": "kind of tenancy", "center": "state", "patient": "tenant"}
 OURS = re.compile(r"\b(?:handbook|organ|center|patient)s?\b", re.IGNORECASE)
@@ -109,3 +111,17 @@ def test_an_unexpected_error_keeps_its_details_in_the_log(run, open_page, monkey
     assert "rosebud" not in str(shown.proto)
     assert list(shown.stack_trace) == []
     assert "rosebud" in caplog.text
+
+
+NEED_NO_PAIRS = {"overview", "runs", "downloads", "glossary"}
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_on_a_run_of_answering_systems_alone_a_page_about_pairs_says_that_there_are_none(page, data_dir, tmp_path, open_page):
+    load(systems_release(tmp_path / "systems"), data_dir)
+    at = open_page(page)
+    assert not at.exception
+    assert not at.error
+    assert ("This run has no pairs of handbooks to compare, and this page is about such pairs." in words_on(at)) == (
+        page not in NEED_NO_PAIRS
+    )

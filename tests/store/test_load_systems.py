@@ -45,6 +45,7 @@ def test_a_release_of_answering_systems_needs_no_handbooks_and_no_pairs(tmp_path
     assert loaded.run.report["clean"], messages(loaded, "repaired")
     assert loaded.run.report["verdict"].startswith("6 answers of systems loaded, 0 quarantined; 24 of 24 records in all")
     assert read_run(loaded.run.path) == loaded.run
+    assert not any("pairs" in check["message"] or "handbooks" in check["message"] for check in loaded.run.report["checks"])
 
 
 def test_declared_counts_are_compared_with_those_found(tmp_path: Path) -> None:
