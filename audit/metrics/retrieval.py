@@ -12,9 +12,9 @@ from audit.metrics import metric
 from audit.metrics._shared import QUESTIONS
 from audit.queries.lookup import require_one_of
 from audit.retrieval.gold import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
-from audit.stats.bootstrap import clustered_ratio_interval, draws
+from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.intervals import Floats, with_interval
-from audit.stats.paired import change_interval, direction
+from audit.stats.means import mean_change
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.terms import ALL
@@ -237,7 +237,7 @@ def retrieval_paired(con: Connection) -> pd.DataFrame:
         questions                 int, questions on which the two differ
         moves                     str, rises, falls, not clear, the same, or too few questions
 
-    No row where fewer than two strategies were tried. Source of the interval: audit.stats.paired.
+    No row where fewer than two strategies were tried. Source of the interval: audit.stats.means.
     """
     table = trials_with_measures(con)
     # A search that the release lists twice would pair with itself.
@@ -254,18 +254,7 @@ def _compared(table: pd.DataFrame, first: str, other: str) -> Iterator[dict[str,
     if both.empty:
         return
     question = pd.factorize(both.index.get_level_values("question"))[0]
-    # One set of draws for all measures and both strategies, so that only their difference varies.
-    weights = draws(int(question.max()) + 1, stream=0)
     for measure in MEASURES:
         value, was = both[f"{measure}_value"].to_numpy(), both[f"{measure}_first"].to_numpy()
         row = {"strategy": other, "against": first, "measure": measure, "trials": len(both)}
-        yield row | {"value": value.mean(), "first": was.mean(), **_change(value - was, question, weights)}
-
-
-def _change(differences: Floats, question: np.ndarray[Any, np.dtype[np.intp]], weights: Floats) -> dict[str, Any]:
-    sums, trials = np.bincount(question, differences), np.bincount(question)
-    bearing = np.count_nonzero(np.bincount(question, np.abs(differences)))
-    drawn = (sums @ weights) / (trials @ weights)
-    low, high = (float(end[0]) for end in change_interval(drawn[None, :], np.array([bearing])))
-    moves = direction(low, high, not bearing)
-    return {"change": differences.mean(), "change_low": low, "change_high": high, "questions": bearing, "moves": moves}
+        yield row | {"value": value.mean(), "first": was.mean(), **mean_change(value - was, question)}

@@ -7,7 +7,7 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import PRESENT, SIGNIFICANCES
 from audit.queries.lookup import require_one_of
-from audit.stats.paired import spearman_interval
+from audit.stats.paired import correlation_interval, spearman
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
@@ -144,5 +144,5 @@ def severity_rho(con: Connection) -> pd.DataFrame:
 def _rank_correlation(table: pd.DataFrame) -> dict[str, float]:
     # Units without a present pair have no rank.
     ranked = table.dropna(subset=["severity"])
-    rho, low, high = spearman_interval(ranked["severity"].to_numpy(), ranked["r_div"].to_numpy())
+    rho, low, high = correlation_interval(spearman, ranked["severity"].to_numpy(), ranked["r_div"].to_numpy())
     return {"units": len(ranked), "rho": rho, "rho_low": low, "rho_high": high}

@@ -7,6 +7,7 @@ Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, sec
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,10 @@ import numpy as np
 
 from audit.stats.agreement import RatedItems, Values, chance_corrected, conger, identity
 from audit.stats.bootstrap import MIN_KEPT, MIN_QUESTIONS, draws, resample_questions
-from audit.stats.intervals import Floats, Interval, Ints, percentiles, wilson_paired
+from audit.stats.intervals import ROUNDING_ERROR, Floats, Interval, Ints, percentiles, wilson_paired
 
+Correlation = Callable[[Floats, Floats, Floats], Floats]
+"""`spearman` or `pearson`."""
 RISES, FALLS, UNCLEAR, SAME, UNKNOWN = "rises", "falls", "not clear", "the same", "too few questions"
 
 
@@ -105,13 +108,29 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
     return rho
 
 
-def spearman_interval(x: Floats, y: Floats) -> tuple[float, float, float]:
-    """Spearman's rho with its 95 % percentile interval, the units resampled; NaN ends with fewer than MIN_UNITS units."""
-    rho = float(spearman(x, y, np.ones((len(x), 1)))[0])
-    if len(x) < MIN_UNITS:
-        return rho, np.nan, np.nan
-    low, high = percentiles(spearman(x, y, draws(len(x), STREAM))[None, :], [len(x)])
-    return rho, float(low[0]), float(high[0])
+def pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Pearson's r of `x` and `y`, otherwise as `spearman`."""
+    total = weights.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # On the scale from 0 to 1 the moments cancel safely; equal values become NaN.
+        u, v = ((values - values.min()) / np.ptp(values) for values in (x, y))
+        mean_u, mean_v = u @ weights / total, v @ weights / total
+        variance_u, variance_v = u**2 @ weights / total - mean_u**2, v**2 @ weights / total - mean_v**2
+        varies = np.minimum(variance_u, variance_v) > ROUNDING_ERROR
+        r: Floats = (u * v @ weights / total - mean_u * mean_v) / np.sqrt(np.where(varies, variance_u * variance_v, np.nan))
+    return r
+
+
+def correlation_interval(correlation: Correlation, x: Floats, y: Floats) -> tuple[float, float, float]:
+    """Spearman's or Pearson's coefficient with its 95 % percentile interval, the units resampled.
+
+    The ends are NaN with fewer than MIN_UNITS units, and the coefficient too where one of the two does not vary.
+    """
+    value = float(correlation(x, y, np.ones((len(x), 1)))[0]) if len(x) else np.nan
+    if len(x) < MIN_UNITS or np.isnan(value):
+        return value, np.nan, np.nan
+    low, high = percentiles(correlation(x, y, draws(len(x), STREAM))[None, :], [len(x)])
+    return value, float(low[0]), float(high[0])
 
 
 def _mid_ranks(values: Floats, weights: Floats) -> Floats:
