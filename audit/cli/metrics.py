@@ -88,7 +88,11 @@ def _metric(name: str) -> Metric[...]:
 def _metric_options(metric: Metric[...], pairs: list[str]) -> dict[str, str]:
     """The metric's own options from NAME=VALUE texts, with every required one among them."""
     options = dict(text.partition("=")[::2] for text in pairs)
-    known = {name: default for name, default in metric.options.items() if default is Parameter.empty or isinstance(default, str)}
+    known = {
+        name: default
+        for name, default in metric.options.items()
+        if default in (Parameter.empty, None) or isinstance(default, str)
+    }
     needed = [name for name, default in known.items() if default is Parameter.empty and name not in options]
     unknown = [name for name in options if name not in known]
     if needed or unknown:

@@ -65,4 +65,4 @@ def _by_question(values: Floats, question: Ints | None) -> tuple[Floats, Floats]
     if question is None:
         return values.astype(float), np.ones(len(values))
     _, position = np.unique(question, return_inverse=True)
-    return np.bincount(position, values), np.bincount(position).astype(float)
+    return np.bincount(position, values).astype(float), np.bincount(position).astype(float)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from audit.evaluation.criteria import CRITERIA, REFERENCE
 from audit.release.write import write_release
+from audit.store.connection import Connection, open_store
+from tests.support.loading import load
 
 Record = dict[str, Any]
+QUESTIONS = ("q1", "q2", "q3")
 GOOD = (1, 0, 0, 0, 0, 0, 1, 1)
 """Scores on the eight criteria in their order: the sum is 3, the composite 13/14 x 10."""
 
@@ -73,11 +77,18 @@ def system_tables() -> dict[str, list[Record]]:
     }  # fmt: skip
 
 
-def systems_release(folder: Path, tables: dict[str, list[Record]] | None = None, **manifest: Any) -> Path:
+def systems_release(
+    folder: Path, tables: dict[str, list[Record]] | None = None, questions: Sequence[str] = QUESTIONS, **manifest: Any
+) -> Path:
     """Write a release of answering systems alone: no handbooks, answers or comparisons."""
     return write_release(
         folder,
         manifest={"run_id": "systems", "title": "Two systems", **manifest},
-        questions=[{"question_id": name, "question": f"What about {name}?"} for name in ("q1", "q2", "q3")],
+        questions=[{"question_id": name, "question": f"What about {name}?"} for name in questions],
         systems=tables or system_tables(),
     )
+
+
+def systems_store(folder: Path, tables: dict[str, list[Record]], questions: Sequence[str] = QUESTIONS) -> Connection:
+    """The open store of such a release."""
+    return open_store(load(systems_release(folder / "release", tables, questions), folder / "data").run.path)

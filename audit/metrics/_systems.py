@@ -1,0 +1,146 @@
+"""What the metrics of answering systems share: one value per answer and measure, names of measures, columns and footnotes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.errors import NotInRunError
+from audit.evaluation.criteria import CRITERIA, REFERENCE, Incomplete, composites, parse_weights
+from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
+from audit.queries.lookup import require_one_of
+from audit.store.connection import Connection, frame
+from audit.tables import Column
+from audit.vocabulary import nearest
+
+WORDS, COMPOSITE, REFUSAL = "words", "composite", "refusal"
+MEASURE_TITLES = {
+    "bleu_1": "BLEU-1", "bleu_4": "BLEU-4", "sacrebleu": "sacreBLEU", "rouge_1": "ROUGE-1", "rouge_l": "ROUGE-L",
+    "bertscore": "BERTScore", "p_at_5": "P@5", "recall_at_5": "Recall@5", "ndcg": "nDCG", "mrr": "MRR",
+    WORDS: "Length in words", COMPOSITE: "Composite", REFUSAL: "Refusals",
+}  # fmt: skip
+"""Measure -> what a table calls it. A measure that only a release knows has its own name."""
+REFERENCE_NAME = "Reference answer"
+SYSTEM = Column.text("name", "System")
+MEASURE = Column.text("measure", "Measure", words=MEASURE_TITLES)
+TYPE = Column.named("question_type", "Question type", "all types")
+CHOSEN = """
+chosen as (
+    select question, question_type from questions left join question_types using (question)
+    where ($question_type is null or question_type = $question_type) and ($organ is null or organ = $organ)
+)"""
+"""The questions that are counted, with their types."""
+# A refusal has no text to compare, and what could not be read has none at all; the search came before either.
+VALUES = f"""
+with {CHOSEN.strip()},
+answered as (
+    select question, system, len(regexp_extract_all(answer, '\\S+')) as words from system_answers where refused = false
+),
+found as (
+    select m.question, m.system, measure, value
+    from system_measures m left join system_answers a using (question, system)
+    where measure in ({", ".join(f"'{name}'" for name in RETRIEVAL_MEASURES)}) or a.question is null or a.refused = false
+)
+select question, question_type, system, measure, value from found join chosen using (question)
+union all
+select question, question_type, system, '{WORDS}', words from answered join chosen using (question)
+order by system, question
+"""
+EVALUATIONS = f"""
+with {CHOSEN.strip()}
+select question, question_type, system, judge, {", ".join(CRITERIA)}
+from criteria join chosen using (question)
+where $judge is null or judge = $judge
+order by system nulls last, question
+"""
+SYSTEMS = "select system::integer as system, system_id, coalesce(name, system_id) as name from systems order by system"
+READ = "Refusals, and answers that could not be read, have no text to measure: they are counted apart and never as 0."
+BY_SYSTEM_QUESTION = "In brackets: 95 % intervals, {questions} resampled. A dash: not known, or not measured."
+TEXT_MEASURES = (
+    "BLEU, ROUGE and BERTScore compare an answer's words with those of the first reference answer, from 0 to 1; they do not tell "
+    "whether it is right."
+)
+COMPOSITE_NOTE = "Composite: the eight criteria together, from 0 to 10."
+
+
+def bound(question_type: str | None, organ: str | None) -> dict[str, str | None]:
+    """The parameters of `CHOSEN`."""
+    return {"question_type": question_type, "organ": organ}
+
+
+def systems_of(con: Connection) -> pd.DataFrame:
+    """The systems in release order: system (number), system_id, name; the reference answer is not among them."""
+    return frame(con, SYSTEMS)
+
+
+def answer_values(con: Connection, question_type: str | None = None, organ: str | None = None) -> pd.DataFrame:
+    """Every measure of every answer: question, question_type (None: not stated), system (numbers), measure, value.
+
+    Reference measures and words of answers only; measures of retrieval of refusals and unread answers too.
+    """
+    return frame(con, VALUES, bound(question_type, organ))
+
+
+def evaluations(
+    con: Connection, judge: str | None, question_type: str | None, organ: str | None, incomplete: str, weights: str
+) -> pd.DataFrame:
+    """One row per evaluation: question, question_type, system (NaN: the reference answer), judge, the criteria, read, composite.
+
+    read is the number of criteria that could be read. Raises AuditError for an unknown `incomplete` or wrong `weights`, and
+    NotInRunError for a judge who judged nothing.
+    """
+    require_one_of(incomplete, tuple(Incomplete), "Incomplete")
+    weighted = parse_weights(weights)
+    table = frame(con, EVALUATIONS, {**bound(question_type, organ), "judge": judge})
+    if judge is not None and table.empty:
+        _require_judge(con, judge)
+    scores = table[list(CRITERIA)].to_numpy(dtype=float)
+    return table.assign(read=(~np.isnan(scores)).sum(axis=1), composite=composites(scores, incomplete, weighted))
+
+
+def _require_judge(con: Connection, judge: str) -> None:
+    judges = frame(con, "select distinct judge from criteria where judge is not null order by 1")["judge"].tolist()
+    if judge not in judges:
+        raise NotInRunError(
+            f"Judge '{judge}' scored no answer of this run.{nearest(judge, tuple(judges))} Nothing was computed. "
+            f"Allowed: {', '.join(judges) or 'none, because the run has no criteria'}."
+        )
+
+
+def composite_values(
+    con: Connection, question_type: str | None = None, organ: str | None = None, incomplete: str = Incomplete.EXCLUDE,
+    weights: str = "",
+) -> pd.DataFrame:  # fmt: skip
+    """The composite of every judged answer of a system, the mean over its judges, in the columns of `answer_values`."""
+    table = evaluations(con, None, question_type, organ, incomplete, weights).dropna(subset=["system", COMPOSITE])
+    table = table.assign(system=table["system"].astype(int), value=table[COMPOSITE])
+    mean: pd.DataFrame = table.groupby(["question", "system"])[["value"]].mean().reset_index()
+    return mean.assign(measure=COMPOSITE)
+
+
+def in_order(measures: pd.Series) -> list[str]:
+    """The distinct measures: ours in the order of `MEASURE_TITLES`, then those that only the release knows."""
+    present = set(measures)
+    return [name for name in MEASURE_TITLES if name in present] + sorted(present - set(MEASURE_TITLES))
+
+
+def system_number(systems: pd.DataFrame, system_id: str) -> int:
+    """The number of a system. Raises NotInRunError for another id."""
+    known = systems["system_id"].tolist()
+    if system_id not in known:
+        raise NotInRunError(
+            f"System '{system_id}' is not in this run.{nearest(system_id, tuple(known))} Nothing was computed. "
+            f"Allowed: {', '.join(known) or 'none, because the run has no answering systems'}."
+        )
+    return int(systems["system"].iloc[known.index(system_id)])
+
+
+def identity(system: Mapping[Any, Any]) -> dict[str, Any]:
+    """The first columns of every table of systems."""
+    return {name: system[name] for name in ("system_id", "name")}
+
+
+REFERENCE_ROW = {"system_id": REFERENCE, "name": REFERENCE_NAME}
