@@ -30,8 +30,8 @@ OUT = ROOT / "examples" / "deploy"
 PYTHONS, MACHINES = ("3.11", "3.12", "3.13"), ("x86_64", "aarch64")
 GLIBC = ("2_28", "2_27", "2_26", "2_24", "2_17")
 ALLOWED = {
-    "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "HPND", "ISC", "MIT",
-    "MIT-0", "MIT-CMU", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib",
+    "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "CNRI-Python",
+    "HPND", "ISC", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib",
 }  # fmt: skip
 """SPDX identifiers. MPL-2.0 asks for the source of its own files only."""
 EXCEPTIONS = {
@@ -52,12 +52,16 @@ SPELLINGS = {
     "apache software license": "Apache-2.0",
     "apache 2.0": "Apache-2.0",
     "apache license 2.0": "Apache-2.0",
+    "apache 2.0 license": "Apache-2.0",
     "apache license, version 2.0": "Apache-2.0",
     "bsd": "BSD-3-Clause",
     "bsd license": "BSD-3-Clause",
     "bsd 3-clause": "BSD-3-Clause",
     "3-clause bsd license": "BSD-3-Clause",
     "2-clause bsd": "BSD-2-Clause",
+    "isc license": "ISC",
+    "psfl": "PSF-2.0",
+    "python software foundation license": "PSF-2.0",
 }
 """Older metadata, in lower case. `BSD License` is read as the variant that most packages mean."""
 
