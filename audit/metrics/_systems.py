@@ -50,10 +50,12 @@ select question, question_type, system, '{WORDS}', words from answered join chos
 order by system, question
 """
 EVALUATIONS = f"""
-with {CHOSEN.strip()}
+with {CHOSEN.strip()},
+models as (select distinct coalesce(judge, '') as judge from criteria where parse is not null)
 select question, question_type, system, judge, {", ".join(CRITERIA)}
 from criteria join chosen using (question)
-where $judge is null or judge = $judge
+where judge = $judge
+   or ($judge is null and (coalesce(judge, '') in (from models) or not exists (from models)))
 order by system nulls last, question
 """
 SYSTEMS = "select system::integer as system, system_id, coalesce(name, system_id) as name from systems order by system"
@@ -89,8 +91,9 @@ def evaluations(
 ) -> pd.DataFrame:
     """One row per evaluation: question, question_type, system (NaN: the reference answer), judge, the criteria, read, composite.
 
-    read is the number of criteria that could be read. Raises AuditError for an unknown `incomplete` or wrong `weights`, and
-    NotInRunError for a judge who judged nothing.
+    judge None: every model; where no model judged, everybody. A judge without any parse status is a person. read is the
+    number of criteria that could be read. Raises AuditError for an unknown `incomplete` or wrong `weights`, and NotInRunError for
+    a judge who judged nothing.
     """
     require_one_of(incomplete, tuple(Incomplete), "Incomplete")
     weighted = parse_weights(weights)

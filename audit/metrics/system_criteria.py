@@ -62,7 +62,8 @@ def composite(
 
     incomplete            'exclude' leaves out evaluations in which a criterion could not be read; 'zero' counts 0 points for it,
                           as in the source's headline table
-    judge                 only this judge's evaluations; None: all, the mean over the judges of an answer
+    judge                 only this judge's evaluations; None: those of all models (of people where no model judged; people
+                          have no parse status), the mean over the judges of an answer
     question_type, organ  count only these questions; None: all
     weights               such as 'missing_content=2,empathy=0.5'; a criterion that is not named has weight 1
 
@@ -128,7 +129,7 @@ def criteria_scores(
 ) -> pd.DataFrame:
     """How often each system has each score on each of the eight criteria.
 
-    judge                 only this judge's evaluations; None: all
+    judge                 only this judge's evaluations; None: those of all models (of people where no model judged)
     question_type, organ  count only these questions; None: all
 
     One row per judged system (then 'reference'), criterion, and score from the best to the worst, also where nobody has it:

@@ -75,7 +75,7 @@ def test_a_metric_by_themes_takes_the_taxonomy_of_its_run_beside_its_options():
     [("labels", {}), ("organs", {}), ("topics", {"level": "topic"}), ("centers", {}), ("handbooks", {}), ("coverage", {}),
      ("questions", {}), ("severity", {"level": "handbook"}), ("severity_rho", {"level": "topic"}), ("pairs", {}),
      ("gaps", {"handbook_id": "a"}), ("themes", {"phrases": [], "theme_ids": []}),
-     *((name, {"question_type": None, "organ": None}) for name in ("systems", "system_measures", "system_differences")),
+     *((name, {"question_type": None, "organ": None}) for name in ("systems", "system_measures", "downstream")),
      *((name, {"question_type": None, "organ": None, "judge": None}) for name in ("composite", "criteria_scores")),
      ("theme_mix", {"phrases": ["topic of ab"], "theme_ids": ["t"], "theme_id": "t"})],
 )  # fmt: skip

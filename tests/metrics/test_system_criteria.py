@@ -22,7 +22,7 @@ def con(tmp_path_factory):
     tables = system_tables()
     tables["criteria"] = [
         judged("q1", "alone", *GOOD), judged("q2", "alone", *BAD), judged("q3", "alone", *CUT),
-        judged("q1", "rag", *GOOD), judged("q1", "rag", *BAD) | {"judge": "judge-2"},
+        judged("q1", "rag", *GOOD), judged("q1", "rag", *BAD, parse="strict") | {"judge": "judge-2"},
         judged("q2", "rag", *NONE, parse="none", unscored_reason="cut_short"), judged("q1", REFERENCE, *GOOD),
     ]  # fmt: skip
     return systems_store(tmp_path_factory.mktemp("criteria"), tables)
@@ -79,3 +79,12 @@ def test_filters_and_unknown_names(con):
         composite(con, judge="judge-3")
     with pytest.raises(AuditError, match="Incomplete 'half' is not available"):
         composite(con, incomplete="half")
+
+
+def test_the_scores_of_a_person_are_left_out_beside_those_of_a_model(tmp_path):
+    tables = system_tables()
+    model, person = judged("q1", "alone", *GOOD, parse="strict"), judged("q1", "alone", *BAD) | {"judge": "Dr B"}
+    tables["criteria"] = [model, person]
+    con = systems_store(tmp_path, tables)
+    assert composite(con)["mean"].tolist() == pytest.approx([130 / 14])
+    assert composite(con, judge="Dr B")["mean"].tolist() == pytest.approx([90 / 14])
