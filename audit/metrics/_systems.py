@@ -49,9 +49,11 @@ union all
 select question, question_type, system, '{WORDS}', words from answered join chosen using (question)
 order by system, question
 """
+# A judge of whom no reply was parsed is a person, in a run where another's replies were.
+MODELS = "models as (select distinct coalesce(judge, '') as judge from criteria where parse is not null)"
 EVALUATIONS = f"""
 with {CHOSEN.strip()},
-models as (select distinct coalesce(judge, '') as judge from criteria where parse is not null)
+{MODELS}
 select question, question_type, system, judge, {", ".join(CRITERIA)}
 from criteria join chosen using (question)
 where judge = $judge
