@@ -105,7 +105,7 @@ def _figures(judge: pd.Series, people: pd.Series) -> dict[str, Any]:
 
 
 PREFERENCE_GLOSSARY = {
-    "weight of the judge": "How much of a corrected mean is the judge's: 0 where it tells nothing about what people say, at most 1.",
+    "weight of the judge": "How much of a corrected mean is the judge's: 0 where it tells nothing about people, at most 1.",
 }
 PREFERENCE_TABLE = TableSpec(
     "How often each answering system is preferred, corrected for the judge's errors",
