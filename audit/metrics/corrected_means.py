@@ -151,7 +151,8 @@ def corrected_preference(
     judge = choices_by_composite(con, people, incomplete, weights, question_type, organ)
     judge = judge.assign(points=judge["choice"].map(POINTS))
     names, rows = couple_names(con), []
-    for (a, b), choices in judge.groupby(["system_a", "system_b"], sort=False):
+    for couple, choices in judge.groupby(["system_a", "system_b"], sort=False):
+        a, b = map(str, couple)
         own = people[(people["system_a"] == a) & (people["system_b"] == b)].groupby("question")["points"].mean()
         figures = _figures(choices.set_index("question")["points"], own)
         rows.append({"system_a": a, "system_b": b, "name_a": names[a], "name_b": names[b], **figures})

@@ -61,7 +61,7 @@ def preferences(con: Connection, question_type: str | None = None, organ: str | 
     """
     names, rows = couple_names(con), []
     for key, own in comparisons(con, question_type, organ).groupby(["system_a", "system_b", "rater_kind"], sort=False):
-        a, b, rater_kind = key
+        a, b, rater_kind = map(str, key)
         share = share_of(own["question"], own["preference"] == Preference.A, own["preference"].isin(SIDES))
         counts = {name: int((own["preference"] == choice).sum()) for name, choice in COUNTED.items()}
         rows.append(
