@@ -11,6 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from annotation.studies.accounts import Account
 from audit.errors import AuditError
+from audit.store.runs import Run
 from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
 from pages._blinded.frame import escaped, explain
 from pages._blinded.tour import tour_link
@@ -37,8 +38,11 @@ PAGES = {
         ("centers", "centers"),
     ],
     "Coverage": [("coverage", "Coverage"), ("handbook", "handbook"), ("source", "Source"), ("retrieval", "Retrieval")],
+    "Answering systems": [("systems", "Systems"), ("system_answers", "System answers")],
     "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }
+SYSTEM_PAGES = ("systems", "system_answers")
+ALWAYS_SHOWN = ("overview", "runs", "downloads", "glossary")
 OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`
 
 
@@ -93,18 +97,34 @@ def _sign_in_entries(existing: set[str]) -> Iterator[StreamlitPage]:
 
 def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
     """Every page about a run. A title in lower case is a term that the run may have renamed."""
+    run = current_run()
     return {
-        group: [page for path, title in _paths(scripts, owner) for page in _pages(path, _title(title), first)]
+        group: [
+            page
+            for script, title in scripts
+            if owner or script not in OWNER_PAGES
+            for page in _pages(f"pages/{script}.py", _title(title), first, listed=is_listed(script, run))
+        ]
         for group, scripts in PAGES.items()
     }
 
 
-def _pages(path: str, title: str, first: str) -> Iterator[StreamlitPage]:
+def is_listed(script: str, run: Run | None) -> bool:
+    """Whether the menu lists a page: one about pairs, or about systems, only for a run that has them.
+
+    The address of a page that is not listed still works, and the page says what the run lacks.
+    """
+    if script in SYSTEM_PAGES:
+        return run is not None and run.has_systems
+    return run is None or run.has_pairs or script in ALWAYS_SHOWN
+
+
+def _pages(path: str, title: str, first: str, *, listed: bool = True) -> Iterator[StreamlitPage]:
     """The page of a script, or both pages of the script that opens first."""
     # The first page exists twice, because Streamlit serves the default page at `/` only. The menu lists whichever of the two was
     # opened, so that the right entry is highlighted.
     by_name = path != first or _address_names(path)
-    yield st.Page(path, title=title, visibility="visible" if by_name else "hidden")
+    yield st.Page(path, title=title, visibility="visible" if by_name and listed else "hidden")
     if path == first:
         yield st.Page(
             path, title=title, url_path=f"first-{PurePosixPath(path).stem}", default=True,
@@ -115,10 +135,6 @@ def _pages(path: str, title: str, first: str) -> Iterator[StreamlitPage]:
 def _address_names(path: str) -> bool:
     """Whether the address names the script."""
     return PurePosixPath(st.context.url or "").name == PurePosixPath(path).stem
-
-
-def _paths(scripts: list[tuple[str, str]], owner: bool) -> list[tuple[str, str]]:
-    return [(f"pages/{script}.py", title) for script, title in scripts if owner or script not in OWNER_PAGES]
 
 
 def _title(title: str) -> str:

@@ -159,8 +159,13 @@ def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind]) -> tuple
     texts = (shortened(a), shortened(b))
     left, right = differences(*texts)
     marked = ([span for span in spans if span.kind in kinds] for spans in (left, right))
-    first, second = ("".join(_html_fragments(text, spans)) for text, spans in zip(texts, marked, strict=True))
+    first, second = map(marked_html, texts, marked)
     return first, second
+
+
+def marked_html(text: str, spans: Iterable[DifferenceSpan]) -> str:
+    """The escaped text with the spans, which are in order and do not overlap, in `<mark>`."""
+    return "".join(_html_fragments(text, spans))
 
 
 def shortened(text: str) -> str:
@@ -171,7 +176,6 @@ def shortened(text: str) -> str:
 
 
 def _html_fragments(text: str, spans: Iterable[DifferenceSpan]) -> Iterator[str]:
-    """`text` in escaped parts; the spans, in order and without overlaps, each in `<mark class="kind">`."""
     done = 0
     for span in spans:
         yield escape(text[done : span.start])

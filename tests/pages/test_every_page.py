@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pages._shared.navigation import PAGES
+from pages._shared.navigation import ALWAYS_SHOWN, PAGES, SYSTEM_PAGES
 from tests.pages.conftest import ROOT, words_on
 from tests.support.loading import load
 from tests.support.systems import systems_release
@@ -113,7 +113,7 @@ def test_an_unexpected_error_keeps_its_details_in_the_log(run, open_page, monkey
     assert "rosebud" in caplog.text
 
 
-NEED_NO_PAIRS = {"overview", "runs", "downloads", "glossary"}
+NEED_NO_PAIRS = {*ALWAYS_SHOWN, *SYSTEM_PAGES}
 
 
 @pytest.mark.parametrize("page", SCRIPTS)

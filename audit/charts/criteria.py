@@ -1,0 +1,128 @@
+"""The eight criteria and the preferences between systems as stacked bars of 100 %."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audit.charts.style import LABEL_COLOURS, UNSCORED, clipped, html, ink_on, interval, percent, percent_ticks, styled
+from audit.evaluation.criteria import CRITERIA, Criterion
+from audit.vocabulary import Label
+
+WORST, BETWEEN, BEST = "lowest score", "score in between", "best score"
+LEVEL_COLOURS = {
+    WORST: LABEL_COLOURS[Label.CONTRADICTORY], BETWEEN: LABEL_COLOURS[Label.DIVERGENT], BEST: LABEL_COLOURS[Label.ABSENT],
+}  # fmt: skip
+BAR_HEIGHT = 24
+MIN_LABELLED = 0.09
+"""A segment narrower than this share has no room for its percentage; the hover text and the table show it."""
+OUTCOMES = {"a": "the first is better", "tie": "tie", "both_bad": "both bad", "b": "the second is better"}
+OUTCOME_COLOURS = {
+    "a": LABEL_COLOURS[Label.CONSISTENT], "tie": LABEL_COLOURS[Label.ABSENT], "both_bad": LABEL_COLOURS[UNSCORED],
+    "b": LABEL_COLOURS[Label.DIVERGENT],
+}  # fmt: skip
+PREFERENCE_HEIGHT = 62
+
+
+def level(criterion: str, score: int) -> str:
+    """Whether a score is the lowest of its criterion, the best, or in between."""
+    scale = CRITERIA[Criterion(criterion)]
+    return WORST if score == scale.worst else BEST if score == scale.best else BETWEEN
+
+
+def criteria_bars(frame: pd.DataFrame, criteria: Sequence[str] = tuple(CRITERIA)) -> go.Figure:
+    """For each criterion a heading and, below it, one bar of 100 % per system: the lowest score left, the best right.
+
+    frame     one row per criterion, system and score: criterion, name (of the system), score, answers (with that score), of
+              (answers with a readable score), share, share_low, share_high
+    criteria  which ones, in drawing order
+
+    A system without a readable score on a criterion has an empty bar, which is not a share of zero.
+    """
+    figure, names, position = go.Figure(), {}, 0.0
+    for criterion in criteria:
+        _head(figure, CRITERIA[Criterion(criterion)].heading, position)
+        rows = frame[frame["criterion"] == criterion].sort_values("score", kind="stable")
+        for name in dict.fromkeys(frame["name"]):
+            position += 1.0
+            names[position] = clipped(name, 30)
+            figure.add_traces(_segments(rows[rows["name"] == name], position))
+        position += 1.3
+    figure.add_traces(_legend_entries(LEVEL_COLOURS))
+    figure.update_xaxes(range=[0, 1], **percent_ticks([0, 0.5, 1]), tickfont={"size": 12}, gridcolor="#e4e7eb")
+    figure.update_yaxes(
+        range=[position - 0.6, -0.7], tickvals=list(names), ticktext=list(names.values()), showgrid=False, ticks=""
+    )
+    return _with_fixed_legend(figure, int(80 + BAR_HEIGHT * (position + 1)))
+
+
+def _head(figure: go.Figure, heading: str, position: float) -> None:
+    figure.add_annotation(
+        x=0, y=position, xref="paper", xanchor="left", text=f"<b>{html(heading)}</b>", showarrow=False, font={"size": 14}
+    )
+
+
+def _segments(rows: pd.DataFrame, position: float) -> list[go.Bar]:
+    """The segments of one bar, next to each other; none for a score that no answer was given."""
+    starts = rows["share"].cumsum().shift(fill_value=0.0)
+    with_start = zip(rows.to_dict("records"), starts, strict=True)
+    return [
+        _part(position, start, row["share"], LEVEL_COLOURS[level(row["criterion"], row["score"])], _score_hover(row))
+        for row, start in with_start if row["answers"]
+    ]  # fmt: skip
+
+
+def _score_hover(row: Mapping[Any, Any]) -> str:
+    meaning, span = CRITERIA[Criterion(row["criterion"])].meanings[row["score"]], interval(row["share_low"], row["share_high"])
+    within = f" (95 % interval {span})" if span else ""
+    head = f"<b>{html(row['name'])}</b><br>{meaning} ({row['score']}): {percent(row['share'])}{within}"
+    return f"{head}<br>{row['answers']:,} of {row['of']:,} answers with a readable score"
+
+
+def preference_bars(frame: pd.DataFrame) -> go.Figure:
+    """One bar of 100 % per row: how often the first system was preferred, ties, both bad, and how often the second.
+
+    frame  name (str, which two systems, and who compared them), comparisons, a, b, tie, both_bad (int)
+    """
+    figure = go.Figure()
+    for number, row in enumerate(frame.to_dict("records")):
+        _head(figure, f"{row['name']} ({row['comparisons']:,})", number)
+        start = 0.0
+        for outcome, words in OUTCOMES.items():
+            share = row[outcome] / row["comparisons"]
+            hover = f"<b>{html(row['name'])}</b><br>{words}: {row[outcome]:,} of {row['comparisons']:,} ({percent(share)})"
+            figure.add_traces([_part(number + 0.45, start, share, OUTCOME_COLOURS[outcome], hover)] if share else [])
+            start += share
+    figure.add_traces(_legend_entries({words: OUTCOME_COLOURS[outcome] for outcome, words in OUTCOMES.items()}))
+    figure.update_traces(width=0.45, selector={"type": "bar"})
+    figure.update_xaxes(range=[0, 1], **percent_ticks([0, 0.5, 1]), tickfont={"size": 12}, gridcolor="#e4e7eb")
+    figure.update_yaxes(range=[len(frame) - 0.2, -0.3], visible=False)
+    return _with_fixed_legend(figure, 100 + PREFERENCE_HEIGHT * len(frame))
+
+
+def _part(position: float, start: float, share: float, colour: str, hover: str) -> go.Bar:
+    return go.Bar(
+        orientation="h", y=[position], x=[share], base=[start], width=0.78, showlegend=False,
+        marker={"color": colour, "line": {"color": "#ffffff", "width": 1}},
+        text=percent(share, 0) if share >= MIN_LABELLED else "", textposition="inside", insidetextanchor="middle", textangle=0,
+        textfont={"color": ink_on(colour), "size": 12}, constraintext="none", hovertext=hover,
+        hovertemplate="%{hovertext}<extra></extra>",
+    )  # fmt: skip
+
+
+def _legend_entries(colours: Mapping[str, str]) -> list[go.Scatter]:
+    return [
+        go.Scatter(x=[None], y=[None], mode="markers", name=words, marker={"symbol": "square", "size": 13, "color": colour})
+        for words, colour in colours.items()
+    ]
+
+
+def _with_fixed_legend(figure: go.Figure, height: int) -> go.Figure:
+    # A click on the legend would hide a part, and the bars would no longer add up.
+    position = {"x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"}
+    legend = {"orientation": "h", **position, "itemclick": False, "itemdoubleclick": False}
+    margin = {"l": 8, "r": 20, "t": 52, "b": 8}
+    return styled(figure, height, barmode="overlay", legend=legend, margin=margin)

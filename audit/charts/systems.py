@@ -1,0 +1,190 @@
+"""Answering systems compared: means, differences and strengths as dots with intervals, and composites against retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from audit.charts.rates import DOT, ROW_HEIGHT, interval_bars, with_rows
+from audit.charts.run_changes import CLEAR_DIRECTIONS
+from audit.charts.style import (
+    ACCENT,
+    FAINT,
+    INK,
+    NO_VALUE,
+    coefficient_interval,
+    html,
+    styled,
+)
+from audit.formatting import fixed, signed
+
+
+def decimals(value: float) -> int:
+    """How many decimals a mean of this size needs: 0.209, 7.81, 238.4 words."""
+    return 3 if abs(value) < 1 else 2 if abs(value) < 100 else 1
+
+
+def written(value: float | None, *, sign: bool = False, like: float | None = None) -> str:
+    """A mean, or a difference of means (`sign`), with the decimals of its size or of `like`; a dash where it is unknown."""
+    if value is None or pd.isna(value):
+        return NO_VALUE
+    digits = decimals(value if like is None else like)
+    return signed(value, digits) if sign else fixed(value, digits)
+
+
+def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Figure:
+    """One panel per measure and one row per `by`, in the order of the frame: means as dots, lines are 95 % intervals.
+
+    frame   long: `by`, measure, answers (int), mean, mean_low, mean_high; a missing row leaves its place empty
+    titles  measure -> title of its panel, in drawing order; at least one
+
+    Each panel has its own scale, which begins at 0.
+    """
+    names = list(dict.fromkeys(frame[by]))
+    figure = _panels(titles)
+    for number, (measure, title) in enumerate(titles.items()):
+        rows = frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
+        hover = [_mean_hover(row, by, title) for row in rows.to_dict("records")]
+        figure.add_trace(_dots(rows, "mean", hover, [ACCENT] * len(rows)), **_place(number))
+        top = rows[["mean", "mean_high"]].max().max()
+        highest = 1.0 if pd.isna(top) or top <= 0 else 1.08 * float(top)
+        figure.update_xaxes(range=[min(0.0, _lowest(rows)), highest], nticks=4, **_place(number))
+    return _laid_out(figure, names, len(titles))
+
+
+def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Figure:
+    """The same for differences to a baseline, with 0 in the middle of every panel; filled where the interval excludes 0.
+
+    frame  long: `by`, measure, of (int, questions that both have), change, change_low, change_high, moves
+    """
+    names = list(dict.fromkeys(frame[by]))
+    figure = _panels(titles)
+    for number, (measure, title) in enumerate(titles.items()):
+        rows = frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
+        fills = [ACCENT if moves in CLEAR_DIRECTIONS else "#ffffff" for moves in rows["moves"]]
+        hover = [_difference_hover(row, by, title) for row in rows.to_dict("records")]
+        figure.add_trace(_dots(rows, "change", hover, fills), **_place(number))
+        farthest = rows[["change", "change_low", "change_high"]].abs().max().max()
+        limit = 1.0 if pd.isna(farthest) or not farthest else 1.15 * float(farthest)
+        tick, digits = limit / 1.5, decimals(limit)
+        figure.update_xaxes(
+            range=[-limit, limit], tickvals=[-tick, 0, tick], ticktext=[signed(-tick, digits), "0", signed(tick, digits)],
+            **_place(number),
+        )  # fmt: skip
+        figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, **_place(number))
+    return _laid_out(figure, names, len(titles))
+
+
+PANELS_IN_A_ROW = 3
+"""More would be too narrow to read on a phone."""
+
+
+def _panels(titles: Mapping[str, str]) -> go.Figure:
+    columns = min(PANELS_IN_A_ROW, len(titles))
+    rows = -(-len(titles) // columns)
+    heads = [title.replace(" ", "<br>", 1) for title in titles.values()]
+    return make_subplots(
+        rows=rows, cols=columns, shared_yaxes=True, horizontal_spacing=0.07, vertical_spacing=0.36 / rows, subplot_titles=heads
+    )
+
+
+def _place(number: int) -> dict[str, int]:
+    return {"row": number // PANELS_IN_A_ROW + 1, "col": number % PANELS_IN_A_ROW + 1}
+
+
+def _laid_out(figure: go.Figure, names: Sequence[str], panels: int) -> go.Figure:
+    rows = -(-panels // PANELS_IN_A_ROW)
+    return with_rows(figure, names, None).update_layout(height=40 + rows * (70 + ROW_HEIGHT * len(names)))
+
+
+def _lowest(rows: pd.DataFrame) -> float:
+    lowest = rows[["mean", "mean_low"]].min().min()
+    return 0.0 if pd.isna(lowest) else float(lowest)
+
+
+def _dots(rows: pd.DataFrame, column: str, hover: Sequence[str], fills: Sequence[str]) -> go.Scatter:
+    value, low, high = (rows[column + end] for end in ("", "_low", "_high"))
+    return go.Scatter(
+        x=value, y=list(range(len(rows))), mode="markers", cliponaxis=False, text=list(hover),
+        hovertemplate="%{text}<extra></extra>", error_x=interval_bars(value, low, high, ACCENT),
+        marker={"size": DOT, "color": list(fills), "line": {"color": ACCENT, "width": 1.5}},
+    )  # fmt: skip
+
+
+def _mean_hover(row: Mapping[Any, Any], by: str, title: str) -> str:
+    name = f"<b>{html(row[by])}</b><br>{html(title)}: "
+    if pd.isna(row["mean"]):
+        return f"{name}not known"
+    span = f"{written(row['mean_low'], like=row['mean'])} to {written(row['mean_high'], like=row['mean'])}"
+    return f"{name}{written(row['mean'])}<br>95 % interval {span}<br>{row['answers']:,.0f} answers"
+
+
+def _difference_hover(row: Mapping[Any, Any], by: str, title: str) -> str:
+    name = f"<b>{html(row[by])}</b><br>{html(title)}: "
+    if pd.isna(row["change"]):
+        return f"{name}not known"
+    known = not pd.isna(row["change_low"])
+    ends = (written(row[end], sign=True, like=row["change"]) for end in ("change_low", "change_high"))
+    span = f"95 % interval {' to '.join(ends)}" if known else "too few questions for an interval"
+    return f"{name}{written(row['change'], sign=True)}<br>{span}<br>{row['of']:,.0f} questions that both have"
+
+
+def strength_dots(frame: pd.DataFrame) -> go.Figure:
+    """Bradley-Terry strengths with their intervals, the strongest first; frame: name, comparisons, strength (_low, _high)."""
+    ordered = frame.sort_values("strength", ascending=False, ignore_index=True)
+    hover = [
+        f"<b>{html(row['name'])}</b><br>strength {written(row['strength'], sign=True)} "
+        f"({coefficient_interval(row['strength_low'], row['strength_high'])})<br>{row['comparisons']:,} comparisons"
+        for row in ordered.to_dict("records")
+    ]  # fmt: skip
+    figure = make_subplots(subplot_titles=["Strength (log odds); 0: as strong as the average"])
+    figure.add_trace(_dots(ordered, "strength", hover, [ACCENT] * len(ordered)))
+    figure.add_vline(x=0, line={"color": FAINT, "width": 1.5})
+    return with_rows(figure, ordered["name"], None)
+
+
+# -- downstream --------------------------------------------------------------------------------------------------------
+
+LARGEST_BUBBLE = 34
+"""Pixels, for the combination of values that most questions have."""
+
+
+def downstream_bubbles(points: pd.DataFrame, title: str) -> go.Figure:
+    """Composites against how well retrieval found the sections; the line joins the mean composite at each value.
+
+    points  one row per question: value (of the retrieval measure, in [0, 1]), composite
+    title   of the retrieval measure
+
+    Values are rounded to tenths. Questions with equal values and composites are one bubble, whose area is their number.
+    """
+    rounded = points.assign(value=points["value"].round(1), composite=points["composite"].round(1))
+    numbers = rounded.groupby(["value", "composite"]).size().reset_index(name="questions")
+    means = points.groupby(rounded["value"])["composite"].mean()
+    largest = numbers["questions"].max()
+    figure = go.Figure(
+        go.Scatter(
+            x=numbers["value"], y=numbers["composite"], mode="markers", name="questions (area: how many)", cliponaxis=False,
+            marker={
+                "size": numbers["questions"], "sizemode": "area", "sizeref": 2 * largest / LARGEST_BUBBLE**2, "sizemin": 3,
+                "color": ACCENT, "opacity": 0.45, "line": {"width": 0},
+            },
+            text=[
+                f"{row['questions']:,} questions<br>{html(title)} {fixed(row['value'], 1)}<br>"
+                f"composite {fixed(row['composite'], 1)}"
+                for row in numbers.to_dict("records")
+            ],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.add_scatter(
+        x=means.index, y=means, mode="lines+markers", name="mean composite", hoverinfo="skip",
+        line={"color": INK, "width": 1.5}, marker={"size": 5, "color": INK},
+    )  # fmt: skip
+    scale = {"gridcolor": "#e4e7eb", "tickfont": {"size": 12}, "title_font": {"size": 13}}
+    figure.update_xaxes(title=html(title), range=[-0.04, 1.04], **scale)
+    figure.update_yaxes(title="Composite, 0 to 10", range=[-0.3, 10.3], **scale)
+    return styled(figure, 360, hovermode="closest")

@@ -1,0 +1,183 @@
+"""One question put to several answering systems: the reference, each system's answer, its criteria, measures and evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from audit.evaluation.criteria import CRITERIA, Criterion
+from audit.queries.lookup import question_number
+from audit.queries.loose_records import Record, float_or_none, int_or_none, objects, text_or_none
+from audit.store.connection import Connection, frame, rows
+
+ANSWERED, REFUSED, UNREAD, NOT_ASKED, NOT_IN_RELEASE = "answered", "refused", "unread", "not asked", "not in the release"
+
+QUESTION_LIST = f"""
+with asked as (
+    select question from system_answers union select question from criteria where system is not null
+    union select question from preferences
+),
+points as (
+    select question, system, avg({" + ".join(CRITERIA)}) as points
+    from criteria where system is not null group by question, system
+),
+spread as (select question, max(points) - min(points) as spread from points group by question),
+texts as (select question, count(answer) as texts from system_answers group by question)
+select question_id, text, organ, question_type, spread
+from questions join asked using (question) left join question_types using (question) left join spread using (question)
+     left join texts using (question)
+order by least(coalesce(texts, 0), 2) desc, spread desc nulls last, question
+"""
+QUESTION = """
+select question_id, text, organ, question_type, url, coalesce(gold_sections, [])
+from questions left join question_types using (question) where question = $question
+"""
+REFERENCES = "select answer from reference_answers where question = $question order by place"
+ANSWERS = """
+with own_answer as (from system_answers where question = $question)
+select system, system_id, coalesce(s.name, system_id), mode, model,
+       case when a.question is null then 'not asked' when refused then 'refused' when answer is not null then 'answered'
+            else 'unread' end,
+       answer, unread_reason, evidence::varchar, input_tokens, output_tokens, latency_s
+from systems s left join own_answer a using (system)
+order by system
+"""
+CRITERIA_OF_QUESTION = f"""
+select system, judge, {", ".join(CRITERIA)}, explanations::varchar, unscored_reason
+from criteria where question = $question order by judge
+"""
+MEASURES = "select system, measure, value from system_measures where question = $question order by measure"
+PREFERENCES = """
+select coalesce(a.name, a.system_id), coalesce(b.name, b.system_id), preference, rater, rater_kind, shown_first, comment
+from preferences join systems a on a.system = system_a join systems b on b.system = system_b
+where question = $question
+"""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The eight scores of one answer by one judge; None for a score that could not be read, with `reason` where none could."""
+
+    judge: str | None
+    scores: Mapping[Criterion, int | None]
+    explanations: Mapping[str, str]
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One passage that a system was given."""
+
+    handbook_id: str | None
+    section_id: str | None
+    rank: int | None
+    score: float | None
+    text: str | None
+
+
+@dataclass(frozen=True)
+class SystemAnswer:
+    """What one system answered.
+
+    `state`: ANSWERED, REFUSED (it declined), UNREAD (with the reason), NOT_IN_RELEASE (it was judged, but its answer is not
+    public) or NOT_ASKED.
+    """
+
+    system_id: str
+    name: str
+    mode: str | None
+    model: str | None
+    state: str
+    text: str | None
+    unread_reason: str | None
+    evidence: tuple[Evidence, ...]
+    usage: tuple[int | None, int | None, float | None]
+    evaluations: tuple[Evaluation, ...]
+    measures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Preference:
+    """What one rater preferred: A, B, tie or both_bad; `shown_first` is the side that was first, None where unknown."""
+
+    first: str
+    second: str
+    preference: str
+    rater: str | None
+    rater_kind: str
+    shown_first: str | None
+    comment: str | None
+
+
+@dataclass(frozen=True)
+class SystemQuestion:
+    """A question with its reference answers (the first is the one that measures use), the systems' answers and preferences."""
+
+    question_id: str
+    text: str
+    organ: str
+    question_type: str | None
+    url: str | None
+    gold_sections: tuple[str, ...]
+    references: tuple[str, ...]
+    reference_evaluations: tuple[Evaluation, ...]
+    answers: tuple[SystemAnswer, ...]
+    preferences: tuple[Preference, ...]
+
+
+def system_question_list(con: Connection) -> pd.DataFrame:
+    """The questions on which the run has anything of a system, those first whose answers were scored most differently.
+
+    question_id, text, organ, question_type (str; None: not stated), spread (float, points between the best and the worst sum of
+    the eight scores; NaN where no system has all of them). A question with two answers to read comes before one without.
+    """
+    return frame(con, QUESTION_LIST)
+
+
+def system_question(con: Connection, question_id: str) -> SystemQuestion:
+    """Everything about one question put to the systems. Raises NotInRunError when the run has no such question."""
+    question = {"question": question_number(con, question_id)}
+    ((question_id, text, organ, question_type, url, gold),) = rows(con, QUESTION, question)
+    evaluations = list(_evaluations(con, question))
+    measures = rows(con, MEASURES, question)
+    answers = tuple(
+        _answer(fields, _of(evaluations, system), {name: value for owner, name, value in measures if owner == system})
+        for system, *fields in rows(con, ANSWERS, question)
+    )
+    references = tuple(answer for (answer,) in rows(con, REFERENCES, question))
+    preferences = tuple(Preference(*fields) for fields in rows(con, PREFERENCES, question))
+    judged = _of(evaluations, None)
+    return SystemQuestion(question_id, text, organ, question_type, url, tuple(gold), references, judged, answers, preferences)
+
+
+def _evaluations(con: Connection, question: Mapping[str, int]) -> Iterator[tuple[int | None, Evaluation]]:
+    """(number of the system, None for the reference answer; its evaluation by one judge)."""
+    for system, judge, *scores, explanations, reason in rows(con, CRITERIA_OF_QUESTION, question):
+        record = json.loads(explanations) if explanations else {}
+        texts = {str(name): str(text) for name, text in record.items() if text} if isinstance(record, dict) else {}
+        yield system, Evaluation(judge, dict(zip(CRITERIA, scores, strict=True)), texts, reason)
+
+
+def _of(evaluations: list[tuple[int | None, Evaluation]], system: int | None) -> tuple[Evaluation, ...]:
+    return tuple(evaluation for owner, evaluation in evaluations if owner == system)
+
+
+def _answer(fields: list[Any], evaluations: tuple[Evaluation, ...], measures: Mapping[str, float]) -> SystemAnswer:
+    system_id, name, mode, model, state, text, reason, evidence, *usage = fields
+    passages = tuple(map(_evidence, objects(json.loads(evidence) if evidence else [])))
+    if state == NOT_ASKED and evaluations:
+        state = NOT_IN_RELEASE
+    input_tokens, output_tokens, latency_s = usage
+    used = input_tokens, output_tokens, latency_s
+    return SystemAnswer(system_id, name, mode, model, state, text, reason, passages, used, evaluations, measures)
+
+
+def _evidence(record: Record) -> Evidence:
+    return Evidence(
+        text_or_none(record.get("handbook_id")), text_or_none(record.get("section_id")), int_or_none(record.get("rank")),
+        float_or_none(record.get("score")), text_or_none(record.get("text")),
+    )  # fmt: skip

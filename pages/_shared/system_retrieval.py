@@ -1,0 +1,46 @@
+"""The part of the page Systems about retrieval: whether a better search gives better answers, and when to retrieve at all."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from audit.charts.style import coefficient, coefficient_interval
+from audit.charts.systems import downstream_bubbles
+from audit.metrics._systems import COMPOSITE, MEASURE_TITLES
+from audit.metrics.downstream import downstream, downstream_points
+from audit.store.runs import Run
+from pages._shared.loaders import load
+from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.systems import QuestionFilter
+from pages._shared.widgets import chart, counts, footer, table
+
+
+def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
+    """Composites against measures of retrieval, question by question, with their correlations."""
+    st.header("Does a better search give a better answer?", anchor=False)
+    frame, points = load(downstream, run, **chosen.options), load(downstream_points, run, **chosen.options)
+    if frame.empty:
+        counts(run, "Not measured: no system has both measures of retrieval and measures of its answers.")
+        return
+    drawn = frame[frame["outcome"] == COMPOSITE]
+    if not drawn.empty:
+        names = dict(zip(drawn["system_id"], drawn["name"], strict=True))
+        left, right = st.columns(2)
+        with left:
+            system = pick_one("System", list(names), "system", default=next(iter(names)), format_func=named_by(names))
+        own = drawn[drawn["system_id"] == system]
+        with right:
+            measure = choose("Measure of retrieval", list(own["measure"]), "found_by", named_by(MEASURE_TITLES))
+        row = own[own["measure"] == measure].iloc[0]
+        shown = points[(points["system_id"] == system) & (points["measure"] == measure)]
+        alt = f"The composite of each question's answer against its {MEASURE_TITLES[measure]}."
+        chart(downstream_bubbles(shown, MEASURE_TITLES[measure]), "downstream", alt)
+        counts(
+            run, "{n} {questions}. Spearman's rho **{rho}** (95 % interval {rho_span}), Pearson's r **{r}** ({r_span}).",
+            n=f"{row['questions']:,}", rho=coefficient(row["spearman"]), r=coefficient(row["pearson"]),
+            rho_span=coefficient_interval(row["spearman_low"], row["spearman_high"]),
+            r_span=coefficient_interval(row["pearson_low"], row["pearson_high"]),
+        )  # fmt: skip
+    table(frame, "downstream_table", downstream.table.pick(run))
+    counts(run, "A correlation is no proof: what makes a {question} easy to search may make it easy to answer.")
+    footer(frame, "downstream", run, "downstream")

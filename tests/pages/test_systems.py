@@ -1,0 +1,91 @@
+"""The page Systems: every figure with its count, filters in the address, and runs that lack systems or parts of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.store.runs import Run
+from pages._shared.navigation import SYSTEM_PAGES, is_listed
+from tests.pages.conftest import LoadSystems, Open, words_on
+
+
+def table_with(at, *columns: str):
+    return next(table.value for table in at.dataframe if set(columns) <= set(table.value))
+
+
+def test_refused_and_unreadable_replies_are_counted_apart(load_systems: LoadSystems, open_page: Open) -> None:
+    load_systems()
+    at = open_page("systems")
+    assert not at.exception
+    assert not at.error
+    replies = table_with(at, "asked", "refused").set_index("name")
+    assert replies.loc["Model alone", ["asked", "answered", "refused", "unread"]].tolist() == [3, 2, 0, 1]
+    assert replies.loc["Model with retrieval", ["asked", "answered", "refused", "unread"]].tolist() == [3, 2, 1, 0]
+    assert replies.loc["Model with retrieval", "refusal"] == pytest.approx(100 / 3)
+    assert "3 questions match." in words_on(at)
+
+
+def test_composites_of_systems_and_reference_with_the_evaluations_behind_them(load_systems: LoadSystems, open_page: Open) -> None:
+    load_systems()
+    at = open_page("systems")
+    composites = table_with(at, "mean", "evaluations").set_index("name")
+    # Sums of 3 and 0 of at most 4 and at least -10: (13/14 + 10/14) / 2 x 10
+    assert composites.loc["Model alone", "mean"] == pytest.approx((13 + 10) / 2 / 14 * 10)
+    assert composites.loc["Reference answer", "evaluations"] == 2
+    assert "6 evaluations; 6 have all eight scores. The reference answer was judged like the others." in words_on(at)
+
+
+def test_the_baseline_in_the_address_turns_the_difference_around(load_systems: LoadSystems, open_page: Open) -> None:
+    load_systems()
+    difference = {}
+    for baseline in ("alone", "rag"):
+        at = open_page("systems", baseline=baseline)
+        rows = table_with(at, "change", "of").set_index("measure")
+        difference[baseline] = rows.loc["Composite", "change"]
+    assert difference["alone"] == pytest.approx(-difference["rag"])
+    assert difference["alone"] > 0
+
+
+def test_a_question_type_in_the_address_counts_only_its_questions(load_systems: LoadSystems, open_page: Open) -> None:
+    load_systems()
+    at = open_page("systems", type="treatment")
+    assert "1 questions match." in words_on(at)
+    assert table_with(at, "asked", "refused").set_index("name").loc["Model alone", "asked"] == 1
+
+
+def test_without_scores_and_measures_the_page_says_what_is_not_measured(load_systems: LoadSystems, open_page: Open) -> None:
+    run = load_systems(criteria=[], measures=[], preferences=[])
+    at = open_page("systems")
+    assert not at.exception
+    assert "their quality is not measured, which is not a composite of 0" in words_on(at)
+    assert f"audit systems score {run.key}" in words_on(at)
+    assert "The release has no preferences" in words_on(at)
+
+
+def test_no_name_of_a_release_is_interpreted(load_systems: LoadSystems, open_page: Open) -> None:
+    named = [{"system_id": name, "name": f"<b>{name}</b> **x** [y](http://z)"} for name in ("alone", "rag")]
+    load_systems(systems=named)
+    for name in SYSTEM_PAGES:
+        at = open_page(name)
+        assert not at.exception
+        raw = "\n".join(str(element.value) for kind in ("header", "subheader", "markdown", "caption") for element in at.get(kind))
+        assert "[y](http" not in raw
+        assert "<b>alone" not in raw + "\n".join(block.proto.body for block in at.get("html"))
+
+
+@pytest.mark.parametrize("name", SYSTEM_PAGES)
+def test_a_run_without_systems_says_how_it_gets_them(run: Run, open_page: Open, name: str) -> None:
+    at = open_page(name)
+    assert not at.exception
+    assert "This run has no answering systems" in words_on(at)
+    assert "audit systems score" in words_on(at)
+
+
+def test_the_menu_lists_only_pages_for_which_the_run_has_data(run: Run, load_systems: LoadSystems) -> None:
+    assert not is_listed("systems", run)
+    assert is_listed("disagreements", run)
+    systems_alone = load_systems()
+    assert is_listed("systems", systems_alone)
+    assert is_listed("runs", systems_alone)
+    assert not is_listed("disagreements", systems_alone)
+    assert is_listed("disagreements", None)
