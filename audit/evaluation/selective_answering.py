@@ -1,0 +1,118 @@
+"""When to retrieve: a rule learned from questions that two systems answered, one of them with retrieval, and what it gains.
+
+The rule is a logistic regression of which answer was better on what is known before answering; a question counts by how much
+the two answers differ, so the rule aims at the mean quality of the answers chosen. How well it does is measured on questions
+that it did not see: the questions are cut into folds by a fixed seed, and the choices for one fold come from the others, the
+strength of the penalty included (nested cross-validation). Which of two answers is chosen cannot be better than what the
+features tell, so a gain of zero is a finding and not a failure.
+
+Source: Stone (1974), J. R. Stat. Soc. B 36; nested: Varma and Simon (2006), BMC Bioinformatics 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.optional_imports import optional
+from audit.stats.intervals import Floats, Ints
+
+FOLDS = 5
+SEED = 2007
+# Inverse strengths of the penalty; the first, the strongest, wins a tie
+PENALTIES = (0.003, 0.03, 0.3, 3.0)
+# With fewer questions on which the answers differ, a fold has hardly any to learn from
+MIN_DIFFERING = 30
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RetrievalRule:
+    """What the rule does with each question that it did not learn from.
+
+    retrieves  bool, questions: whether it takes the answer with retrieval
+    weights    float, folds x features: of features in standard deviations; above 0, more of it speaks for retrieval
+    """
+
+    retrieves: Bools
+    weights: Floats
+
+
+def learn_when_to_retrieve(features: Floats, difference: Floats, seed: int = SEED) -> RetrievalRule | None:
+    """The rule's choices, out of fold; None where the answers differ on fewer than MIN_DIFFERING questions.
+
+    features    questions x features, NaN where not known
+    difference  quality of the answer with retrieval minus that of the other, per question
+
+    Raises MissingLibraryError without scikit-learn.
+    """
+    if np.count_nonzero(difference) < MIN_DIFFERING or not features.shape[1]:
+        return None
+    fold = _folds(len(difference), seed)
+    retrieves, weights = np.zeros(len(difference), dtype=bool), []
+    for number in range(FOLDS):
+        rest, own = fold != number, fold == number
+        penalty = _best_penalty(features[rest], difference[rest], seed + 1 + number)
+        model = _Logistic(features[rest], difference[rest], penalty)
+        retrieves[own] = model.retrieves(features[own])
+        weights.append(model.weights)
+    return RetrievalRule(retrieves, np.array(weights))
+
+
+def _folds(questions: int, seed: int) -> Ints:
+    return np.random.default_rng(seed).permutation(questions) % FOLDS
+
+
+def _best_penalty(features: Floats, difference: Floats, seed: int) -> float:
+    """The penalty whose out-of-fold choices have the highest mean quality."""
+    fold = _folds(len(difference), seed)
+    gains = []
+    for penalty in PENALTIES:
+        chosen = np.zeros(len(difference), dtype=bool)
+        for number in range(FOLDS):
+            rest = fold != number
+            chosen[~rest] = _Logistic(features[rest], difference[rest], penalty).retrieves(features[~rest])
+        gains.append(difference[chosen].sum())
+    return PENALTIES[int(np.argmax(gains))]
+
+
+class _Logistic:
+    """A fitted rule. Unknown values count as the mean; where one system is never better, the other is always taken."""
+
+    def __init__(self, features: Floats, difference: Floats, penalty: float) -> None:
+        known = ~np.isnan(features)
+        counts = np.maximum(known.sum(axis=0), 1)
+        self.mean = np.where(known, features, 0).sum(axis=0) / counts
+        spread = np.sqrt((np.where(known, features - self.mean, 0) ** 2).sum(axis=0) / counts)
+        self.scale = np.where(spread > 0, spread, 1.0)
+        self.always, self.model = difference.sum() > 0, None
+        differs = difference != 0
+        if len(set(difference[differs] > 0)) == 2:
+            self.model = self._fitted(features[differs], difference[differs], penalty)
+
+    def _fitted(self, features: Floats, difference: Floats, penalty: float) -> Any:
+        library = optional("sklearn.linear_model", "The rule for when to retrieve", "models")
+        # On a common scale, so that a penalty means the same for composites and for preferences
+        size = np.abs(difference) / np.abs(difference).mean()
+        # Hundreds of small fits: Newton's method needs a tenth of the default solver's time
+        model = library.LogisticRegression(C=penalty, solver="newton-cholesky")
+        return model.fit(self._scaled(features), difference > 0, size)
+
+    def _scaled(self, features: Floats) -> Floats:
+        scaled: Floats = np.nan_to_num((features - self.mean) / self.scale, nan=0.0)
+        return scaled
+
+    def retrieves(self, features: Floats) -> Bools:
+        """Whether the answer with retrieval is expected to be better, per question."""
+        if self.model is None:
+            return np.full(len(features), self.always)
+        return np.asarray(self.model.predict(self._scaled(features)), dtype=bool)
+
+    @property
+    def weights(self) -> Floats:
+        """Per feature; 0 where nothing was fitted."""
+        return np.zeros(len(self.mean)) if self.model is None else np.asarray(self.model.coef_[0])
