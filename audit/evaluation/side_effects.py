@@ -3,7 +3,8 @@
 The raw share of decided comparisons that the favoured side wins mixes two things: a better system may also write longer answers,
 and a system that is always shown first cannot be told from a first side that always wins. So each couple of systems is compared
 with itself: how often the favoured side wins when it is the one system's, and when it is the other's. The mean of the two is 0.5
-where only the systems matter. Couples in which one system was always on the favoured side say nothing and are left out.
+where only the systems matter. Couples in which one system was always on the favoured side, or always won, say nothing and are
+left out.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ class SideEffect:
 
     comparisons     decided ones (A or B preferred) in which one side is favoured; of these the favoured side won `won`
     share           won / comparisons, with its 95 % interval
-    informative     comparisons of couples in which either system was favoured at least once
-    adjusted        the mean described above, with its 95 % interval; NaN without informative comparisons
+    informative     comparisons of couples of which either system was favoured, and either won, at least once
+    adjusted        the mean described above, with its 95 % interval; NaN without informative comparisons, and ends where the
+                    systems that win less often do so in fewer than MIN_QUESTIONS comparisons
     p_value         exact, two-sided, stratified by couple; NaN without informative comparisons
     """
 
@@ -60,7 +62,7 @@ def side_effect(comparisons: pd.DataFrame, favoured: str) -> SideEffect:
     everything = pd.Series(True, index=usable.index)
     raw = share_of(usable["question"], usable["preference"] == usable[favoured], everything)
     cells = _cells(usable, favoured)
-    cells = cells[:, (cells.sum(axis=(0, 3)) > 0).all(axis=1)]
+    cells = cells[:, (cells.sum(axis=(0, 3)) > 0).all(axis=1) & (cells.sum(axis=(0, 2)) > 0).all(axis=1)]
     adjusted, low, high = _adjusted(cells)
     return SideEffect(
         raw.of, raw.count, raw.value, raw.low, raw.high, int(cells.sum()),
@@ -81,7 +83,8 @@ def _cells(comparisons: pd.DataFrame, favoured: str) -> Floats:
 def _adjusted(cells: Floats) -> tuple[float, float, float]:
     value = float(_balanced(cells.sum(axis=0)[:, :, :, None])[0])
     questions = np.count_nonzero(cells.sum(axis=(1, 2, 3)))
-    if questions < MIN_QUESTIONS:
+    # Where one system hardly ever wins, most draws lack its wins and are all alike.
+    if cells.sum(axis=(0, 2)).min(axis=1, initial=np.inf).sum() < MIN_QUESTIONS or not questions:
         return value, np.nan, np.nan
     low, high = percentiles(_balanced(np.einsum("qcsw,qr->cswr", cells, draws(len(cells), stream=0)))[None, :], [questions])
     return value, float(low[0]), float(high[0])

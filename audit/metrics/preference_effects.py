@@ -27,7 +27,8 @@ TABLE = TableSpec(
     (
         "Apart from whose answer it is: in each couple of systems, the mean of how often the favoured answer is preferred when "
         "it is the one system's and when it is the other's; 0.5: no effect. A better system that is often first, or writes "
-        "longer answers, does not change it. Couples in which the same system was always favoured cannot tell and are left out.",
+        "longer answers, does not change it. Couples in which the same system was always favoured, or always "
+        "preferred, cannot tell and are left out.",
         "p value: exact and two-sided, given how often each system was preferred and favoured (Gart 1970).",
         "Ties and comparisons in which both are bad are left out; so are those of unknown order, or of equal length.",
         QUESTIONS_RESAMPLED,
@@ -54,7 +55,7 @@ def preference_effects(con: Connection, question_type: str | None = None, organ:
         rater_kind                               str, human or judge
         comparisons, won                         int, decided ones in which one answer is favoured; in which it is preferred
         share, share_low, share_high             float in [0, 1], won / comparisons
-        informative                              int, comparisons of couples of which either system was favoured at least once
+        informative                              int, comparisons of couples of which either system was favoured and preferred
         adjusted, adjusted_low, adjusted_high    float in [0, 1], 0.5 without an effect; see audit.evaluation.side_effects
         p_value                                  float in [0, 1]
     Shares have 95 % intervals with questions resampled; NaN where nothing is known.

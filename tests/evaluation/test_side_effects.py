@@ -50,6 +50,15 @@ def test_ties_and_unknown_sides_are_left_out_and_which_system_is_named_first_doe
     assert (effect.won, effect.comparisons, effect.adjusted) == (2, 2, 1.0)
 
 
+def test_a_system_that_always_wins_hides_any_effect_and_one_that_hardly_loses_leaves_it_without_interval():
+    always = side_effect(couple(8, 0, 8, 0), "shown_first")
+    assert (always.informative, always.comparisons) == (0, 16)
+    assert np.isnan(always.adjusted)
+    hardly = side_effect(couple(8, 1, 8, 1), "shown_first")
+    assert hardly.adjusted == 0.5
+    assert np.isnan([hardly.adjusted_low, hardly.adjusted_high]).all()
+
+
 def test_no_comparison_at_all_is_nothing_and_no_error():
     effect = side_effect(couple(0, 0, 0, 0).iloc[:0], "shown_first")
     assert effect.comparisons == 0
