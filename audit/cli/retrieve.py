@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
+from statistics import fmean
+from textwrap import fill
 from typing import Any
 
 from tqdm import tqdm
@@ -13,15 +16,18 @@ from audit.cli.conventions import OK, add_json, count, count_or_zero, note, prin
 from audit.corpus.documents import Document, documents_and_paths
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
+from audit.evaluation.retrieval_measures import retrieval_measures, write_trec_qrels, write_trec_run
 from audit.generation.evidence import meets
 from audit.generation.files import read_questions
 from audit.pipeline.build_cache import BuildCache, read_lines, write_lines
 from audit.pipeline.stages.retrieve import MODEL_NOT_NEEDED, HandbookSearch, search_handbook, search_task
 from audit.retrieval.gold import Gold, read_gold, unused_gold
+from audit.retrieval.hybrid_settings import HybridSettings
 from audit.retrieval.model import Query
 from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
+from audit.vocabulary import nearest
 
 TRIALS = "trials"
 TUNABLE: dict[str, tuple[Any, str]] = {
@@ -36,17 +42,27 @@ TUNABLE: dict[str, tuple[Any, str]] = {
     ),
 }  # fmt: skip
 """Retrieval setting -> type of its value, help text."""
+HYBRID_KINDS = {field.name: field.type for field in fields(HybridSettings)}
+TREC_MEASURES = {"P@5": "P@5", "recall@5": "R@5", "nDCG": "nDCG", "MRR": "RR"}
+"""Heading -> name in ir_measures."""
 ABOUT = """Each question is asked of the handbooks of its organ; general questions are asked of all handbooks, and general
 handbooks get all questions. Writes DIR/HANDBOOK_ID.jsonl, the passages of the first strategy, and DIR/trials.jsonl, the ranking
 of every strategy. A handbook that was searched before with the same settings is not searched again; its index is kept in the
 data folder, under retrieval.
+
+hybrid adds words of the handbook to the question, weighs vectors and BM25 equally, reranks the best ten chunks by the question's
+words or by --reranker, and takes five that differ from each other. --hybrid changes a setting, for instance --hybrid final_k=3
+leave_out=expansion,mmr (also dense, bm25, rerank). The others and their defaults:
+
+{HYBRID}
 
 Exit code: 0 written, 2 nothing was written, or not everything."""
 
 
 def retrieve_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit retrieve`."""
-    parser.epilog = ABOUT
+    defaults = " ".join(f"{name}={value}" for name, value in HybridSettings().record().items() if name != "leave_out")
+    parser.epilog = ABOUT.replace("{HYBRID}", fill(defaults, 110, initial_indent="  ", subsequent_indent="  "))
     parser.add_argument(
         "documents", type=Path, metavar="DOCUMENTS", help="folder of handbooks as `audit extract` wrote them, or one handbook"
     )
@@ -78,6 +94,14 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
         "--fusion", choices=FUSIONS, default=SCORES,
         help="how HERO-QA combines its four rankings: weighted scores, or ranks as in the paper (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--hybrid", nargs="+", default=[], metavar="NAME=VALUE", help="settings of the strategy hybrid, see below"
+    )
+    parser.add_argument(
+        "--trec", type=Path, metavar="DIR",
+        help="with --gold: write the rankings as STRATEGY.run and the known sections as qrels, the files of TREC, and print "
+        "P@5, recall@5, nDCG and MRR",
+    )  # fmt: skip
     for name, (kind, words) in TUNABLE.items():
         parser.add_argument(
             f"--{name.replace('_', '-')}", type=kind, default=getattr(RetrievalSettings, name), metavar="N",
@@ -88,6 +112,10 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
 
 def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit retrieve DOCUMENTS --questions FILE --out DIR`"""
+    if arguments.trec and not arguments.gold:
+        raise RetrievalError(
+            "--trec writes known sections too, so it needs --gold. Nothing was retrieved. Add --gold FILE.jsonl."
+        )
     searches = _searches(arguments, settings)
     cache = BuildCache(arguments.out / ".done")
     tasks = [(search, search_task(search, cache)) for search in searches]
@@ -108,6 +136,10 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     )
     if any("message" in cache.figures(task) for _, task in tasks):
         note(MODEL_NOT_NEEDED)
+    if arguments.trec:
+        measures = _write_trec(arguments.trec, lines)
+        result["measures"] = measures
+        text += "".join(f"\n{name}: {_measures_text(values)}" for name, values in measures.items())
     print_result(arguments, text, result)
     return OK
 
@@ -143,12 +175,48 @@ def _record(question: Query) -> dict[str, Any]:
     return {"question_id": question.question_id, "question": question.text, "organ": question.organ, "topics": question.topics}
 
 
+def _write_trec(folder: Path, trials: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Write the files of TREC, a query being a question put to a handbook; returns strategy -> measure -> mean over queries."""
+    folder.mkdir(parents=True, exist_ok=True)
+    gold = {_query_id(trial): trial["gold"] for trial in trials if trial["gold"]}
+    write_trec_qrels(folder / "qrels", gold)
+    means = {}
+    for strategy in dict.fromkeys(trial["strategy"] for trial in trials):
+        ranked = {_query_id(trial): trial["ranked"] for trial in trials if trial["strategy"] == strategy}
+        write_trec_run(folder / f"{strategy}.run", ranked, strategy)
+        values = retrieval_measures(ranked, gold, TREC_MEASURES).values()
+        means[strategy] = {name: fmean(value[name] for value in values) for name in TREC_MEASURES} if values else {}
+    return means
+
+
+def _query_id(trial: Mapping[str, Any]) -> str:
+    return f"{trial['question_id']}/{trial['handbook_id']}"
+
+
+def _measures_text(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items()) or "no known section, so nothing to measure"
+
+
 def _options(arguments: argparse.Namespace) -> RetrievalSettings:
     try:
         tuned = {name: getattr(arguments, name) for name in TUNABLE}
-        return RetrievalSettings(expansion=arguments.expansion, fusion=arguments.fusion, **tuned)
+        hybrid = HybridSettings(**dict(map(_hybrid_setting, arguments.hybrid)))
+        return RetrievalSettings(expansion=arguments.expansion, fusion=arguments.fusion, hybrid=hybrid, **tuned)
     except ValueError as error:
         raise RetrievalError(f"With these settings {error}. Nothing was retrieved.") from error
+
+
+def _hybrid_setting(written: str) -> tuple[str, Any]:
+    """The name and the value of `NAME=VALUE`. Raises ValueError with a clause for another name or kind of value."""
+    name, _, value = written.partition("=")
+    if name not in HYBRID_KINDS:
+        raise ValueError(f"hybrid has no '{name}'.{nearest(name, tuple(HYBRID_KINDS))} Allowed: {', '.join(HYBRID_KINDS)}")
+    if name == "leave_out":
+        return name, frozenset(filter(None, value.split(",")))
+    try:
+        return name, int(value) if HYBRID_KINDS[name] == "int" else float(value)
+    except ValueError:
+        raise ValueError(f"{name} must be a number, not '{value}'") from None
 
 
 def _encoder(arguments: argparse.Namespace) -> str:

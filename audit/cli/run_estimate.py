@@ -13,7 +13,7 @@ from audit.cli.run_models import GENERATE, JUDGE, WITHIN, EndpointCheck, generat
 from audit.corpus.documents import read_document
 from audit.errors import AuditError
 from audit.generation.costs import REPLY_TOKENS as ANSWER_TOKENS
-from audit.generation.costs import FullDocumentCost, answer_cost, full_document_cost, typical_passages
+from audit.generation.costs import FullDocumentCost, answer_cost, full_document_cost, hybrid_passages, typical_passages
 from audit.generation.evidence import meets
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.jobs.judging import protocol_of
@@ -32,7 +32,7 @@ from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.within import candidates_of
 from audit.retrieval.model import Query
 from audit.retrieval.passages import fits_full_document
-from audit.retrieval.strategies import HERO
+from audit.retrieval.strategies import HERO, HYBRID
 
 # Rough length of a handbook's evidence and of an answer in characters, for an estimate before there are any.
 EVIDENCE_CHARACTERS, ANSWER_CHARACTERS = 12_000, 400
@@ -207,7 +207,8 @@ def _expected_evidence(context: RunContext, source: SourceDocument, most: int) -
     if not source.document.is_file():
         return FullDocumentCost(1, 0, EVIDENCE_CHARACTERS, EVIDENCE_CHARACTERS)
     document = read_document(source.document)
-    passages, length = min(most, typical_passages(document, options)), len(document.full_text)
+    length, typical = len(document.full_text), hybrid_passages if strategy == HYBRID else typical_passages
+    passages = min(most, typical(document, options))
     if strategy == HERO and fits_full_document(document, options):
         return FullDocumentCost(1, int(length <= most), min(most, length), passages)
     return FullDocumentCost(1, 0, passages, passages)

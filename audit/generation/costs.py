@@ -15,6 +15,8 @@ from audit.retrieval.settings import RetrievalSettings
 # The rough number of tokens of an answer, for estimates without a server.
 REPLY_TOKENS = 120
 CHARACTERS_PER_WORD = 6.0
+# Punctuation marks count as tokens there
+CHARACTERS_PER_TOKEN = 5.2
 
 
 def answer_cost(task: AnswerTask, replies: Replies) -> StageCost:
@@ -70,6 +72,12 @@ def typical_passages(document: Document, options: RetrievalSettings) -> float:
     longest = max(words, options.parent_words) * CHARACTERS_PER_WORD
     lengths = [min(len(section.text), longest) for section in document.sections if section.text.strip()]
     return min(float(len(document.full_text)), options.passages * fmean(lengths)) if lengths else 0.0
+
+
+def hybrid_passages(document: Document, options: RetrievalSettings) -> float:
+    """The same for the strategy `hybrid`, whose passages are its chunks."""
+    characters = options.hybrid.final_k * options.hybrid.chunk_tokens * CHARACTERS_PER_TOKEN
+    return min(float(len(document.full_text)), characters)
 
 
 def tokens_text(tokens: float) -> str:

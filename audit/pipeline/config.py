@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.fields import FieldInfo
 
 from audit.judging.within.model import DEFAULT_PAIRS
+from audit.retrieval.hybrid_settings import HybridSettings
 from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
 from audit.vocabulary import nearest
@@ -75,27 +76,39 @@ class ConfigSection(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-def _settings_model() -> type[BaseModel]:
-    """The settings of retrieval as a pydantic model, made from their dataclass so that its fields are listed once."""
-    hints = get_type_hints(RetrievalSettings)
+def _settings_model(name: str, settings: type[Any], **known: Any) -> type[BaseModel]:
+    """The settings of retrieval as a pydantic model, made from their dataclass so that its fields are listed once.
+
+    known  types that differ from the dataclass's
+    """
+    hints = get_type_hints(settings)
     kinds = {Path | None: ExistingPath | None, frozenset[str]: Annotated[frozenset[Text], Field(strict=False)]}
-    known: dict[str, Any] = {
-        item.name: (kinds.get(hints[item.name], hints[item.name]), item.default) for item in fields(RetrievalSettings)
+    model_fields: dict[str, Any] = {
+        item.name: (known.get(item.name, kinds.get(hints[item.name], hints[item.name])), item.default)
+        for item in fields(settings)
     }
-    return create_model("retrieval.options", __base__=ConfigSection, **known)
+    return create_model(name, __base__=ConfigSection, **model_fields)
 
 
-SETTINGS_MODEL = _settings_model()
+def _validated_as(model: type[BaseModel], settings: type[Any]) -> BeforeValidator:
+    """Checks a table against the model, then makes the dataclass of it, which knows what cannot be combined."""
+
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        checked = model.model_validate(value, context=info.context)
+        try:
+            return settings(**{name: getattr(checked, name) for name in model.model_fields})
+        except ValueError as error:
+            raise ValueError(f"cannot be combined: {error}.") from None
+
+    return BeforeValidator(validate)
 
 
-def _retrieval_settings(value: Any, info: ValidationInfo) -> Any:
-    if not isinstance(value, Mapping):
-        return value
-    checked = SETTINGS_MODEL.model_validate(value, context=info.context)
-    try:
-        return RetrievalSettings(**checked.model_dump())
-    except ValueError as error:
-        raise ValueError(f"cannot be combined: {error}.") from None
+HYBRID_MODEL = _settings_model("retrieval.options.hybrid", HybridSettings)
+SETTINGS_MODEL = _settings_model(
+    "retrieval.options", RetrievalSettings, hybrid=Annotated[HybridSettings, _validated_as(HYBRID_MODEL, HybridSettings)]
+)
 
 
 class CorpusOptions(ConfigSection):
@@ -131,8 +144,9 @@ class RetrievalOptions(ConfigSection):
     reranker: NameOrPath = Field("", description="name or path of a cross-encoder; left out: no reranking")
     compare: Strategies = Field((), description="strategies to compare on every question, for the page Retrieval")
     gold: ExistingPath | None = Field(None, description="which section answers which question (JSONL), for the page Retrieval")
-    options: Annotated[RetrievalSettings, BeforeValidator(_retrieval_settings)] = Field(
-        RetrievalSettings(), description="[retrieval.options]: the settings of HERO-QA, named as in `audit retrieve --help`"
+    options: Annotated[RetrievalSettings, _validated_as(SETTINGS_MODEL, RetrievalSettings)] = Field(
+        RetrievalSettings(),
+        description="[retrieval.options]: the settings of the strategies; those of hybrid are in [retrieval.options.hybrid]",
     )
     workers: Text = Field("one", description="one: this process; local:N: N processes; slurm: jobs by [cluster] (extra cluster)")
 
@@ -233,8 +247,15 @@ def config_schema() -> str:
     schema = Config.model_json_schema()
     schema["properties"].pop("path")
     schema["required"] = ["corpus", "questions"]
-    schema["$defs"]["RetrievalOptions"]["properties"]["options"] = SETTINGS_MODEL.model_json_schema()
+    schema["$defs"]["RetrievalOptions"]["properties"]["options"] = _settings_schema()
     return json.dumps(schema, indent=2)
+
+
+def _settings_schema() -> dict[str, Any]:
+    schema = SETTINGS_MODEL.model_json_schema()
+    # pydantic would describe the dataclass, without what its model checks
+    schema["properties"]["hybrid"] = HYBRID_MODEL.model_json_schema()
+    return schema
 
 
 def options_table() -> str:

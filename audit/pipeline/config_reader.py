@@ -11,7 +11,7 @@ from typing import Any, NoReturn, get_args
 from pydantic import BaseModel, ValidationError
 
 from audit.errors import ConfigError
-from audit.pipeline.config import SECTIONS, SETTINGS_MODEL, TERMS, Config, as_written
+from audit.pipeline.config import HYBRID_MODEL, SECTIONS, SETTINGS_MODEL, TERMS, Config, as_written
 from audit.vocabulary import nearest
 
 # It becomes a folder and a part of file names.
@@ -114,7 +114,8 @@ def _unknown(location: list[str]) -> str:
     if not section:
         allowed: tuple[str, ...] = tuple(SECTIONS)
         return f"there is no section '{name}'.{nearest(name, allowed)} Allowed: {', '.join(allowed)}."
-    model: type[BaseModel] = SETTINGS_MODEL if section == ["retrieval", "options"] else SECTIONS[section[0]]
+    tables = {"retrieval.options": SETTINGS_MODEL, "retrieval.options.hybrid": HYBRID_MODEL}
+    model: type[BaseModel] = tables.get(".".join(section)) or SECTIONS[section[0]]
     allowed = tuple(model.model_fields)
     return f"[{'.'.join(section)}] has no option '{name}'.{nearest(name, allowed)} Allowed: {', '.join(allowed)}."
 

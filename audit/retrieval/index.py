@@ -22,7 +22,8 @@ from audit.embedding.encoders import Encoder
 from audit.embedding.vectors import Vectors, no_progress
 from audit.optional_imports import optional
 from audit.retrieval.bm25 import Bm25, tokens
-from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.sentence_chunks import sentence_chunks
+from audit.retrieval.settings import SENTENCES, RetrievalSettings
 from audit.text.statements import leads_at
 
 # Raise it when the same texts are to be indexed differently: cached indexes are then built again.
@@ -48,13 +49,21 @@ class Chunk:
 
 
 def split_into_chunks(document: Document, settings: RetrievalSettings) -> tuple[Chunk, ...]:
-    """Overlapping windows of words in reading order; a section without text is one empty chunk, so its heading can be found."""
+    """Overlapping parts of sections in reading order; a section without text is one empty chunk, so its heading can be found."""
     return tuple(
         chunk for number, section in enumerate(document.sections) for chunk in _section_chunks(number, section, settings)
     )
 
 
 def _section_chunks(number: int, section: Section, settings: RetrievalSettings) -> Iterator[Chunk]:
+    if settings.chunking == SENTENCES:
+        spans = list(sentence_chunks(section.text, settings.hybrid)) or [(0, 0)]
+        yield from (Chunk(number, start, end) for start, end in spans)
+    else:
+        yield from _word_windows(number, section, settings)
+
+
+def _word_windows(number: int, section: Section, settings: RetrievalSettings) -> Iterator[Chunk]:
     words = [match.span() for match in WORD.finditer(section.text)]
     if not words:
         yield Chunk(number, 0, 0)
@@ -166,7 +175,8 @@ def build_index(
 def index_digest(document: Document, settings: RetrievalSettings, encoder: Encoder | None) -> str:
     """sha256 of everything that an index depends on."""
     texts = [[section.section_id, section.title, section.text] for section in document.sections]
-    chunking = [settings.chunk_words, settings.overlap_words, settings.heading_prefix, encoder.digest if encoder else None]
+    sizes = settings.hybrid.chunk_sizes if settings.chunking == SENTENCES else (settings.chunk_words, settings.overlap_words)
+    chunking = [*sizes, settings.heading_prefix, encoder.digest if encoder else None]
     # Snowball changes its rules between versions, and stems of one version do not match an index of another.
     content = [FORMAT, version("snowballstemmer"), document.handbook_id, texts, chunking]
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()

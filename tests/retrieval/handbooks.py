@@ -13,7 +13,7 @@ from audit.retrieval.index import build_index
 from audit.retrieval.model import Query, Retrieval
 from audit.retrieval.retrievers import Reranker
 from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import Strategy, make_strategy
+from audit.retrieval.strategies import Strategy, index_settings, make_strategy
 
 SECTIONS = (
     Section("s1", "Contents", "Travel 4\nFever 7\nDental work 9\nVaccines 12\n"),
@@ -53,7 +53,7 @@ def build_strategy(
     reranker: Reranker | None = None,
 ) -> Strategy:
     """The strategy `name` over one handbook."""
-    return make_strategy(name, build_index(document, settings, encoder), reranker)
+    return make_strategy(name, build_index(document, index_settings(name, settings), encoder), reranker)
 
 
 def hero(

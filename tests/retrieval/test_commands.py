@@ -137,3 +137,38 @@ def test_gold_that_cannot_be_used_is_reported_and_affects_no_passage(
     assert main(command) == 0
     assert message in capsys.readouterr().err
     assert {trial["question_id"] for trial in _read_lines(tmp_path / "out" / "trials.jsonl")} == {"q1", "q2"}
+
+
+def test_settings_of_hybrid_are_given_by_name(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hybrid = [*command, "--strategy", "hybrid", "--hybrid", "final_k=2", "mmr_lambda=0.9", "leave_out=expansion,mmr"]
+    assert main(hybrid) == 0
+    (fly, _) = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")
+    assert fly["retrieval"]["strategy"] == "hybrid"
+    assert fly["retrieval"]["queries"] == ["When may I fly?"]
+    assert fly["retrieval"]["layers"][-1] == {"layer": "mmr", "skipped": "left out"}
+    for wrong, sentence in (
+        ("final=2", "hybrid has no 'final'. Did you mean 'final_k'? Allowed: chunk_tokens"),
+        ("final_k=two", "final_k must be a number, not 'two'"),
+        ("final_k=0", "final_k must be at least 1, not 0"),
+    ):
+        assert main([*command, "--hybrid", wrong]) == 2
+        assert sentence in capsys.readouterr().err
+
+
+def test_rankings_and_known_sections_are_written_as_trec_files(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("ir_measures", reason="ir_measures is not installed (extra pipeline)")
+    assert main([*command, "--trec", str(tmp_path / "trec"), "--json"]) == 0
+    measures = json.loads(capsys.readouterr().out)["measures"]
+    assert measures["bm25"] == {"P@5": 1 / 5, "recall@5": 1, "nDCG": 1, "MRR": 1}
+    assert (tmp_path / "trec" / "qrels").read_text() == "q1/kidney_alder_post 0 s2 1\nq2/kidney_alder_post 0 s5 1\n"
+    assert (tmp_path / "trec" / "hero.run").read_text().startswith("q1/kidney_alder_post Q0 s2 1 1.000000 hero\n")
+
+
+def test_trec_files_without_known_sections_are_refused(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = command.index("--gold")
+    assert main([*command[:at], *command[at + 2 :], "--trec", str(tmp_path / "trec")]) == 2
+    assert "--trec writes known sections too, so it needs --gold. Nothing was retrieved." in capsys.readouterr().err

@@ -16,11 +16,11 @@ from audit.pipeline.context import Outcome, SourceDocument, Stage
 from audit.pipeline.judging_input import check_questions_meet
 from audit.pipeline.workers import check_workers, run_tasks
 from audit.retrieval.gold import Gold, read_gold, unused_gold
-from audit.retrieval.index import build_index
+from audit.retrieval.index import HandbookIndex, build_index
 from audit.retrieval.model import Query, Retrieval
 from audit.retrieval.retrievers import cross_encoder
 from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import compares_vectors, make_strategy
+from audit.retrieval.strategies import compares_vectors, index_settings, make_strategy
 
 # -- one handbook: plain data in, files out, so that any process can do it ----------------------------------------------
 
@@ -66,10 +66,10 @@ def search_handbook(task: HandbookSearch) -> dict[str, Any]:
     compared = task.gold is not None or len(task.strategies) > 1
     by_meaning = compared or compares_vectors(task.strategies, document, task.options)
     encoder = _encoder(task) if by_meaning and task.questions else None
-    index = build_index(document, task.options, encoder, task.cache / "indexes")
+    indexes = _indexes(task, document, encoder)
     queries = [Query.of(question) for question in task.questions]
     reranker = cross_encoder(task.reranker) if task.reranker else None
-    retrievals = {name: list(map(make_strategy(name, index, reranker).retrieve, queries)) for name in task.strategies}
+    retrievals = {name: list(map(make_strategy(name, indexes[name], reranker).retrieve, queries)) for name in task.strategies}
     records = [
         {"question_id": query.question_id, "handbook_id": task.handbook_id, "retrieval": _record(retrieval)}
         for query, retrieval in zip(queries, retrievals[task.strategies[0]], strict=True)
@@ -77,8 +77,15 @@ def search_handbook(task: HandbookSearch) -> dict[str, Any]:
     write_lines(task.out, records)
     if task.trials is not None:
         write_lines(task.trials, _trials(task, queries, retrievals))
-    figures = {"questions": len(queries), "chunks": len(index.chunks)}
+    figures = {"questions": len(queries), "chunks": len(indexes[task.strategies[0]].chunks)}
     return figures if by_meaning or task.encoder == LEXICAL else {**figures, "message": MODEL_NOT_NEEDED}
+
+
+def _indexes(task: HandbookSearch, document: Document, encoder: Encoder | None) -> dict[str, HandbookIndex]:
+    """Strategy -> its index; strategies whose chunks are the same share one."""
+    settings = {name: index_settings(name, task.options) for name in task.strategies}
+    built = {options: build_index(document, options, encoder, task.cache / "indexes") for options in set(settings.values())}
+    return {name: built[options] for name, options in settings.items()}
 
 
 def _encoder(task: HandbookSearch) -> Encoder | None:
