@@ -35,6 +35,8 @@ REFERENCE_MEASURES = (*BLEU_ORDERS, SACREBLEU, *ROUGE_KINDS, BERTSCORE)
 """Every measure of a scorer, in the order in which tables show them."""
 DEFAULT_MODEL = "roberta-large"
 """The model of the source, and of the library, for English."""
+# Texts of 512 tokens in the memory of a laptop
+BERTSCORE_BATCH = 16
 # Fast tokenizers of folders without a limit report 10^30 tokens, which overflows
 MOST_TOKENS = 100_000
 
@@ -106,14 +108,14 @@ def bertscore_scorer(model: str = DEFAULT_MODEL) -> ReferenceScorer:
     model  a name on Hugging Face, or the folder of a model. A name that bert-score knows (a folder of that name too) is read at
            the layer that agrees best with people, any other model at its last layer.
 
-    Texts are cut at the model's limit, 512 tokens for roberta-large.
+    Texts are cut at the model's limit, 512 tokens for roberta-large. A graphics card is used where there is one.
     Raises MissingLibraryError without bert-score, and AuditError for a model that can be neither found nor downloaded.
     """
     library = optional("bert_score", "BERTScore", "models")
     layer = _layer(model)
     with _quiet():
         try:
-            scorer = library.BERTScorer(model_type=model, num_layers=layer, device="cpu", idf=False)
+            scorer = library.BERTScorer(model_type=model, num_layers=layer, batch_size=BERTSCORE_BATCH, idf=False)
         except (OSError, ValueError) as error:
             raise _no_model(model, error) from error
         scorer._tokenizer.model_max_length = _token_limit(scorer)
@@ -121,7 +123,7 @@ def bertscore_scorer(model: str = DEFAULT_MODEL) -> ReferenceScorer:
     def score(answers: Sequence[str], references: Sequence[str]) -> Floats:
         with _quiet():
             *_, f_values = scorer.score(list(answers), list(references))
-        return np.asarray(f_values.double().numpy())[:, None]
+        return np.asarray(f_values.double().cpu().numpy())[:, None]
 
     recipe = f"bert-score {version('bert-score')}, transformers {version('transformers')}, {model}, layer {layer}, no idf"
     return ReferenceScorer((BERTSCORE,), recipe, score)

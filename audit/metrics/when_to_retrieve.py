@@ -106,7 +106,8 @@ def when_to_retrieve(
     Four rows: never, always, rule (choices for questions that it did not learn from), best (the better answer each time):
         rule, alone, retrieving                 str, the last two are names of systems
         questions                               int, on which the quality of both answers is known
-        retrieved                               int, questions answered with retrieval; <NA> where there is no rule
+        retrieved                               int, questions answered with retrieval (of the rule the mean over repeats); <NA>
+                                                where there is no rule
         quality, quality_low, quality_high      float, mean quality of the chosen answers
         over_never, over_always (_low, _high)   float, quality minus that of never, or always, retrieving
         finding                                 str, the sentence about the rule in its row, otherwise ''
@@ -120,8 +121,8 @@ def when_to_retrieve(
         return pd.DataFrame(columns=list(COLUMNS))
     difference = compared.retrieved - compared.without
     choices = {
-        NEVER: np.zeros(len(difference), dtype=bool), ALWAYS: np.ones(len(difference), dtype=bool),
-        RULE: compared.rule.retrieves if compared.rule else None, BEST: difference > 0,
+        NEVER: np.zeros(len(difference)), ALWAYS: np.ones(len(difference)),
+        RULE: compared.rule.retrieves if compared.rule else None, BEST: (difference > 0).astype(float),
     }  # fmt: skip
     table = pd.DataFrame([_row(name, chosen, compared) for name, chosen in choices.items()], columns=list(COLUMNS))
     return table.astype({"retrieved": "Int64"})
@@ -172,12 +173,12 @@ def _quality(con: Connection, outcome: str, alone: int, retrieving: int, only: d
     return known.set_axis(["without", "retrieved"], axis=1)
 
 
-def _row(rule: str, chosen: Any, compared: Comparison) -> dict[str, Any]:
+def _row(rule: str, chosen: Floats | None, compared: Comparison) -> dict[str, Any]:
     row = {"rule": rule, "alone": compared.alone, "retrieving": compared.retrieving, "questions": len(compared.without)}
     if chosen is None:
         return row | {"finding": NO_RULE}
-    quality = np.where(chosen, compared.retrieved, compared.without)
-    row |= {"retrieved": int(chosen.sum()), **_named("quality", mean_interval(quality))}
+    quality = chosen * compared.retrieved + (1 - chosen) * compared.without
+    row |= {"retrieved": round(chosen.sum()), **_named("quality", mean_interval(quality))}
     for name, habit in (("over_never", compared.without), ("over_always", compared.retrieved)):
         change = mean_change(quality - habit)
         row |= _named(name, (change["change"], change["change_low"], change["change_high"]))
@@ -197,7 +198,7 @@ def finding(row: dict[str, Any]) -> str:
     span = "" if np.isnan(low) else f" (95 % interval {fixed(low, 2)} to {fixed(high, 2)})"
     if row["over_never_low"] > 0 and row["over_always_low"] > 0:
         return f"The rule gains {fixed(habit, 2)}{span} over {against}, the better of the two habits."
-    if row["retrieved"] in (0, row["questions"]):
+    if habit == 0:
         return f"No gain: the rule found nothing to go by and comes down to {against}."
     return f"No gain is shown: the rule changes the mean quality by {fixed(habit, 2)}{span} against {against}."
 
@@ -206,11 +207,11 @@ SIGNALS_TABLE = TableSpec(
     "What speaks for retrieval before a {question} is answered, by the rule",
     (
         Column.text("feature", "Known beforehand", words=FEATURES), Column.count("questions", "{Questions}", "where known"),
-        Column.decimal("weight", "Weight", "mean"), Column.decimal("least", "Weight", "lowest of five"),
-        Column.decimal("most", "Weight", "highest of five"),
+        Column.decimal("weight", "Weight", "mean"), Column.decimal("least", "Weight", "lowest"),
+        Column.decimal("most", "Weight", "highest"),
     ),
     (
-        "The rule is learned five times, each time without a fifth of the {questions}. Weight: by how much the log odds of "
+        "The rule is learned again and again, each time without a fifth of the {questions}. Weight: by how much the log odds of "
         "retrieval being better rise with one standard deviation more of the feature. A weight whose sign changes tells nothing.",
     ),
 )  # fmt: skip
@@ -228,7 +229,7 @@ def retrieval_signals(
     One row per feature that varies, the heaviest first:
         feature               str, a key of audit.evaluation.answer_features.FEATURES, or 'type: NAME'
         questions             int, for which it is known
-        weight, least, most   float, mean and extremes over the five folds, in log odds per standard deviation
+        weight, least, most   float, mean and extremes over repeats and folds, in log odds per standard deviation
 
     No row where there is no rule.
     """

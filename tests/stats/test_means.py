@@ -47,6 +47,13 @@ def test_the_interval_of_a_mean_contains_the_truth_in_about_95_of_100_samples():
     assert 0.91 <= np.mean([low <= 2 <= high for low, high in ends]) <= 0.98
 
 
+def test_the_interval_of_a_change_contains_the_truth_in_about_95_of_100_samples_also_where_many_do_not_differ():
+    rng = np.random.default_rng(5)
+    samples = (np.where(rng.random(60) < 0.4, 0, rng.choice([-2.0, 1, 3], 60)) for _ in range(400))
+    ends = [(change["change_low"], change["change_high"]) for change in map(mean_change, samples)]
+    assert 0.91 <= np.mean([low <= 0.6 * 2 / 3 <= high for low, high in ends]) <= 0.98
+
+
 def test_pearson_is_numpys_and_counts_repeated_units():
     x, y, times = np.array([0.3, 0.1, 0.9, 0.1]), np.array([0.2, 0.4, 0.8, 0.1]), np.array([2, 1, 1, 3])
     expected = np.corrcoef(np.repeat(x, times), np.repeat(y, times))[0, 1]
