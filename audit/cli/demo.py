@@ -13,7 +13,7 @@ from audit.cli.commands import DEMO_STUDIES, load_object
 from audit.cli.conventions import OK, add_json, note, print_result
 from audit.cli.dashboard import serve, serve_options
 from audit.cli.themes import build_lexical_themes
-from audit.demo.build import DEFAULT_SEED, write_demo, write_earlier
+from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo, write_earlier
 from audit.errors import AuditError
 from audit.settings import Settings
 from audit.store.load import Loaded, load_release
@@ -38,7 +38,8 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
     earlier = _earlier_demo(arguments.seed, settings) if arguments.scale == "small" else None
     path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
-    if not (path / "manifest.json").is_file():  # the manifest is written last: a folder with one is complete
+    # The manifest is written last; a demo without the truth of systems is that of an earlier version
+    if not all((path / name).is_file() for name in ("manifest.json", TRUTH_OF_SYSTEMS)):
         note(f"Writing the demo release to {path} ...")
         write_demo(path, arguments.scale, arguments.seed, _note_tenths)
     # loaded after the earlier run, so that it is the newest and pages open with it

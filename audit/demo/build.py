@@ -19,17 +19,19 @@ from audit.demo.config import WorldConfig, paper_config, small_config
 from audit.demo.judge import Labels, simulate_labels
 from audit.demo.policies import policies
 from audit.demo.retrieval import HandbookTexts, SimulatedSearches, sections, trials
+from audit.demo.system_answers import SystemWorld
+from audit.demo.system_records import system_tables, system_truth
 from audit.demo.verdicts import comparisons, position_words, prescreened_record
 from audit.demo.world import Handbook, World, draw_world
 from audit.errors import ReleaseError
-from audit.release.write import write_jsonl, write_release
+from audit.release.write import write_json, write_jsonl, write_release
 from audit.vocabulary import Label, Phase
 
 # Of the seeds tried, one at which every organ lies inside the published ranges; others scatter around them by chance.
 DEFAULT_SEED = 2057
 CONFIGS: dict[str, Callable[[int], WorldConfig]] = {"small": small_config, "paper": paper_config}
 RUN_IDS = {"small": "demo", "paper": "demo-paper"}
-TRUTH = "truth.jsonl"
+TRUTH, TRUTH_OF_SYSTEMS = "truth.jsonl", "truth_systems.json"
 PHASE_TITLES = {
     Phase.PRE: "Before your transplant",
     Phase.POST: "After your transplant",
@@ -53,6 +55,8 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         values       handbook_id -> the handbook's position, in words; null where it does not address the question
         relation     true label codes 0 to 4, H x H in the order of handbooks.jsonl, diagonal 1
 
+    and truth_systems.json, which says by how much one simulated answering system is better than the other (see `system_truth`).
+
     Raises ReleaseError when the scale is unknown, or when `root` contains something that is not an earlier demo; an
     earlier demo is replaced.
     """
@@ -61,8 +65,10 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     make_room(root)
     world = draw_world(CONFIGS[scale](seed))
     labels, searches = simulate_labels(world), SimulatedSearches(HandbookTexts(world))
+    systems = SystemWorld(world, searches)
     # Written first: the next call then recognises and replaces a demo that was interrupted.
     write_jsonl(root / TRUTH, truth_records(world, labels))
+    write_json(root / TRUTH_OF_SYSTEMS, system_truth(systems))
     return write_release(
         root,
         manifest=manifest(world, labels, scale),
@@ -72,6 +78,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         comparisons=_reported(comparisons(world, labels), len(world.questions), progress),
         sections=sections(searches.library),
         trials=trials(searches),
+        systems=system_tables(systems),
     )
 
 

@@ -29,6 +29,7 @@ MODELS = {"llama_8b": "llama-3.1-8b", "llama_70b": "llama-3.1-70b", "mixtral": "
 APPROACHES = {"closed_book": ("closed-book", "alone"), "rag": ("rag", "with retrieval")}
 MODES = {"closed_book": "closed_book", "rag": "retrieval"}
 JUDGE, CLINICIAN = "llama-3.1-70b-instruct", "clinician-1"
+UNREAD = "The judge's reply could not be read; published as a tie."
 SIDE = {"closed_book": "A", "rag": "B", "tie": "tie"}
 # The data does not mark refusals. This is an answer that says the documents hold nothing on the question and gives no other.
 REFUSAL = re.compile(
@@ -101,7 +102,9 @@ def preferences(comparisons: list[Record]) -> Iterator[Record]:
         shared = {"question_id": item["qid"], **systems}
         choice = SIDE[item["clinician"]]
         yield shared | {"preference": choice, "rater": CLINICIAN, "rater_kind": "human", "shown_first": "A"}
-        yield shared | {"preference": judge_choice(item), "rater": JUDGE, "rater_kind": "judge"}
+        unread = item["judge_total_closed_book"] is None or item["judge_total_rag"] is None
+        comment = {"comment": UNREAD} if unread else {}
+        yield shared | {"preference": judge_choice(item), "rater": JUDGE, "rater_kind": "judge", **comment}
 
 
 def judge_choice(item: Record) -> str:

@@ -116,6 +116,9 @@ def test_the_composites_are_the_published_ones(real: Loaded) -> None:
 
 def test_the_clinician_and_the_judge_agree_as_published(real: Loaded) -> None:
     assert ask(real, AGREED) == [(39, 46, 34, 66)]
+    assert ask(real, "select count(*), min(preference), max(preference) from preferences where comment is not null") == [
+        (6, "tie", "tie")
+    ]
     assert ask(real, "select count(*) from preferences where shown_first = 'A' and rater_kind = 'human'") == [(66,)]
 
 
