@@ -150,7 +150,7 @@ def _no_model(model: str, error: Exception) -> AuditError:
     reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
     return AuditError(
         f"Model '{model}' is not the folder of a language model and could not be downloaded from Hugging Face ({reason}). "
-        f"BERTScore was not computed. Name a folder, or a model such as {DEFAULT_MODEL}."
+        f"BERTScore was not computed, and nothing was written. Name a folder, or a model such as {DEFAULT_MODEL}."
     )
 
 
