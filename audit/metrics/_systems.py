@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,14 @@ chosen as (
     where ($question_type is null or question_type = $question_type) and ($organ is null or organ = $organ)
 )"""
 """The questions that are counted, with their types."""
-# A refusal has no text to compare, and what could not be read has none at all; the search came before either.
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+# A refusal has no text to compare, and what could not be read has none at all; the search came before either. Lengths,
+# composites and refusals are counted here: a release's own measures of these names would count twice.
 VALUES = f"""
 with {CHOSEN.strip()},
 answered as (
@@ -42,7 +49,8 @@ answered as (
 found as (
     select m.question, m.system, measure, value
     from system_measures m left join system_answers a using (question, system)
-    where measure in ({", ".join(f"'{name}'" for name in RETRIEVAL_MEASURES)}) or a.question is null or a.refused = false
+    where (measure in ({_quoted(RETRIEVAL_MEASURES)}) or a.question is null or a.refused = false)
+      and measure not in ({_quoted((WORDS, COMPOSITE, REFUSAL))})
 )
 select question, question_type, system, measure, value from found join chosen using (question)
 union all
