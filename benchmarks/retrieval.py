@@ -1,6 +1,6 @@
 """HERO-QA against BM25, dense vectors and their fusion, inside one handbook, with its headings and without, on three corpora.
 
-    python -m benchmarks.retrieval [--corpora nih,demo,tenancy] [--data ../shared/data/retrieval] [--half held-out]
+    python -m benchmarks.retrieval [--corpora nih,demo,tenancy,niddk] [--data ../shared/data/retrieval] [--half held-out]
                                    [--encoder MODEL|words] [--reranker MODEL] [--ablation] [--cache DIR] [--seed 5]
 
 Every question is put to each handbook whose gold section for it is known. Full-document mode is off, so that ranking is measured.
@@ -9,7 +9,9 @@ bootstrap resamples questions with all their handbooks. "by ranks" is HERO-QA wi
 without a sentence model. --ablation leaves out one layer of HERO-QA at a time. Half of the questions of nih and demo (by the
 hash of their id) were used to choose the weights of the layers, and none of tenancy; --half held-out measures on the others.
 CPU is that of one process; ms CPU is the median of a query, its embedding included. An index that is already in --cache is
-read, and the output says so: delete the folder to time it again. Without its data, nih is left out.
+read, and the output says so: delete the folder to time it again. Without their data, nih and niddk are left out.
+
+niddk is another measurement, that of the strategy `hybrid` and its layers: see benchmarks/retrieval_niddk.py.
 """
 
 from __future__ import annotations
@@ -42,25 +44,16 @@ from audit.retrieval.retrievers import Reranker, cross_encoder
 from audit.retrieval.settings import RANKS, RetrievalSettings
 from audit.retrieval.strategies import make_strategy
 from benchmarks.retrieval_corpora import CORPORA, Corpus, Task, without_headings
+from benchmarks.retrieval_niddk import NIDDK, print_niddk
+from benchmarks.retrieval_tables import intervals, table_line, with_vectors_of
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "retrieval"
 MEASURES = ("hit@1", "hit@5", "MRR", "nDCG@5")
-REPLICATES = 2000
 TIMED_QUERIES = 100
 """Queries that are embedded one by one, to measure the CPU time of one."""
 RANKING_LAYERS = ("expansion", "dense", "bm25_chunks", "bm25_bodies", "bm25_headings", "navigation", "rerank")
 """The layers that change a ranking; parents and sufficiency only change the retrieved context."""
 Indexes = Mapping[str, HandbookIndex]
-
-
-def with_question_vectors(encoder: Encoder | None, tasks: Sequence[Task]) -> Encoder | None:
-    """The encoder with the vectors of all questions computed once, for the measurement of many strategies."""
-    if encoder is None:
-        return None
-    texts = list(dict.fromkeys(task.question.text for task in tasks))
-    row_of = {text: row for row, text in enumerate(texts)}
-    vectors = encoder.encode(texts, no_progress)
-    return replace(encoder, encode=lambda queries, _: vectors[[row_of[text] for text in queries]])
 
 
 def measure(name: str, indexes: Indexes, tasks: Sequence[Task], reranker: Reranker | None) -> tuple[Any, float]:
@@ -75,26 +68,9 @@ def measure(name: str, indexes: Indexes, tasks: Sequence[Task], reranker: Rerank
     return np.array(rows, dtype=float), float(np.median(seconds))
 
 
-def intervals(rows: Any, tasks: Sequence[Task], seed: int) -> Any:
-    """Mean, low and high of each column: (3, columns); the bootstrap resamples questions with all their tasks."""
-    names = sorted({task.question.question_id for task in tasks})
-    number_of = {name: number for number, name in enumerate(names)}
-    question = np.array([number_of[task.question.question_id] for task in tasks])
-    sums = np.stack([np.bincount(question, column, len(names)) for column in rows.T], axis=1)
-    counts = np.bincount(question, minlength=len(names))
-    resampled = np.random.default_rng(seed).multinomial(len(names), np.full(len(names), 1 / len(names)), REPLICATES)
-    means = (resampled @ sums) / (resampled @ counts)[:, None]
-    return np.stack([rows.mean(axis=0), *np.quantile(means, (0.025, 0.975), axis=0)])
-
-
-def table_line(name: str, estimates: Any, cpu: float | None, form: str) -> str:
-    cells = "".join(f"{mean:>{form}} [{low:{form}}, {high:{form}}]" for mean, low, high in estimates.T)
-    return f"{name:<30}{cells}{'' if cpu is None else f'{1000 * cpu:>8.1f}'}"
-
-
 def compare(documents: Sequence[Document], tasks: Sequence[Task], arguments: argparse.Namespace, encoder: Encoder | None) -> None:
     indexes = build_indexes(documents, RetrievalSettings(whole_characters=0), encoder, arguments.cache)
-    cached = with_question_vectors(encoder, tasks)
+    cached = with_vectors_of(encoder, [task.question.text for task in tasks]) if encoder else None
     quick = {handbook_id: replace(index, encoder=cached) for handbook_id, index in indexes.items()}
     timed_tasks = tasks[:: max(len(tasks) // TIMED_QUERIES, 1)]
     print(f"{'strategy':<30}{''.join(f'{measure:>25}' for measure in MEASURES)}{'ms CPU':>8}")
@@ -181,9 +157,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--reranker")
     parser.add_argument("--half", choices=("all", "tuning", "held-out"), default="all")
-    parser.add_argument("--corpora", default=",".join(CORPORA), help="separated by commas (default: %(default)s)")
+    parser.add_argument("--corpora", default=",".join((*CORPORA, NIDDK)), help="separated by commas (default: %(default)s)")
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--cache", type=Path)
+    parser.add_argument("--trec", type=Path, help="folder for the runs and judgements of niddk, as files of TREC")
     parser.add_argument("--seed", type=int, default=5)
     arguments = parser.parse_args()
     arguments.cross_encoder = cross_encoder(arguments.reranker, arguments.threads) if arguments.reranker else None
@@ -195,8 +172,11 @@ def main() -> None:
 def run(arguments: argparse.Namespace) -> None:
     encoder = chosen_encoder(arguments)
     for name in arguments.corpora.split(","):
-        if name == "nih" and not arguments.data.is_dir():
-            print(f"\n{arguments.data} is missing: nih is left out")
+        if name in ("nih", NIDDK) and not arguments.data.is_dir():
+            print(f"\n{arguments.data} is missing: {name} is left out")
+            continue
+        if name == NIDDK:
+            print_niddk(arguments, encoder)
             continue
         corpus: Corpus = CORPORA[name](arguments.data).half(arguments.half)
         for condition, documents in conditions(corpus.documents) if corpus.tasks else ():

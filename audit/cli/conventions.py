@@ -49,6 +49,11 @@ def distance(text: str) -> float:
     return _decimal(text, 2, "must be a cosine distance from 0 to 2")
 
 
+def temperature(text: str) -> float:
+    """A temperature of a language model."""
+    return _decimal(text, 2, "must be a temperature from 0 to 2")
+
+
 def _integer(text: str, smallest: int, largest: int = MAX_COUNT, rule: str = "") -> int:
     # isascii: str.isdigit is true of superscripts and of other scripts' digits, which a reader would not expect
     if not (text.isascii() and text.isdigit() and smallest <= int(text) <= largest):

@@ -1,4 +1,4 @@
-"""`audit generate`: answers to questions from the passages found in each handbook, by extraction or by a model."""
+"""`audit generate`: answers from the passages found in each handbook, by extraction or by a model, or from a model alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result, share
+from audit.cli.closed_book import answer_closed_book, generator_settings
+from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result, share, temperature
 from audit.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
 from audit.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
 from audit.corpus.documents import Document
@@ -21,17 +22,23 @@ from audit.generation.costs import answer_cost, full_document_cost
 from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
 from audit.generation.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.generation.model_generator import DEFAULT_CONTEXT, AnswerTask, load_answer_prompt, model_answers
+from audit.generation.system_answers import MAX_TOKENS, TEMPERATURE
 from audit.llm.journal import Journal
 from audit.llm.tasks import Replies
 from audit.retrieval.settings import RetrievalSettings
 from audit.settings import Settings
 
+RETRIEVAL, CLOSED_BOOK = "retrieval", "closed-book"
 EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"
-ABOUT = """Each question is asked of the handbooks of its organ; general questions are asked of all handbooks, and general
-handbooks get all questions. extractive: the best sentences of the passages, without a model. model: AUDIT_JUDGE_URL,
-AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint; --url and --model choose another one than the judge's. Every reply is
-stored in DIR.journal, next to the folder, before it is parsed. If the command stops, the same command continues where it
-stopped, and no call is made twice.
+ABOUT = """--mode retrieval: each question is asked of the handbooks of its organ; general questions are asked of all
+handbooks, and general handbooks get all questions. --generator extractive: the best sentences of the passages, without a model.
+--generator model: AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint; --url and --model choose another one
+than the judge's. Every reply is stored in DIR.journal, next to the folder, before it is parsed. If the command stops, the same
+command continues where it stopped, and no call is made twice.
+
+--mode closed-book: each question is put to a model once, without any handbook, as a patient would ask it. The model may decline,
+which is written as refused and never as an answer. DIR becomes a release of one answering system (questions, systems,
+system_answers) that `audit load DIR` shows. Several models and modes in one run: [[systems]] in a config, see `audit run --help`.
 
 Exit code: 0 all is well, 1 written, but some replies could not be parsed, some citations refer to no passage or some questions
 were not asked, 2 nothing was written."""
@@ -40,10 +47,20 @@ were not asked, 2 nothing was written."""
 def generate_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit generate`."""
     parser.epilog = ABOUT
-    parser.add_argument("retrieval", type=Path, metavar="RETRIEVAL_DIR", help="folder that `audit retrieve` wrote")
+    parser.add_argument(
+        "retrieval",
+        type=Path,
+        nargs="?",
+        metavar="RETRIEVAL_DIR",
+        help="folder that `audit retrieve` wrote (not in a closed book)",
+    )
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE.jsonl", help="file that `audit questions` wrote")
-    parser.add_argument("--documents", type=Path, required=True, metavar="DIR", help="folder that `audit extract` wrote")
+    parser.add_argument("--documents", type=Path, metavar="DIR", help="folder that `audit extract` wrote (not in a closed book)")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for answers.jsonl and summary.json")
+    parser.add_argument(
+        "--mode", choices=(RETRIEVAL, CLOSED_BOOK), default=RETRIEVAL,
+        help="what answers are based on: passages of the handbooks, or the model alone (default: %(default)s)",
+    )  # fmt: skip
     parser.add_argument(
         "--generator", choices=(EXTRACTIVE_GENERATOR, MODEL), default=EXTRACTIVE_GENERATOR,
         help="how answers are written (default: %(default)s)",
@@ -89,7 +106,16 @@ def _add_model_options(group: Any) -> None:
         help="context length of the model, prompt and answer together; longer evidence is cut, and the answer says so "
         "(default: %(default)s)",
     )  # fmt: skip
-    group.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, answer.md")
+    group.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, answer.md or closed_book.md")
+    group.add_argument(
+        "--temperature", type=temperature, metavar="T",
+        help=f"randomness of the model's words, 0 to 2 (default: 0; in a closed book {TEMPERATURE})",
+    )  # fmt: skip
+    group.add_argument(
+        "--max-tokens", type=count, metavar="N",
+        help=f"tokens of an answer, at most (default: the prompt's; in a closed book {MAX_TOKENS})",
+    )  # fmt: skip
+    group.add_argument("--system-id", default="", metavar="ID", help="closed book: id of the system (default: MODEL-closed_book)")
     add_call_options(group, "answers")
 
 
@@ -97,27 +123,25 @@ def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit generate RETRIEVAL_DIR --questions FILE --documents DIR --out DIR`"""
     # First of all: a wrong --out must not be discovered after hours of calls
     check_output_folder(arguments.out)
+    if arguments.mode == CLOSED_BOOK:
+        return answer_closed_book(arguments, generator_settings(arguments, settings))
+    if arguments.retrieval is None or arguments.documents is None:
+        raise AuditError(
+            "Answers from handbooks need RETRIEVAL_DIR and --documents. Nothing was asked. Name both, or ask the model alone: "
+            f"--mode {CLOSED_BOOK}."
+        )
     sources = read_inputs(arguments.questions, arguments.documents, arguments.retrieval)
     if arguments.generator == EXTRACTIVE_GENERATOR:
         return _extract_answers(arguments, settings, sources)
-    settings = _generator_settings(arguments, settings)
-    task = AnswerTask(
-        load_answer_prompt(arguments.templates), model_for(arguments, settings), sources.grounded_questions, arguments.context
+    settings = generator_settings(arguments, settings)
+    prompt = load_answer_prompt(arguments.templates)
+    prompt = replace(
+        prompt, temperature=arguments.temperature or prompt.temperature, max_tokens=arguments.max_tokens or prompt.max_tokens
     )
+    task = AnswerTask(prompt, model_for(arguments, settings), sources.grounded_questions, arguments.context)
     if arguments.dry_run:
         return _print_estimate(arguments, settings, task, sources.documents)
     return _ask_model(arguments, settings, task, sources)
-
-
-def _generator_settings(arguments: argparse.Namespace, settings: Settings) -> Settings:
-    """The settings with the generator's endpoint in place of the judge's."""
-    urls = tuple(url.rstrip("/") for url in arguments.url or settings.judge_urls)
-    if not urls and not (arguments.dry_run or arguments.parse_again or uses_batch(arguments)):
-        raise AuditError(
-            "No model endpoint is set. No model was called. Name an OpenAI-compatible endpoint with --url, such as "
-            "http://127.0.0.1:8000/v1, set AUDIT_JUDGE_URL, or extract the answers from the handbook: --generator extractive."
-        )
-    return replace(settings, judge_urls=urls, judge_model=arguments.model or settings.judge_model)
 
 
 # -- ways of answering -------------------------------------------------------------------------------------------------

@@ -188,15 +188,16 @@ def evidence_of(question: GroundedQuestion, relevance: Relevance, max_characters
     if str(question.retrieval.get("mode") or "").startswith(FULL_DOCUMENT):
         return _full_document(question, relevance, max_characters)
     records = question.retrieval.get("passages") or ()
-    passages = [_retrieved_passage(number, record, relevance) for number, record in enumerate(records, 1)]
-    fitting = _fitting(passages, max_characters)
+    passages = [retrieved_passage(number, record, relevance.document) for number, record in enumerate(records, 1)]
+    fitting = fitting_passages(passages, max_characters)
     return Evidence(tuple(fitting), cut=_cut_note("passages", "first", len(fitting), len(passages), max_characters))
 
 
-def _retrieved_passage(number: int, record: object, relevance: Relevance) -> NumberedPassage:
+def retrieved_passage(number: int, record: object, document: Document) -> NumberedPassage:
+    """The passage of a retrieval's record under a number; its text is the record's, else that of the handbook."""
     fields = dict(record) if isinstance(record, dict) else {}
     section_id = str(fields.get("section_id") or "")
-    section = relevance.document.by_id.get(section_id)
+    section = document.by_id.get(section_id)
     start, end = int(fields.get("start") or 0), fields.get("end")
     text = fields.get("text")
     if text is None:
@@ -238,7 +239,8 @@ def _numbered(sections: list[Section]) -> tuple[NumberedPassage, ...]:
     )
 
 
-def _fitting(passages: list[NumberedPassage], max_characters: int | None) -> list[NumberedPassage]:
+def fitting_passages(passages: list[NumberedPassage], max_characters: int | None) -> list[NumberedPassage]:
+    """The first passages, as many as have room (None: all)."""
     fitting, room = list[NumberedPassage](), max_characters
     for passage in passages:
         if room is not None:

@@ -45,6 +45,13 @@ def load_answer_prompt(folder: Path | None = None) -> Prompt:
     return load_templates([FORM], resources.files("audit.generation").joinpath("templates"), folder)[FORM.name]
 
 
+def evidence_room(prompt: Prompt, context: int) -> int:
+    """The characters of evidence that a prompt has room for in `context` tokens."""
+    instructions = len(prompt.system) + len(prompt.user)
+    available = int((context - prompt.max_tokens) * CHARACTERS_PER_TOKEN)
+    return max(0, available - instructions - RESERVED_CHARACTERS)
+
+
 @dataclass(frozen=True)
 class AnswerTask:
     """The calls that answering needs, as a task for `audit.llm`.
@@ -63,9 +70,7 @@ class AnswerTask:
     @property
     def max_evidence_characters(self) -> int:
         """The characters of evidence that there is room for."""
-        instructions = len(self.prompt.system) + len(self.prompt.user)
-        available = int((self.context - self.prompt.max_tokens) * CHARACTERS_PER_TOKEN)
-        return max(0, available - instructions - RESERVED_CHARACTERS)
+        return evidence_room(self.prompt, self.context)
 
     def plan(self) -> dict[str, Any]:
         """The settings that must match for a journal to be resumed; the questions may change."""

@@ -54,12 +54,15 @@ class Prompt:
     user: str
     max_tokens: int
     form: PromptForm
+    temperature: float = 0
 
     @property
     def digest(self) -> str:
-        """12 hex digits of a SHA-256 of the words, the schema and the token limit: of all that changes the request."""
+        """12 hex digits of a SHA-256 of all that changes the request: the words, the schema, the token limit, the temperature."""
         # The version in the front matter is for people: a text may change without it.
-        content = json.dumps([self.system, self.user, self.max_tokens, self.form.schema], sort_keys=True)
+        # Without a temperature of 0, so that journals written before it could be set are still resumed.
+        warmth = [self.temperature] if self.temperature else []
+        content = json.dumps([self.system, self.user, self.max_tokens, self.form.schema, *warmth], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     @property
@@ -74,8 +77,8 @@ class Prompt:
         body: dict[str, Any] = {
             "model": model,
             "messages": [{"role": "system", "content": self.system}, {"role": "user", "content": user}],
-            # The same pair should get the same verdict; `repeat` measures how far that holds.
-            "temperature": 0,
+            # 0 for a judge: the same pair should get the same verdict; `repeat` measures how far that holds.
+            "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "response_format": {
                 "type": "json_schema",

@@ -84,6 +84,7 @@ FAULTS: dict[str, Any] = {
     "reasoning": lambda body: _completed(body, "", "stop", reasoning="Let me think about it."),
     "thinking": lambda body: _completed(body, f"<think>Hm, {{ they }} differ.</think>\n{answer(body)}"),
     "prose": lambda body: _completed(body, "I think that they agree."),
+    "declines": lambda body: _completed(body, json.dumps({"answer": "I would rather not say.", "declined": True})),
     "null": lambda body: _completed(body, None),
     "abort": lambda body: _completed(body, "", "abort"),
     "no-usage": _without_usage,

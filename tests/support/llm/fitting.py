@@ -16,6 +16,8 @@ def fitting(schema: dict[str, Any], text: str) -> Any:
         return schema["enum"][_number(text) % len(schema["enum"])]
     if kind == "object":
         return {name: fitting(part, text + name) for name, part in schema.get("properties", {}).items()}
+    if kind == "boolean":
+        return _number(text) % 4 == 0
     return f"words {_number(text) % 1000}"[: schema.get("maxLength", 100)]
 
 

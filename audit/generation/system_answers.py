@@ -1,0 +1,259 @@
+"""Answering systems: what a model answers each question once, from what it knows or from the best passages that were found."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from audit.generation.evidence import NumberedPassage, fitting_passages, without_numbers
+from audit.generation.model_generator import MAX_ANSWER, NO_ANSWER, evidence_room
+from audit.generation.refusals import declines
+from audit.llm.calls import CUT, Call, Reply, usage_record
+from audit.llm.prompts import Prompt, PromptForm, load_templates
+from audit.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
+from audit.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.retrieval.model import Query
+from audit.text.tokens import cited_numbers
+from audit.vocabulary import SystemMode
+
+Record = dict[str, Any]
+TEMPERATURE, MAX_TOKENS = 0.1, 512
+"""Those of the study that compares models with and without retrieval (Fensore and others)."""
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"answer": {"type": "string", "maxLength": 2 * MAX_ANSWER}, "declined": {"type": "boolean"}},
+    "required": ["answer", "declined"],
+    "additionalProperties": False,
+}
+FORMS = {
+    SystemMode.CLOSED_BOOK: PromptForm("closed_book", "closed_book", ("question",), SCHEMA),
+    SystemMode.RETRIEVAL: PromptForm("with_evidence", "with_evidence", ("passages", "question"), SCHEMA),
+}
+QUESTIONS_PER_LOOKUP = 100
+# The rough number of tokens of an answer, for estimates without a server.
+REPLY_TOKENS = 300
+FORBIDDEN_IN_ID = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class AnsweringSystem:
+    """A model with its mode and settings, as systems.jsonl stores it; `system_id` and `name` are made from them where empty."""
+
+    model: str
+    mode: SystemMode
+    system_id: str = ""
+    name: str = ""
+    retriever: str = ""
+    temperature: float = TEMPERATURE
+    max_tokens: int = MAX_TOKENS
+
+    @property
+    def id(self) -> str:
+        """The id, by default the model's name and the mode."""
+        return self.system_id or FORBIDDEN_IN_ID.sub("-", f"{self.model}-{self.mode}").strip("-")
+
+    def prompt(self, folder: Path | None = None) -> Prompt:
+        """The prompt of its mode with its settings; from `folder` if that has it. Raises AuditError for an unusable template."""
+        form = FORMS[self.mode]
+        prompt = load_templates([form], resources.files("audit.generation").joinpath("templates"), folder)[form.name]
+        return replace(prompt, temperature=self.temperature, max_tokens=self.max_tokens)
+
+    def record(self, prompt: Prompt) -> Record:
+        """The record of systems.jsonl."""
+        settings = {"temperature": self.temperature, "max_tokens": self.max_tokens, "prompt": prompt.title}
+        named = f"{self.model}, {'alone' if self.mode == SystemMode.CLOSED_BOOK else 'with retrieval'}"
+        return {
+            "system_id": self.id, "name": self.name or named, "model": self.model, "mode": self.mode,
+            "retriever": self.retriever or None, "settings": settings,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SystemPassage:
+    """A passage that a system is given, the handbook it is from, and the retriever's score."""
+
+    handbook_id: str
+    passage: NumberedPassage
+    score: float | None = None
+
+    def record(self) -> Record:
+        """The passage as the evidence of system_answers.jsonl; its rank is its number."""
+        passage = self.passage
+        return {
+            "handbook_id": self.handbook_id, "section_id": passage.section_id, "rank": passage.number, "score": self.score,
+            "text": "\n".join((*passage.leads, passage.text)),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SystemQuestion:
+    """A question, and the passages for it, best first; none for a closed book."""
+
+    query: Query
+    passages: tuple[SystemPassage, ...] = ()
+
+
+@dataclass(frozen=True)
+class SystemTask:
+    """The calls of one system, as a task for `audit.llm`. `questions` may be called repeatedly.
+
+    context  tokens that the model takes for prompt and answer together; the last passages are left out where they do not fit
+    """
+
+    system: AnsweringSystem
+    prompt: Prompt
+    questions: Callable[[], Iterable[SystemQuestion]]
+    context: int
+    unit: str = "questions"
+
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+        return self.system.model
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The only purpose of its calls."""
+        return (self.prompt.form.purpose,)
+
+    def plan(self) -> dict[str, Any]:
+        """The settings that must match for a journal to be resumed; the questions may change."""
+        settings = {"temperature": self.system.temperature, "context": self.context}
+        return {"work": self.prompt.name, "model": self.model, "prompts": {self.stages[0]: self.prompt.title}, **settings}
+
+    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
+        """The calls that are still to be asked, in the order of the questions."""
+        return unsettled((call for _, call in self.calls()), replies, self.readable)
+
+    def readable(self, call: Call, reply: Reply) -> bool:
+        """Whether a reply contains an answer or a refusal."""
+        return read_system_reply(reply).reason is None
+
+    def calls(self) -> Iterator[tuple[SystemQuestion, Call]]:
+        """Each question, with the passages that there is room for, and its call."""
+        for question in self.questions():
+            room = evidence_room(self.prompt, self.context)
+            kept = len(fitting_passages([given.passage for given in question.passages], room))
+            asked = replace(question, passages=question.passages[:kept])
+            yield asked, self._call(asked)
+
+    def _call(self, question: SystemQuestion) -> Call:
+        texts = {
+            "passages": "\n\n".join(given.passage.in_prompt for given in question.passages),
+            "question": without_numbers(question.query.text),
+        }
+        return self.prompt.call(self.model, question.query.question_id, texts)
+
+    def cost(self, replies: Replies) -> StageCost:
+        """The cost of the calls that are still open."""
+        calls = self.open_calls(self.stages[0], no_replies)
+        return cost_after_replies(self.stages[0], calls, replies, self.readable, REPLY_TOKENS)
+
+
+# -- replies and records ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SystemReply:
+    """What a reply says: its text and whether it declines, or the reason why it could not be read."""
+
+    text: str | None = None
+    refused: bool | None = None
+    reason: str | None = None
+
+
+def read_system_reply(reply: Reply) -> SystemReply:
+    """An answer, a refusal (`declined` is true, or the text begins by declining), or why neither could be read."""
+    if reason := unreadable_reason(reply):
+        return SystemReply(reason=reason)
+    reply_text = (reply.text or "").strip()
+    text = without_thinking(reply_text)
+    valid = object_obeying(reply_text, SCHEMA) or object_obeying(text, SCHEMA)
+    objects = [valid] if valid else [match.value for match in json_objects(text) if "answer" in match.value]
+    if len(objects) != 1:
+        return SystemReply(reason=CUT if reply.outcome == CUT else NO_ANSWER)
+    value = objects[0]["answer"]
+    answer = clean_text(without_thinking(value) if isinstance(value, str) else None, 2 * MAX_ANSWER)
+    declined = objects[0].get("declined") is True
+    if not answer and not declined:
+        return SystemReply(reason=NO_ANSWER)
+    return SystemReply(answer or None, declined or declines(answer or ""))
+
+
+@dataclass
+class SystemSummary:
+    """Counts of a system's answers: answered, refused, unread by reason, and questions without a reply."""
+
+    answered: int = 0
+    refused: int = 0
+    unread: Counter[str] = field(default_factory=Counter)
+    not_asked: int = 0
+
+    def count(self, record: Mapping[str, Any]) -> None:
+        """Count one record."""
+        if record["unread_reason"]:
+            self.unread[record["unread_reason"]] += 1
+        else:
+            self.refused += record["refused"]
+            self.answered += not record["refused"]
+
+    @property
+    def clean(self) -> bool:
+        """Whether every question has an answer or a refusal."""
+        return not (self.unread or self.not_asked)
+
+    def as_record(self) -> Record:
+        """The counts as JSON values."""
+        return {**vars(self), "unread": dict(self.unread)}
+
+    @property
+    def text(self) -> str:
+        """One line, and one more for each reason why replies could not be read."""
+        counts = (
+            f"{self.answered:,} answered, {self.refused:,} refused, {self.unread.total():,} unread, {self.not_asked:,} not asked."
+        )
+        return "\n".join([counts, *(f"  unread, {reason}: {count:,}" for reason, count in self.unread.most_common())])
+
+
+def system_answers(task: SystemTask, replies: Replies, summary: SystemSummary) -> Iterator[Record]:
+    """The records of system_answers.jsonl from the replies to a task's calls; `summary` counts them and what has no reply."""
+    for batch in batches(task.calls(), QUESTIONS_PER_LOOKUP):
+        latest = replies([call.key for _, call in batch])
+        for question, call in batch:
+            if reply := latest.get(call.key):
+                record = _record(task.system, question, reply)
+                summary.count(record)
+                yield record
+            else:
+                summary.not_asked += 1
+
+
+def _record(system: AnsweringSystem, question: SystemQuestion, reply: Reply) -> Record:
+    read = read_system_reply(reply)
+    cited = dict.fromkeys(cited_numbers(read.text or "")) if question.passages else {}
+    return {
+        "question_id": question.query.question_id,
+        "system_id": system.id,
+        "answer": read.text,
+        "refused": read.refused,
+        "unread_reason": read.reason,
+        "evidence": [given.record() for given in question.passages],
+        "citations": [_citation(number, question.passages) for number in cited],
+        "usage": usage_record([reply]),
+    }
+
+
+def _citation(number: int, passages: tuple[SystemPassage, ...]) -> Record:
+    given = passages[number - 1] if 1 <= number <= len(passages) else None
+    section = given.passage.section_id if given else None
+    return {
+        "passage": number,
+        "handbook_id": given.handbook_id if given else None,
+        "section_id": section,
+        "known": given is not None,
+    }
