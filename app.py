@@ -3,6 +3,7 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
+from pages._blinded.ended_sessions import sweeping
 from pages._blinded.request_guard import RequestGuard
 from pages._blinded.session_cookie import routes
 from pages._blinded.trusted_proxy import TrustedProxy
@@ -22,4 +23,4 @@ else:  # the server, which imports this file once
     from pages._shared import readiness
 
     guards = [Middleware(TrustedProxy), Middleware(RequestGuard)]  # the second recognises the user whom the first names
-    app = st.App(__file__, routes=[*routes(), *readiness.routes()], middleware=guards)
+    app = st.App(__file__, routes=[*routes(), *readiness.routes()], middleware=guards, lifespan=sweeping)

@@ -20,7 +20,7 @@ from audit.themes.taxonomy import Taxonomy
 
 def loaded_runs() -> list[Run]:
     """Every loaded run, newest first; `damaged_stores` reports the files that cannot be read."""
-    return _listing(*_store_files())[0]
+    return list(_listing(*_store_files())[0])
 
 
 def damaged_stores() -> list[AuditError]:
@@ -112,7 +112,7 @@ def _cached_points(digest: str, loaded_at: str, path: str, written: int, *, _run
     return map_points(_run, Path(path).parent)
 
 
-@st.cache_data(show_spinner="Comparing ...", max_entries=100, hash_funcs={Taxonomy: _taxonomy_hash})
+@st.cache_data(show_spinner="Comparing ...", max_size="64MB", hash_funcs={Taxonomy: _taxonomy_hash})
 def _cached_comparison(
     stamps: tuple[str, ...], name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _paths: tuple[Path, Path]
 ) -> pd.DataFrame | Any:
@@ -120,7 +120,9 @@ def _cached_comparison(
         return _metric(con, **arguments)
 
 
-@st.cache_data(show_spinner=False, max_entries=8)
+# Shared for the same reason: the widgets of every page that a session has seen hold on to the runs that they were drawn with, and
+# the load report of one run is half a megabyte.
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _listing(folder: str, files: tuple[tuple[str, int], ...]) -> tuple[list[Run], dict[Path, str]]:
     return list_runs(Path(folder)), unreadable_stores(Path(folder))
 
@@ -131,7 +133,8 @@ def _connection(path: str, loaded_at: str) -> Connection:
     return open_store(Path(path))
 
 
-@st.cache_data(show_spinner="Counting ...", max_entries=400, hash_funcs={Taxonomy: _taxonomy_hash})
+# Bounded by bytes: a filtered page of pairs has a few thousand, and the questions of a large run half a million.
+@st.cache_data(show_spinner="Counting ...", max_size="128MB", hash_funcs={Taxonomy: _taxonomy_hash})
 def _cached_metric(
     digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path
 ) -> pd.DataFrame | Any:
