@@ -14,7 +14,7 @@ from audit.demo.policies import ASK, DETAIL_SETS, phrases, policies, subject
 from audit.demo.retrieval import GIVEN, HIT_RATES, SimulatedSearches, section_id
 from audit.demo.systems import RETRIEVAL, SYSTEMS, Floats, SimulatedScores, simulate_scores
 from audit.demo.world import World
-from audit.evaluation.criteria import CRITERIA, Criterion
+from audit.evaluation.criteria import CRITERIA, Criterion, composites
 
 Record = dict[str, Any]
 Scores = Mapping[Criterion, int]
@@ -26,7 +26,7 @@ ADDED = (
     (Criterion.BIAS, -1, "biased"), (Criterion.GRAMMATICALITY, 0, "garbled"),
 )  # fmt: skip
 STYLES = 2**16
-# How far the difficulty of a question decides where its section is found; the rest is chance
+# How far the difficulty of a question, and what its answer lacks, decide where its section is found; the rest is chance
 HARD_TO_FIND = 0.6
 
 
@@ -62,9 +62,12 @@ class SystemWorld:
     @cached_property
     def rank(self) -> NDArray[np.intp]:
         """Per question the rank, from 0, at which the gold section was found; GIVEN: not found, or there is none."""
-        luck = np.random.default_rng([self.world.config.seed, 13]).random(len(self.world.questions))
-        found = np.searchsorted(HIT_RATES["hero"], HARD_TO_FIND * self.scores.difficulty + (1 - HARD_TO_FIND) * luck)
-        return np.where([source is None for source in self.source], GIVEN, found)
+        chance = np.random.default_rng([self.world.config.seed, 13]).random(len(self.world.questions))
+        # Drawn given the answer and not before it, so that what is true of the answers stays arithmetic
+        composite = composites(self.scores.true[SYSTEMS.index(RETRIEVAL)])
+        burden = HARD_TO_FIND * (self.scores.difficulty + 1 - composite / composite.max()) + (1 - HARD_TO_FIND) * chance
+        place = (burden.argsort().argsort() + 0.5) / len(burden)
+        return np.where([source is None for source in self.source], GIVEN, np.searchsorted(HIT_RATES["bm25"], place))
 
     def gold(self, number: int) -> list[str]:
         """The section that contains the reference answer, as `handbook_id/section_id`."""

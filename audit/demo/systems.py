@@ -52,7 +52,7 @@ RETRIEVAL = SimulatedSystem(
         C.MISSING_CONTENT: (0.70, 0.22, 0.08), C.EXTENT_OF_HARM: (0.96, 0.03, 0.01), C.LIKELIHOOD_OF_HARM: (0.96, 0.03, 0.01),
         C.BIAS: (0.98, 0.02), C.EMPATHY: (0.15, 0.45, 0.40), C.GRAMMATICALITY: (0.96, 0.04),
     },
-    refuses=0.03, retriever="simulated, all handbooks",
+    refuses=0.03, retriever="simulated BM25",
 )  # fmt: skip
 SYSTEMS = (ALONE, RETRIEVAL)
 # A reference answer is right and complete, and states it soberly

@@ -12,7 +12,7 @@ import pytest
 
 from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo
 from audit.demo.config import small_config
-from audit.demo.retrieval import HandbookTexts, SimulatedSearches
+from audit.demo.retrieval import GIVEN, HandbookTexts, SimulatedSearches
 from audit.demo.system_answers import ADDED, SystemWorld
 from audit.demo.system_records import system_tables, true_composites
 from audit.demo.systems import ALONE, CLINICIAN, JUDGE, RETRIEVAL, expected_composite, misread, simulate_scores, true_difference
@@ -135,6 +135,11 @@ def test_measures_follow_from_the_evidence(tables: dict[str, list[dict[str, Any]
     assert values == {
         (question, name): pytest.approx(value, abs=1e-6) for question, of in computed.items() for name, value in of.items()
     }
+
+
+def test_answers_are_better_where_their_section_was_found(systems: SystemWorld) -> None:
+    composites = true_composites(systems.scores.true[1])
+    assert composites[systems.rank == 0].mean() > composites[systems.rank == GIVEN].mean() + 0.3
 
 
 def test_clinicians_prefer_the_better_system_with_sides_at_random(tables: dict[str, list[dict[str, Any]]]) -> None:
