@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from audit.text.contacts import Span, contacts, credits
 from audit.text.folding import FoldedText, fold, fold_word
-from audit.text.name_words import INSTITUTION_WORDS, MEDICAL_ABBREVIATIONS, ORDINARY_WORDS, SMALL_WORDS
+from audit.text.name_words import INSTITUTION_WORDS, MEDICAL_ABBREVIATIONS, ORDINARY_WORDS, SMALL_WORDS, SYSTEM_WORDS
 
 HIDDEN_NAME, HIDDEN_CONTACT, HIDDEN_SOURCE = "[name]", "[contact]", "[source]"
 # How a name has to be written in a text: anyhow; each word of it with a capital; in capitals
@@ -150,10 +150,11 @@ def _merged(found: list[tuple[int, int, str]], text: str) -> list[tuple[int, int
 # -- the names of a release ----------------------------------------------------------------------------------------------
 
 
-def masker_of(handbooks: Iterable[Mapping[str, Any]]) -> Masker:
-    """The masker for all names of these handbooks.
+def masker_of(handbooks: Iterable[Mapping[str, Any]], systems: Iterable[str] = ()) -> Masker:
+    """The masker for all names of these handbooks and answering systems.
 
     handbooks  their records: center, and where known handbook_id, organ, phase, title, url and aliases (a list)
+    systems    ids and names of systems, and names of their models
 
     Names are the centers, their aliases, their words that are not ordinary English, their initials, the titles, and the
     parts of web hosts and ids that only some handbooks have.
@@ -170,6 +171,8 @@ def masker_of(handbooks: Iterable[Mapping[str, Any]]) -> Masker:
             words.add(label)
     for part in _telling_id_parts(records):
         names.setdefault(part, UPPER)
+    for name in systems:
+        _add_system(names, words, name)
     return Masker(names, frozenset(words))
 
 
@@ -186,6 +189,19 @@ def _add_institution(names: dict[str, int], words: set[str], name: str) -> None:
             words.update(_foldings(word))
     for initials in _initials(name):
         names.setdefault(initials, UPPER)
+
+
+def _add_system(names: dict[str, int], words: set[str], name: str) -> None:
+    """The whole name, and each word that is not one of plain English or of the trade, alone and with what follows: Llama 3.1."""
+    own = _own_words(name)
+    if len(own) > 1:
+        _add(names, name, ANY)
+    for start, word in enumerate(own):
+        if len(word) >= MIN_WORD and word.isalpha() and fold_word(word) not in ORDINARY_WORDS | SYSTEM_WORDS:
+            _add(names, word, CAPITAL)
+            words.update(_foldings(word))
+            for end in range(start + 2, len(own) + 1):
+                _add(names, " ".join(own[start:end]), ANY)
 
 
 def _add(names: dict[str, int], name: str, rule: int) -> None:

@@ -28,6 +28,15 @@ womens work year young youth
 ORDINARY_WORDS = frozenset(_ORDINARY.split())
 """Words of names that are also words of ordinary or medical English, or in many names: masked inside a name only."""
 
+_SYSTEM = """
+agent alone answer answering answers assistant augmented base baseline best book chat closed context default demo dense expert
+evidence finder free full generation generator hybrid instruct large language mini model models multi open other person plain
+preview reader rerank retrieval retrieved retriever search second simulated single small source sources sparse system systems
+text third tiny turbo vanilla without
+"""
+SYSTEM_WORDS = frozenset(_SYSTEM.split())
+"""Words in names of answering systems and models that name none: masked inside a name only."""
+
 _MEDICAL = """
 abo acs ada aids aki ald alp als alt ama apd arb arf ast atg avf bid bka bmi bmp bmt bnp bpd bph brca bun cabg cad cbc cbt
 ccu cdi cea cgm chd chf ckd cll cmv cns copd covid cpap cpr crp crrt csf ct cva cvp dbd dcd dexa dha dka dna dnr dsa dvt ebv

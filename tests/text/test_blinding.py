@@ -181,3 +181,19 @@ def test_long_and_hostile_texts_are_masked_in_time_that_grows_with_their_length(
     started = time.process_time()
     masker.mask(unit * (40_000 // len(unit)))
     assert time.process_time() - started < 5  # CPU seconds: some 0.1 where they grow with the length, 15 with its square
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("As Llama 3.1 70B, I advise rest.", "As [name], I advise rest."),
+        ("LLAMA-3.1 says: rest.", "[name] says: rest."),
+        ("As llama3 says, rest.", "As [name] says, rest."),
+        ("Ask our closed-book Assistant.", "Ask our [name]."),
+        ("A model alone at home needs a search.", "A model alone at home needs a search."),
+        ("Instruct the patient to rest.", "Instruct the patient to rest."),
+    ],
+)
+def test_names_of_answering_systems_and_their_models_are_masked_and_words_of_the_trade_are_not(text: str, masked: str) -> None:
+    masker = masker_of([], ["meta-llama/Llama-3.1-70B-Instruct", "closed_book_assistant", "Model", "alone", "search"])
+    assert masker.mask(text) == masked
